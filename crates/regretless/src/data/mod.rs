@@ -1,0 +1,177 @@
+//! Tables in, checked once at the door.
+//!
+//! Two shapes. *Wide*: one row per instance, whose features predict all its costs. *Long*: one row
+//! per instance and cost, with features of its own, so that one shared predictor serves all costs.
+
+use crate::error::{Error, Place, Result};
+
+mod matrix;
+pub mod split;
+pub mod synthetic;
+
+pub use matrix::Matrix;
+pub use split::Split;
+
+/// How rows of features relate to instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// One row of features per instance.
+    Wide,
+    /// One row of features per cost of an instance.
+    Long {
+        /// Costs, and so rows, per instance.
+        items: usize,
+    },
+}
+
+impl Shape {
+    /// Rows of features that belong to one instance.
+    pub fn rows_per_instance(self) -> usize {
+        match self {
+            Self::Wide => 1,
+            Self::Long { items } => items,
+        }
+    }
+}
+
+/// Features of instances, every number finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    values: Matrix,
+    shape: Shape,
+    names: Vec<String>,
+}
+
+impl Features {
+    /// Features with their column names; names may be left out.
+    ///
+    /// # Errors
+    /// When a number is not finite, rows do not make whole instances, or names do not fit.
+    pub fn new(values: Matrix, shape: Shape, names: Option<Vec<String>>) -> Result<Self> {
+        let names = names.unwrap_or_else(|| (0..values.cols()).map(|j| format!("x{j}")).collect());
+        if names.len() != values.cols() {
+            return Err(Error::data(format!("{} names for {} features", names.len(), values.cols())));
+        }
+        if values.cols() == 0 {
+            return Err(Error::data("no feature column; at least one is needed"));
+        }
+        if !values.rows().is_multiple_of(shape.rows_per_instance()) {
+            let (rows, items) = (values.rows(), shape.rows_per_instance());
+            return Err(Error::data(format!("{rows} rows of features do not make instances of {items} rows")));
+        }
+        check_finite(&values, &names)?;
+        Ok(Self { values, shape, names })
+    }
+
+    /// All rows.
+    pub fn values(&self) -> &Matrix {
+        &self.values
+    }
+
+    /// All rows, to be changed in place.
+    pub fn values_mut(&mut self) -> &mut Matrix {
+        &mut self.values
+    }
+
+    /// Wide or long.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Column names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Number of instances.
+    pub fn instances(&self) -> usize {
+        self.values.rows() / self.shape.rows_per_instance()
+    }
+
+    /// The features of one instance, all its rows one after the other.
+    pub fn of(&self, instance: usize) -> &[f32] {
+        let size = self.shape.rows_per_instance() * self.values.cols();
+        &self.values.as_slice()[instance * size..][..size]
+    }
+}
+
+/// Features and the costs that were observed with them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    features: Features,
+    costs: Matrix,
+    cost_names: Vec<String>,
+}
+
+impl Dataset {
+    /// A table, checked: as many instances on both sides, every cost finite.
+    ///
+    /// # Errors
+    /// When counts differ or a number is not finite.
+    pub fn new(features: Features, costs: Matrix, cost_names: Option<Vec<String>>) -> Result<Self> {
+        let cost_names = cost_names.unwrap_or_else(|| (0..costs.cols()).map(|j| format!("c{j}")).collect());
+        if cost_names.len() != costs.cols() {
+            return Err(Error::data(format!("{} names for {} costs", cost_names.len(), costs.cols())));
+        }
+        if features.instances() != costs.rows() {
+            let (left, right) = (features.instances(), costs.rows());
+            return Err(Error::data(format!("features of {left} instances but costs of {right}")));
+        }
+        if costs.rows() == 0 || costs.cols() == 0 {
+            return Err(Error::data("the table is empty; it needs at least one instance and one cost"));
+        }
+        if let Shape::Long { items } = features.shape()
+            && items != costs.cols()
+        {
+            return Err(Error::data(format!("{items} rows of features per instance but {} costs", costs.cols())));
+        }
+        check_finite(&costs, &cost_names)?;
+        Ok(Self { features, costs, cost_names })
+    }
+
+    /// Number of instances.
+    pub fn len(&self) -> usize {
+        self.costs.rows()
+    }
+
+    /// Whether there are no instances (never, once checked).
+    pub fn is_empty(&self) -> bool {
+        self.costs.rows() == 0
+    }
+
+    /// The features.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// The costs, one row per instance.
+    pub fn costs(&self) -> &Matrix {
+        &self.costs
+    }
+
+    /// The costs, to be changed in place.
+    pub fn costs_mut(&mut self) -> &mut Matrix {
+        &mut self.costs
+    }
+
+    /// Names of the costs.
+    pub fn cost_names(&self) -> &[String] {
+        &self.cost_names
+    }
+}
+
+/// Finds the first number that is not finite.
+fn check_finite(values: &Matrix, names: &[String]) -> Result<()> {
+    match values.as_slice().iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(at) => {
+            let (row, column) = (at / values.cols(), at % values.cols());
+            let place = Place::default().row(row as u64).column(names[column].clone());
+            Err(Error::input(
+                place,
+                format!("{} is not a finite number (rows counted from 0)", values.row(row)[column]),
+            ))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Decisions: what a solver chooses, kept sparse.
+//!
+//! A tour over 1000 nodes has 499,500 variables and 1000 ones. Every decision therefore stores only
+//! its non-zero entries; dense vectors exist where a caller asks for them.
+
+/// A feasible point of a problem: sparse, its entries in increasing order of index.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Decision {
+    indices: Box<[u32]>,
+    /// Absent when every stored entry is 1.
+    values: Option<Box<[f64]>>,
+}
+
+impl Decision {
+    /// The decision that chooses exactly these variables (sorted or not, without repetition).
+    pub fn choosing(indices: impl IntoIterator<Item = u32>) -> Self {
+        let mut indices: Vec<u32> = indices.into_iter().collect();
+        indices.sort_unstable();
+        Self { indices: indices.into(), values: None }
+    }
+
+    /// The decision with these values; zeros are dropped, and all-ones is stored as a choice.
+    pub fn from_dense(values: &[f64]) -> Self {
+        let entries = values.iter().enumerate().filter(|(_, v)| **v != 0.0);
+        Self::from_entries(entries.map(|(j, v)| (j as u32, *v)))
+    }
+
+    /// The decision with these entries, given in increasing order of index.
+    pub fn from_entries(entries: impl IntoIterator<Item = (u32, f64)>) -> Self {
+        let (indices, values): (Vec<u32>, Vec<f64>) = entries.into_iter().unzip();
+        debug_assert!(indices.windows(2).all(|w| w[0] < w[1]));
+        let all_ones = values.iter().all(|v| *v == 1.0);
+        Self { indices: indices.into(), values: (!all_ones).then(|| values.into()) }
+    }
+
+    /// Non-zero entries in increasing order of index.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let value = |position: usize| self.values.as_ref().map_or(1.0, |values| values[position]);
+        self.indices.iter().enumerate().map(move |(position, j)| (*j as usize, value(position)))
+    }
+
+    /// Indices of the non-zero entries, increasing.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// Values of the non-zero entries; `None` means that all are 1.
+    pub fn values(&self) -> Option<&[f64]> {
+        self.values.as_deref()
+    }
+
+    /// Whether every entry is 0 or 1.
+    pub fn is_binary(&self) -> bool {
+        self.values.is_none()
+    }
+
+    /// The value of one variable.
+    pub fn value(&self, index: usize) -> f64 {
+        match self.indices.binary_search(&(index as u32)) {
+            Ok(position) => self.values.as_ref().map_or(1.0, |values| values[position]),
+            Err(_) => 0.0,
+        }
+    }
+
+    /// The objective of this decision: the inner product with a cost vector, summed in f64.
+    pub fn dot<C: Copy + Into<f64>>(&self, costs: &[C]) -> f64 {
+        match &self.values {
+            None => self.indices.iter().map(|j| costs[*j as usize].into()).sum(),
+            Some(_) => self.iter().map(|(j, v)| v * costs[j].into()).sum(),
+        }
+    }
+
+    /// Adds `scale` times this decision to a dense vector.
+    pub fn add_to(&self, scale: f64, out: &mut [f64]) {
+        for (j, value) in self.iter() {
+            out[j] += scale * value;
+        }
+    }
+
+    /// Overwrites a dense vector with this decision.
+    pub fn write_dense(&self, out: &mut [f64]) {
+        out.fill(0.0);
+        self.add_to(1.0, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Decision;
+
+    #[test]
+    fn dense_and_sparse_forms_agree() {
+        let dense = [0.0, 1.0, 0.0, 2.5];
+        let decision = Decision::from_dense(&dense);
+        let mut back = [9.0; 4];
+        decision.write_dense(&mut back);
+        assert_eq!(back, dense);
+        assert_eq!(decision.dot(&[1.0_f32, 2.0, 3.0, 4.0]), 12.0);
+        assert_eq!((decision.value(3), decision.value(0)), (2.5, 0.0));
+    }
+
+    #[test]
+    fn all_ones_is_stored_as_a_choice() {
+        assert_eq!(Decision::from_dense(&[1.0, 0.0, 1.0]), Decision::choosing([2, 0]));
+    }
+}

@@ -1,0 +1,152 @@
+//! Everything that can go wrong, said so that the reader knows what to change.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Result of everything fallible in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A place in an input file; rows and columns are counted as a spreadsheet shows them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file, if the data came from one.
+    pub file: Option<PathBuf>,
+    /// Line of the file, the header being line 1.
+    pub row: Option<u64>,
+    /// Name or number of the column.
+    pub column: Option<String>,
+}
+
+impl Place {
+    /// The whole file.
+    pub fn file(path: &Path) -> Self {
+        Self { file: Some(path.to_path_buf()), row: None, column: None }
+    }
+
+    /// The same place, narrowed to a row.
+    #[must_use]
+    pub fn row(mut self, row: u64) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    /// The same place, narrowed to a column.
+    #[must_use]
+    pub fn column(mut self, column: impl Into<String>) -> Self {
+        self.column = Some(column.into());
+        self
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if let Some(file) = &self.file {
+            parts.push(file.display().to_string());
+        }
+        if let Some(row) = self.row {
+            parts.push(format!("row {row}"));
+        }
+        if let Some(column) = &self.column {
+            parts.push(format!("column {column}"));
+        }
+        if parts.is_empty() {
+            parts.push("input".into());
+        }
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// Every error of the library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Data that cannot be used; names the place and what would be right.
+    #[error("{place}: {message}")]
+    Input {
+        /// Where.
+        place: Place,
+        /// What was found and what would be right.
+        message: String,
+    },
+    /// A name or setting that does not exist or does not fit the others.
+    #[error("{0}")]
+    Setting(String),
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
+    /// An output path is taken.
+    #[error("{}: exists already; choose another path or use --force to replace it", .0.display())]
+    Exists(PathBuf),
+    /// A solver found no decision for an instance.
+    #[error("instance {instance}: {failure}")]
+    Solver {
+        /// Row of the table, counted from 0.
+        instance: usize,
+        /// Why there is no decision.
+        failure: crate::solve::Failure,
+    },
+    /// A method asks for something the problem cannot give.
+    #[error("{method} needs {capability}, which {problem} does not offer; {instead}")]
+    Capability {
+        /// The method that asks.
+        method: String,
+        /// What it asks for.
+        capability: &'static str,
+        /// The problem that was asked.
+        problem: String,
+        /// What the user can do.
+        instead: String,
+    },
+    /// Training produced a value that is not a number.
+    #[error(
+        "training stopped at epoch {epoch}: the {what} of instance {instance}{} is not finite; \
+         lower the learning rate or look at the features of that instance",
+        output.map(|o| format!(", output {o}")).unwrap_or_default()
+    )]
+    NonFinite {
+        /// What was not finite.
+        what: &'static str,
+        /// Epoch, counted from 1.
+        epoch: usize,
+        /// Row of the table, counted from 0.
+        instance: usize,
+        /// Output, counted from 0, where one is to blame.
+        output: Option<usize>,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// Bad data at a place.
+    pub fn input(place: Place, message: impl Into<String>) -> Self {
+        Self::Input { place, message: message.into() }
+    }
+
+    /// A setting that cannot be used.
+    pub fn setting(message: impl Into<String>) -> Self {
+        Self::Setting(message.into())
+    }
+
+    /// Bad data that did not come from a file.
+    pub fn data(message: impl Into<String>) -> Self {
+        Self::Input { place: Place::default(), message: message.into() }
+    }
+
+    /// Wraps an operating-system error with the path it is about.
+    pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::Io { path: path.to_path_buf(), source }
+    }
+
+    /// An unknown name, answered with the choices.
+    pub fn unknown(what: &str, found: &str, choices: &[&str]) -> Self {
+        Self::Setting(format!("unknown {what} '{found}'; choose one of: {}", choices.join(", ")))
+    }
+}

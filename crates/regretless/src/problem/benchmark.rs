@@ -1,0 +1,114 @@
+//! Named benchmarks: a problem and synthetic data for it, as the field knows them.
+//!
+//! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items. Sizes are free:
+//! `SP10x4` and `KS100` work as well.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Knapsack, ProblemSpec, ShortestPath};
+use crate::data::Dataset;
+use crate::data::synthetic::{self, Recipe};
+use crate::error::{Error, Result};
+use crate::random::{Purpose, Stream};
+use crate::solve::grid::GridPath;
+
+/// A benchmark by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Benchmark {
+    /// `SPhxw`: shortest path on a grid of h by w nodes.
+    ShortestPath {
+        /// Rows of nodes.
+        rows: usize,
+        /// Columns of nodes.
+        cols: usize,
+    },
+    /// `KSm`: m items; up to 64 of them have 2 dimensions and capacity 20, more have 4 dimensions
+    /// and a tenth of their total weight as capacity.
+    Knapsack {
+        /// Number of items.
+        items: usize,
+    },
+}
+
+impl Benchmark {
+    /// How names look, for messages.
+    pub const CHOICES: [&'static str; 2] = ["SP5x5 (any grid size)", "KS32 (any number of items)"];
+
+    /// The problem and a table for it. Weights of knapsack items are drawn anew for every seed.
+    ///
+    /// # Errors
+    /// When the recipe makes no table.
+    pub fn generate(self, recipe: Recipe) -> Result<(ProblemSpec, Dataset)> {
+        match self {
+            Self::ShortestPath { rows, cols } => {
+                let problem = ShortestPath { grid: [rows, cols] }.checked()?;
+                let data = synthetic::shortest_path(recipe, GridPath::num_arcs(rows, cols))?;
+                Ok((ProblemSpec::ShortestPath(problem), data))
+            }
+            Self::Knapsack { items } => {
+                let dimensions = if items <= 64 { 2 } else { 4 };
+                let (_, data) = synthetic::knapsack(recipe, items, dimensions)?;
+                let weights = paper_weights(items, dimensions, recipe.seed);
+                let problem = if items <= 64 {
+                    Knapsack { weights, capacity: vec![20.0; dimensions] }
+                } else {
+                    Knapsack::with_capacity_share(weights, 0.1)
+                };
+                Ok((ProblemSpec::Knapsack(problem.checked()?), data))
+            }
+        }
+    }
+}
+
+/// Weights uniform from 3 to 8, to one decimal.
+fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
+    let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
+    let mut weight = |_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0;
+    (0..dimensions).map(|_| (0..items).map(&mut weight).collect()).collect()
+}
+
+impl fmt::Display for Benchmark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShortestPath { rows, cols } => write!(f, "SP{rows}x{cols}"),
+            Self::Knapsack { items } => write!(f, "KS{items}"),
+        }
+    }
+}
+
+impl FromStr for Benchmark {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let number = |digits: &str| digits.parse::<usize>().ok().filter(|n| *n > 0);
+        let upper = text.to_ascii_uppercase();
+        let found = if let Some(size) = upper.strip_prefix("SP") {
+            let sides = size.split_once('X').map(|(rows, cols)| (number(rows), number(cols)));
+            match sides {
+                Some((Some(rows), Some(cols))) => Some(Self::ShortestPath { rows, cols }),
+                _ => None,
+            }
+        } else {
+            upper.strip_prefix("KS").and_then(number).map(|items| Self::Knapsack { items })
+        };
+        found.ok_or_else(|| Error::unknown("benchmark", text, &Self::CHOICES))
+    }
+}
+
+impl TryFrom<String> for Benchmark {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Benchmark> for String {
+    fn from(benchmark: Benchmark) -> Self {
+        benchmark.to_string()
+    }
+}

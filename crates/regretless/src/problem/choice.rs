@@ -1,0 +1,69 @@
+//! Top-k choice: exactly k of the items, or at most k of those worth taking.
+//!
+//! The smallest problem of the house; read it first when you write your own.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Problem, Sense, check_binary};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::solve::choice::Choice;
+use crate::solve::{Limits, Solver};
+
+/// Choose k of the items.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TopK {
+    /// How many items there are.
+    pub items: usize,
+    /// How many are chosen; `items` with `at_most` is the free choice.
+    pub k: usize,
+    /// Whether fewer may be chosen when the rest is not worth it.
+    #[serde(default)]
+    pub at_most: bool,
+    /// Whether costs are paid or earned.
+    pub sense: Sense,
+}
+
+impl TopK {
+    /// The problem, if its numbers make one.
+    ///
+    /// # Errors
+    /// When there are no items or fewer than k.
+    pub fn checked(self) -> Result<Self> {
+        if self.items == 0 || self.k > self.items {
+            let message = format!("top_k cannot choose k = {} of {} items", self.k, self.items);
+            return Err(Error::setting(message));
+        }
+        Ok(self)
+    }
+}
+
+impl Problem for TopK {
+    fn name(&self) -> String {
+        format!("top {} of {}", self.k, self.items)
+    }
+
+    fn sense(&self) -> Sense {
+        self.sense
+    }
+
+    fn num_costs(&self) -> usize {
+        self.items
+    }
+
+    fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
+        let least = if self.at_most { 0 } else { self.k };
+        Box::new(Choice::new(self.items, least, self.k))
+    }
+
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        check_binary(decision, self.items)?;
+        let chosen = decision.indices().len();
+        match chosen.cmp(&self.k) {
+            std::cmp::Ordering::Greater => Err(format!("{chosen} items chosen, at most {} allowed", self.k)),
+            std::cmp::Ordering::Less if !self.at_most => Err(format!("{chosen} items chosen, {} needed", self.k)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Problems: what is feasible, whether to minimise or maximise, and which engine solves it.
+//!
+//! A problem is immutable and shared by all threads; it hands out one [`Solver`] per thread. Adding
+//! one is one file here, one variant of [`ProblemSpec`] and one arm in [`ProblemSpec::build`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::Decision;
+use crate::error::Result;
+use crate::solve::{Limits, Solver};
+
+mod benchmark;
+mod choice;
+mod knapsack;
+mod shortest_path;
+
+pub use benchmark::Benchmark;
+pub use choice::TopK;
+pub use knapsack::Knapsack;
+pub use shortest_path::ShortestPath;
+
+/// Whether costs are paid or earned. Always stated, never assumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sense {
+    /// Low totals are good.
+    Minimize,
+    /// High totals are good.
+    Maximize,
+}
+
+impl Sense {
+    /// The factor that turns the user's costs into costs to be minimised, and back.
+    pub fn sign(self) -> f64 {
+        match self {
+            Self::Minimize => 1.0,
+            Self::Maximize => -1.0,
+        }
+    }
+
+    /// Turns the user's costs into costs to be minimised, or back.
+    pub fn flip(self, costs: &mut [f32]) {
+        if self == Self::Maximize {
+            costs.iter_mut().for_each(|cost| *cost = -*cost);
+        }
+    }
+}
+
+/// The least and greatest value each variable of a problem can take.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bounds {
+    /// Every variable is 0 or 1.
+    Binary,
+    /// Lower and upper bound of each variable.
+    Box {
+        /// Least values.
+        lower: Vec<f64>,
+        /// Greatest values.
+        upper: Vec<f64>,
+    },
+}
+
+/// A family of optimisation problems that differ in their costs only.
+pub trait Problem: Send + Sync + fmt::Debug {
+    /// What the problem is called in tables and messages.
+    fn name(&self) -> String;
+
+    /// Whether to minimise or maximise.
+    fn sense(&self) -> Sense;
+
+    /// How many costs are predicted.
+    fn num_costs(&self) -> usize;
+
+    /// The values each variable can take.
+    fn bounds(&self) -> Bounds {
+        Bounds::Binary
+    }
+
+    /// An engine of its own for one thread.
+    fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
+
+    /// Checks a decision against the constraints, independently of any engine.
+    ///
+    /// # Errors
+    /// The first constraint that does not hold, in words.
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String>;
+}
+
+/// A problem in writing: what stands in a settings file or in a model's metadata.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ProblemSpec {
+    /// Knapsack with several dimensions.
+    Knapsack(Knapsack),
+    /// Shortest path through a grid.
+    ShortestPath(ShortestPath),
+    /// The k best items.
+    TopK(TopK),
+}
+
+impl ProblemSpec {
+    /// The problem itself, its numbers checked.
+    ///
+    /// # Errors
+    /// When the numbers make no problem.
+    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+        Ok(match self {
+            Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
+            Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
+            Self::TopK(problem) => Arc::new(problem.clone().checked()?),
+        })
+    }
+}
+
+/// Checks that a decision of a binary problem is one.
+fn check_binary(decision: &Decision, num_costs: usize) -> std::result::Result<(), String> {
+    if !decision.is_binary() {
+        return Err("a variable is neither 0 nor 1".into());
+    }
+    match decision.indices().last() {
+        Some(last) if *last as usize >= num_costs => Err(format!("variable {last} of {num_costs} does not exist")),
+        _ => Ok(()),
+    }
+}

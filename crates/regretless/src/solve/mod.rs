@@ -1,0 +1,91 @@
+//! Engines: the cheapest decision for one cost vector.
+//!
+//! Every engine minimises, knows nothing of the problem it serves beyond the numbers it was built
+//! from, and is used by one thread at a time. What it answers may depend on the cost vector only,
+//! never on what it solved before: a warm start is allowed to change the time, not the answer.
+
+use crate::decision::Decision;
+
+pub mod choice;
+pub mod grid;
+pub mod knapsack;
+
+/// Finds cheapest decisions; one per thread.
+pub trait Solver: Send {
+    /// The decision with the lowest total cost.
+    ///
+    /// # Errors
+    /// When there is no decision to return; the failure says why.
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure>;
+}
+
+/// How far a search may go. Limits count work, not seconds, so that answers are reproducible.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Most nodes of a search tree.
+    pub nodes: u64,
+    /// Relative gap between decision and bound at which a search may stop.
+    pub gap: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { nodes: 10_000_000, gap: 0.0 }
+    }
+}
+
+/// How good a decision is known to be.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Status {
+    /// No decision is cheaper.
+    Optimal,
+    /// No decision is cheaper by more than this share of the objective.
+    WithinGap(f64),
+    /// The search stopped at its limit; the solution's bound says how far off it may be.
+    LimitReached,
+}
+
+/// A decision and what is known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// The decision.
+    pub decision: Decision,
+    /// Its cost.
+    pub objective: f64,
+    /// No decision costs less than this.
+    pub bound: f64,
+    /// How good it is known to be.
+    pub status: Status,
+}
+
+impl Solution {
+    /// A decision proved to be the cheapest.
+    pub fn optimal(decision: Decision, objective: f64) -> Self {
+        Self { decision, objective, bound: objective, status: Status::Optimal }
+    }
+}
+
+/// Why there is no decision.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// No decision satisfies the constraints.
+    #[error("no decision is feasible")]
+    Infeasible,
+    /// Costs can fall for ever.
+    #[error("the objective is unbounded")]
+    Unbounded,
+    /// The search ended before any decision was found.
+    #[error("no decision found within {nodes} nodes")]
+    LimitReached {
+        /// Nodes searched.
+        nodes: u64,
+    },
+    /// The engine's answer did not survive our own check.
+    #[error("the solver's answer is wrong: {0}")]
+    WrongAnswer(String),
+    /// The engine itself reported an error.
+    #[error("the solver failed: {0}")]
+    Engine(String),
+}
