@@ -5,10 +5,15 @@
 
 use crate::error::{Error, Place, Result};
 
+pub mod csv;
+mod layout;
 mod matrix;
+pub mod npy;
+pub mod output;
 pub mod split;
 pub mod synthetic;
 
+pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::Matrix;
 pub use split::Split;
 
