@@ -58,7 +58,7 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
     let place = place();
     let (first, report, solves) = simply(&place.store);
     assert_eq!((report.source, solves, report.warnings.len()), (LabelSource::Solved, 2, 0));
-    assert_eq!(files(place.store.folder()), [report.file.clone()]);
+    assert_eq!(files(place.store.folder()), std::slice::from_ref(&report.file));
     assert!(report.file.parent().unwrap().ends_with("prices.csv.labels"));
     let (second, report, solves) = simply(&place.store);
     assert_eq!((report.source, solves, report.warnings.len()), (LabelSource::Found, 0, 0));
