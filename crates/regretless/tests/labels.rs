@@ -120,22 +120,25 @@ fn assert_recovers(store: &LabelStore, file: &Path, whole: &[u8], damaged: &[u8]
     assert_eq!(fs::read(file).unwrap(), whole, "{what}");
 }
 
+// The tests beside the code cut at every length and flip every bit of the bytes alone; here whole
+// files go through the store, and a sample keeps the disk out of the way.
+
 #[test]
-fn every_cut_file_is_seen_and_replaced() {
+fn a_cut_file_is_seen_and_replaced() {
     let place = place();
     let file = simply(&place.store).1.file;
     let whole = fs::read(&file).unwrap();
-    for length in 0..whole.len() {
+    for length in (0..whole.len()).step_by(29) {
         assert_recovers(&place.store, &file, &whole, &whole[..length], &format!("cut to {length}"));
     }
 }
 
 #[test]
-fn every_flipped_bit_is_seen_and_replaced() {
+fn a_flipped_bit_is_seen_and_replaced() {
     let place = place();
     let file = simply(&place.store).1.file;
     let whole = fs::read(&file).unwrap();
-    for bit in 0..whole.len() * 8 {
+    for bit in (0..whole.len() * 8).step_by(131) {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         assert_recovers(&place.store, &file, &whole, &damaged, &format!("bit {bit}"));
