@@ -1,0 +1,1 @@
+//! Model files: safetensors with a metadata block. Loading one executes nothing.
