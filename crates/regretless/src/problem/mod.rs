@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 use crate::error::Result;
+use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
 mod benchmark;
@@ -81,6 +82,22 @@ pub trait Problem: Send + Sync + fmt::Debug {
 
     /// An engine of its own for one thread.
     fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
+
+    /// The linear relaxation for one thread, if the problem has it.
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        None
+    }
+
+    /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of the
+    /// plain relaxation.
+    fn ranger(&self, _kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        None
+    }
+
+    /// Adjacent vertices of the plain relaxation for one thread, if the problem has them.
+    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        None
+    }
 
     /// Checks a decision against the constraints, independently of any engine.
     ///
