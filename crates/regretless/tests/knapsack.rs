@@ -214,19 +214,27 @@ fn published_small_instances_reach_their_optima() {
     }
 }
 
-#[test]
-#[ignore = "hard instances: about a minute"]
-fn published_hard_instances_reach_their_optima() {
+/// Solves the first instances of a hard published set.
+fn solve_hard(count: usize) {
     let Some(words) = words("mkp/mknapcb1.txt") else { return };
     let mut words = words.into_iter();
     words.next();
-    for optimum in column("mkp/mknapcb1_best.csv", 1).into_iter().take(5) {
+    for optimum in column("mkp/mknapcb1_best.csv", 1).into_iter().take(count) {
         let (problem, costs) = published(&mut words);
-        let started = std::time::Instant::now();
-        let solution = engine(&problem, Limits { nodes: u64::MAX, gap: 0.0 }).solve(&costs).unwrap();
-        eprintln!("{} in {:?}", solution.objective, started.elapsed());
-        assert_eq!(-solution.objective, optimum);
+        let solution = engine(&problem, Limits::default()).solve(&costs).unwrap();
+        assert_eq!((-solution.objective, solution.status), (optimum, Status::Optimal));
     }
+}
+
+#[test]
+fn published_hard_instances_reach_their_optima() {
+    solve_hard(5);
+}
+
+#[test]
+#[ignore = "the whole set takes several seconds"]
+fn all_published_hard_instances_reach_their_optima() {
+    solve_hard(30);
 }
 
 /// House prices in dollars, row after row.
@@ -266,7 +274,11 @@ fn knapsacks_of_100_houses_reach_their_optima() {
 }
 
 #[test]
-#[ignore = "large instances: some minutes"]
 fn knapsacks_of_500_houses_reach_their_optima() {
     solve_houses("caks_n500.json");
+}
+
+#[test]
+fn knapsacks_of_1000_houses_reach_their_optima() {
+    solve_houses("caks_n1000.json");
 }
