@@ -7,10 +7,11 @@
 //! the lower position; after many pivots without an end the lowest-numbered choices are taken
 //! (Bland's rule), which cannot cycle.
 
+use super::lanes::{self, PIVOT};
 use super::tableau::Tableau;
 
-/// Least size of a number that may be pivoted on.
-const PIVOT: f64 = 1e-9;
+/// Flips looked for one by one before they are looked for together.
+const FEW: usize = 8;
 /// How far outside its bounds a basic variable may stay.
 pub(super) const FEASIBLE: f64 = 1e-10;
 
@@ -25,23 +26,12 @@ pub(super) enum End {
     Stuck,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    ratio: f64,
-    size: f64,
-    position: u32,
-}
-
-impl Candidate {
-    fn before(&self, other: &Self) -> bool {
-        (self.ratio, self.position) < (other.ratio, other.position)
-    }
-}
-
 /// The method and its scratch memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DualSimplex {
-    candidates: Vec<Candidate>,
+    ratios: Vec<f64>,
+    /// Columns in the order of their ratios, as far as needed.
+    order: Vec<u32>,
 }
 
 impl DualSimplex {
@@ -66,7 +56,7 @@ impl DualSimplex {
 
     /// Drives a basic variable, which is below 0, out of the basis.
     pub(super) fn expel(&mut self, tableau: &mut Tableau, row: usize) -> End {
-        self.gather(tableau, row);
+        lanes::ratios(tableau, row, &mut self.ratios);
         match self.choose(tableau, row) {
             Some(position) => {
                 tableau.pivot(row, position);
@@ -77,63 +67,49 @@ impl DualSimplex {
         }
     }
 
-    fn gather(&mut self, tableau: &Tableau, row: usize) {
-        self.candidates.clear();
-        for (position, (cell, reduced)) in tableau.row(row).iter().zip(tableau.reduced()).enumerate() {
-            if *cell < -PIVOT {
-                let ratio = reduced.max(0.0) / -cell;
-                self.candidates.push(Candidate { ratio, size: -cell, position: position as u32 });
-            }
-        }
-    }
-
     /// The entering position; items passed on the way are flipped.
     fn choose(&mut self, tableau: &mut Tableau, row: usize) -> Option<usize> {
-        let (mut low, mut high) = (0, self.candidates.len());
-        let mut need = -tableau.values()[row];
-        while high - low > 12 {
-            let middle = self.partition(low, high);
-            let covered: f64 = self.candidates[low..middle].iter().map(|c| reach(tableau, c)).sum();
-            if covered >= need {
-                high = middle;
-            } else {
-                need -= covered;
-                low = middle;
+        for flips in 0.. {
+            if flips == FEW {
+                self.flip_many(tableau, row);
             }
-        }
-        self.walk(tableau, row, low)
-    }
-
-    /// Splits candidates in two by ratio, both parts non-empty; returns where the second begins.
-    fn partition(&mut self, low: usize, high: usize) -> usize {
-        let part = &mut self.candidates[low..high];
-        let middle = part.len() / 2;
-        part.select_nth_unstable_by(middle, |a, b| a.ratio.total_cmp(&b.ratio).then(a.position.cmp(&b.position)));
-        low + middle
-    }
-
-    /// Flips everything before `low`, then goes on in order of ratio until the need is met.
-    fn walk(&mut self, tableau: &mut Tableau, row: usize, low: usize) -> Option<usize> {
-        for candidate in &self.candidates[..low] {
-            tableau.flip(candidate.position as usize);
-        }
-        for at in low..self.candidates.len() {
-            let next = (at..self.candidates.len())
-                .reduce(|a, b| if self.candidates[b].before(&self.candidates[a]) { b } else { a })?;
-            self.candidates.swap(at, next);
-            let candidate = self.candidates[at];
-            if tableau.values()[row] + reach(tableau, &candidate) >= 0.0 {
-                return Some(candidate.position as usize);
+            let position = lanes::least(&self.ratios)?;
+            if tableau.values()[row] + reach(tableau, row, position) >= 0.0 {
+                return Some(position);
             }
-            tableau.flip(candidate.position as usize);
+            self.ratios[position] = f64::INFINITY;
+            tableau.flip(position);
         }
         None
     }
+
+    /// Flips all but the last few items that have to be flipped, found by halving.
+    fn flip_many(&mut self, tableau: &mut Tableau, row: usize) {
+        let ratios = &mut self.ratios;
+        self.order.clear();
+        self.order.extend((0..ratios.len() as u32).filter(|at| ratios[*at as usize] < f64::INFINITY));
+        let mut rest = &mut self.order[..];
+        while rest.len() > FEW {
+            let ratio = |at: &u32| ratios[*at as usize];
+            rest.select_nth_unstable_by(rest.len() / 2, |a, b| ratio(a).total_cmp(&ratio(b)).then(a.cmp(b)));
+            let (near, far) = rest.split_at_mut(rest.len() / 2);
+            let covered: f64 = near.iter().map(|at| reach(tableau, row, *at as usize)).sum();
+            if tableau.values()[row] + covered >= 0.0 {
+                rest = near;
+            } else {
+                for at in near {
+                    ratios[*at as usize] = f64::INFINITY;
+                    tableau.flip(*at as usize);
+                }
+                rest = far;
+            }
+        }
+    }
 }
 
-/// How much of the need a candidate covers by going all the way.
-fn reach(tableau: &Tableau, candidate: &Candidate) -> f64 {
-    if tableau.steps()[candidate.position as usize] > 0.0 { candidate.size } else { f64::INFINITY }
+/// How much of a row's need a column covers by going all the way.
+fn reach(tableau: &Tableau, row: usize, position: usize) -> f64 {
+    if tableau.steps()[position] > 0.0 { tableau.row(row)[position].abs() } else { f64::INFINITY }
 }
 
 /// What the cells that are too small to pivot on could still cover.

@@ -9,6 +9,7 @@
 mod best;
 mod dual;
 mod items;
+mod lanes;
 mod relax;
 mod search;
 mod start;
@@ -45,6 +46,7 @@ pub struct KnapsackSearch {
     workshop: Workshop,
     /// Costs times a power of two.
     scaled: Vec<f64>,
+    nodes: u64,
 }
 
 impl KnapsackSearch {
@@ -52,7 +54,12 @@ impl KnapsackSearch {
     pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: Limits) -> Self {
         let items = Items::new(weights, capacity);
         let scaled = vec![0.0; items.count()];
-        Self { items, limits, workshop: Workshop::default(), scaled }
+        Self { items, limits, workshop: Workshop::default(), scaled, nodes: 0 }
+    }
+
+    /// Nodes of the last search: a measure of how hard it was.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
     }
 
     /// The cheapest point when items may be taken in part.
@@ -146,6 +153,7 @@ impl Solver for KnapsackSearch {
         let mut search = Search::new(source, &mut self.workshop, self.limits.nodes);
         search.run();
         let open = search.open();
+        self.nodes = search.nodes();
         let best = &self.workshop.best;
         let decision = Decision::choosing(best.chosen().iter().copied());
         let objective = decision.dot(costs);
