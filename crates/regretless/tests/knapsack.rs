@@ -69,6 +69,39 @@ fn small_instances_have_the_value_brute_force_finds() {
     }
 }
 
+/// The lowest cost of whole weights in two dimensions, by dynamic programming over loads.
+fn dynamic_programme(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) -> f64 {
+    let (wide, deep) = (capacity[0] + 1, capacity[1] + 1);
+    let mut least = vec![0.0_f64; wide * deep];
+    for (item, cost) in costs.iter().enumerate() {
+        let [a, b] = weights.map(|row| row[item] as usize);
+        for x in (a..wide).rev() {
+            for y in (b..deep).rev() {
+                least[x * deep + y] = least[x * deep + y].min(least[(x - a) * deep + y - b] + cost);
+            }
+        }
+    }
+    least[wide * deep - 1]
+}
+
+#[test]
+fn larger_instances_have_the_value_a_dynamic_programme_finds() {
+    let mut stream = Stream::new(Purpose::Benchmark, 7, [0, 0]);
+    for number in 0..60 {
+        let items = 50 + stream.below(150);
+        let rows: Vec<Vec<f64>> = (0..2).map(|_| (0..items).map(|_| (1 + stream.below(30)) as f64).collect()).collect();
+        let capacity = [40 + stream.below(160), 40 + stream.below(160)];
+        let alike = number % 3 == 0;
+        let costs: Vec<f64> = (0..items)
+            .map(|j| if alike { -rows[0][j] - stream.uniform(0.0, 1.0) } else { stream.uniform(-9.0, 1.0) })
+            .collect();
+        let problem = Knapsack { weights: rows.clone(), capacity: capacity.map(|c| c as f64).to_vec() };
+        let found = engine(&problem, Limits::default()).solve(&costs).unwrap().objective;
+        let expected = dynamic_programme([&rows[0], &rows[1]], capacity, &costs);
+        assert_close(&[found], &[expected], 2e-9, &format!("instance {number}"));
+    }
+}
+
 #[test]
 fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
     for number in 0..600 {
