@@ -7,9 +7,14 @@
 //! the lower position; after many pivots without an end the lowest-numbered choices are taken
 //! (Bland's rule), which cannot cycle.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use super::lanes::{self, PIVOT};
 use super::tableau::Tableau;
 
+/// Columns from which on flips are looked for together at once.
+const WIDE: usize = 64;
 /// Flips looked for one by one before they are looked for together.
 const FEW: usize = 8;
 /// How far outside its bounds a basic variable may stay.
@@ -30,8 +35,8 @@ pub(super) enum End {
 #[derive(Debug, Clone, Default)]
 pub(super) struct DualSimplex {
     ratios: Vec<f64>,
-    /// Columns in the order of their ratios, as far as needed.
-    order: Vec<u32>,
+    /// Ratios and columns, in order as far as needed.
+    order: Vec<(f64, u32)>,
 }
 
 impl DualSimplex {
@@ -69,42 +74,72 @@ impl DualSimplex {
 
     /// The entering position; items passed on the way are flipped.
     fn choose(&mut self, tableau: &mut Tableau, row: usize) -> Option<usize> {
+        let patience = if tableau.width() > WIDE { 1 } else { FEW };
         for flips in 0.. {
-            if flips == FEW {
-                self.flip_many(tableau, row);
+            if flips == patience {
+                let last = self.flip_many(tableau, row);
+                if let Some(position) = self.choose_among(tableau, row, last) {
+                    return Some(position);
+                }
             }
             let position = lanes::least(&self.ratios)?;
-            if tableau.values()[row] + reach(tableau, row, position) >= 0.0 {
+            if self.covers_or_flips(tableau, row, position) {
                 return Some(position);
             }
-            self.ratios[position] = f64::INFINITY;
-            tableau.flip(position);
         }
         None
     }
 
-    /// Flips all but the last few items that have to be flipped, found by halving.
-    fn flip_many(&mut self, tableau: &mut Tableau, row: usize) {
-        let ratios = &mut self.ratios;
+    /// Whether a column covers all that a row still needs; if not it is flipped.
+    fn covers_or_flips(&mut self, tableau: &mut Tableau, row: usize, position: usize) -> bool {
+        let covers = tableau.values()[row] + reach(tableau, row, position) >= 0.0;
+        if !covers {
+            self.ratios[position] = f64::INFINITY;
+            tableau.flip(position);
+        }
+        covers
+    }
+
+    /// Flips all but the last few items that have to be flipped, found by halving; returns where
+    /// the last few stand in the order.
+    fn flip_many(&mut self, tableau: &mut Tableau, row: usize) -> Range<usize> {
         self.order.clear();
-        self.order.extend((0..ratios.len() as u32).filter(|at| ratios[*at as usize] < f64::INFINITY));
-        let mut rest = &mut self.order[..];
+        let open = self.ratios.iter().enumerate().filter(|(_, ratio)| **ratio < f64::INFINITY);
+        self.order.extend(open.map(|(at, ratio)| (*ratio, at as u32)));
+        let mut rest = 0..self.order.len();
         while rest.len() > FEW {
-            let ratio = |at: &u32| ratios[*at as usize];
-            rest.select_nth_unstable_by(rest.len() / 2, |a, b| ratio(a).total_cmp(&ratio(b)).then(a.cmp(b)));
-            let (near, far) = rest.split_at_mut(rest.len() / 2);
-            let covered: f64 = near.iter().map(|at| reach(tableau, row, *at as usize)).sum();
+            let middle = rest.start + rest.len() / 2;
+            self.order[rest.clone()].select_nth_unstable_by(middle - rest.start, by_ratio);
+            let near = &self.order[rest.start..middle];
+            let covered: f64 = near.iter().map(|(_, at)| reach(tableau, row, *at as usize)).sum();
             if tableau.values()[row] + covered >= 0.0 {
-                rest = near;
+                rest.end = middle;
             } else {
-                for at in near {
-                    ratios[*at as usize] = f64::INFINITY;
+                for (_, at) in near {
+                    self.ratios[*at as usize] = f64::INFINITY;
                     tableau.flip(*at as usize);
                 }
-                rest = far;
+                rest.start = middle;
             }
         }
+        rest
     }
+
+    /// Goes through a few columns in order of ratio until one covers the need.
+    fn choose_among(&mut self, tableau: &mut Tableau, row: usize, few: Range<usize>) -> Option<usize> {
+        self.order[few.clone()].sort_unstable_by(by_ratio);
+        for at in few {
+            let position = self.order[at].1 as usize;
+            if self.covers_or_flips(tableau, row, position) {
+                return Some(position);
+            }
+        }
+        None
+    }
+}
+
+fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
 /// How much of a row's need a column covers by going all the way.

@@ -7,7 +7,7 @@ const MOST_STEPS: f64 = 1e9;
 
 /// The largest step of which all these numbers are multiples, up to rounding in their last digit;
 /// `None` when there is no such step among whole numbers and decimals.
-pub(super) fn step(numbers: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+pub(super) fn step(numbers: &(impl Iterator<Item = f64> + Clone)) -> Option<f64> {
     let total: f64 = numbers.clone().map(f64::abs).sum();
     (0..=MOST_DECIMALS).map(|decimals| 10_f64.powi(decimals)).find_map(|factor| {
         if total * factor > MOST_STEPS {
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn decimals_and_whole_numbers_have_a_step_and_others_do_not() {
-        let of = |numbers: &[f64]| step(numbers.iter().copied());
+        let of = |numbers: &[f64]| step(&numbers.iter().copied());
         assert_eq!(of(&[6.0, -9.0, 0.0]), Some(3.0));
         assert_eq!(of(&[0.3, 0.7, 20.0]), Some(0.1));
         assert_eq!(of(&[0.25, 0.5]), Some(0.25));

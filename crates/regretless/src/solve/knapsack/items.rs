@@ -118,7 +118,7 @@ impl Items {
 
 /// The largest load within a limit that sums of these weights can make.
 fn reachable(row: &[f64], limit: f64) -> f64 {
-    match grid::step(row.iter().copied()) {
+    match grid::step(&row.iter().copied()) {
         Some(step) => limit.min(step * (limit / step + 1e-6).floor()),
         None => limit,
     }

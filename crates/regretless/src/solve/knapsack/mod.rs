@@ -3,14 +3,15 @@
 //! Items that cost 0 or more are left out, and so is whatever does not fit alone. Of several choices
 //! with the same cost (to a relative 1e-9) the one met first is kept; the order of the search depends
 //! on the costs only, so the answer does too. A load may exceed its capacity by
-//! `1e-9 · max(capacity, 1)`. The parts: [`items`] (numbers), [`tableau`] and [`dual`] (linear
-//! programmes), [`start`] (first choice), [`search`] (branch and bound), [`relax`] (linear relaxation).
+//! `1e-9 · max(capacity, 1)`. The parts: `items` (numbers), `tableau` and `dual` (linear
+//! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation).
 
 mod best;
 mod dual;
 mod grid;
 mod items;
 mod lanes;
+mod refresh;
 mod relax;
 mod search;
 mod start;
@@ -136,7 +137,7 @@ impl KnapsackSearch {
 impl Solver for KnapsackSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let scale = self.load(costs)?;
-        let grain = grid::step(costs.iter().map(|cost| cost.min(0.0))).map_or(0.0, |step| step * scale);
+        let grain = grid::step(&costs.iter().map(|cost| cost.min(0.0))).map_or(0.0, |step| step * scale);
         self.solve_root(Model::Whole);
         self.workshop.best.reset(grain, self.limits.gap);
         let lowest = self.workshop.levels[0].objective();
