@@ -11,6 +11,8 @@ pub mod grid;
 #[cfg(feature = "highs")]
 pub mod highs;
 pub mod knapsack;
+#[cfg(feature = "highs")]
+pub mod linear;
 
 /// Finds cheapest decisions; one per thread.
 pub trait Solver: Send {

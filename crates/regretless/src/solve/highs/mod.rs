@@ -19,11 +19,13 @@ use crate::error::{Error, Place, Result};
 use crate::solve::Failure;
 
 mod ffi;
+mod model;
 mod parts;
 mod read;
 mod scan;
 
-pub use parts::{Basic, Basis, Columns, CostRanges, Model, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors};
+pub use model::{Model, TOLERANCE};
+pub use parts::{Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors};
 
 /// A linear or mixed-integer programme and its solver.
 #[derive(Debug)]
