@@ -150,14 +150,10 @@ impl Stand {
         }
     }
 
-    pub(super) fn from_code(code: i32) -> Self {
-        match code {
-            0 => Self::Lower,
-            1 => Self::Basic,
-            2 => Self::Upper,
-            3 => Self::Zero,
-            _ => Self::Nonbasic,
-        }
+    pub(super) fn from_code(code: i32) -> Option<Self> {
+        [Self::Lower, Self::Basic, Self::Upper, Self::Zero, Self::Nonbasic]
+            .into_iter()
+            .find(|stand| stand.code() == code)
     }
 }
 
