@@ -16,11 +16,15 @@ use crate::solve::{Limits, Solver};
 mod benchmark;
 mod choice;
 mod knapsack;
+mod linear;
 mod shortest_path;
 
 pub use benchmark::Benchmark;
 pub use choice::TopK;
 pub use knapsack::Knapsack;
+pub use linear::{CostColumns, LinearFile};
+#[cfg(feature = "highs")]
+pub use linear::{Domain, LinearBuilder, LinearProblem};
 pub use shortest_path::ShortestPath;
 
 /// Whether costs are paid or earned. Always stated, never assumed.
@@ -116,6 +120,8 @@ pub enum ProblemSpec {
     ShortestPath(ShortestPath),
     /// The k best items.
     TopK(TopK),
+    /// Any linear problem, from an MPS or LP file.
+    Linear(LinearFile),
 }
 
 impl ProblemSpec {
@@ -128,6 +134,7 @@ impl ProblemSpec {
             Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
+            Self::Linear(file) => return file.build(),
         })
     }
 }
