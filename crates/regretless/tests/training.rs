@@ -14,7 +14,7 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
-use regretless::train::{Optimizer, Recipe, Select, Settings, Stopped, Task, Trained, train};
+use regretless::train::{Method, Optimizer, Recipe, Select, Settings, Stopped, Task, Trained, train};
 use regretless::watch::{Silent, Watch};
 use regretless::{Error, Result};
 
@@ -46,7 +46,7 @@ impl Setting {
 
     fn train_with(&self, loss: &str, predictor: PredictorSpec, settings: Settings) -> Result<Trained> {
         let task = Task { data: &self.data, split: &self.split, oracle: &self.oracle, watch: &Silent };
-        train(&task, &Recipe { loss: loss.parse()?, predictor, settings }, &self.problem)
+        train(&task, &Recipe::new(loss.parse::<Method>()?, predictor, settings), &self.problem)
     }
 
     fn test(&self, model: &Model) -> Evaluation {
@@ -106,7 +106,7 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
     let setting = Setting::paths(1);
     let solves = |loss: &str| {
         let settings = Settings { select: Select::ValidationLoss, epochs: 2, ..quick() };
-        setting.train(loss, settings).unwrap().report.solves
+        setting.train(loss, settings).unwrap().report.solves.total()
     };
     assert_eq!(solves("MAE(O,S)"), 0);
     for (loss, rounds) in [("MSE(C)", 1), ("MSE(W(0.5))", 1), ("MSE(IC(3))", 2), ("MAE(EIC(4),S)", 3)] {
@@ -117,7 +117,7 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
 #[test]
 fn validation_by_regret_solves_once_per_row_and_epoch() {
     let setting = Setting::paths(1);
-    assert_eq!(setting.train("MSE", Settings { epochs: 4, ..quick() }).unwrap().report.solves, 5 * 40);
+    assert_eq!(setting.train("MSE", Settings { epochs: 4, ..quick() }).unwrap().report.solves.total(), 5 * 40);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn an_interrupted_training_says_so() {
     let setting = Setting::paths(1);
     let watch = Impatient(AtomicU64::new(0));
     let task = Task { data: &setting.data, split: &setting.split, oracle: &setting.oracle, watch: &watch };
-    let recipe = Recipe { loss: "MSE".parse().unwrap(), predictor: PredictorSpec::Linear, settings: quick() };
+    let recipe = Recipe::new("MSE".parse::<Method>().unwrap(), PredictorSpec::Linear, quick());
     assert!(matches!(train(&task, &recipe, &setting.problem), Err(Error::Interrupted)));
 }
 
