@@ -16,11 +16,13 @@ mod benchmark;
 mod choice;
 mod knapsack;
 mod shortest_path;
+mod tour;
 
 pub use benchmark::Benchmark;
 pub use choice::TopK;
 pub use knapsack::Knapsack;
 pub use shortest_path::ShortestPath;
+pub use tour::Tsp;
 
 /// Whether costs are paid or earned. Always stated, never assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +101,8 @@ pub enum ProblemSpec {
     ShortestPath(ShortestPath),
     /// The k best items.
     TopK(TopK),
+    /// Travelling salesperson.
+    Tsp(Tsp),
 }
 
 impl ProblemSpec {
@@ -111,6 +115,7 @@ impl ProblemSpec {
             Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
+            Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
         })
     }
 }

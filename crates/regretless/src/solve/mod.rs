@@ -9,6 +9,7 @@ use crate::decision::Decision;
 pub mod choice;
 pub mod grid;
 pub mod knapsack;
+pub mod tour;
 
 /// Finds cheapest decisions; one per thread.
 pub trait Solver: Send {

@@ -1,0 +1,130 @@
+//! Edges of a complete graph and their numbers.
+//!
+//! Edges {i, j} with i < j are numbered in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
+
+/// Number of edges of a complete graph.
+pub fn num_edges(nodes: usize) -> usize {
+    nodes * nodes.saturating_sub(1) / 2
+}
+
+/// Number of the edge that joins two different nodes.
+pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
+    let (i, j) = (one.min(other), one.max(other));
+    i * (2 * nodes - i - 1) / 2 + (j - i - 1)
+}
+
+/// The ends (i < j) of edges whose numbers are given in increasing order.
+pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let (mut row, mut start) = (0, 0);
+    edges.iter().map(move |edge| {
+        while *edge as usize - start >= nodes - row - 1 {
+            start += nodes - row - 1;
+            row += 1;
+        }
+        (row, row + 1 + *edge as usize - start)
+    })
+}
+
+/// Costs of all edges as a square table, so that a row is read in one sweep. A node is infinitely
+/// far from itself.
+#[derive(Debug, Clone, Default)]
+pub struct Distances {
+    nodes: usize,
+    values: Vec<f64>,
+    scale: f64,
+    whole: bool,
+}
+
+impl Distances {
+    /// The table of these edge costs.
+    pub fn new(nodes: usize, costs: &[f64]) -> Self {
+        let mut distances = Self::default();
+        distances.fill(nodes, costs);
+        distances
+    }
+
+    /// Overwrites the table with these edge costs.
+    pub fn fill(&mut self, nodes: usize, costs: &[f64]) {
+        debug_assert_eq!(costs.len(), num_edges(nodes));
+        self.nodes = nodes;
+        self.values.clear();
+        self.values.resize(nodes * nodes, f64::INFINITY);
+        let mut rest = costs;
+        for i in 0..nodes {
+            let (row, below) = rest.split_at(nodes - i - 1);
+            self.values[i * nodes + i + 1..][..row.len()].copy_from_slice(row);
+            for (step, cost) in row.iter().enumerate() {
+                self.values[(i + 1 + step) * nodes + i] = *cost;
+            }
+            rest = below;
+        }
+        self.scale = costs.iter().fold(0.0, |most, cost| cost.abs().max(most));
+        // Beyond 2^40 sums of whole numbers are no longer exact enough to round a bound up.
+        self.whole = self.scale < (1_u64 << 40) as f64 && costs.iter().all(|cost| cost.fract() == 0.0);
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Cost of the edge between two nodes.
+    #[inline]
+    pub fn between(&self, one: u32, other: u32) -> f64 {
+        self.values[one as usize * self.nodes + other as usize]
+    }
+
+    /// Costs from one node to all.
+    #[inline]
+    pub fn row(&self, node: u32) -> &[f64] {
+        &self.values[node as usize * self.nodes..][..self.nodes]
+    }
+
+    /// Largest absolute cost.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Whether all costs are whole numbers, so that a bound may be rounded up.
+    pub fn whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Differences of totals below this are rounding noise: a hundred-billionth of the largest cost
+    /// per node.
+    pub fn noise(&self) -> f64 {
+        1e-11 * self.scale * self.nodes as f64
+    }
+
+    /// Cost of a closed tour.
+    pub fn length(&self, order: &[u32]) -> f64 {
+        let closing = order.last().zip(order.first()).map_or(0.0, |(last, first)| self.between(*last, *first));
+        order.windows(2).map(|pair| self.between(pair[0], pair[1])).sum::<f64>() + closing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Distances, edge_ends, edge_index, num_edges};
+
+    #[test]
+    fn edge_numbers_run_in_lexicographic_order() {
+        let nodes = 7;
+        let pairs: Vec<_> = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j))).collect();
+        let numbers: Vec<u32> = (0..num_edges(nodes) as u32).collect();
+        assert_eq!(edge_ends(nodes, &numbers).collect::<Vec<_>>(), pairs);
+        for (number, (i, j)) in pairs.into_iter().enumerate() {
+            assert_eq!((edge_index(nodes, i, j), edge_index(nodes, j, i)), (number, number));
+        }
+        assert_eq!(edge_ends(nodes, &[3, 20]).collect::<Vec<_>>(), [(0, 4), (5, 6)]);
+    }
+
+    #[test]
+    fn the_table_is_symmetric_and_knows_whole_numbers() {
+        let distances = Distances::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
+        assert_eq!((distances.between(1, 3), distances.between(3, 1)), (-5.0, -5.0));
+        assert_eq!(distances.length(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
+        assert!(distances.whole() && distances.scale() == 6.0);
+        assert!(!Distances::new(3, &[1.0, 2.0, 2.5]).whole());
+    }
+}

@@ -1,0 +1,172 @@
+//! Shortest tours through all nodes of a complete graph with arbitrary symmetric costs.
+//!
+//! Costs may be negative, real and far from metric: nothing here assumes more than symmetry. A local
+//! search finds a good tour, 1-trees bound it from below, and branch and bound closes the gap. The
+//! answer depends on the costs only; of tours whose costs differ by less than rounding noise (a
+//! hundred-billionth of the largest cost per node) the first one found is kept.
+//!
+//! * [`edges`]: how edges are numbered, costs as a table.
+//! * [`one_tree`], [`ascent`]: the bound and its multipliers.
+//! * [`candidates`], [`start`], [`local`], [`array`]: good tours.
+//! * `graph`, `sparse_tree`, `search`: the exact search.
+
+use super::{Failure, Limits, Solution, Solver, Status};
+use crate::decision::Decision;
+
+pub mod array;
+pub mod ascent;
+pub mod candidates;
+pub mod edges;
+mod graph;
+pub mod local;
+pub mod one_tree;
+mod search;
+mod sparse_tree;
+pub mod start;
+
+use ascent::Goal;
+use candidates::Candidates;
+use edges::{Distances, edge_index, num_edges};
+use local::LocalSearch;
+use one_tree::OneTree;
+use search::{Incumbent, Rules, Search, Task};
+use start::Greedy;
+
+/// Neighbours per node that the local search looks at.
+const NEIGHBOURS: usize = 6;
+/// Trees grown at the root.
+const ROOT_STEPS: usize = 60;
+
+/// The exact solver: local search, 1-tree bound, branch and bound.
+#[derive(Debug, Clone, Default)]
+pub struct TourSearch {
+    nodes: usize,
+    limits: Limits,
+    distances: Distances,
+    multipliers: Vec<f64>,
+    tree: OneTree,
+    candidates: Candidates,
+    greedy: Greedy,
+    local: LocalSearch,
+    order: Vec<u32>,
+    numbers: Vec<u32>,
+    survivors: Vec<(u32, u32, f64)>,
+    near: Vec<f64>,
+    best: Incumbent,
+    search: Search,
+}
+
+impl TourSearch {
+    /// An engine for tours through this many nodes, at least 3.
+    pub fn new(nodes: usize, limits: Limits) -> Self {
+        Self { nodes, limits, ..Self::default() }
+    }
+
+    /// A first good tour by plain costs.
+    fn first_tour(&mut self, costs: &[f64], rules: &Rules) {
+        self.multipliers.clear();
+        self.multipliers.resize(self.nodes, 0.0);
+        self.candidates.by_reduced_cost(&self.distances, &self.multipliers, NEIGHBOURS);
+        let order = self.greedy.tour(&self.distances, &self.candidates, &self.multipliers);
+        self.order.clear();
+        self.order.extend_from_slice(order);
+        self.local.improve(&self.distances, &self.candidates, &mut self.order, 0);
+        self.best = Incumbent::default();
+        self.offer_order(costs, rules);
+    }
+
+    /// A better tour, searched among the edges near to the best 1-tree.
+    fn better_tour(&mut self, costs: &[f64], rules: &Rules) {
+        self.candidates.by_nearness(&self.distances, &self.multipliers, &self.tree, NEIGHBOURS);
+        self.local.improve(&self.distances, &self.candidates, &mut self.order, self.nodes);
+        self.offer_order(costs, rules);
+    }
+
+    fn offer_order(&mut self, costs: &[f64], rules: &Rules) {
+        let closing = self.order.last().copied().zip(self.order.first().copied());
+        let pairs = self.order.windows(2).map(|pair| (pair[0], pair[1])).chain(closing);
+        self.numbers.clear();
+        self.numbers.extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
+        self.best.offer(&mut self.numbers, costs, rules);
+    }
+
+    /// Offers the present 1-tree, which is a tour.
+    fn offer_tree(&mut self, costs: &[f64], rules: &Rules) {
+        self.numbers.clear();
+        let pairs = self.tree.edges();
+        self.numbers.extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
+        self.best.offer(&mut self.numbers, costs, rules);
+    }
+
+    /// Keeps the edges that a tour at or below the level can use. Returns the least cost of a tour
+    /// that uses another.
+    fn keep_survivors(&mut self, bound: f64) -> f64 {
+        self.near.resize(self.nodes, 0.0);
+        self.survivors.clear();
+        let mut floor = f64::INFINITY;
+        for i in 0..self.nodes {
+            self.tree.nearness(&self.distances, &self.multipliers, i as u32, &mut self.near);
+            for j in i + 1..self.nodes {
+                let least = bound + self.near[j];
+                if least > self.best.level {
+                    floor = least.min(floor);
+                } else {
+                    self.survivors.push((i as u32, j as u32, self.distances.row(i as u32)[j]));
+                }
+            }
+        }
+        floor
+    }
+
+    fn run(&mut self, costs: &[f64]) -> Solution {
+        self.distances.fill(self.nodes, costs);
+        let rules = Rules::new(&self.distances, self.limits);
+        self.first_tour(costs, &rules);
+        let goal = Goal { target: self.best.cost, enough: self.best.level, steps: ROOT_STEPS, pace: 1.0, patience: 5 };
+        let bound = self.tree.ascend(&self.distances, &mut self.multipliers, &goal);
+        if bound > self.best.level {
+            return self.answer(bound, true);
+        }
+        if self.tree.is_tour() {
+            self.offer_tree(costs, &rules);
+            return self.answer(f64::INFINITY, true);
+        }
+        self.better_tour(costs, &rules);
+        if bound > self.best.level {
+            return self.answer(bound, true);
+        }
+        let dropped = self.keep_survivors(bound);
+        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
+        let (floor, complete) = self.search.run(&Task { costs, rules, bound }, &mut self.best);
+        self.answer(floor.min(dropped), complete)
+    }
+
+    /// The best tour, and what is known given that all other tours cost at least `floor`.
+    fn answer(&mut self, floor: f64, complete: bool) -> Solution {
+        let objective = self.best.cost;
+        let decision = Decision::choosing(self.best.edges.drain(..));
+        let noise = self.distances.noise();
+        let close = if self.distances.whole() { floor > objective - 1.0 + noise } else { floor >= objective - noise };
+        if close {
+            return Solution::optimal(decision, objective);
+        }
+        let bound = (floor - noise).min(objective);
+        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
+        let within = complete || gap <= self.limits.gap;
+        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
+        Solution { decision, objective, bound, status }
+    }
+}
+
+impl Solver for TourSearch {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        if self.nodes < 3 {
+            return Err(Failure::Infeasible);
+        }
+        if costs.len() != num_edges(self.nodes) {
+            let (found, right) = (costs.len(), num_edges(self.nodes));
+            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
+        }
+        Ok(self.run(costs))
+    }
+}

@@ -1,0 +1,110 @@
+//! Tours are exact: they equal brute force, golden optima and published optima, whatever the costs.
+
+mod common;
+
+use common::{golden, numbers, rows};
+use regretless::problem::{Problem, Tsp};
+use regretless::random::{Purpose, Stream};
+use regretless::solve::tour::edges::{Distances, num_edges};
+use regretless::solve::{Limits, Solution, Status};
+
+fn solve_within(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
+    let problem = Tsp { nodes };
+    let solution = problem.solver(&limits).solve(costs).unwrap();
+    problem.check(&solution.decision).unwrap();
+    assert!((solution.objective - solution.decision.dot(costs)).abs() <= 1e-9 * (1.0 + solution.objective.abs()));
+    assert!(solution.bound <= solution.objective);
+    solution
+}
+
+fn solve(nodes: usize, costs: &[f64]) -> Solution {
+    let solution = solve_within(nodes, costs, Limits::default());
+    assert_eq!(solution.status, Status::Optimal);
+    solution
+}
+
+/// The optimum by dynamic programming over subsets (Held and Karp 1962).
+fn brute_force(nodes: usize, costs: &[f64]) -> f64 {
+    let table = Distances::new(nodes, costs);
+    let (inner, full) = (nodes - 1, (1 << (nodes - 1)) - 1);
+    let mut best = vec![f64::INFINITY; (full + 1) * inner];
+    (0..inner).for_each(|last| best[(1 << last) * inner + last] = table.between(inner as u32, last as u32));
+    for set in 1..=full {
+        for last in (0..inner).filter(|last| set >> last & 1 == 1) {
+            let here = best[set * inner + last];
+            for next in (0..inner).filter(|next| set >> next & 1 == 0) {
+                let slot = &mut best[(set | 1 << next) * inner + next];
+                *slot = slot.min(here + table.between(last as u32, next as u32));
+            }
+        }
+    }
+    (0..inner)
+        .map(|last| best[full * inner + last] + table.between(last as u32, inner as u32))
+        .fold(f64::INFINITY, f64::min)
+}
+
+const KINDS: usize = 8;
+
+/// Costs of one of several kinds.
+fn random_costs(nodes: usize, kind: usize, stream: &mut Stream) -> Vec<f64> {
+    let edges = num_edges(nodes);
+    let places: Vec<(f64, f64)> = (0..nodes).map(|_| (stream.unit(), stream.unit())).collect();
+    let potentials: Vec<f64> = (0..nodes).map(|_| stream.uniform(-30.0, 30.0)).collect();
+    let pairs: Vec<_> = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j))).collect();
+    let euclidean = |(i, j): (usize, usize)| (places[i].0 - places[j].0).hypot(places[i].1 - places[j].1);
+    match kind {
+        0 => (0..edges).map(|_| stream.unit()).collect(),
+        1 => (0..edges).map(|_| stream.below(4) as f64).collect(),
+        2 => (0..edges).map(|_| stream.uniform(-9.0, -1.0)).collect(),
+        3 => pairs.into_iter().map(euclidean).collect(),
+        4 => (0..edges).map(|_| 2.0 * stream.uniform(-3.0, 1.0) - stream.unit().powi(6) * 40.0).collect(),
+        5 => pairs.into_iter().map(|(i, j)| potentials[i] + potentials[j] + stream.unit()).collect(),
+        6 => pairs.into_iter().map(|pair| (euclidean(pair) * 6.0).round() * 0.1).collect(),
+        _ => (0..edges).map(|_| stream.below(2) as f64 * 1e6 - stream.unit() * 1e-3).collect(),
+    }
+}
+
+#[test]
+fn the_cheapest_tour_equals_brute_force_on_all_kinds_of_costs() {
+    for case in 0..600 {
+        let mut stream = Stream::new(Purpose::Benchmark, 11, [case, 0]);
+        let (nodes, kind) = (3 + (case as usize / KINDS) % 9, case as usize % KINDS);
+        let costs = random_costs(nodes, kind, &mut stream);
+        let (found, expected) = (solve(nodes, &costs).objective, brute_force(nodes, &costs));
+        let scale = costs.iter().fold(1e-300, |most: f64, cost| cost.abs().max(most));
+        assert!(
+            (found - expected).abs() <= 1e-10 * scale * nodes as f64,
+            "case {case}, kind {kind}, {nodes} nodes: {found} not {expected}"
+        );
+    }
+}
+
+#[test]
+fn golden_optima_are_found() {
+    let Some(file) = golden("solvers") else { return };
+    let expected = &file["problems"]["TSP9"];
+    let found: Vec<_> = rows(&expected["costs"]).iter().map(|costs| solve(9, costs)).collect();
+    let objectives: Vec<f64> = found.iter().map(|solution| solution.objective).collect();
+    common::assert_close(&objectives, &numbers(&expected["objectives"]), 1e-12, "objectives");
+    for (solution, expected) in found.iter().zip(rows(&expected["solutions"])) {
+        let mut dense = vec![0.0; expected.len()];
+        solution.decision.write_dense(&mut dense);
+        assert_eq!(dense, expected);
+    }
+}
+
+#[test]
+fn one_solver_used_again_answers_as_a_fresh_one() {
+    let problem = Tsp { nodes: 14 };
+    let mut reused = problem.solver(&Limits::default());
+    for case in 0..60 {
+        let costs = random_costs(14, case % KINDS, &mut Stream::new(Purpose::Benchmark, 5, [case as u64, 1]));
+        assert_eq!(reused.solve(&costs).unwrap(), solve(14, &costs));
+    }
+}
+
+#[test]
+fn three_and_four_nodes_work() {
+    assert_eq!(solve(3, &[1.0, 2.0, 3.0]).objective, 6.0);
+    assert_eq!(solve(4, &[9.0, 1.0, 1.0, 1.0, 1.0, 9.0]).objective, 4.0);
+}
