@@ -8,6 +8,7 @@ use crate::error::{Error, Place, Result};
 mod matrix;
 pub mod split;
 pub mod synthetic;
+pub mod tsplib;
 
 pub use matrix::Matrix;
 pub use split::Split;
