@@ -6,7 +6,7 @@
 //! the largest cost per node) the first one found is kept.
 //!
 //! * [`edges`]: how edges are numbered, costs as a table.
-//! * [`one_tree`], [`ascent`]: the bound and its multipliers.
+//! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
 //! * [`candidates`], [`start`], [`local`], [`array`]: good tours.
 //! * `graph`, `sparse_tree`, `search`: the exact search.
 
@@ -21,6 +21,7 @@ mod graph;
 pub mod local;
 pub mod one_tree;
 mod search;
+pub mod sparse_ascent;
 mod sparse_tree;
 pub mod start;
 
@@ -30,10 +31,13 @@ use edges::{Distances, edge_index, num_edges};
 use local::LocalSearch;
 use one_tree::OneTree;
 use search::{Incumbent, Rules, Search, Task};
+use sparse_ascent::SparseAscent;
 use start::Greedy;
 
 /// Neighbours per node that the local search looks at.
 const NEIGHBOURS: usize = 5;
+/// Beyond this many nodes the ascent looks at candidate edges only.
+const DENSE_NODES: usize = 150;
 
 /// The exact solver: local search, 1-tree bound, branch and bound.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +48,7 @@ pub struct TourSearch {
     reduced: Distances,
     multipliers: Vec<f64>,
     tree: OneTree,
+    sparse: SparseAscent,
     candidates: Candidates,
     greedy: Greedy,
     local: LocalSearch,
@@ -101,6 +106,15 @@ impl TourSearch {
         self.tree.ascend(&self.distances, &mut self.multipliers, &goal)
     }
 
+    fn raise_root(&mut self) -> f64 {
+        let goal = self.goal();
+        if self.nodes <= DENSE_NODES {
+            return self.raise(goal);
+        }
+        let state = (&mut self.tree, &mut self.multipliers[..]);
+        self.sparse.run(&self.distances, &self.candidates, state, &Goal { steps: 150, ..goal })
+    }
+
     fn offer_order(&mut self, costs: &[f64], rules: &Rules) {
         let closing = self.order.last().copied().zip(self.order.first().copied());
         let pairs = self.order.windows(2).map(|pair| (pair[0], pair[1])).chain(closing);
@@ -141,7 +155,7 @@ impl TourSearch {
         self.distances.fill(self.nodes, costs);
         let rules = Rules::new(&self.distances, self.limits);
         self.first_tour(costs, &rules);
-        let bound = self.raise(self.goal());
+        let bound = self.raise_root();
         if bound > self.best.level {
             return self.answer(bound, true);
         }
