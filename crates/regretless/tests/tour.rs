@@ -5,8 +5,9 @@
 mod common;
 
 use common::{golden, numbers, rows};
+use regretless::data::synthetic::Recipe;
 use regretless::data::tsplib::{self, Instance};
-use regretless::problem::{Problem, Tsp};
+use regretless::problem::{Benchmark, Problem, Tsp};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::tour::edges::{Distances, num_edges};
 use regretless::solve::{Limits, Solution, Status};
@@ -218,4 +219,14 @@ fn the_optimum_does_not_depend_on_how_nodes_are_numbered() {
         let (one, other) = (solve(nodes, &costs).objective, solve(nodes, &renamed).objective);
         assert!((one - other).abs() <= 1e-10 * table.scale(), "case {case}: {one} and {other}");
     }
+}
+
+#[test]
+fn the_benchmark_and_the_written_problem_go_by_their_names() {
+    let benchmark: Benchmark = "tsp12".parse().unwrap();
+    let (spec, data) = benchmark.generate(Recipe::paper(2, 1)).unwrap();
+    assert_eq!(benchmark.to_string(), "TSP12");
+    assert_eq!(serde_json::to_string(&spec).unwrap(), r#"{"kind":"tsp","nodes":12}"#);
+    assert_eq!((spec.build().unwrap().name().as_str(), data.costs().cols()), ("TSP12", 66));
+    assert!("TSP2".parse::<Benchmark>().unwrap().generate(Recipe::paper(2, 1)).is_err());
 }

@@ -68,12 +68,12 @@ impl TourSearch {
 
     /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
     fn first_tour(&mut self, costs: &[f64], rules: &Rules) {
-        self.multipliers.clear();
-        self.multipliers.resize(self.nodes, 0.0);
         self.best = Incumbent::default();
-        self.candidates.by_cost(&self.distances, NEIGHBOURS);
+        self.first_multipliers();
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
         self.order.clear();
-        self.order.extend_from_slice(self.greedy.tour(&self.distances, &self.candidates));
+        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.offer_order(costs, rules);
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
         self.raise(Goal { steps: 15, pace: 0.5, patience: 3, ..self.goal() });
@@ -82,6 +82,17 @@ impl TourSearch {
         self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
         self.offer_order(costs, rules);
+    }
+
+    /// The common part of the costs or nothing, whichever gives the higher bound.
+    fn first_multipliers(&mut self) {
+        self.multipliers.clear();
+        self.multipliers.resize(self.nodes, 0.0);
+        let plain = self.tree.grow(&self.distances, &self.multipliers);
+        self.distances.common_part(&mut self.multipliers);
+        if self.tree.grow(&self.distances, &self.multipliers) < plain {
+            self.multipliers.fill(0.0);
+        }
     }
 
     /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
@@ -178,7 +189,8 @@ impl TourSearch {
         let objective = self.best.cost;
         let decision = Decision::choosing(self.best.edges.drain(..));
         let noise = self.distances.noise();
-        let close = if self.distances.whole() { floor > objective - 1.0 + noise } else { floor >= objective - noise };
+        let exact = Rules::new(&self.distances, Limits { gap: 0.0, ..self.limits });
+        let close = floor > exact.level(objective);
         if close {
             return Solution::optimal(decision, objective);
         }
