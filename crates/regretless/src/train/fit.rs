@@ -69,12 +69,18 @@ impl<'a> Run<'a> {
             if self.ready.task.watch.interrupted() {
                 return Err(Error::Interrupted);
             }
-            self.batch.predict(self.ready, &self.network, rows);
-            total += self.batch.evaluate(self.ready, self.loss, (epoch, rows))?;
-            let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
-            self.stepper.step(self.network.parameters_mut(), gradient);
+            total += self.step(epoch, rows)?;
         }
         Ok(total / order.len() as f64)
+    }
+
+    /// One step on a batch of rows; returns the sum of their losses before it.
+    fn step(&mut self, epoch: usize, rows: &[usize]) -> Result<f64> {
+        self.batch.predict(self.ready, &self.network, rows);
+        let total = self.batch.evaluate(self.ready, self.loss, (epoch, rows))?;
+        let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
+        self.stepper.step(self.network.parameters_mut(), gradient);
+        Ok(total)
     }
 
     /// Scores the network as it is now and keeps it if it is the best so far.
@@ -125,5 +131,72 @@ impl<'a> Run<'a> {
             network.parameters_mut().copy_from_slice(&parameters);
         }
         (network, RoundReport { epochs: self.epochs, best_epoch, stopped })
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::common::{assert_close, golden, numbers, rows};
+    use super::{Network, Predictor, Ready, Run};
+    use crate::data::{Dataset, Features, Matrix, Shape, Split};
+    use crate::decision::Decision;
+    use crate::label::Labelled;
+    use crate::oracle::Oracle;
+    use crate::predict::PredictorSpec;
+    use crate::problem::ShortestPath;
+    use crate::solve::Solution;
+    use crate::train::{Recipe, Settings, Task};
+    use crate::watch::Silent;
+
+    fn matrix(values: &[Vec<f64>]) -> Matrix {
+        Matrix::from_f64(values.len(), values[0].len(), &values.concat()).unwrap()
+    }
+
+    /// Steps in single precision follow the double-precision trace to its rounding. Under absolute
+    /// errors rounding can flip a sign, and one flipped sign moves a weight by a whole step: losses
+    /// are then compared more loosely and weights not at all.
+    #[test]
+    fn steps_follow_the_golden_trace() {
+        let Some(file) = golden("train_trace") else { return };
+        let inputs = &file["inputs"];
+        let features = Features::new(matrix(&rows(&inputs["features"])), Shape::Wide, None).unwrap();
+        let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
+        let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }));
+        let known = rows(&inputs["true_sol"]).iter().map(|x| Solution::optimal(Decision::from_dense(x), 0.0)).collect();
+        let data = Labelled::known(data, &oracle, known).unwrap();
+        let split = Split::in_order(20, [20, 0, 0]).unwrap();
+        let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+        let start: Vec<f32> =
+            [rows(&inputs["W0"]).concat(), numbers(&inputs["b0"])].concat().iter().map(|w| *w as f32).collect();
+        for (name, expected) in file["runs"].as_object().unwrap() {
+            let (label, mapped) = name.split_once(' ').map_or((name.as_str(), false), |(label, _)| (label, true));
+            let settings = Settings { learning_rate: 0.05, output_map: mapped, ..Settings::paper(0) };
+            let recipe = Recipe { loss: label.parse().unwrap(), predictor: PredictorSpec::Linear, settings };
+            let ready = Ready::new(&task, &recipe);
+            let loss = recipe.loss.build(&data, oracle.problem().as_ref(), None);
+            let mut run =
+                Run::new(&ready, loss.as_ref(), Network::with_parameters(vec![3, 12], start.clone()).unwrap());
+            let mut losses = Vec::new();
+            for order in inputs["batch_order"].as_array().unwrap() {
+                let order: Vec<usize> = numbers(order).iter().map(|row| *row as usize).collect();
+                for batch in order.chunks(6) {
+                    losses.push(run.step(1, batch).unwrap() / batch.len() as f64);
+                }
+            }
+            let squared = label.starts_with("MSE");
+            let tolerance = if squared { 3e-6 } else { 1e-4 };
+            assert_close(&losses, &numbers(&expected["step_losses"]), tolerance, name);
+            if squared {
+                let found: Vec<f64> = run.network.parameters().iter().map(|w| f64::from(*w)).collect();
+                let weights = [rows(&expected["W"]).concat(), numbers(&expected["b"])].concat();
+                assert_close(&found, &weights, 2e-5, &format!("{name} weights"));
+            }
+        }
     }
 }
