@@ -5,13 +5,20 @@
 
 use crate::error::{Error, Place, Result};
 
+pub(crate) mod archive;
+pub mod csv;
+mod layout;
 mod matrix;
+pub mod npy;
 pub mod output;
 pub mod split;
 pub mod synthetic;
+mod table;
 
+pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::Matrix;
 pub use split::Split;
+pub use table::TableSource;
 
 /// How rows of features relate to instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
