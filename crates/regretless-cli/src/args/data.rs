@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use regretless::Error;
-use regretless::data::layout::{Layout, LongColumns, WideColumns};
+use regretless::data::{Layout, LongColumns, WideColumns};
 use regretless::problem::{Benchmark, ProblemSpec};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -134,9 +134,9 @@ impl<'de> Deserialize<'de> for ProblemSource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match toml::Value::deserialize(deserializer)? {
             toml::Value::String(path) => Ok(Self::File(path.into())),
-            table => table.try_into().map(Self::Inline).map_err(|e: toml::de::Error| {
-                serde::de::Error::custom(e.message())
-            }),
+            table => {
+                table.try_into().map(Self::Inline).map_err(|e: toml::de::Error| serde::de::Error::custom(e.message()))
+            }
         }
     }
 }

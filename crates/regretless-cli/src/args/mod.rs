@@ -13,7 +13,7 @@ mod values;
 
 pub use commands::{CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, TrainOptions};
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
-pub use training::{Profile, TrainingOptions};
+pub use training::Profile;
 pub use values::{SplitSpec, TableFormat};
 
 const EXIT_CODES: &str = "\
