@@ -36,6 +36,17 @@ pub fn needed<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
     value.cloned().ok_or_else(|| Error::setting(format!("{flag} is missing; see --help for an example")))
 }
 
+/// Names the file in an error that knows no place of its own.
+pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
+    move |error| match error {
+        Error::Input { mut place, message } => {
+            place.file.get_or_insert_with(|| path.to_path_buf());
+            Error::Input { place, message }
+        }
+        other => other,
+    }
+}
+
 /// A problem in writing and ready to be solved.
 #[derive(Debug, Clone)]
 pub struct Decided {
@@ -106,8 +117,7 @@ pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
 }
 
 /// A table with the features a model wants, under the model's names.
-pub fn dataset_for_model(options: &DataOptions, model: &Model) -> Result<Dataset> {
-    let source = table_source(&options_for_model(options, model))?;
+pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<Dataset> {
     let data = source.read()?;
     if let TableSource::Npy { .. } = source {
         // Arrays have no names; as many columns as the model wants are those it wants.

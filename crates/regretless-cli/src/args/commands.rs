@@ -35,10 +35,10 @@ pub struct GenerateOptions {
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u32>,
     /// Folder of the table and the problem; made if missing
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// csv: table.csv; npy: features.npy and costs.npy [default: csv]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<TableFormat>,
 }
 
@@ -72,7 +72,7 @@ pub struct TrainOptions {
     #[serde(flatten)]
     pub machine: Machine,
     /// Model file; epochs, report and settings are written beside it [default: model.safetensors]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }
 
@@ -107,7 +107,7 @@ pub struct EvaluateOptions {
     #[serde(flatten)]
     pub data: DataOptions,
     /// Among decisions the predictions cannot tell apart, count the worst
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub unambiguous: Option<bool>,
     /// Threads.
     #[command(flatten)]
@@ -132,13 +132,13 @@ pub struct DecideOptions {
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
     /// Decisions (CSV or NPY)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Write one row (instance, item, value) per entry that is not zero; CSV only
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, help_heading = "Output")]
     pub sparse: Option<bool>,
     /// Write the predicted costs too (CSV or NPY)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub predictions_out: Option<PathBuf>,
     /// Threads.
     #[command(flatten)]
@@ -181,6 +181,6 @@ pub struct CompareOptions {
     #[serde(flatten)]
     pub machine: Machine,
     /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }

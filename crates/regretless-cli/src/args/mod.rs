@@ -17,6 +17,11 @@ pub use training::Profile;
 pub use values::{SplitSpec, TableFormat};
 
 const EXIT_CODES: &str = "\
+Start here:
+  regretless compare                     16 losses on built-in knapsack data, about a minute
+  regretless generate --benchmark KS32 --out example      a table and a problem to try
+  regretless train --help                how to train on your own table
+
 Exit codes:
   0    done
   2    usage: unknown names or settings
@@ -51,7 +56,7 @@ Example:
 Examples:
   regretless train --data ks32/table.csv --costs 'c*' --problem ks32/problem.toml
   regretless train --data x.npy --cost-data c.npy --problem problem.toml --loss 'MSE(C,O,S)'
-  regretless train --data houses.csv --instance-column day --cost-column price --problem problem.toml")]
+  regretless train --data long.csv --instance-column day --cost-column price --problem p.toml")]
     Train(Call<TrainOptions>),
 
     /// Measure the regret of a model or of anybody's predictions
@@ -89,7 +94,7 @@ pub struct Call<O: Args> {
 
 /// Options about this one call; they stand in no settings file.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "General")]
 pub struct Common {
     /// Read settings from this file; flags win over it
     #[arg(long, value_name = "FILE.toml")]
@@ -107,7 +112,7 @@ pub struct Common {
 
 /// Options about the machine and its dice.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "General")]
 pub struct Machine {
     /// Threads; 0 takes all there are. Results do not depend on it [default: 0]
     #[arg(long, value_name = "N")]

@@ -20,8 +20,9 @@ pub enum Profile {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Training")]
 pub struct TrainingOptions {
-    /// Where settings start from [default: default; for compare: paper]
-    #[arg(long, value_enum)]
+    /// Where settings start from: default, or paper (features as they are, the loss not rescaled, as
+    /// behind the paper's component table) [default: default; for compare: paper]
+    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
     pub profile: Option<Profile>,
     /// Most passes over the training rows [default: 50]
     #[arg(long, value_name = "N")]
@@ -49,16 +50,16 @@ pub struct TrainingOptions {
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<f64>,
     /// Bring features to mean 0 and deviation 1 [default: true; profile paper: false]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub standardize: Option<bool>,
     /// Predict costs as mean + deviation times output [default: true]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub output_map: Option<bool>,
     /// Keep gradients of the order of 1 for any number of costs [default: true; profile paper: false]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub rescale: Option<bool>,
     /// Retrain weighted losses from their baseline instead of afresh [default: false]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub warm_start: Option<bool>,
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{Session, oracle};
 use crate::args::DecideOptions;
-use crate::input::{Decided, Kind, features_for_model, needed};
+use crate::input::{Decided, Kind, features_for_model, in_file, needed};
 use crate::output::{Report, grouped};
 
 /// Predicts, decides, and writes.
@@ -28,10 +28,10 @@ pub fn run(options: DecideOptions, session: &Session) -> Result<Report> {
         check_free(path, session.force)?;
     }
     let model = Model::load(&model_file)?;
-    let decided = Decided::of_model(&model, options.problem.as_ref())?;
+    let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(&model_file))?;
     let features = features_for_model(&data, &options.columns, &model)?;
-    let predicted = model.predict(&features)?;
-    check_width(&predicted, &decided)?;
+    let predicted = model.predict(&features).map_err(in_file(&data))?;
+    check_width(&predicted, &decided).map_err(in_file(&data))?;
     let decisions = decide(&predicted, &decided, options.machine.threads, session)?;
     let names = names(&model, predicted.cols());
     if let Some(path) = &options.predictions_out {

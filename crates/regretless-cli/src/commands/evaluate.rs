@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{Session, json, label, oracle};
 use crate::args::EvaluateOptions;
-use crate::input::{Decided, costs_only, dataset_for_model, options_for_model, predictions, table_source};
+use crate::input::{Decided, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source};
 use crate::output::{Report, grouped, number, percent};
 
 /// Predicts or reads predictions, decides, and measures.
@@ -19,11 +19,11 @@ pub fn run(options: EvaluateOptions, session: &Session) -> Result<Report> {
     let (judged, decided, data, oracle) = match (&options.model, &options.predictions) {
         (Some(path), None) => {
             let model = Model::load(path)?;
-            let decided = Decided::of_model(&model, options.problem.as_ref())?;
+            let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(path))?;
             let oracle = oracle(&decided, options.machine.threads)?;
-            let table = dataset_for_model(&options.data, &model)?;
-            let judged = model.predict(table.features())?;
             let source = table_source(&options_for_model(&options.data, &model))?;
+            let table = dataset_for_model(&source, &model)?;
+            let judged = model.predict(table.features()).map_err(in_file(source.costs_file()))?;
             let data = label(table, source.costs_file(), (&decided, &oracle), session)?;
             (judged, decided, data, oracle)
         }

@@ -1,6 +1,7 @@
 //! `generate`: synthetic data and its problem, ready to train on.
 
 use std::fs;
+use std::path::Path;
 
 use regretless::data::output::check_free;
 use regretless::data::synthetic::Recipe;
@@ -45,11 +46,11 @@ pub fn run(options: GenerateOptions, session: &Session) -> Result<Report> {
     write_text(&problem_file, &format!("# {benchmark}, seed {}\n{problem}", recipe.seed), session.force)?;
 
     let names: Vec<String> = tables.iter().map(|path| path.display().to_string()).collect();
-    let columns = match &names[..] {
-        [features, costs] => format!("--data {features} --cost-data {costs}"),
-        single => format!("--data {} --costs 'c*'", single[0]),
+    let columns = match &tables[..] {
+        [features, costs] => format!("--data {} --cost-data {}", shell(features), shell(costs)),
+        single => format!("--data {} --costs 'c*'", shell(&single[0])),
     };
-    let next = format!("regretless train {columns} --problem {}", problem_file.display());
+    let next = format!("regretless train {columns} --problem {}", shell(&problem_file));
     let mut report = Report {
         json: json!({
             "tables": names, "problem": problem_file, "benchmark": benchmark, "recipe": recipe,
@@ -61,6 +62,13 @@ pub fn run(options: GenerateOptions, session: &Session) -> Result<Report> {
     report.line(format!("{}: {}", problem_file.display(), decided.problem.name()));
     report.line(format!("\nnext:\n  {next}"));
     Ok(report)
+}
+
+/// A path as a shell takes it.
+fn shell(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 fn described(data: &Dataset) -> String {

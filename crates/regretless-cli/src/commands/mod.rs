@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::args::{Call, Command, Common};
-use crate::input::Decided;
+use crate::input::{Decided, in_file};
 use crate::output::{Report, remark};
 use crate::progress::Progress;
 use crate::settings;
@@ -64,7 +64,10 @@ fn perform<O: clap::Args + Serialize + DeserializeOwned>(
 ) -> Result<Option<Error>> {
     let session = Session::new(&call.common);
     let options = settings::merged(call.options, call.common.config.as_deref(), name)?;
-    let report = work(options, &session)?;
+    let outcome = work(options, &session);
+    // Work that failed leaves its bar behind, which would be drawn over the error.
+    session.progress.end();
+    let report = outcome?;
     report.print(call.common.json)?;
     Ok(report.failure)
 }
@@ -81,7 +84,8 @@ fn label(
     (decided, oracle): (&Decided, &Oracle),
     session: &Session,
 ) -> Result<Labelled> {
-    let (labelled, report) = LabelStore::beside(file).label(data, &decided.spec, oracle, &session.progress)?;
+    let labelled = LabelStore::beside(file).label(data, &decided.spec, oracle, &session.progress);
+    let (labelled, report) = labelled.map_err(in_file(file))?;
     report.warnings.iter().for_each(|warning| session.remark(&format!("note: {warning}")));
     if report.source == LabelSource::Found {
         session.remark(&format!("note: best decisions taken from {}", report.file.display()));

@@ -138,6 +138,9 @@ impl Plan {
         let (threads, split) = (options.machine.threads, options.split.split);
         let source = Source::open((&options.data, &options.problem), split, threads, session)?;
         let grounds = source.grounds(seeds.iter().copied())?;
+        if grounds.iter().any(|ground| ground.split.test.is_empty()) {
+            return Err(Error::setting("compare needs rows to test on; give --split a share or rows for the test"));
+        }
         Ok(Self { losses: options.losses.clone().unwrap_or_default(), seeds, grounds })
     }
 
@@ -145,7 +148,11 @@ impl Plan {
         let ground = &self.grounds[0];
         let epochs = options.training.epochs.unwrap_or(0);
         let seeds = if self.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", self.seeds.len()) };
-        format!("{}: {}, {}, {seeds}, {epochs} epochs", name(options), ground.decided.problem.name(), ground.rows())
+        let (name, mut what) = (name(options), ground.decided.problem.name());
+        if what != name {
+            what = format!("{name}: {what}");
+        }
+        format!("{what}, {}, {seeds}, {epochs} epochs", ground.rows())
     }
 
     /// Runs every loss on every seed; `keep` is told of each run as it finishes.
