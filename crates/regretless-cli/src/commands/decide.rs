@@ -15,7 +15,7 @@ use crate::input::{Decided, Kind, features_for_model, in_file, needed};
 use crate::output::{Report, grouped};
 
 /// Predicts, decides, and writes.
-pub fn run(options: DecideOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
     let model_file = needed(options.model.as_ref(), "--model")?;
     let data = needed(options.data.as_ref(), "--data")?;
     let out = needed(options.out.as_ref(), "--out")?;

@@ -1,6 +1,9 @@
 //! `evaluate`: the regret of a model, or of anybody's predictions.
 
+use std::path::Path;
+
 use regretless::data::Matrix;
+use regretless::error::Place;
 use regretless::evaluate::{Evaluation, evaluate, summarise, unambiguous_regrets};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
@@ -14,74 +17,76 @@ use crate::args::EvaluateOptions;
 use crate::input::{Decided, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source};
 use crate::output::{Report, grouped, number, percent};
 
+/// Predictions in the user's sense, and what they are judged by.
+struct Case {
+    predictions: Matrix,
+    data: Labelled,
+    oracle: Oracle,
+}
+
 /// Predicts or reads predictions, decides, and measures.
-pub fn run(options: EvaluateOptions, session: &Session) -> Result<Report> {
-    let (judged, decided, data, oracle) = match (&options.model, &options.predictions) {
-        (Some(path), None) => {
-            let model = Model::load(path)?;
-            let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(path))?;
-            let oracle = oracle(&decided, options.machine.threads)?;
-            let source = table_source(&options_for_model(&options.data, &model))?;
-            let table = dataset_for_model(&source, &model)?;
-            let judged = model.predict(table.features()).map_err(in_file(source.costs_file()))?;
-            let data = label(table, source.costs_file(), (&decided, &oracle), session)?;
-            (judged, decided, data, oracle)
-        }
-        (None, Some(path)) => {
-            let source = options.problem.as_ref();
-            let source =
-                source.ok_or_else(|| Error::setting("--problem is missing; predictions do not know theirs"))?;
-            let decided = Decided::load(source)?;
-            let oracle = oracle(&decided, options.machine.threads)?;
-            let (file, table) = costs_only(&options.data)?;
-            let judged = predictions(path, table.cost_names())?;
-            check_rows(&judged, table.len(), path)?;
-            let data = label(table, &file, (&decided, &oracle), session)?;
-            (judged, decided, data, oracle)
-        }
+pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
+    let case = match (&options.model, &options.predictions) {
+        (Some(model), None) => Case::of_model(model, options, session)?,
+        (None, Some(file)) => Case::of_predictions(file, options, session)?,
         _ => return Err(Error::setting("nothing to judge; give either --model or --predictions")),
     };
-    let before = oracle.solves();
-    let found = measure(judged, &data, &oracle, options.unambiguous.unwrap_or(false), session)?;
-    let solves = oracle.solves() - before;
+    let before = case.oracle.solves();
+    let found = case.measure(options.unambiguous.unwrap_or(false), session)?;
+    let solves = case.oracle.solves() - before;
     let mut shown = json(&found)?;
     shown["solves"] = json!(solves);
-    shown["problem"] = json!(decided.problem.name());
+    shown["problem"] = json!(case.oracle.problem().name());
     let mut report = Report { json: shown, ..Report::default() };
-    lines(&found, solves, &mut report);
+    tell(&found, solves, &mut report);
     Ok(report)
 }
 
-fn check_rows(found: &Matrix, instances: usize, path: &std::path::Path) -> Result<()> {
-    if found.rows() == instances {
-        return Ok(());
+impl Case {
+    fn of_model(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
+        let model = Model::load(file)?;
+        let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(file))?;
+        let oracle = oracle(&decided, options.machine.threads)?;
+        let source = table_source(&options_for_model(&options.data, &model))?;
+        let table = dataset_for_model(&source, &model)?;
+        let predictions = model.predict(table.features()).map_err(in_file(source.costs_file()))?;
+        let data = label(table, source.costs_file(), (&decided, &oracle), session)?;
+        Ok(Self { predictions, data, oracle })
     }
-    let place = regretless::error::Place::file(path);
-    Err(Error::input(place, format!("{} rows of predictions for {instances} instances", found.rows())))
+
+    fn of_predictions(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
+        let missing = || Error::setting("--problem is missing; predictions do not know theirs");
+        let decided = Decided::load(options.problem.as_ref().ok_or_else(missing)?)?;
+        let oracle = oracle(&decided, options.machine.threads)?;
+        let (costs_file, table) = costs_only(&options.data)?;
+        let predictions = predictions(file, table.cost_names())?;
+        if predictions.rows() != table.len() {
+            let message = format!("{} rows of predictions for {} instances", predictions.rows(), table.len());
+            return Err(Error::input(Place::file(file), message));
+        }
+        let data = label(table, &costs_file, (&decided, &oracle), session)?;
+        Ok(Self { predictions, data, oracle })
+    }
+
+    fn measure(&self, unambiguous: bool, session: &Session) -> Result<Evaluation> {
+        let Self { data, oracle, .. } = self;
+        let mut predictions = self.predictions.clone();
+        data.sense().flip(predictions.as_mut_slice());
+        let rows: Vec<usize> = (0..data.len()).collect();
+        let watch = &session.progress;
+        watch.begin("deciding", rows.len() as u64);
+        let found = if unambiguous {
+            let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, watch))?;
+            summarise(regrets, &predictions, data, &rows)
+        } else {
+            evaluate(&predictions, data, &rows, (oracle, watch))?
+        };
+        watch.end();
+        Ok(found)
+    }
 }
 
-fn measure(
-    mut predictions: Matrix,
-    data: &Labelled,
-    oracle: &Oracle,
-    unambiguous: bool,
-    session: &Session,
-) -> Result<Evaluation> {
-    data.sense().flip(predictions.as_mut_slice());
-    let rows: Vec<usize> = (0..data.len()).collect();
-    let watch = &session.progress;
-    watch.begin("deciding", rows.len() as u64);
-    let found = if unambiguous {
-        let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, watch))?;
-        summarise(regrets, &predictions, data, &rows)
-    } else {
-        evaluate(&predictions, data, &rows, (oracle, watch))?
-    };
-    watch.end();
-    Ok(found)
-}
-
-fn lines(found: &Evaluation, solves: u64, report: &mut Report) {
+fn tell(found: &Evaluation, solves: u64, report: &mut Report) {
     let lines = [
         ("instances", grouped(found.instances as u64)),
         ("mean regret", number(found.regret)),

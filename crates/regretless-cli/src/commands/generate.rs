@@ -1,7 +1,7 @@
 //! `generate`: synthetic data and its problem, ready to train on.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regretless::data::output::check_free;
 use regretless::data::synthetic::Recipe;
@@ -15,53 +15,76 @@ use crate::input::{Decided, needed};
 use crate::output::{Report, grouped, write_text};
 
 /// Writes the table and the problem.
-pub fn run(options: GenerateOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &GenerateOptions, session: &Session) -> Result<Report> {
     let benchmark = needed(options.benchmark.as_ref(), "--benchmark")?;
     let folder = needed(options.out.as_ref(), "--out")?;
+    let recipe = recipe(options);
+    let (spec, data) = benchmark.generate(recipe)?;
+    let decided = Decided::new(spec)?;
+    let files = Files::within(&folder, options.format.unwrap_or(TableFormat::Csv));
+    let problem = toml::to_string(&decided.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
+    files.write(&data, &format!("# {benchmark}, seed {}\n{problem}", recipe.seed), session.force)?;
+
+    let next = format!("regretless train {} --problem {}", files.flags(), shell(&files.problem));
+    let tables: Vec<String> = files.tables.iter().map(|path| path.display().to_string()).collect();
+    let shown = json!({
+        "tables": tables, "problem": files.problem, "benchmark": benchmark, "recipe": recipe,
+        "costs": data.costs().cols(), "next": next,
+    });
+    let mut report = Report { json: shown, ..Report::default() };
+    report.line(format!("{}: {}", tables.join(", "), described(&data)));
+    report.line(format!("{}: {}", files.problem.display(), decided.problem.name()));
+    report.line(format!("\nnext:\n  {next}"));
+    Ok(report)
+}
+
+fn recipe(options: &GenerateOptions) -> Recipe {
     let standard = Recipe::paper(2000, 0);
-    let recipe = Recipe {
+    Recipe {
         instances: options.instances.unwrap_or(standard.instances),
         features: options.features.unwrap_or(standard.features),
         degree: options.degree.unwrap_or(standard.degree),
         noise: options.noise.unwrap_or(standard.noise),
         seed: options.seed.unwrap_or(standard.seed),
-    };
-    let (spec, data) = benchmark.generate(recipe)?;
-    let decided = Decided::new(spec)?;
-    let problem = toml::to_string(&decided.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
-
-    let tables = match options.format.unwrap_or(TableFormat::Csv) {
-        TableFormat::Csv => vec![folder.join("table.csv")],
-        TableFormat::Npy => vec![folder.join("features.npy"), folder.join("costs.npy")],
-    };
-    let problem_file = folder.join("problem.toml");
-    fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-    for path in tables.iter().chain([&problem_file]) {
-        check_free(path, session.force)?;
     }
-    match &tables[..] {
-        [features, costs] => npy::write(features, costs, &data, session.force)?,
-        single => csv::write(&single[0], &data, session.force)?,
-    }
-    write_text(&problem_file, &format!("# {benchmark}, seed {}\n{problem}", recipe.seed), session.force)?;
+}
 
-    let names: Vec<String> = tables.iter().map(|path| path.display().to_string()).collect();
-    let columns = match &tables[..] {
-        [features, costs] => format!("--data {} --cost-data {}", shell(features), shell(costs)),
-        single => format!("--data {} --costs 'c*'", shell(&single[0])),
-    };
-    let next = format!("regretless train {columns} --problem {}", shell(&problem_file));
-    let mut report = Report {
-        json: json!({
-            "tables": names, "problem": problem_file, "benchmark": benchmark, "recipe": recipe,
-            "costs": data.costs().cols(), "next": next,
-        }),
-        ..Report::default()
-    };
-    report.line(format!("{}: {}", names.join(", "), described(&data)));
-    report.line(format!("{}: {}", problem_file.display(), decided.problem.name()));
-    report.line(format!("\nnext:\n  {next}"));
-    Ok(report)
+/// Where things go.
+struct Files {
+    /// One table, or features and costs.
+    tables: Vec<PathBuf>,
+    problem: PathBuf,
+}
+
+impl Files {
+    fn within(folder: &Path, format: TableFormat) -> Self {
+        let names = match format {
+            TableFormat::Csv => vec!["table.csv"],
+            TableFormat::Npy => vec!["features.npy", "costs.npy"],
+        };
+        Self { tables: names.iter().map(|name| folder.join(name)).collect(), problem: folder.join("problem.toml") }
+    }
+
+    /// Writes all files, or none if one is there already.
+    fn write(&self, data: &Dataset, problem: &str, force: bool) -> Result<()> {
+        if let Some(folder) = self.problem.parent() {
+            fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        }
+        self.tables.iter().chain([&self.problem]).try_for_each(|path| check_free(path, force))?;
+        match &self.tables[..] {
+            [features, costs] => npy::write(features, costs, data, force)?,
+            single => csv::write(&single[0], data, force)?,
+        }
+        write_text(&self.problem, problem, force)
+    }
+
+    /// How `train` is told of the tables.
+    fn flags(&self) -> String {
+        match &self.tables[..] {
+            [features, costs] => format!("--data {} --cost-data {}", shell(features), shell(costs)),
+            single => format!("--data {} --costs 'c*'", shell(&single[0])),
+        }
+    }
 }
 
 /// A path as a shell takes it.

@@ -70,7 +70,14 @@ pub struct Source<'a> {
 
 enum Origin {
     Benchmark(Benchmark),
-    Table { decided: Decided, data: Dataset, file: PathBuf },
+    Table(Box<Table>),
+}
+
+/// A user's table, read but not labelled.
+struct Table {
+    decided: Decided,
+    data: Dataset,
+    file: PathBuf,
 }
 
 impl<'a> Source<'a> {
@@ -88,7 +95,8 @@ impl<'a> Source<'a> {
                 let missing = || Error::setting("--problem is missing; give a problem file, as generate writes one");
                 let decided = Decided::load(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
-                Origin::Table { decided, data: source.read()?, file: source.costs_file().to_path_buf() }
+                let (data, file) = (source.read()?, source.costs_file().to_path_buf());
+                Origin::Table(Box::new(Table { decided, data, file }))
             }
         };
         Ok(Self { split: split.unwrap_or(standard), threads, session, origin })
@@ -109,7 +117,8 @@ impl<'a> Source<'a> {
                 };
                 seeds.map(ground).collect()
             }
-            Origin::Table { decided, data, file } => {
+            Origin::Table(table) => {
+                let Table { decided, data, file } = *table;
                 let seeds: Vec<u32> = seeds.collect();
                 let split = |seed: &u32| split.apply(data.len(), u64::from(*seed));
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;

@@ -60,11 +60,11 @@ pub fn run(command: Command) -> Result<Option<Error>> {
 fn perform<O: clap::Args + Serialize + DeserializeOwned>(
     call: Call<O>,
     name: &str,
-    work: impl FnOnce(O, &Session) -> Result<Report>,
+    work: impl FnOnce(&O, &Session) -> Result<Report>,
 ) -> Result<Option<Error>> {
     let session = Session::new(&call.common);
     let options = settings::merged(call.options, call.common.config.as_deref(), name)?;
-    let outcome = work(options, &session);
+    let outcome = work(&options, &session);
     // Work that failed leaves its bar behind, which would be drawn over the error.
     session.progress.end();
     let report = outcome?;

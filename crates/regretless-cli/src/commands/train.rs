@@ -44,8 +44,8 @@ impl Outputs {
 }
 
 /// Trains, tests and writes the model.
-pub fn run(options: TrainOptions, session: &Session) -> Result<Report> {
-    let options = resolved(options)?;
+pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
+    let options = resolved(options.clone())?;
     let seed = u64::from(options.seed.unwrap_or(0));
     let out = Outputs::of(options.out.as_deref().unwrap_or(Path::new("model.safetensors")));
     out.check(session.force)?;

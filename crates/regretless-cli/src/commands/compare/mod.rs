@@ -27,8 +27,8 @@ use files::Folder;
 use summary::{Outcome, Summary};
 
 /// Runs everything and reports.
-pub fn run(options: CompareOptions, session: &Session) -> Result<Report> {
-    let options = resolved(options, session)?;
+pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
+    let options = resolved(options.clone(), session)?;
     let folder = Folder::choose(options.out.as_deref(), &name(&options), session.force)?;
     let plan = Plan::new(&options, session)?;
     let settings = settings::text(&CompareOptions { out: Some(folder.path().into()), ..options.clone() }, "compare")?;
@@ -65,7 +65,7 @@ fn resolved(mut options: CompareOptions, session: &Session) -> Result<CompareOpt
     let mut losses: Vec<LossSpec> = Vec::new();
     given.into_iter().for_each(|loss| {
         if !losses.contains(&loss) {
-            losses.push(loss)
+            losses.push(loss);
         }
     });
     if !losses.contains(&reference()) {
