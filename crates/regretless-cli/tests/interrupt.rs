@@ -16,15 +16,20 @@ fn start(shop: &Workshop, words: &str) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// Waits until the program has made a file or folder.
+fn wait_for(shop: &Workshop, name: &str) {
+    let begun = Instant::now();
+    while !shop.path(name).exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{name} is not made");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn an_interrupted_comparison_keeps_the_runs_that_finished() {
     let shop = Workshop::new();
     let child = start(&shop, "compare --benchmark SP4x4 --losses MSE;MAE --seeds 500 --split 60,20,20 --out cmp");
-    let begun = Instant::now();
-    while !shop.path("cmp/results.jsonl").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "no run finished");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(&shop, "cmp/results.jsonl");
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let left = child.wait_with_output().unwrap();
     assert_eq!(left.status.code(), Some(130), "{}", String::from_utf8_lossy(&left.stderr));
@@ -37,7 +42,7 @@ fn an_interrupted_comparison_keeps_the_runs_that_finished() {
 fn an_interrupted_training_writes_no_model() {
     let shop = Workshop::with_knapsack();
     let child = start(&shop, "train --data table.csv --costs c* --problem problem.toml --epochs 100000000");
-    std::thread::sleep(Duration::from_millis(300));
+    wait_for(&shop, "table.csv.labels");
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let left = child.wait_with_output().unwrap();
     assert_eq!(left.status.code(), Some(130));
