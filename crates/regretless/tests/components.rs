@@ -1,5 +1,7 @@
 //! Value and gradient of the cost-sensitive family, against golden vectors and the paper's propositions.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod common;
 
 use std::sync::Arc;

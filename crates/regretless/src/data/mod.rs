@@ -5,7 +5,6 @@
 
 use crate::error::{Error, Place, Result};
 
-pub(crate) mod archive;
 pub mod csv;
 mod layout;
 mod matrix;

@@ -1,118 +1,64 @@
-//! Labels as bytes: a safetensors file whose every bit counts.
+//! Labels as bytes: a sealed file, its decisions sparse.
 //!
-//! Decisions are stored sparse: `indices` of the non-zero entries of all instances one after the
-//! other, `offsets` where each instance begins, `values` only if one of them is not 1. The metadata
-//! hold the key of the labels and a checksum of all sections. A file is believed only if writing
-//! what was read from it gives the same bytes again, so that no damage goes unseen, wherever it is.
+//! `indices` holds the non-zero entries of all instances one after the other, `offsets` where each
+//! instance begins, `values` is there only if one of them is not 1.
 
-use std::collections::HashMap;
-
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::data::archive;
 use crate::decision::Decision;
+use crate::sealed::{LONGEST_HEADER, Sealed};
 use crate::solve::{Solution, Status};
 
-/// Where the metadata stand; one entry, because the order of several is not fixed.
-const ENTRY: &str = "regretless";
+/// Kind and version of the file.
+const FORMAT: &str = "labels 1";
+
 /// What the file says about itself.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Note {
-    content: String,
+    /// Hash over all that the labels depend on.
     key: String,
-    checksum: String,
-}
-
-/// One named list of numbers.
-struct Section {
-    name: &'static str,
-    kind: Dtype,
-    bytes: Vec<u8>,
-}
-
-impl Section {
-    fn new<const N: usize>(name: &'static str, kind: Dtype, numbers: impl Iterator<Item = [u8; N]>) -> Self {
-        Self { name, kind, bytes: numbers.flatten().collect() }
-    }
-
-    fn view(&self) -> Result<TensorView<'_>, String> {
-        let count = self.bytes.len() * 8 / self.kind.bitsize();
-        TensorView::new(self.kind, vec![count], &self.bytes).map_err(|error| error.to_string())
-    }
 }
 
 /// The labels with this key as a file.
 pub(super) fn encode(key: &str, labels: &[Solution]) -> Result<Vec<u8>, String> {
-    let sections = sections(labels);
-    let note = Note { content: "labels".into(), key: key.into(), checksum: checksum(&sections) };
-    let note = serde_json::to_string(&note).map_err(|error| error.to_string())?;
-    let views = sections.iter().map(|section| section.view().map(|view| (section.name, view)));
-    let views = views.collect::<Result<Vec<_>, _>>()?;
-    let notes = HashMap::from([(ENTRY.to_string(), note)]);
-    safetensors::serialize(views, Some(notes)).map_err(|error| error.to_string())
+    let decisions = || labels.iter().map(|label| &label.decision);
+    let ends = decisions().scan(0, |sum, decision| {
+        *sum += decision.indices().len() as u64;
+        Some(*sum)
+    });
+    let each = |number: fn(&Solution) -> f64| labels.iter().map(number).collect::<Vec<f64>>();
+    let mut sealed = Sealed::new(Note { key: key.into() })
+        .with("indices", decisions().flat_map(|d| d.indices()).copied().collect::<Vec<u32>>())
+        .with("offsets", std::iter::once(0).chain(ends).collect::<Vec<u64>>())
+        .with("objectives", each(|label| label.objective))
+        .with("bounds", each(|label| label.bound))
+        .with("statuses", labels.iter().map(|label| status_to_number(label.status).0).collect::<Vec<u32>>())
+        .with("gaps", each(|label| status_to_number(label.status).1));
+    if !decisions().all(Decision::is_binary) {
+        sealed = sealed.with("values", decisions().flat_map(Decision::iter).map(|(_, v)| v).collect::<Vec<f64>>());
+    }
+    sealed.to_bytes(FORMAT).map_err(|error| error.to_string())
 }
 
 /// The labels of a file, if it is whole, has this key, and fits `instances` of `num_costs` costs.
 pub(super) fn decode(bytes: &[u8], key: &str, instances: usize, num_costs: usize) -> Result<Vec<Solution>, String> {
-    let file = archive::open(bytes)?;
-    check_note(bytes, key)?;
-    let labels = Columns::read(&file, instances)?.labels(num_costs)?;
-    if encode(key, &labels)? != bytes {
-        return Err("its checksum does not match".into());
+    let mut sealed = Sealed::<Note>::from_bytes(bytes, FORMAT)?;
+    if sealed.about.key != key {
+        return Err("it holds something else than the labels of this table".into());
     }
-    Ok(labels)
+    let columns = Columns::take(&mut sealed, instances).ok_or("its lists have the wrong type or length")?;
+    (0..instances).map(|instance| columns.label(instance, num_costs)).collect()
 }
 
 /// Most bytes that a file of labels can have.
 pub(super) fn most_bytes(instances: usize, num_costs: usize) -> u64 {
     let (instances, num_costs) = (instances as u64, num_costs as u64);
     let entries = instances.saturating_mul(num_costs).saturating_mul(4 + 8);
-    archive::LONGEST_HEADER.saturating_add(16).saturating_add(entries).saturating_add(instances.saturating_mul(33))
+    LONGEST_HEADER.saturating_add(16).saturating_add(entries).saturating_add(instances.saturating_mul(36))
 }
 
-fn check_note(bytes: &[u8], key: &str) -> Result<(), String> {
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
-    let note = header.metadata().as_ref().and_then(|notes| notes.get(ENTRY)).ok_or("it is not a file of labels")?;
-    let note: Note = serde_json::from_str(note).map_err(|_| "it is not a file of labels")?;
-    if note.content != "labels" || note.key != key {
-        return Err("it holds something else than the labels of this table".into());
-    }
-    Ok(())
-}
-
-fn checksum(sections: &[Section]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for section in sections {
-        hasher.update(section.name.as_bytes()).update(&(section.bytes.len() as u64).to_le_bytes());
-        hasher.update(&section.bytes);
-    }
-    hasher.finalize().to_hex().to_string()
-}
-
-fn sections(labels: &[Solution]) -> Vec<Section> {
-    let decisions = || labels.iter().map(|label| &label.decision);
-    let offsets = decisions().scan(0, |sum, decision| {
-        *sum += decision.indices().len() as u64;
-        Some(*sum)
-    });
-    let mut sections = vec![
-        Section::new("indices", Dtype::U32, decisions().flat_map(|d| d.indices()).map(|j| j.to_le_bytes())),
-        Section::new("offsets", Dtype::U64, std::iter::once(0).chain(offsets).map(u64::to_le_bytes)),
-        Section::new("objectives", Dtype::F64, labels.iter().map(|label| label.objective.to_le_bytes())),
-        Section::new("bounds", Dtype::F64, labels.iter().map(|label| label.bound.to_le_bytes())),
-        Section::new("statuses", Dtype::U8, labels.iter().map(|label| [status_to_number(label.status).0])),
-        Section::new("gaps", Dtype::F64, labels.iter().map(|label| status_to_number(label.status).1.to_le_bytes())),
-    ];
-    if !decisions().all(Decision::is_binary) {
-        let values = decisions().flat_map(|decision| decision.iter().map(|(_, value)| value.to_le_bytes()));
-        sections.push(Section::new("values", Dtype::F64, values));
-    }
-    sections
-}
-
-fn status_to_number(status: Status) -> (u8, f64) {
+fn status_to_number(status: Status) -> (u32, f64) {
     match status {
         Status::Optimal => (0, 0.0),
         Status::WithinGap(gap) => (1, gap),
@@ -120,7 +66,7 @@ fn status_to_number(status: Status) -> (u8, f64) {
     }
 }
 
-fn status_from_number(number: u8, gap: f64) -> Result<Status, String> {
+fn status_from_number(number: u32, gap: f64) -> Result<Status, String> {
     match number {
         0 => Ok(Status::Optimal),
         1 => Ok(Status::WithinGap(gap)),
@@ -129,42 +75,38 @@ fn status_from_number(number: u8, gap: f64) -> Result<Status, String> {
     }
 }
 
-/// The sections of a file, their lengths checked.
+/// The lists of a file, their lengths checked.
 struct Columns {
     indices: Vec<u32>,
     offsets: Vec<usize>,
     values: Option<Vec<f64>>,
     objectives: Vec<f64>,
     bounds: Vec<f64>,
-    statuses: Vec<u8>,
+    statuses: Vec<u32>,
     gaps: Vec<f64>,
 }
 
 impl Columns {
-    fn read(file: &SafeTensors<'_>, instances: usize) -> Result<Self, String> {
-        let of_instances = |name| doubles(file, name, instances);
-        let offsets = numbers(file, "offsets", Dtype::U64, Some(instances + 1))?;
-        let offsets = offsets.map(|bytes| usize::try_from(u64::from_le_bytes(bytes)));
-        let indices: Vec<u32> = numbers(file, "indices", Dtype::U32, None)?.map(u32::from_le_bytes).collect();
-        let entries = indices.len();
+    fn take(sealed: &mut Sealed<Note>, instances: usize) -> Option<Self> {
+        let offsets = sealed.take::<Vec<u64>>("offsets")?;
+        let offsets: Vec<usize> = offsets.into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
         let columns = Self {
-            indices,
-            offsets: offsets.collect::<Result<_, _>>().map_err(|error| error.to_string())?,
-            values: file.tensor("values").is_ok().then(|| doubles(file, "values", entries)).transpose()?,
-            objectives: of_instances("objectives")?,
-            bounds: of_instances("bounds")?,
-            statuses: numbers(file, "statuses", Dtype::U8, Some(instances))?.map(|[byte]| byte).collect(),
-            gaps: of_instances("gaps")?,
+            indices: sealed.take("indices")?,
+            offsets,
+            values: sealed.take("values"),
+            objectives: sealed.take("objectives")?,
+            bounds: sealed.take("bounds")?,
+            statuses: sealed.take("statuses")?,
+            gaps: sealed.take("gaps")?,
         };
-        let whole = columns.offsets[0] == 0 && columns.offsets[instances] == entries;
-        if !whole || !columns.offsets.is_sorted() {
-            return Err("its decisions do not follow each other".into());
-        }
-        Ok(columns)
-    }
-
-    fn labels(&self, num_costs: usize) -> Result<Vec<Solution>, String> {
-        (0..self.objectives.len()).map(|instance| self.label(instance, num_costs)).collect()
+        let of_instances = [columns.objectives.len(), columns.bounds.len(), columns.statuses.len(), columns.gaps.len()];
+        let entries = columns.indices.len();
+        let whole = of_instances == [instances; 4]
+            && columns.offsets.len() == instances + 1
+            && columns.values.as_ref().is_none_or(|values| values.len() == entries)
+            && columns.offsets.is_sorted()
+            && (columns.offsets[0], columns.offsets[instances]) == (0, entries);
+        whole.then_some(columns)
     }
 
     fn label(&self, instance: usize, num_costs: usize) -> Result<Solution, String> {
@@ -181,25 +123,6 @@ impl Columns {
             status: status_from_number(self.statuses[instance], self.gaps[instance])?,
         })
     }
-}
-
-fn doubles(file: &SafeTensors<'_>, name: &str, count: usize) -> Result<Vec<f64>, String> {
-    Ok(numbers(file, name, Dtype::F64, Some(count))?.map(f64::from_le_bytes).collect())
-}
-
-/// The numbers of a section; with `count`, there must be that many.
-fn numbers<'a, const N: usize>(
-    file: &SafeTensors<'a>,
-    name: &str,
-    kind: Dtype,
-    count: Option<usize>,
-) -> Result<impl Iterator<Item = [u8; N]> + use<'a, N>, String> {
-    let section = file.tensor(name).map_err(|_| format!("its section '{name}' is missing"))?;
-    let (numbers, rest) = section.data().as_chunks();
-    if section.dtype() != kind || !rest.is_empty() || count.is_some_and(|count| count != numbers.len()) {
-        return Err(format!("its section '{name}' has the wrong type or length"));
-    }
-    Ok(numbers.iter().copied())
 }
 
 #[cfg(test)]
@@ -250,7 +173,7 @@ mod tests {
     #[test]
     fn a_foreign_file_is_refused() {
         let foreign = safetensors::serialize(Vec::<(&str, safetensors::tensor::TensorView<'_>)>::new(), None).unwrap();
-        assert!(decode(&foreign, "key", 3, 4).unwrap_err().contains("not a file of labels"));
+        assert!(decode(&foreign, "key", 3, 4).unwrap_err().contains("no seal"));
         assert!(decode(b"instance,item,value\n0,1,1\n", "key", 3, 4).is_err());
     }
 }

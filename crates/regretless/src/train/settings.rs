@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 /// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
 /// | `warm_start` | false | retrain weighted losses from the baseline instead of afresh |
 /// | `seed` | 0 | parameters and order of batches |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Most passes over the training rows.

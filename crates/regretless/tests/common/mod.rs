@@ -1,5 +1,6 @@
 //! What several integration tests share: where golden files and reference data are, and how to read them.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::PathBuf;

@@ -16,8 +16,6 @@ const SHORTEST: f64 = 1e-12;
 pub struct CosLoss {
     cos: Cos,
     bounds: Bounds,
-    /// One factor per row of the table.
-    weights: Option<Vec<f64>>,
     typical_norm: f64,
 }
 
@@ -27,30 +25,23 @@ thread_local! {
 }
 
 impl CosLoss {
-    /// The loss with all weights 1.
+    /// The loss of a problem whose variables have these bounds.
     pub fn new(cos: Cos, bounds: Bounds) -> Self {
-        Self { cos, bounds, weights: None, typical_norm: 1.0 }
+        Self { cos, bounds, typical_norm: 1.0 }
     }
 
-    /// Weights instances.
-    pub(super) fn set_weights(&mut self, weights: Vec<f64>) {
-        self.weights = Some(weights);
-    }
-
-    /// Tells the usual length of a cost vector, which decides the rescaling.
-    pub(super) fn set_typical_norm(&mut self, norm: f64) {
+    /// The same, told the usual length of a cost vector, which decides the rescaling.
+    pub(super) fn with_typical_norm(mut self, norm: f64) -> Self {
         self.typical_norm = norm;
+        self
     }
 
-    /// Exchanges the two directions of a pinball.
-    pub(super) fn turn_pinball(&mut self) {
+    /// The same with the two directions of a pinball exchanged.
+    pub(super) fn with_pinball_turned(mut self) -> Self {
         if let Side::Pinball(taus) = &mut self.cos.side {
             taus.iter_mut().for_each(|tau| *tau = 1.0 - *tau);
         }
-    }
-
-    fn weight(&self, instance: usize) -> f64 {
-        self.weights.as_ref().map_or(1.0, |weights| weights[instance])
+        self
     }
 
     /// What one error costs, and the derivative.
@@ -125,22 +116,20 @@ impl Loss for CosLoss {
                 self.plain(query, directions, gradient)
             }
         });
-        let factor = self.weight(query.instance) / query.costs.len() as f64;
+        let factor = 1.0 / query.costs.len() as f64;
         gradient.iter_mut().for_each(|g| *g *= factor);
         Ok(total * factor)
     }
 
     /// The mean over d costs, the length of the vectors and, for squared errors, the smallness of the
-    /// entries of a unit vector all shrink gradients; weights stretch them.
+    /// entries of a unit vector all shrink gradients.
     fn rescaling(&self, costs: usize) -> f64 {
         let d = costs as f64;
-        let by_norm = match (self.cos.scale_invariant, self.cos.error) {
-            (false, _) => 1.0,
-            (true, BaseError::Absolute) => self.typical_norm,
-            (true, BaseError::Squared) => self.typical_norm * d.sqrt(),
-        };
-        let mean_weight = self.weights.as_ref().map_or(1.0, |w| w.iter().sum::<f64>() / w.len().max(1) as f64);
-        d * by_norm / if mean_weight > 0.0 { mean_weight } else { 1.0 }
+        match (self.cos.scale_invariant, self.cos.error) {
+            (false, _) => d,
+            (true, BaseError::Absolute) => d * self.typical_norm,
+            (true, BaseError::Squared) => d * self.typical_norm * d.sqrt(),
+        }
     }
 }
 

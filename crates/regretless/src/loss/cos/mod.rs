@@ -24,8 +24,11 @@ mod name;
 pub use evaluate::CosLoss;
 
 use crate::data::Matrix;
+use crate::error::Result;
 use crate::label::Labelled;
-use crate::problem::{Bounds, Problem};
+use crate::oracle::Oracle;
+use crate::problem::Bounds;
+use crate::watch::Watch;
 
 /// How an error is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,18 +84,18 @@ impl Cos {
         Self { error, side: Side::Both, scale_invariant: false, weighting: Weighting::Equal }
     }
 
-    /// The loss for one table, with the weights its recipe found.
-    pub fn build(&self, data: &Labelled, problem: &dyn Problem, weights: Option<Vec<f64>>) -> CosLoss {
-        let mut loss = CosLoss::new(self.clone(), problem.bounds());
-        loss.set_typical_norm(mean_norm(data.data().costs()));
-        if let Some(weights) = weights {
-            loss.set_weights(weights);
-        }
+    /// The loss for one table.
+    ///
+    /// # Errors
+    /// When the problem cannot give what a component needs, or the user interrupts.
+    pub fn build(&self, data: &Labelled, oracle: &Oracle, _watch: &dyn Watch) -> Result<CosLoss> {
+        let problem = oracle.problem();
+        let mut loss = CosLoss::new(self.clone(), problem.bounds()).with_typical_norm(mean_norm(data.data().costs()));
         // The pinball's directions are those of the user's costs, which a maximisation turns round.
         if problem.sense().sign() < 0.0 {
-            loss.turn_pinball();
+            loss = loss.with_pinball_turned();
         }
-        loss
+        Ok(loss)
     }
 
     /// All components on both errors, for tests that every loss must pass.
