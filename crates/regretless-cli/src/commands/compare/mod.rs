@@ -4,6 +4,9 @@
 //! they find does not depend on how many. Each run is written down as it finishes, so that an
 //! interrupted comparison keeps what it has.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use regretless::loss::{BaseError, Cos, LossSpec, Side, Weighting};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
@@ -45,6 +48,7 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
     report.line(format!("\nresults in {}", folder.path().display()));
     report.failure = failures.into_iter().next().map(|(_, error)| error);
     if session.progress.interrupted() {
+        report.line(format!("interrupted after {} of {} runs", outcomes.len(), plan.losses.len() * plan.seeds.len()));
         report.failure = Some(Error::Interrupted);
     }
     Ok(report)
@@ -163,21 +167,24 @@ impl Plan {
         keep: impl Fn(&Outcome) -> Result<()> + Sync + Send,
     ) -> Result<(Vec<Outcome>, Vec<Failed>)> {
         let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
-        let mut slots: Vec<Slot> = (0..self.seeds.len() * self.losses.len()).map(|_| None).collect();
-        session.progress.begin("comparing", slots.len() as u64);
-        threads.fill(
-            &mut slots,
-            || (),
-            |(), index, slot| {
-                if !session.progress.interrupted() {
-                    let outcome = self.one(index, options).and_then(|found| keep(&found).map(|()| found));
-                    *slot = Some(outcome);
-                    session.progress.advance(1);
-                }
-            },
-        );
+        let runs = self.seeds.len() * self.losses.len();
+        let slots: Vec<Mutex<Slot>> = (0..runs).map(|_| Mutex::new(None)).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= runs || session.progress.interrupted() {
+                return false;
+            }
+            let outcome = self.one(index, options).and_then(|found| keep(&found).map(|()| found));
+            *slots[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+            session.progress.advance(1);
+            true
+        };
+        session.progress.begin("comparing", runs as u64);
+        // Each worker takes the next run in line, so that runs begin in order.
+        threads.fill(&mut vec![(); threads.count()], || (), |(), _, ()| while work() {});
         session.progress.end();
-        self.sorted(slots)
+        self.sorted(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Seed by seed, so that an interrupted comparison has whole seeds to compare.
@@ -202,9 +209,9 @@ impl Plan {
     }
 
     /// Outcomes and failures in order; when nothing worked, the first failure is all there is.
-    fn sorted(&self, slots: Vec<Slot>) -> Result<(Vec<Outcome>, Vec<Failed>)> {
+    fn sorted(&self, slots: impl Iterator<Item = Slot>) -> Result<(Vec<Outcome>, Vec<Failed>)> {
         let (mut outcomes, mut failures) = (Vec::new(), Vec::new());
-        for (index, slot) in slots.into_iter().enumerate() {
+        for (index, slot) in slots.enumerate() {
             let (seed, loss) = self.place(index);
             match slot {
                 None | Some(Err(Error::Interrupted)) => {}
