@@ -104,7 +104,7 @@ impl ColumnOptions {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Problem")]
 pub struct ProblemOptions {
-    /// Problem file, as generate writes it; a settings file may hold it as the table [problem]
+    /// Problem file, as generate writes it; a settings file may hold it as a table of this name
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
     /// Built-in data and problem instead of a table: KS32, SP5x5, or another size
