@@ -1,7 +1,8 @@
 //! Labels as bytes: a sealed file, its decisions sparse.
 //!
 //! `indices` holds the non-zero entries of all instances one after the other, `offsets` where each
-//! instance begins, `values` is there only if one of them is not 1.
+//! instance begins, `values` is there only if one of them is not 1, `fixed` only if a decision has a fixed
+//! cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,9 @@ pub(super) fn encode(key: &str, labels: &[Solution]) -> Result<Vec<u8>, String> 
         .with("bounds", each(|label| label.bound))
         .with("statuses", labels.iter().map(|label| status_to_number(label.status).0).collect::<Vec<u32>>())
         .with("gaps", each(|label| status_to_number(label.status).1));
+    if decisions().any(|decision| decision.fixed() != 0.0) {
+        sealed = sealed.with("fixed", each(|label| label.decision.fixed()));
+    }
     if !decisions().all(Decision::is_binary) {
         sealed = sealed.with("values", decisions().flat_map(Decision::iter).map(|(_, v)| v).collect::<Vec<f64>>());
     }
@@ -55,7 +59,7 @@ pub(super) fn decode(bytes: &[u8], key: &str, instances: usize, num_costs: usize
 pub(super) fn most_bytes(instances: usize, num_costs: usize) -> u64 {
     let (instances, num_costs) = (instances as u64, num_costs as u64);
     let entries = instances.saturating_mul(num_costs).saturating_mul(4 + 8);
-    LONGEST_HEADER.saturating_add(16).saturating_add(entries).saturating_add(instances.saturating_mul(36))
+    LONGEST_HEADER.saturating_add(16).saturating_add(entries).saturating_add(instances.saturating_mul(44))
 }
 
 fn status_to_number(status: Status) -> (u32, f64) {
@@ -80,6 +84,7 @@ struct Columns {
     indices: Vec<u32>,
     offsets: Vec<usize>,
     values: Option<Vec<f64>>,
+    fixed: Option<Vec<f64>>,
     objectives: Vec<f64>,
     bounds: Vec<f64>,
     statuses: Vec<u32>,
@@ -94,6 +99,7 @@ impl Columns {
             indices: sealed.take("indices")?,
             offsets,
             values: sealed.take("values"),
+            fixed: sealed.take("fixed"),
             objectives: sealed.take("objectives")?,
             bounds: sealed.take("bounds")?,
             statuses: sealed.take("statuses")?,
@@ -104,6 +110,7 @@ impl Columns {
         let whole = of_instances == [instances; 4]
             && columns.offsets.len() == instances + 1
             && columns.values.as_ref().is_none_or(|values| values.len() == entries)
+            && columns.fixed.as_ref().is_none_or(|fixed| fixed.len() == instances)
             && columns.offsets.is_sorted()
             && (columns.offsets[0], columns.offsets[instances]) == (0, entries);
         whole.then_some(columns)
@@ -116,8 +123,9 @@ impl Columns {
             return Err(format!("the decision of instance {instance} is damaged"));
         }
         let value = |entry: usize| self.values.as_ref().map_or(1.0, |values| values[entry]);
+        let fixed = self.fixed.as_ref().map_or(0.0, |fixed| fixed[instance]);
         Ok(Solution {
-            decision: Decision::from_entries(range.map(|entry| (self.indices[entry], value(entry)))),
+            decision: Decision::from_entries(range.map(|entry| (self.indices[entry], value(entry)))).with_fixed(fixed),
             objective: self.objectives[instance],
             bound: self.bounds[instance],
             status: status_from_number(self.statuses[instance], self.gaps[instance])?,
@@ -135,7 +143,7 @@ mod tests {
         let label = |decision, status| Solution { decision, objective: -1.5, bound: -2.0, status };
         vec![
             label(Decision::choosing([0, 3]), Status::Optimal),
-            label(Decision::choosing([]), Status::LimitReached),
+            label(Decision::choosing([]).with_fixed(2.5), Status::LimitReached),
             label(Decision::from_dense(&[0.0, 0.25, 0.0, 1.0]), Status::WithinGap(0.125)),
         ]
     }

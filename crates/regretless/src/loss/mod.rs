@@ -78,6 +78,13 @@ impl LossSpec {
         }
     }
 
+    /// Whether the loss can be zero although there is regret.
+    pub fn may_vanish(&self) -> bool {
+        match self {
+            Self::Cos(cos) => matches!(cos.side, Side::Sensitive(_)),
+        }
+    }
+
     /// One or more of every kind, for tests that all losses must pass.
     pub fn examples() -> Vec<Self> {
         Cos::examples().into_iter().map(Self::Cos).collect()

@@ -10,16 +10,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 use crate::error::Result;
+use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
 mod benchmark;
 mod choice;
 mod knapsack;
+mod linear;
 mod shortest_path;
 
 pub use benchmark::Benchmark;
 pub use choice::TopK;
 pub use knapsack::Knapsack;
+pub use linear::{CostColumns, LinearFile};
+#[cfg(feature = "highs")]
+pub use linear::{Domain, LinearBuilder, LinearProblem};
 pub use shortest_path::ShortestPath;
 
 /// Whether costs are paid or earned. Always stated, never assumed.
@@ -82,6 +87,22 @@ pub trait Problem: Send + Sync + fmt::Debug {
     /// An engine of its own for one thread.
     fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
 
+    /// The linear relaxation for one thread, if the problem has it.
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        None
+    }
+
+    /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of the
+    /// plain relaxation.
+    fn ranger(&self, _kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        None
+    }
+
+    /// Adjacent vertices of the plain relaxation for one thread, if the problem has them.
+    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        None
+    }
+
     /// Checks a decision against the constraints, independently of any engine.
     ///
     /// # Errors
@@ -99,6 +120,8 @@ pub enum ProblemSpec {
     ShortestPath(ShortestPath),
     /// The k best items.
     TopK(TopK),
+    /// Any linear problem, from an MPS or LP file.
+    Linear(LinearFile),
 }
 
 impl ProblemSpec {
@@ -111,6 +134,7 @@ impl ProblemSpec {
             Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
+            Self::Linear(file) => return file.build(),
         })
     }
 }

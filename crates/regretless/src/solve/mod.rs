@@ -8,7 +8,12 @@ use crate::decision::Decision;
 
 pub mod choice;
 pub mod grid;
+#[cfg(feature = "highs")]
+pub mod highs;
 pub mod knapsack;
+#[cfg(feature = "highs")]
+pub mod linear;
+pub mod relax;
 
 /// Finds cheapest decisions; one per thread.
 pub trait Solver: Send {

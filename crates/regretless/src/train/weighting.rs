@@ -32,7 +32,11 @@ pub(super) fn weights(ready: &Ready<'_>, loss: &dyn Loss, baseline: &[Network], 
             let unweighted = Objective { loss, weights: None };
             let losses = Batch::new(1.0).losses_of(ready, unweighted, &predictions, &rows)?;
             let best: Vec<f64> = rows.iter().map(|row| task.data.best_objective(*row)).collect();
-            instance_costs(&regrets, &losses, &best)
+            let mut costs = instance_costs(&regrets, &losses, &best);
+            if ready.recipe.settings.clip_costs && ready.recipe.loss.may_vanish() {
+                clip(&mut costs);
+            }
+            costs
         }
     };
     let mut weights = vec![1.0; task.data.len()];
@@ -60,6 +64,15 @@ pub fn instance_costs(regrets: &[f64], losses: &[f64], best: &[f64]) -> Vec<f64>
     let found = ratios.iter().flatten().count();
     let mean = if found == 0 { 1.0 } else { ratios.iter().flatten().sum::<f64>() / found as f64 };
     ratios.into_iter().map(|ratio| ratio.unwrap_or(mean)).collect()
+}
+
+/// Losses that can be almost 0 beside a regret that is not (O_S) make a few costs enormous; none may
+/// then exceed ten times the median.
+fn clip(costs: &mut [f64]) {
+    let mut sorted = costs.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let most = 10.0 * sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY);
+    costs.iter_mut().for_each(|cost| *cost = cost.min(most));
 }
 
 /// W(w): w times regret plus 1−w.
