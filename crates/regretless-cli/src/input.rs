@@ -66,7 +66,7 @@ impl Decided {
     pub fn load(source: &ProblemSource) -> Result<Self> {
         match source {
             ProblemSource::Inline(spec) => Self::new(spec.clone()),
-            ProblemSource::File(path) => Self::new(read_toml(path)?).map_err(|error| match error {
+            ProblemSource::File(path) => Self::new(read_problem(path)?).map_err(|error| match error {
                 Error::Setting(message) => Error::setting(format!("{}: {message}", path.display())),
                 other => other,
             }),
@@ -83,6 +83,15 @@ impl Decided {
             }
         }
     }
+}
+
+/// A problem file; a model file it names lies beside it.
+fn read_problem(path: &Path) -> Result<ProblemSpec> {
+    let mut spec = read_toml(path)?;
+    if let (ProblemSpec::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {
+        linear.file = folder.join(&linear.file);
+    }
+    Ok(spec)
 }
 
 /// Where a table is.

@@ -1,5 +1,7 @@
 //! Bad input: the right exit code, a message that names the place, and nothing half-written.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::Workshop;
@@ -204,4 +206,36 @@ fn costs_too_large_to_train_on_stop_with_the_instance() {
     let words = "--optimizer sgd --learning-rate 1e30 --loss MSE --epochs 9 --select last";
     shop.run(&format!("{TRAIN} {words}")).failed(4, &["epoch", "instance", "learning rate"]);
     assert!(!shop.path("model.safetensors").exists());
+}
+
+const CHOICE: &str = "Minimize\n obj: c0 + c1\nSubject To\n one: c0 + c1 >= BOUND\nBinary\n c0 c1\nEnd\n";
+
+/// A folder with a table of two costs and a linear problem in a folder of its own.
+fn with_linear(bound: &str) -> Workshop {
+    let shop = Workshop::new();
+    let rows: String = (0..20).map(|i| format!("{i},{},{}\n", 1 + i % 3, 2 + i % 5)).collect();
+    shop.write("table.csv", &format!("x,c0,c1\n{rows}"));
+    std::fs::create_dir(shop.path("problem")).unwrap();
+    shop.write("problem/choice.lp", &CHOICE.replace("BOUND", bound));
+    shop.write("problem/problem.toml", "kind = 'linear'\nfile = 'choice.lp'\n");
+    shop
+}
+
+#[test]
+fn a_model_file_is_found_beside_its_problem() {
+    let shop = with_linear("1");
+    shop.run("train --data table.csv --costs c* --problem problem/problem.toml --epochs 2").succeeded();
+    shop.run("evaluate --model model.safetensors --data table.csv").succeeded();
+    shop.run("decide --model model.safetensors --data table.csv --out d.csv").succeeded();
+    assert!(shop.read("d.csv").lines().skip(1).all(|line| ["0,1", "1,0"].contains(&line)));
+    std::fs::remove_file(shop.path("problem/choice.lp")).unwrap();
+    shop.run("evaluate --model model.safetensors --data table.csv").failed(3, &["choice.lp"]);
+}
+
+#[test]
+fn problems_without_a_decision_stop_with_the_instance() {
+    let shop = with_linear("3");
+    let words = "train --data table.csv --costs c* --problem problem/problem.toml";
+    shop.run(words).failed(4, &["instance 0", "feasible"]);
+    assert_eq!(shop.files(), ["problem", "table.csv"]);
 }

@@ -11,10 +11,14 @@ fn a_csv_table_goes_all_the_way_to_decisions() {
     let shop = Workshop::with_knapsack();
     let trained = shop.run(TRAIN).succeeded();
     assert!(trained.out.contains("test regret") && trained.out.contains("model.safetensors"), "{}", trained.out);
-    let beside = ["model.epochs.csv", "model.report.json", "model.safetensors", "model.settings.toml"];
+    let beside =
+        ["model.epochs.csv", "model.epochs.jsonl", "model.report.json", "model.safetensors", "model.settings.toml"];
     assert_eq!(shop.files(), [&beside[..], &["problem.toml", "table.csv"]].concat());
     let epochs = shop.read("model.epochs.csv");
     assert_eq!(epochs.lines().count(), 1 + 4, "{epochs}");
+    let lines = shop.read("model.epochs.jsonl");
+    let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["epoch"], lines.lines().count()), (&3.into(), 4), "{lines}");
 
     let judged = shop.run("evaluate --model model.safetensors --data table.csv --json").json();
     assert_eq!(judged["instances"], 60);

@@ -74,7 +74,7 @@ fn settings_of_the_wrong_kind_are_named() {
         ("select = 'best'", ["select", "validation-regret"]),
         ("optimizer = 'lion'", ["optimizer", "adamw"]),
         ("profile = 'mine'", ["profile", "paper"]),
-        ("benchmark = 'TSP20'", ["benchmark", "KS32"]),
+        ("benchmark = 'ABC20'", ["benchmark", "KS32"]),
         ("split = '2,2'", ["split", "1000,400,600"]),
         ("[problem]\nkind = 'tour'", ["problem", "knapsack"]),
     ] {

@@ -53,7 +53,8 @@ pub struct TrainOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
-    /// Loss: MSE or MAE with components C, O, S, W(w), IC(k), EIC(k), tau=t [default: MAE(O,S)]
+    /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t
+    /// [default: MAE(O,S)]
     #[arg(long, value_name = "LABEL", help_heading = "Training")]
     pub loss: Option<LossSpec>,
     /// How the rows are divided.

@@ -61,6 +61,9 @@ pub struct TrainingOptions {
     /// Retrain weighted losses from their baseline instead of afresh [default: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub warm_start: Option<bool>,
+    /// With O_S, no instance cost above ten times the median [default: true]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub clip_costs: Option<bool>,
 }
 
 impl TrainingOptions {
@@ -83,6 +86,7 @@ impl TrainingOptions {
             output_map: self.output_map.unwrap_or(standard.output_map),
             rescale: self.rescale.unwrap_or(standard.rescale),
             warm_start: self.warm_start.unwrap_or(standard.warm_start),
+            clip_costs: self.clip_costs.unwrap_or(standard.clip_costs),
             seed,
         }
     }
@@ -105,6 +109,7 @@ impl TrainingOptions {
             output_map: Some(settings.output_map),
             rescale: Some(settings.rescale),
             warm_start: Some(settings.warm_start),
+            clip_costs: Some(settings.clip_costs),
         }
     }
 }

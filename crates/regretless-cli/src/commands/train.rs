@@ -12,7 +12,7 @@ use regretless::{Error, Result};
 use serde_json::json;
 
 use super::ground::{Ground, Source, standard_split};
-use super::{Session, judge, oracle};
+use super::{Session, json, judge, oracle};
 use crate::args::{Profile, TrainOptions};
 use crate::output::{Report, grouped, number, percent, write_text};
 use crate::settings;
@@ -20,7 +20,7 @@ use crate::settings;
 /// Files of one training.
 struct Outputs {
     model: PathBuf,
-    epochs: PathBuf,
+    epochs: [PathBuf; 2],
     report: PathBuf,
     settings: PathBuf,
 }
@@ -30,14 +30,14 @@ impl Outputs {
         let beside = |end: &str| model.with_extension(end);
         Self {
             model: model.to_path_buf(),
-            epochs: beside("epochs.csv"),
+            epochs: [beside("epochs.csv"), beside("epochs.jsonl")],
             report: beside("report.json"),
             settings: beside("settings.toml"),
         }
     }
 
     fn check(&self, force: bool) -> Result<()> {
-        [&self.model, &self.epochs, &self.report, &self.settings]
+        [&self.model, &self.epochs[0], &self.epochs[1], &self.report, &self.settings]
             .into_iter()
             .try_for_each(|path| check_free(path, force))
     }
@@ -131,7 +131,9 @@ impl Found<'_> {
 /// Writes what lies beside the model first: a model file means that all of it is there.
 fn write(out: &Outputs, found: &Found<'_>, options: &TrainOptions, session: &Session) -> Result<()> {
     let force = session.force;
-    write_text(&out.epochs, &epochs_csv(&found.trained.report), force)?;
+    let [as_csv, as_lines] = &out.epochs;
+    write_text(as_csv, &epochs_csv(&found.trained.report), force)?;
+    write_text(as_lines, &epochs_jsonl(&found.trained.report)?, force)?;
     write_text(&out.report, &format!("{:#}\n", found.json()), force)?;
     write_text(&out.settings, &settings::text(options, "train")?, force)?;
     found.trained.model.save(&out.model, force)
@@ -147,4 +149,16 @@ fn epochs_csv(report: &TrainReport) -> String {
         }
     }
     text
+}
+
+fn epochs_jsonl(report: &TrainReport) -> Result<String> {
+    let mut text = String::new();
+    for (round, epochs) in report.rounds.iter().enumerate() {
+        for epoch in &epochs.epochs {
+            let mut line = json(epoch)?;
+            line["round"] = json!(round + 1);
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    Ok(text)
 }
