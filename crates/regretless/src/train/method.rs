@@ -44,6 +44,18 @@ impl Method {
         format!("{}{}{robust}", self.loss, self.oracle)
     }
 
+    /// Checks that the parts fit together.
+    ///
+    /// # Errors
+    /// When questions are to be answered in a certain way and the loss asks none.
+    pub fn check(&self) -> Result<()> {
+        if self.oracle != OracleSettings::default() && self.loss.cos().is_some() {
+            let message = format!("'{}' asks no questions during training, so that", self.loss);
+            return Err(Error::setting(format!("{message} '{}' means nothing here", self.oracle.to_string().trim())));
+        }
+        Ok(())
+    }
+
     fn read_stage(text: &str) -> Result<Self> {
         let words = words(text);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -59,6 +71,7 @@ impl Method {
             method.robust = Some(robust);
             rest = &rest[1..];
         }
+        method.check()?;
         Ok(method)
     }
 }
@@ -144,7 +157,8 @@ mod tests {
         ] {
             assert_eq!(label.parse::<Method>().unwrap().to_string(), label);
         }
-        assert_eq!("mse( o , s)  relax".parse::<Method>().unwrap().to_string(), "MSE(O,S) relax");
+        assert_eq!("spo+  relax".parse::<Method>().unwrap().to_string(), "SPO+ relax");
+        assert_eq!("mse( o , s) knn".parse::<Method>().unwrap().to_string(), "MSE(O,S) knn(10,0.5)");
         assert_eq!("PFYL(samples=10,sigma=1)".parse::<Method>().unwrap().to_string(), "PFYL");
     }
 
@@ -161,6 +175,7 @@ mod tests {
         assert!(message("PFYL(sample=3)").contains("samples"), "{}", message("PFYL(sample=3)"));
         assert!(message("PFYL(samples=0)").contains("whole number"), "{}", message("PFYL(samples=0)"));
         assert!(message("PFYL(sigma=-1)").contains("above 0"), "{}", message("PFYL(sigma=-1)"));
+        assert!(message("MSE relax").contains("no questions"), "{}", message("MSE relax"));
         assert!(message("MSE then ").contains("SPO+"), "{}", message("MSE then "));
         assert!(message("MSE knn(0)").contains("knn"), "{}", message("MSE knn(0)"));
     }

@@ -15,7 +15,9 @@ use crate::predict::{About, InputMap, Model, Network, OutputMap, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::watch::Watch;
 
+mod engine;
 mod fit;
+mod fused;
 mod method;
 mod optimizer;
 mod report;
@@ -111,6 +113,7 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     fn run(&self, task: &Task<'_>, problem: &ProblemSpec) -> Result<(Model, Vec<RoundReport>)> {
+        self.method.check()?;
         let ready = Ready::new(task, self)?;
         let rounds = Rounds::of(self.method.loss.weighting());
         let mut members: Vec<Network> = Vec::new();
@@ -207,6 +210,13 @@ impl<'a> Ready<'a> {
 
     fn settings(&self) -> &Settings {
         &self.stage.settings
+    }
+
+    /// The factor training multiplies the loss by.
+    fn rescaling(&self, objective: Objective<'_>) -> f64 {
+        let settings = self.settings();
+        let rescale = settings.rescale && settings.optimizer.ignores_scale();
+        if rescale { objective.rescaling(self.task.data.data().costs().cols()) } else { 1.0 }
     }
 
     /// The last network where retraining starts from the baseline, the network of the model to start from, or

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 /// | `clip_costs` | true | with O_S, no instance cost above ten times the median |
 /// | `then_learning_rate` | as above | size of a step of the methods after `then` |
 /// | `then_epochs` | as above | most passes of the methods after `then` |
+/// | `fused` | true | use the fast machinery where it fits; it changes the speed, not the result |
 /// | `seed` | 0 | parameters, order of batches, noise, coins |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -62,6 +63,8 @@ pub struct Settings {
     pub then_learning_rate: Option<f64>,
     /// Most passes of the methods after `then`.
     pub then_epochs: Option<usize>,
+    /// Whether the fused machinery may be used where predictor, loss and optimiser allow it.
+    pub fused: bool,
     /// Seed of parameters, batches, noise and coins.
     pub seed: u64,
 }
@@ -85,6 +88,7 @@ impl Default for Settings {
             clip_costs: true,
             then_learning_rate: None,
             then_epochs: None,
+            fused: true,
             seed: 0,
         }
     }
