@@ -136,11 +136,6 @@ pass! {
 }
 
 pass! {
-    /// Sums of a block alone, as validation needs them.
-    pass_sums = pass_sums_body [ABSOLUTE: bool, AIM: u8] (block: &mut Block<'_, P>, rows: &[Row<'_, P>], sums: &mut [Sums])
-}
-
-pass! {
     /// The Adam step of a block, given the correction that normalisation asks for, and its part of the
     /// Gram matrix.
     pass_b = pass_b_body [] (block: &mut Block<'_, P>, correction: &[[f32; P]; P], step: &AdamStep, gram: &mut [[f64; P]; P])
@@ -307,21 +302,6 @@ fn pass_a_body<const P: usize, const ABSOLUTE: bool, const AIM: u8, const FMA: b
             pass_a_rows::<P, 1, ABSOLUTE, AIM, FMA>((&weights, &map.tau), row, t, (&mut gradient, sum));
         }
         tile.gradient = gradient;
-    }
-}
-
-#[inline(always)]
-fn pass_sums_body<const P: usize, const ABSOLUTE: bool, const AIM: u8, const FMA: bool>(
-    block: &mut Block<'_, P>,
-    rows: &[Row<'_, P>],
-    sums: &mut [Sums],
-) {
-    for (t, (tile, map)) in (block.first..).zip(block.tiles.iter().zip(block.maps)) {
-        let weights = effective::<P, FMA>(tile, map);
-        for (row, sum) in rows.iter().zip(sums.iter_mut()) {
-            let (row, sum) = (std::array::from_ref(row), std::array::from_mut(sum));
-            judge_rows::<P, 1, ABSOLUTE, AIM, FMA>(&weights, &map.tau, row, t, sum);
-        }
     }
 }
 

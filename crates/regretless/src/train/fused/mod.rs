@@ -39,15 +39,16 @@ pub(super) fn fused<'a>(
     if !network.is_linear() || !wide || !binary || !settings.optimizer.ignores_scale() || !settings.fused {
         return None;
     }
+    // The kernel is compiled for a few widths; in between, features of zero fill up.
     macro_rules! for_width {
         ($($p:literal)*) => {
             match network.num_features() + 1 {
-                $($p => Some(Box::new(Fused::<'a, $p>::new(Setup::new(ready, objective, separable), network))),)*
+                $(..=$p => Some(Box::new(Fused::<'a, $p>::new(Setup::new(ready, objective, separable), network))),)*
                 _ => None,
             }
         };
     }
-    for_width!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21)
+    for_width!(3 6 9 13 21)
 }
 
 /// What stays the same throughout fused training with P − 1 features.
@@ -58,7 +59,7 @@ struct Setup<'a, const P: usize> {
     aim: Aim,
     scale_invariant: bool,
     limits: Option<&'a Matrix>,
-    /// Features of every row of the table, and a 1.
+    /// Features of every row of the table, zeros up to the width, and a 1.
     features: Vec<[f32; P]>,
     /// Length of every row of costs.
     norms: Vec<f64>,
@@ -150,11 +151,12 @@ impl<'a, const P: usize> Fused<'a, P> {
 
     /// Takes parameters over into tiles.
     fn load(&mut self, parameters: &[f32]) {
-        let (weights, biases) = parameters.split_at(self.setup.num_costs() * (P - 1));
+        let features = self.network.num_features();
+        let (weights, biases) = parameters.split_at(self.setup.num_costs() * features);
         for (j, bias) in biases.iter().enumerate() {
             let tile = &mut self.tiles[j / LANES];
-            for q in 0..P - 1 {
-                tile.weights[q][j % LANES] = weights[j * (P - 1) + q];
+            for q in 0..features {
+                tile.weights[q][j % LANES] = weights[j * features + q];
             }
             tile.weights[P - 1][j % LANES] = *bias;
         }
@@ -162,12 +164,12 @@ impl<'a, const P: usize> Fused<'a, P> {
 
     /// Gives parameters back from tiles.
     fn store(&mut self) {
-        let costs = self.setup.num_costs();
-        let (weights, biases) = self.network.parameters_mut().split_at_mut(costs * (P - 1));
+        let (costs, features) = (self.setup.num_costs(), self.network.num_features());
+        let (weights, biases) = self.network.parameters_mut().split_at_mut(costs * features);
         for (j, bias) in biases.iter_mut().enumerate() {
             let tile = &self.tiles[j / LANES];
-            for q in 0..P - 1 {
-                weights[j * (P - 1) + q] = tile.weights[q][j % LANES];
+            for q in 0..features {
+                weights[j * features + q] = tile.weights[q][j % LANES];
             }
             *bias = tile.weights[P - 1][j % LANES];
         }
@@ -175,8 +177,9 @@ impl<'a, const P: usize> Fused<'a, P> {
 }
 
 fn with_one<const P: usize>(features: &[f32]) -> [f32; P] {
-    let mut out = [1.0; P];
-    out[..P - 1].copy_from_slice(features);
+    let mut out = [0.0; P];
+    out[..features.len()].copy_from_slice(features);
+    out[P - 1] = 1.0;
     out
 }
 

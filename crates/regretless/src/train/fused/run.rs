@@ -362,7 +362,7 @@ impl<const P: usize> Engine for Fused<'_, P> {
                 }
                 for (rows, sums) in all.chunks(ROWS_AT_A_TIME).zip(sums.chunks_mut(ROWS_AT_A_TIME)) {
                     sums.fill(Sums::ZERO);
-                    with_kind!(setup, pass_sums, block, rows, sums);
+                    with_kind!(setup, pass_a, block, rows, sums);
                 }
                 totals.iter_mut().zip(&sums).for_each(|(total, s)| *total += sum(&s.loss));
                 slots.put(group, totals.iter().copied());
