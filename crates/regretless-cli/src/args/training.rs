@@ -40,6 +40,15 @@ pub struct TrainingOptions {
     /// [default: validation-regret]
     #[arg(long, value_name = "SCORE")]
     pub select: Option<Select>,
+    /// Train on the validation rows too; needs --select training-loss or last [default: false]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub join_validation: Option<bool>,
+    /// Size of a step of the methods after 'then' [default: as before]
+    #[arg(long, value_name = "RATE")]
+    pub then_learning_rate: Option<f64>,
+    /// Most passes of the methods after 'then' [default: as before]
+    #[arg(long, value_name = "N")]
+    pub then_epochs: Option<usize>,
     /// Stop after this many epochs without improvement
     #[arg(long, value_name = "EPOCHS")]
     pub patience: Option<usize>,
@@ -64,6 +73,9 @@ pub struct TrainingOptions {
     /// With O_S, no instance cost above ten times the median [default: true]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub clip_costs: Option<bool>,
+    /// Use the fast loop where it fits; it changes the speed, not the result [default: true]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub fused: Option<bool>,
 }
 
 impl TrainingOptions {
@@ -79,6 +91,9 @@ impl TrainingOptions {
             learning_rate: self.learning_rate.unwrap_or(standard.learning_rate),
             optimizer: self.optimizer.map_or(standard.optimizer, |spec| spec.0),
             select: self.select.unwrap_or(standard.select),
+            join_validation: self.join_validation.unwrap_or(standard.join_validation),
+            then_learning_rate: self.then_learning_rate.or(standard.then_learning_rate),
+            then_epochs: self.then_epochs.or(standard.then_epochs),
             patience: self.patience.or(standard.patience),
             patience_seconds: self.patience_seconds.or(standard.patience_seconds),
             time_limit: self.time_limit.or(standard.time_limit),
@@ -87,6 +102,7 @@ impl TrainingOptions {
             rescale: self.rescale.unwrap_or(standard.rescale),
             warm_start: self.warm_start.unwrap_or(standard.warm_start),
             clip_costs: self.clip_costs.unwrap_or(standard.clip_costs),
+            fused: self.fused.unwrap_or(standard.fused),
             seed,
         }
     }
@@ -102,6 +118,9 @@ impl TrainingOptions {
             learning_rate: Some(settings.learning_rate),
             optimizer: Some(OptimizerSpec(settings.optimizer)),
             select: Some(settings.select),
+            join_validation: Some(settings.join_validation),
+            then_learning_rate: settings.then_learning_rate,
+            then_epochs: settings.then_epochs,
             patience: settings.patience,
             patience_seconds: settings.patience_seconds,
             time_limit: settings.time_limit,
@@ -110,6 +129,7 @@ impl TrainingOptions {
             rescale: Some(settings.rescale),
             warm_start: Some(settings.warm_start),
             clip_costs: Some(settings.clip_costs),
+            fused: Some(settings.fused),
         }
     }
 }

@@ -32,32 +32,35 @@ pub enum Noise {
 
 impl Noise {
     /// The rows of noise of a query, from the first.
-    pub(super) fn rows<'n>(&'n self, query: &Query<'_>) -> Rows<'n> {
-        match self {
-            Self::Drawn(distribution) => Rows::Drawn(query.stream(), *distribution),
-            Self::Given(instances) => Rows::Given(&instances[query.instance]),
-        }
+    pub(super) fn rows(&self, query: &Query<'_>) -> Rows<'_> {
+        let given = match self {
+            Self::Drawn(_) => &[],
+            Self::Given(instances) => instances[query.instance].as_slice(),
+        };
+        Rows { noise: self, stream: query.stream(), given }
     }
 }
 
 /// Rows of noise of one instance.
-pub(super) enum Rows<'n> {
-    Drawn(Stream, Distribution),
-    Given(&'n [f64]),
+pub(super) struct Rows<'n> {
+    noise: &'n Noise,
+    stream: Stream,
+    /// Known rows still to come.
+    given: &'n [f64],
 }
 
 impl Rows<'_> {
     /// The next row.
     pub(super) fn next(&mut self, row: &mut [f64]) {
-        match self {
-            Self::Drawn(stream, Distribution::Normal) => stream.fill_normal(row),
-            Self::Drawn(stream, Distribution::SumOfGamma { kappa, terms }) => {
-                row.iter_mut().for_each(|noise| *noise = sum_of_gamma(stream, *kappa, *terms));
+        match self.noise {
+            Noise::Drawn(Distribution::Normal) => self.stream.fill_normal(row),
+            Noise::Drawn(Distribution::SumOfGamma { kappa, terms }) => {
+                row.iter_mut().for_each(|noise| *noise = sum_of_gamma(&mut self.stream, *kappa, *terms));
             }
-            Self::Given(rest) => {
-                let (next, later) = rest.split_at(row.len());
+            Noise::Given(_) => {
+                let (next, later) = self.given.split_at(row.len());
                 row.copy_from_slice(next);
-                *rest = later;
+                self.given = later;
             }
         }
     }

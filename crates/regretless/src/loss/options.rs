@@ -85,7 +85,7 @@ impl Label {
     }
 
     /// Writes a number unless it is the default.
-    pub(super) fn number<T: Display + PartialEq>(mut self, name: &str, value: T, default: T) -> Self {
+    pub(super) fn number<T: Display + PartialEq + Copy>(mut self, name: &str, value: T, default: T) -> Self {
         if value != default {
             self.0.push(format!("{name}={value}"));
         }

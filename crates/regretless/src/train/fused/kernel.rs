@@ -8,6 +8,7 @@
 //! Within a block of tiles lanes are summed in single precision, across blocks in double precision and
 //! in a fixed order.
 
+#![allow(clippy::needless_range_loop, reason = "loops over lanes with a fixed end are what the compiler vectorises")]
 #![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
 
 /// Costs handled together.
