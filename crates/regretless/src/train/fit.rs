@@ -121,10 +121,10 @@ mod tests {
 
     use super::common::{assert_close, golden, numbers, rows};
     use super::{Engine, Network, Objective, Plain, Predictor, Ready};
-    use crate::oracle::Occasion;
     use crate::data::{Dataset, Features, Matrix, Shape, Split};
     use crate::decision::Decision;
     use crate::label::Labelled;
+    use crate::oracle::Occasion;
     use crate::oracle::Oracle;
     use crate::predict::PredictorSpec;
     use crate::problem::ShortestPath;

@@ -6,4 +6,5 @@ mod case;
 #[path = "../common/mod.rs"]
 mod common;
 mod golden;
+mod gradients;
 mod tours;
