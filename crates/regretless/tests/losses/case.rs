@@ -6,11 +6,10 @@ use regretless::Decision;
 use regretless::loss::noise::Noise;
 use regretless::loss::{Draw, Layer, Loss, Query};
 use regretless::oracle::{Answering, Asker, Oracle, Turn};
-use regretless::problem::{Knapsack, Problem, ShortestPath};
+use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
 use serde_json::Value;
 
 use super::common::{assert_close, golden, numbers, rows};
-use super::tours::SmallTours;
 
 pub struct Case {
     pub name: &'static str,
@@ -31,7 +30,7 @@ fn problem(spec: &Value) -> Arc<dyn Problem> {
         "knapsack" => Arc::new(
             Knapsack { weights: rows(&spec["weights"]), capacity: numbers(&spec["capacity"]) }.checked().unwrap(),
         ),
-        "tsp" => Arc::new(SmallTours::new(spec["nodes"].as_u64().unwrap() as usize)),
+        "tsp" => Arc::new(Tsp { nodes: spec["nodes"].as_u64().unwrap() as usize }),
         _ => Arc::new(ShortestPath { grid: [4, 5] }.checked().unwrap()),
     }
 }

@@ -7,4 +7,3 @@ mod case;
 mod common;
 mod golden;
 mod gradients;
-mod tours;
