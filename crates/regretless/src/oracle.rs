@@ -2,7 +2,9 @@
 //!
 //! An oracle knows how many threads may work and how far a search may go, checks each answer with
 //! code of its own, and keeps idle engines for the next batch. One failed instance does not stop
-//! the others; its place in the answers says why.
+//! the others; its place in the answers says why. `facts` asks linear relaxations the same way.
+
+mod facts;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +13,7 @@ use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::problem::Problem;
-use crate::solve::relax::{RangeKind, Ranges};
+use crate::solve::relax::{Relaxation, Relaxer};
 use crate::solve::{Failure, Limits, Solution, Solver};
 use crate::watch::Watch;
 
@@ -26,6 +28,7 @@ pub struct Oracle {
     solves: AtomicU64,
     relaxed: AtomicU64,
     idle: Mutex<Vec<Box<dyn Solver>>>,
+    idle_relaxers: Mutex<Vec<(Relaxation, Box<dyn Relaxer>)>>,
 }
 
 impl std::fmt::Debug for Oracle {
@@ -46,6 +49,7 @@ impl Oracle {
             solves: AtomicU64::new(0),
             relaxed: AtomicU64::new(0),
             idle: Mutex::new(Vec::new()),
+            idle_relaxers: Mutex::new(Vec::new()),
         }
     }
 
@@ -61,6 +65,7 @@ impl Oracle {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self.idle = Mutex::new(Vec::new());
+        self.idle_relaxers = Mutex::new(Vec::new());
         self
     }
 
@@ -84,66 +89,11 @@ impl Oracle {
         self.solves.load(Ordering::Relaxed)
     }
 
-    /// Solves of the linear relaxation done so far.
-    pub fn relaxed_solves(&self) -> u64 {
-        self.relaxed.load(Ordering::Relaxed)
-    }
-
-    /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row number
-    /// and slot; one solve of the relaxation per row.
-    ///
-    /// # Errors
-    /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
-    pub fn ranges_all<T: Send>(
-        &self,
-        (costs, kind): (&Matrix, RangeKind),
-        slots: &mut [T],
-        keep: impl Fn(usize, &Ranges, &mut T) + Sync + Send,
-        (method, watch): (&str, &dyn Watch),
-    ) -> Result<()> {
-        let ranger = || self.problem.ranger(kind, &self.limits);
-        if ranger().is_none() {
-            return Err(self.missing(method, "cost ranges", "use O instead of O_S, or another problem"));
-        }
-        let mut failures: Vec<Result<()>> = Vec::new();
-        failures.resize_with(slots.len(), || Ok(()));
-        let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut failures).collect();
-        self.threads.fill(
-            &mut pairs,
-            || (ranger(), Vec::new()),
-            |(ranger, widened), row, (slot, failure)| {
-                let Some(ranger) = ranger.as_mut().filter(|_| !watch.interrupted()) else {
-                    **failure = Err(Error::Interrupted);
-                    return;
-                };
-                widened.clear();
-                widened.extend(costs.row(row).iter().map(|cost| f64::from(*cost)));
-                self.relaxed.fetch_add(1, Ordering::Relaxed);
-                match ranger.ranges(widened) {
-                    Ok(ranges) => keep(row, &ranges, slot),
-                    Err(failure_found) => **failure = Err(Error::Solver { instance: row, failure: failure_found }),
-                }
-                watch.advance(1);
-            },
-        );
-        failures.into_iter().collect()
-    }
-
-    /// The error for something this problem does not offer.
-    fn missing(&self, method: &str, capability: &'static str, instead: &str) -> Error {
-        Error::Capability {
-            method: method.to_owned(),
-            capability,
-            problem: self.problem.name(),
-            instead: instead.to_owned(),
-        }
-    }
-
     /// An engine for the calling thread; it goes back when dropped.
     pub fn asker(&self) -> Asker<'_> {
         let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let solver = kept.unwrap_or_else(|| self.problem.solver(&self.limits));
-        Asker { oracle: self, solver: Some(solver), widened: Vec::new() }
+        Asker { oracle: self, solver: Some(solver), relaxer: None, widened: Vec::new() }
     }
 
     /// The best decision for each row of costs (to be minimised), in the order of the rows.
@@ -180,6 +130,8 @@ pub struct Asker<'a> {
     oracle: &'a Oracle,
     /// Present until dropped.
     solver: Option<Box<dyn Solver>>,
+    /// Present from the first relaxed solve on.
+    relaxer: Option<(Relaxation, Box<dyn Relaxer>)>,
     widened: Vec<f64>,
 }
 
@@ -211,9 +163,7 @@ impl Asker<'_> {
         let Some(solver) = self.solver.as_mut() else {
             return Err(Failure::Engine("the engine is gone".into()));
         };
-        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-            return Err(Failure::Engine(format!("cost {bad} is not finite")));
-        }
+        check_finite(costs)?;
         let mut solution = solver.solve(costs)?;
         self.problem().check(&solution.decision).map_err(Failure::WrongAnswer)?;
         solution.objective = solution.decision.dot(costs);
@@ -221,10 +171,21 @@ impl Asker<'_> {
     }
 }
 
+/// Engines may take for granted that costs are numbers.
+fn check_finite(costs: &[f64]) -> std::result::Result<(), Failure> {
+    match costs.iter().position(|cost| !cost.is_finite()) {
+        Some(bad) => Err(Failure::Engine(format!("cost {bad} is not finite"))),
+        None => Ok(()),
+    }
+}
+
 impl Drop for Asker<'_> {
     fn drop(&mut self) {
         if let Some(solver) = self.solver.take() {
             self.oracle.idle.lock().unwrap_or_else(PoisonError::into_inner).push(solver);
+        }
+        if let Some(relaxer) = self.relaxer.take() {
+            self.oracle.give_back(relaxer);
         }
     }
 }

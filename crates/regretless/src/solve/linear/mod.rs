@@ -7,8 +7,12 @@
 //! whole up to tolerance, and the whole point, columns without predicted costs included, is checked
 //! against every row before it is given out.
 //!
-//! Small models are solved without presolve, and searches without the feasibility-jump heuristic: on a
+//! [`LinearFacts`] is what the linear relaxation knows. Small models are solved without presolve, and searches without the feasibility-jump heuristic: on a
 //! knapsack of 32 items both cost more than the search itself.
+
+mod facts;
+
+pub use facts::LinearFacts;
 
 use std::sync::Arc;
 
@@ -43,6 +47,8 @@ pub struct LinearSearch {
     /// Built at the first solve, so that making an engine cannot fail.
     lp: Option<Lp>,
     costs: Vec<f64>,
+    /// What the costs of the last solve were multiplied by.
+    scale: f64,
     point: Point,
 }
 
@@ -50,7 +56,7 @@ impl LinearSearch {
     /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`, whose
     /// cost in the model is 0.
     pub fn new(model: Arc<Model>, predicted: Arc<[usize]>, limits: Limits) -> Self {
-        Self { model, predicted, limits, lp: None, costs: Vec::new(), point: Point::default() }
+        Self { model, predicted, limits, lp: None, costs: Vec::new(), scale: 1.0, point: Point::default() }
     }
 
     fn build(model: &Model, limits: &Limits) -> Result<Lp, Failure> {
@@ -71,6 +77,7 @@ impl LinearSearch {
         }
         let scale = scale_of(&self.costs);
         self.costs.iter_mut().for_each(|cost| *cost *= scale);
+        self.scale = scale;
         scale
     }
 
