@@ -13,6 +13,7 @@ pub mod output;
 pub mod split;
 pub mod synthetic;
 mod table;
+pub mod tsplib;
 
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::Matrix;

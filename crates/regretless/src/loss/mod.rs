@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::Labelled;
@@ -46,10 +47,28 @@ pub trait Loss: Send + Sync {
         1.0
     }
 
+    /// The loss as a sum over costs, if it is one, so that it can be fused with a linear predictor.
+    fn separable(&self) -> Option<Separable<'_>> {
+        None
+    }
+
     /// Whether an evaluation asks the oracle, so that a batch is worth spreading over threads.
     fn solves(&self) -> bool {
         false
     }
+}
+
+/// A loss that is a sum over costs, after normalisation or without.
+#[derive(Debug, Clone, Copy)]
+pub struct Separable<'a> {
+    /// Squared or absolute.
+    pub error: BaseError,
+    /// Which direction of error counts.
+    pub side: &'a Side,
+    /// Whether vectors are brought to unit length first.
+    pub scale_invariant: bool,
+    /// Ends of cost ranges, one row per instance.
+    pub limits: Option<&'a Matrix>,
 }
 
 /// A loss in writing, by the label the literature prints.

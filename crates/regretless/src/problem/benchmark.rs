@@ -1,14 +1,14 @@
 //! Named benchmarks: a problem and synthetic data for it, as the field knows them.
 //!
-//! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items. Sizes are free:
-//! `SP10x4` and `KS100` work as well.
+//! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items, `TSP20` a tour
+//! through 20 nodes. Sizes are free: `SP10x4` and `KS100` work as well.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Knapsack, ProblemSpec, ShortestPath};
+use super::{Knapsack, ProblemSpec, ShortestPath, Tsp};
 use crate::data::Dataset;
 use crate::data::synthetic::{self, Recipe};
 use crate::error::{Error, Result};
@@ -32,11 +32,17 @@ pub enum Benchmark {
         /// Number of items.
         items: usize,
     },
+    /// `TSPn`: a tour through n nodes.
+    Tour {
+        /// Number of nodes.
+        nodes: usize,
+    },
 }
 
 impl Benchmark {
     /// How names look, for messages.
-    pub const CHOICES: [&'static str; 2] = ["SP5x5 (any grid size)", "KS32 (any number of items)"];
+    pub const CHOICES: [&'static str; 3] =
+        ["SP5x5 (any grid size)", "KS32 (any number of items)", "TSP20 (any number of nodes)"];
 
     /// The problem and a table for it. Weights of knapsack items are drawn anew for every seed.
     ///
@@ -60,6 +66,10 @@ impl Benchmark {
                 };
                 Ok((ProblemSpec::Knapsack(problem.checked()?), data))
             }
+            Self::Tour { nodes } => {
+                let problem = Tsp { nodes }.checked()?;
+                Ok((ProblemSpec::Tsp(problem), synthetic::tour(recipe, nodes)?))
+            }
         }
     }
 }
@@ -76,6 +86,7 @@ impl fmt::Display for Benchmark {
         match self {
             Self::ShortestPath { rows, cols } => write!(f, "SP{rows}x{cols}"),
             Self::Knapsack { items } => write!(f, "KS{items}"),
+            Self::Tour { nodes } => write!(f, "TSP{nodes}"),
         }
     }
 }
@@ -92,6 +103,8 @@ impl FromStr for Benchmark {
                 Some((Some(rows), Some(cols))) => Some(Self::ShortestPath { rows, cols }),
                 _ => None,
             }
+        } else if let Some(size) = upper.strip_prefix("TSP") {
+            number(size).map(|nodes| Self::Tour { nodes })
         } else {
             upper.strip_prefix("KS").and_then(number).map(|items| Self::Knapsack { items })
         };

@@ -19,6 +19,7 @@ mod choice;
 mod knapsack;
 mod linear;
 mod shortest_path;
+mod tour;
 
 pub use benchmark::Benchmark;
 pub use choice::TopK;
@@ -27,6 +28,7 @@ pub use linear::{CostColumns, LinearFile};
 #[cfg(feature = "highs")]
 pub use linear::{Domain, LinearBuilder, LinearProblem};
 pub use shortest_path::ShortestPath;
+pub use tour::Tsp;
 
 /// Whether costs are paid or earned. Always stated, never assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +131,8 @@ pub enum ProblemSpec {
     TopK(TopK),
     /// Any linear problem, from an MPS or LP file.
     Linear(LinearFile),
+    /// Travelling salesperson.
+    Tsp(Tsp),
 }
 
 impl ProblemSpec {
@@ -142,6 +146,7 @@ impl ProblemSpec {
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
             Self::Linear(file) => return file.build(),
+            Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
         })
     }
 }

@@ -16,6 +16,7 @@ pub mod knapsack;
 #[cfg(feature = "highs")]
 pub mod linear;
 pub mod relax;
+pub mod tour;
 
 /// Finds cheapest decisions; one per thread.
 pub trait Solver: Send {

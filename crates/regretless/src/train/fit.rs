@@ -1,10 +1,11 @@
 //! The training loop: epochs of steps, each epoch judged, the best one kept.
 
-use super::optimizer::Stepper;
+use super::engine::{Engine, Plain};
+use super::fused::fused;
 use super::select::Selection;
 use super::step::Batch;
 use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::evaluate::regrets;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
@@ -32,9 +33,8 @@ pub(super) fn fit(ready: &Ready<'_>, objective: Objective<'_>, network: Network)
 /// The state of a training loop.
 struct Run<'a> {
     ready: &'a Ready<'a>,
-    objective: Objective<'a>,
-    network: Network,
-    stepper: Stepper,
+    engine: Box<dyn Engine + 'a>,
+    /// Predicts for validation by regret.
     batch: Batch,
     selection: Selection,
     epochs: Vec<EpochReport>,
@@ -42,44 +42,18 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(ready: &'a Ready<'a>, objective: Objective<'a>, network: Network) -> Self {
-        let settings = &ready.recipe.settings;
-        let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
-        let costs = ready.task.data.data().costs().cols();
-        let rescale = settings.rescale && settings.optimizer.ignores_scale();
-        let factor = if rescale { objective.rescaling(costs) } else { 1.0 };
-        Self {
-            ready,
-            objective,
-            network,
-            stepper,
-            batch: Batch::new(factor),
-            selection: Selection::new(),
-            epochs: Vec::new(),
-        }
+        let engine = match fused(ready, objective, &network) {
+            Some(engine) => engine,
+            None => Box::new(Plain::new(ready, objective, network)),
+        };
+        Self { ready, engine, batch: Batch::new(1.0), selection: Selection::new(), epochs: Vec::new() }
     }
 
     /// One pass over the training rows in an order of its own; returns the mean loss.
     fn epoch(&mut self, epoch: usize) -> Result<f64> {
-        let settings = &self.ready.recipe.settings;
         let mut order = self.ready.task.split.train.clone();
-        Stream::new(Purpose::BatchOrder, settings.seed, [epoch as u64, 0]).shuffle(&mut order);
-        let mut total = 0.0;
-        for rows in order.chunks(settings.batch) {
-            if self.ready.task.watch.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            total += self.step(epoch, rows)?;
-        }
-        Ok(total / order.len() as f64)
-    }
-
-    /// One step on a batch of rows; returns the sum of their losses before it.
-    fn step(&mut self, epoch: usize, rows: &[usize]) -> Result<f64> {
-        self.batch.predict(self.ready, &self.network, rows);
-        let total = self.batch.evaluate(self.ready, self.objective, (epoch, rows))?;
-        let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
-        self.stepper.step(self.network.parameters_mut(), gradient);
-        Ok(total)
+        Stream::new(Purpose::BatchOrder, self.ready.recipe.settings.seed, [epoch as u64, 0]).shuffle(&mut order);
+        self.engine.epoch(epoch, &order)
     }
 
     /// Scores the network as it is now and keeps it if it is the best so far.
@@ -99,7 +73,7 @@ impl<'a> Run<'a> {
             Select::TrainingLoss => Some(training_loss.unwrap_or(f64::INFINITY)),
             Select::Last => None,
         };
-        self.selection.offer(epoch, score, self.network.parameters());
+        self.selection.offer(epoch, score, self.engine.network().parameters());
         report.seconds = self.selection.seconds();
         if let Some(score) = score {
             self.ready.task.watch.note(&format!("epoch {epoch}, {select} {score:.6}"));
@@ -111,7 +85,7 @@ impl<'a> Run<'a> {
     fn validation_regret(&mut self) -> Result<f64> {
         let Ready { task, .. } = self.ready;
         let rows = &task.split.validation;
-        let predictions = self.batch.predictions(self.ready, &self.network, rows)?;
+        let predictions = self.batch.predictions(self.ready, self.engine.network(), rows)?;
         let quiet = super::step::WithoutProgress(task.watch);
         let regrets = regrets(&predictions, task.data, rows, (task.oracle, &quiet))?;
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
@@ -119,12 +93,12 @@ impl<'a> Run<'a> {
 
     fn validation_loss(&mut self, epoch: usize) -> Result<f64> {
         let rows = &self.ready.task.split.validation;
-        let losses = self.batch.losses(self.ready, self.objective, &self.network, (epoch, rows))?;
+        let losses = self.engine.losses(epoch, rows)?;
         Ok(losses.iter().sum::<f64>() / rows.len() as f64)
     }
 
-    fn finish(self, stopped: Stopped) -> (Network, RoundReport) {
-        let mut network = self.network;
+    fn finish(mut self, stopped: Stopped) -> (Network, RoundReport) {
+        let mut network = self.engine.network().clone();
         let (best_epoch, parameters) = self.selection.finish();
         if let Some(parameters) = parameters {
             network.parameters_mut().copy_from_slice(&parameters);
@@ -142,7 +116,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::common::{assert_close, golden, numbers, rows};
-    use super::{Network, Objective, Predictor, Ready, Run};
+    use super::{Engine, Network, Objective, Plain, Predictor, Ready};
     use crate::data::{Dataset, Features, Matrix, Shape, Split};
     use crate::decision::Decision;
     use crate::label::Labelled;
@@ -180,7 +154,7 @@ mod tests {
             let ready = Ready::new(&task, &recipe);
             let loss = recipe.loss.build(&data, &oracle, &Silent).unwrap();
             let objective = Objective { loss: loss.as_ref(), weights: None };
-            let mut run = Run::new(&ready, objective, Network::with_parameters(vec![3, 12], start.clone()).unwrap());
+            let mut run = Plain::new(&ready, objective, Network::with_parameters(vec![3, 12], start.clone()).unwrap());
             let mut losses = Vec::new();
             for order in inputs["batch_order"].as_array().unwrap() {
                 let order: Vec<usize> = numbers(order).iter().map(|row| *row as usize).collect();
@@ -192,7 +166,7 @@ mod tests {
             let tolerance = if squared { 3e-6 } else { 1e-4 };
             assert_close(&losses, &numbers(&expected["step_losses"]), tolerance, name);
             if squared {
-                let found: Vec<f64> = run.network.parameters().iter().map(|w| f64::from(*w)).collect();
+                let found: Vec<f64> = run.network().parameters().iter().map(|w| f64::from(*w)).collect();
                 let weights = [rows(&expected["W"]).concat(), numbers(&expected["b"])].concat();
                 assert_close(&found, &weights, 2e-5, &format!("{name} weights"));
             }

@@ -15,7 +15,9 @@ use crate::predict::{About, InputMap, Model, Network, OutputMap, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::watch::Watch;
 
+mod engine;
 mod fit;
+mod fused;
 mod optimizer;
 mod report;
 mod select;
@@ -153,6 +155,13 @@ impl<'a> Ready<'a> {
         let fitted = OutputMap::fit(data, &task.split.train);
         let output = if recipe.settings.output_map { fitted } else { OutputMap::identity(fitted.scale.len()) };
         Self { task, recipe, features, input, output }
+    }
+
+    /// The factor training multiplies the loss by.
+    fn rescaling(&self, objective: Objective<'_>) -> f64 {
+        let settings = &self.recipe.settings;
+        let rescale = settings.rescale && settings.optimizer.ignores_scale();
+        if rescale { objective.rescaling(self.task.data.data().costs().cols()) } else { 1.0 }
     }
 
     /// A fresh network, or the last one where retraining starts from the baseline.

@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 /// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
 /// | `warm_start` | false | retrain weighted losses from the baseline instead of afresh |
 /// | `clip_costs` | true | with O_S, no instance cost above ten times the median |
+/// | `fused` | true | use the fast machinery where it fits; it changes the speed, not the result |
 /// | `seed` | 0 | parameters and order of batches |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -53,6 +54,8 @@ pub struct Settings {
     pub warm_start: bool,
     /// Whether instance costs are kept below ten times their median where O_S lets losses vanish.
     pub clip_costs: bool,
+    /// Whether the fused machinery may be used where predictor, loss and optimiser allow it.
+    pub fused: bool,
     /// Seed of parameters and batches.
     pub seed: u64,
 }
@@ -73,6 +76,7 @@ impl Default for Settings {
             rescale: true,
             warm_start: false,
             clip_costs: true,
+            fused: true,
             seed: 0,
         }
     }

@@ -1,0 +1,107 @@
+//! Travelling salesperson: the cheapest tour that visits every node once.
+//!
+//! One cost per edge {i, j}, i < j, in lexicographic order.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Problem, Sense, check_binary};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::solve::tour::TourSearch;
+use crate::solve::tour::edges::{edge_ends, num_edges};
+use crate::solve::{Limits, Solver};
+
+/// A tour through all nodes of a complete graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tsp {
+    /// Number of nodes, at least 3.
+    pub nodes: usize,
+}
+
+impl Tsp {
+    /// Most nodes whose edges can be numbered.
+    const MOST_NODES: usize = 65_535;
+
+    /// The problem, if its numbers make one.
+    ///
+    /// # Errors
+    /// When there are too few nodes for a tour, or more than edges can be numbered for.
+    pub fn checked(self) -> Result<Self> {
+        let (nodes, most) = (self.nodes, Self::MOST_NODES);
+        if !(3..=most).contains(&nodes) {
+            return Err(Error::setting(format!("a tour has 3 to {most} nodes, not {nodes}")));
+        }
+        Ok(self)
+    }
+}
+
+impl Problem for Tsp {
+    fn name(&self) -> String {
+        format!("TSP{}", self.nodes)
+    }
+
+    fn sense(&self) -> Sense {
+        Sense::Minimize
+    }
+
+    fn num_costs(&self) -> usize {
+        num_edges(self.nodes)
+    }
+
+    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+        Box::new(TourSearch::new(self.nodes, *limits))
+    }
+
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        check_binary(decision, self.num_costs())?;
+        let mut neighbours = vec![[usize::MAX; 2]; self.nodes];
+        for (i, j) in edge_ends(self.nodes, decision.indices()) {
+            for (node, other) in [(i, j), (j, i)] {
+                let slots = &mut neighbours[node];
+                match slots.iter_mut().find(|slot| **slot == usize::MAX) {
+                    Some(slot) => *slot = other,
+                    None => return Err(format!("more than two edges meet at node {node}")),
+                }
+            }
+        }
+        if let Some(node) = neighbours.iter().position(|slots| slots[1] == usize::MAX) {
+            return Err(format!("fewer than two edges meet at node {node}"));
+        }
+        let (mut from, mut node, mut visited) = (0, neighbours[0][0], 1);
+        while node != 0 {
+            let [one, other] = neighbours[node];
+            (from, node) = (node, if one == from { other } else { one });
+            visited += 1;
+        }
+        let all = self.nodes;
+        if visited == all { Ok(()) } else { Err(format!("the tour of node 0 visits {visited} of {all} nodes")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Problem, Tsp};
+    use crate::decision::Decision;
+    use crate::solve::tour::edges::edge_index;
+
+    fn choosing(pairs: &[(usize, usize)]) -> Decision {
+        Decision::choosing(pairs.iter().map(|(i, j)| edge_index(6, *i, *j) as u32))
+    }
+
+    #[test]
+    fn only_one_tour_through_all_nodes_is_accepted() {
+        let problem = Tsp { nodes: 6 };
+        assert_eq!(problem.check(&choosing(&[(0, 3), (3, 1), (1, 5), (5, 2), (2, 4), (4, 0)])), Ok(()));
+        let rings = choosing(&[(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]);
+        assert!(problem.check(&rings).unwrap_err().contains("3 of 6"));
+        assert!(problem.check(&choosing(&[(0, 1), (0, 2), (0, 3)])).unwrap_err().contains("node 0"));
+        assert!(problem.check(&choosing(&[(0, 1), (1, 2), (0, 2)])).unwrap_err().contains("fewer"));
+    }
+
+    #[test]
+    fn fewer_than_three_nodes_are_refused() {
+        assert!(Tsp { nodes: 2 }.checked().is_err());
+        assert!(Tsp { nodes: 3 }.checked().is_ok());
+    }
+}

@@ -1,0 +1,177 @@
+//! Edges of a complete graph and their numbers.
+//!
+//! Edges {i, j} with i < j are numbered in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
+
+/// Number of edges of a complete graph.
+pub fn num_edges(nodes: usize) -> usize {
+    nodes * nodes.saturating_sub(1) / 2
+}
+
+/// Number of the edge that joins two different nodes.
+pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
+    let (i, j) = (one.min(other), one.max(other));
+    i * (2 * nodes - i - 1) / 2 + (j - i - 1)
+}
+
+/// The ends (i < j) of edges whose numbers are given in increasing order.
+pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let (mut row, mut start) = (0, 0);
+    edges.iter().map(move |edge| {
+        while *edge as usize - start >= nodes - row - 1 {
+            start += nodes - row - 1;
+            row += 1;
+        }
+        (row, row + 1 + *edge as usize - start)
+    })
+}
+
+/// Costs of all edges as a square table, so that a row is read in one sweep. A node is infinitely
+/// far from itself.
+#[derive(Debug, Clone, Default)]
+pub struct Distances {
+    nodes: usize,
+    values: Vec<f64>,
+    scale: f64,
+    grain: Option<f64>,
+}
+
+impl Distances {
+    /// The table of these edge costs.
+    pub fn new(nodes: usize, costs: &[f64]) -> Self {
+        let mut distances = Self::default();
+        distances.fill(nodes, costs);
+        distances
+    }
+
+    /// Overwrites the table with these edge costs.
+    pub fn fill(&mut self, nodes: usize, costs: &[f64]) {
+        debug_assert_eq!(costs.len(), num_edges(nodes));
+        self.nodes = nodes;
+        self.values.clear();
+        self.values.resize(nodes * nodes, f64::INFINITY);
+        let mut rest = costs;
+        for i in 0..nodes {
+            let (row, below) = rest.split_at(nodes - i - 1);
+            self.values[i * nodes + i + 1..][..row.len()].copy_from_slice(row);
+            for (step, cost) in row.iter().enumerate() {
+                self.values[(i + 1 + step) * nodes + i] = *cost;
+            }
+            rest = below;
+        }
+        self.scale = costs.iter().fold(0.0, |most, cost| cost.abs().max(most));
+        self.grain = GRAINS.into_iter().find(|grain| all_multiples(costs, *grain));
+    }
+
+    /// Overwrites the table with the reduced costs c_ij − π_i − π_j of another. Tours differ by the
+    /// same amounts as before; scale and noise stay those of the costs themselves.
+    pub fn reduce(&mut self, from: &Self, multipliers: &[f64]) {
+        self.nodes = from.nodes;
+        self.scale = from.scale;
+        self.grain = None;
+        self.values.clear();
+        for (row, own) in from.values.chunks_exact(from.nodes.max(1)).zip(multipliers) {
+            self.values.extend(row.iter().zip(multipliers).map(|(cost, other)| cost - (own + other)));
+        }
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Cost of the edge between two nodes.
+    #[inline]
+    pub fn between(&self, one: u32, other: u32) -> f64 {
+        self.values[one as usize * self.nodes + other as usize]
+    }
+
+    /// Costs from one node to all.
+    #[inline]
+    pub fn row(&self, node: u32) -> &[f64] {
+        &self.values[node as usize * self.nodes..][..self.nodes]
+    }
+
+    /// Largest absolute cost.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The decimal unit all costs are multiples of, if there is one: totals then differ by at least
+    /// as much, and a bound may be rounded up.
+    pub fn grain(&self) -> Option<f64> {
+        self.grain
+    }
+
+    /// Multipliers a with c_ij ≈ a_i + a_j by least squares: the part of the costs that is the same
+    /// for all tours.
+    pub fn common_part(&self, multipliers: &mut [f64]) {
+        let nodes = self.nodes as f64;
+        for (node, multiplier) in multipliers.iter_mut().enumerate() {
+            let (before, after) = self.row(node as u32).split_at(node);
+            *multiplier = before.iter().chain(&after[1..]).sum();
+        }
+        let total = multipliers.iter().sum::<f64>() / (2.0 * (nodes - 1.0));
+        multipliers.iter_mut().for_each(|multiplier| *multiplier = (*multiplier - total) / (nodes - 2.0));
+    }
+
+    /// Differences of totals below this are rounding noise: 10⁻¹² of the largest cost per node.
+    pub fn noise(&self) -> f64 {
+        1e-12 * self.scale * self.nodes as f64
+    }
+
+    /// Cost of a closed tour.
+    pub fn length(&self, order: &[u32]) -> f64 {
+        let closing = order.last().zip(order.first()).map_or(0.0, |(last, first)| self.between(*last, *first));
+        order.windows(2).map(|pair| self.between(pair[0], pair[1])).sum::<f64>() + closing
+    }
+}
+
+/// Units that costs may be multiples of, coarsest first.
+const GRAINS: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
+
+/// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation of
+/// whole numbers must not be taken for rounding.
+fn all_multiples(costs: &[f64], grain: f64) -> bool {
+    costs.iter().all(|cost| {
+        let units = cost / grain;
+        (units - units.round()).abs() <= 4.0 * f64::EPSILON * units.abs()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Distances, edge_ends, edge_index, num_edges};
+
+    #[test]
+    fn edge_numbers_run_in_lexicographic_order() {
+        let nodes = 7;
+        let pairs: Vec<_> = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j))).collect();
+        let numbers: Vec<u32> = (0..num_edges(nodes) as u32).collect();
+        assert_eq!(edge_ends(nodes, &numbers).collect::<Vec<_>>(), pairs);
+        for (number, (i, j)) in pairs.into_iter().enumerate() {
+            assert_eq!((edge_index(nodes, i, j), edge_index(nodes, j, i)), (number, number));
+        }
+        assert_eq!(edge_ends(nodes, &[3, 20]).collect::<Vec<_>>(), [(0, 4), (5, 6)]);
+    }
+
+    #[test]
+    fn the_table_is_symmetric_and_knows_its_grain() {
+        let distances = Distances::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
+        assert_eq!((distances.between(1, 3), distances.between(3, 1)), (-5.0, -5.0));
+        assert_eq!(distances.length(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
+        assert_eq!((distances.grain(), distances.scale()), (Some(1.0), 6.0));
+        assert_eq!(Distances::new(3, &[1.0, 0.3, -2.5]).grain(), Some(0.1));
+        assert_eq!(Distances::new(3, &[1.0, 2.0, 2.5001]).grain(), Some(0.0001));
+        assert_eq!(Distances::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).grain(), None);
+        assert_eq!(Distances::new(3, &[1.0, 2.0, 3.000_000_001]).grain(), None);
+    }
+
+    #[test]
+    fn the_common_part_of_a_sum_of_node_costs_is_those_costs() {
+        let own = [3.0, -1.0, 4.0, 0.5];
+        let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)].map(|(i, j): (usize, usize)| own[i] + own[j]);
+        let mut found = [0.0; 4];
+        Distances::new(4, &costs).common_part(&mut found);
+        found.iter().zip(own).for_each(|(found, own)| assert!((found - own).abs() < 1e-12));
+    }
+}

@@ -1,0 +1,216 @@
+//! Shortest tours through all nodes of a complete graph with arbitrary symmetric costs.
+//!
+//! Costs may be negative, real and far from metric: nothing here assumes more than symmetry. A local
+//! search finds a good tour, 1-trees bound it from below, and branch and bound closes the gap. The
+//! answer depends on the costs only; of tours whose costs differ by less than rounding noise (10⁻¹² of
+//! the largest cost per node) the first one found is kept.
+//!
+//! * [`edges`]: how edges are numbered, costs as a table.
+//! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
+//! * [`candidates`], [`start`], [`local`], [`array`]: good tours.
+//! * `graph`, `sparse_tree`, `search`: the exact search.
+
+use super::{Failure, Limits, Solution, Solver, Status};
+use crate::decision::Decision;
+
+pub mod array;
+pub mod ascent;
+pub mod candidates;
+pub mod edges;
+mod graph;
+pub mod local;
+pub mod one_tree;
+mod search;
+pub mod sparse_ascent;
+mod sparse_tree;
+pub mod start;
+
+use ascent::Goal;
+use candidates::Candidates;
+use edges::{Distances, edge_index, num_edges};
+use local::LocalSearch;
+use one_tree::OneTree;
+use search::{Incumbent, Rules, Search, Task};
+use sparse_ascent::SparseAscent;
+use start::Greedy;
+
+/// Neighbours per node that the local search looks at.
+const NEIGHBOURS: usize = 5;
+/// Beyond this many nodes the ascent looks at candidate edges only.
+const DENSE_NODES: usize = 150;
+
+/// The exact solver: local search, 1-tree bound, branch and bound.
+#[derive(Debug, Clone, Default)]
+pub struct TourSearch {
+    nodes: usize,
+    limits: Limits,
+    distances: Distances,
+    reduced: Distances,
+    multipliers: Vec<f64>,
+    tree: OneTree,
+    sparse: SparseAscent,
+    candidates: Candidates,
+    greedy: Greedy,
+    local: LocalSearch,
+    order: Vec<u32>,
+    numbers: Vec<u32>,
+    survivors: Vec<(u32, u32, f64)>,
+    near: Vec<f64>,
+    best: Incumbent,
+    search: Search,
+}
+
+impl TourSearch {
+    /// An engine for tours through this many nodes, at least 3.
+    pub fn new(nodes: usize, limits: Limits) -> Self {
+        Self { nodes, limits, ..Self::default() }
+    }
+
+    /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
+    fn first_tour(&mut self, costs: &[f64], rules: &Rules) {
+        self.best = Incumbent::default();
+        self.first_multipliers();
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.order.clear();
+        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+        self.offer_order(costs, rules);
+        // A greedy tour is far from optimal, so full steps towards it would overshoot.
+        self.raise(Goal { steps: 15, pace: 0.5, patience: 3, ..self.goal() });
+        self.find_neighbours();
+        self.order.clear();
+        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+        self.offer_order(costs, rules);
+    }
+
+    /// The common part of the costs or nothing, whichever gives the higher bound.
+    fn first_multipliers(&mut self) {
+        self.multipliers.clear();
+        self.multipliers.resize(self.nodes, 0.0);
+        let plain = self.tree.grow(&self.distances, &self.multipliers);
+        self.distances.common_part(&mut self.multipliers);
+        if self.tree.grow(&self.distances, &self.multipliers) < plain {
+            self.multipliers.fill(0.0);
+        }
+    }
+
+    /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
+    fn better_tour(&mut self, costs: &[f64], rules: &Rules) {
+        self.find_neighbours();
+        let kicks = (self.nodes * self.nodes / 200).min(self.nodes);
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+        self.offer_order(costs, rules);
+    }
+
+    /// Candidates by nearness to the present tree.
+    fn find_neighbours(&mut self) {
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+    }
+
+    fn goal(&self) -> Goal {
+        Goal { target: self.best.cost, enough: self.best.level, steps: 60, pace: 1.0, patience: 5 }
+    }
+
+    fn raise(&mut self, goal: Goal) -> f64 {
+        self.tree.ascend(&self.distances, &mut self.multipliers, &goal)
+    }
+
+    fn raise_root(&mut self) -> f64 {
+        let goal = self.goal();
+        if self.nodes <= DENSE_NODES {
+            return self.raise(goal);
+        }
+        let state = (&mut self.tree, &mut self.multipliers[..]);
+        self.sparse.run(&self.distances, &self.candidates, state, &Goal { steps: 150, ..goal })
+    }
+
+    fn offer_order(&mut self, costs: &[f64], rules: &Rules) {
+        let closing = self.order.last().copied().zip(self.order.first().copied());
+        let pairs = self.order.windows(2).map(|pair| (pair[0], pair[1])).chain(closing);
+        self.numbers.clear();
+        self.numbers.extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
+        self.best.offer(&mut self.numbers, costs, rules);
+    }
+
+    /// Offers the present 1-tree, which is a tour.
+    fn offer_tree(&mut self, costs: &[f64], rules: &Rules) {
+        self.numbers.clear();
+        let pairs = self.tree.edges();
+        self.numbers.extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
+        self.best.offer(&mut self.numbers, costs, rules);
+    }
+
+    /// Keeps the edges that a tour at or below the level can use. Returns the least cost of a tour
+    /// that uses another.
+    fn keep_survivors(&mut self, bound: f64) -> f64 {
+        self.near.resize(self.nodes, 0.0);
+        self.survivors.clear();
+        let mut floor = f64::INFINITY;
+        for i in 0..self.nodes {
+            self.tree.nearness(&self.reduced, i as u32, &mut self.near);
+            for j in i + 1..self.nodes {
+                let least = bound + self.near[j];
+                if least > self.best.level {
+                    floor = least.min(floor);
+                } else {
+                    self.survivors.push((i as u32, j as u32, self.distances.row(i as u32)[j]));
+                }
+            }
+        }
+        floor
+    }
+
+    fn run(&mut self, costs: &[f64]) -> Solution {
+        self.distances.fill(self.nodes, costs);
+        let rules = Rules::new(&self.distances, self.limits);
+        self.first_tour(costs, &rules);
+        let bound = self.raise_root();
+        if bound > self.best.level {
+            return self.answer(bound, true);
+        }
+        if self.tree.is_tour() {
+            self.offer_tree(costs, &rules);
+            return self.answer(f64::INFINITY, true);
+        }
+        self.better_tour(costs, &rules);
+        if bound > self.best.level {
+            return self.answer(bound, true);
+        }
+        let dropped = self.keep_survivors(bound);
+        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
+        let (floor, complete) = self.search.run(&Task { costs, rules, bound }, &mut self.best);
+        self.answer(floor.min(dropped), complete)
+    }
+
+    /// The best tour, and what is known given that all other tours cost at least `floor`.
+    fn answer(&mut self, floor: f64, complete: bool) -> Solution {
+        let objective = self.best.cost;
+        let decision = Decision::choosing(self.best.edges.drain(..));
+        let noise = self.distances.noise();
+        let exact = Rules::new(&self.distances, Limits { gap: 0.0, ..self.limits });
+        let close = floor > exact.level(objective);
+        if close {
+            return Solution::optimal(decision, objective);
+        }
+        let bound = (floor - noise).min(objective);
+        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
+        let within = complete || gap <= self.limits.gap;
+        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
+        Solution { decision, objective, bound, status }
+    }
+}
+
+impl Solver for TourSearch {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        if self.nodes < 3 {
+            return Err(Failure::Infeasible);
+        }
+        if costs.len() != num_edges(self.nodes) {
+            let (found, right) = (costs.len(), num_edges(self.nodes));
+            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
+        }
+        Ok(self.run(costs))
+    }
+}

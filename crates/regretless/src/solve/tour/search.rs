@@ -1,0 +1,279 @@
+//! Exact search for the cheapest tour: branch and bound with 1-tree bounds.
+//!
+//! Each node of the search tree raises the 1-tree bound by a few subgradient steps, drops and fixes
+//! edges by their reduced costs, and lets degrees and rings decide more (Held and Karp 1971;
+//! Volgenant and Jonker 1982). What is left branches on an edge at a node with more than two tree
+//! edges: first without it, then with it, depth first.
+//!
+//! Only what cannot beat the best tour is dropped: a subtree goes when its bound is above the
+//! *level*, the cost of the best tour less rounding noise; if all costs are multiples of a decimal
+//! unit, less one unit but for noise. Tours that differ by less than the noise count as equal, and of equal tours the first
+//! one found stays; the order of search is fixed by the costs.
+
+use super::ascent::{Ascent, Goal};
+use super::edges::{Distances, edge_index};
+use super::graph::{DeadEnd, Graph, State};
+use super::sparse_tree::{Findings, Pair, SparseTree};
+use crate::solve::Limits;
+
+/// The best tour known and what a better one must cost.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Incumbent {
+    /// Sorted edge numbers.
+    pub(super) edges: Vec<u32>,
+    pub(super) cost: f64,
+    /// Subtrees with a bound above this are of no interest.
+    pub(super) level: f64,
+}
+
+impl Incumbent {
+    /// Takes the tour if it is cheaper than the best one; the sum runs in the order of edge numbers.
+    pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], rules: &Rules) {
+        edges.sort_unstable();
+        let cost = edges.iter().map(|edge| costs[*edge as usize]).sum();
+        if self.edges.is_empty() || cost < self.cost {
+            self.cost = cost;
+            std::mem::swap(&mut self.edges, edges);
+            self.level = rules.level(cost);
+        }
+    }
+}
+
+/// When a subtree may be dropped.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    noise: f64,
+    grain: Option<f64>,
+    limits: Limits,
+}
+
+impl Rules {
+    pub(super) fn new(distances: &Distances, limits: Limits) -> Self {
+        Self { noise: distances.noise(), grain: distances.grain(), limits }
+    }
+
+    /// No tour that beats one of this cost has a bound above the level.
+    pub(super) fn level(&self, cost: f64) -> f64 {
+        let exact = cost - self.grain.map_or(self.noise, |grain| (grain - 2.0 * self.noise).max(self.noise));
+        // Noise is taken off again before a bound is reported.
+        if self.limits.gap > 0.0 { exact.min(cost - self.limits.gap * cost.abs() + self.noise) } else { exact }
+    }
+}
+
+/// Steps of the ascent in a node of the search tree.
+const NODE_STEPS: usize = 10;
+
+/// A search tree over the edges that survived at the root; buffers are kept between searches.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Search {
+    graph: Graph,
+    tree: SparseTree,
+    ascent: Ascent,
+    findings: Findings,
+    multipliers: Vec<f64>,
+    frames: Vec<Frame>,
+    saved: Vec<f64>,
+    tour: Vec<u32>,
+}
+
+/// A branching whose second child is still to come.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    mark: usize,
+    edge: u32,
+    bound: f64,
+}
+
+/// What became of a node.
+enum Outcome {
+    Closed,
+    Branch { edge: u32, bound: f64 },
+}
+
+/// What a search works on.
+pub(super) struct Task<'a> {
+    pub(super) costs: &'a [f64],
+    pub(super) rules: Rules,
+    /// Bound of the root.
+    pub(super) bound: f64,
+}
+
+impl Search {
+    /// Starts over with these edges and multipliers.
+    pub(super) fn reset(
+        &mut self,
+        nodes: usize,
+        edges: impl IntoIterator<Item = (u32, u32, f64)>,
+        multipliers: &[f64],
+    ) {
+        self.graph.reset(nodes, edges);
+        self.tree.reset(&self.graph);
+        self.frames.clear();
+        self.saved.clear();
+        self.multipliers.clear();
+        self.multipliers.extend_from_slice(multipliers);
+        self.findings.floor = f64::INFINITY;
+    }
+
+    /// Searches the whole tree or up to the limit. Returns the bound on all tours that were dropped
+    /// or left open, infinite when there are none, and whether the search was complete.
+    pub(super) fn run(&mut self, task: &Task, best: &mut Incumbent) -> (f64, bool) {
+        let mut alive = self.graph.settle_degrees();
+        let mut bound = task.bound;
+        let mut nodes = 0;
+        loop {
+            if alive.is_ok() {
+                if nodes >= task.rules.limits.nodes {
+                    return (self.frames.iter().fold(self.findings.floor.min(bound), |low, f| low.min(f.bound)), false);
+                }
+                nodes += 1;
+                if let Outcome::Branch { edge, bound: raised } = self.explore(task, best) {
+                    bound = raised.max(bound);
+                    self.frames.push(Frame { mark: self.graph.mark(), edge, bound });
+                    self.saved.extend_from_slice(&self.multipliers);
+                    alive = self.graph.decide(edge, State::Out);
+                    continue;
+                }
+            }
+            match self.next_child(best) {
+                Some((child, raised)) => (alive, bound) = (child, raised),
+                None => return (self.findings.floor, true),
+            }
+        }
+    }
+
+    /// Goes back to the last branching that may still hold a better tour and enters its other side.
+    fn next_child(&mut self, best: &Incumbent) -> Option<(Result<(), DeadEnd>, f64)> {
+        while let Some(frame) = self.frames.pop() {
+            let from = self.saved.len() - self.multipliers.len();
+            self.multipliers.copy_from_slice(&self.saved[from..]);
+            self.saved.truncate(from);
+            self.graph.undo_to(frame.mark);
+            if frame.bound <= best.level {
+                return Some((self.graph.decide(frame.edge, State::In), frame.bound));
+            }
+            self.findings.floor = self.findings.floor.min(frame.bound);
+        }
+        None
+    }
+
+    /// Bounds a node, again after every decision that reduced costs allow.
+    fn explore(&mut self, task: &Task, best: &mut Incumbent) -> Outcome {
+        loop {
+            if self.graph.is_complete() {
+                self.offer_chosen(task, best);
+                return Outcome::Closed;
+            }
+            let bound = self.raise(best);
+            if bound > best.level {
+                self.findings.floor = self.findings.floor.min(bound);
+                return Outcome::Closed;
+            }
+            if self.tree.is_tour() {
+                self.offer_tree(task, best);
+                return Outcome::Closed;
+            }
+            self.tree.find(&self.graph, bound, best.level, &mut self.findings);
+            if self.findings.decided.is_empty() {
+                return self.branch(bound);
+            }
+            if self.apply_findings().is_err() {
+                return Outcome::Closed;
+            }
+        }
+    }
+
+    /// Raises the bound; the best multipliers and their tree are left in place.
+    fn raise(&mut self, best: &Incumbent) -> f64 {
+        let goal = Goal { target: best.cost, enough: best.level, steps: NODE_STEPS, pace: 1.0, patience: 3 };
+        let mut pair = Pair { tree: &mut self.tree, graph: &self.graph };
+        let bound = self.ascent.run(&mut pair, &mut self.multipliers, &goal);
+        if bound > best.level { bound } else { self.tree.grow(&self.graph, &self.multipliers) }
+    }
+
+    fn apply_findings(&mut self) -> Result<(), DeadEnd> {
+        for (edge, state) in &self.findings.decided {
+            self.graph.decide(*edge, *state)?;
+        }
+        Ok(())
+    }
+
+    fn branch(&self, bound: f64) -> Outcome {
+        match self.tree.branching_edge(&self.graph) {
+            Some(edge) => Outcome::Branch { edge, bound },
+            // Degrees sum to 2n: without a node above two the tree is a tour, which was dealt with.
+            None => Outcome::Closed,
+        }
+    }
+
+    fn offer_chosen(&mut self, task: &Task, best: &mut Incumbent) {
+        let nodes = self.graph.nodes();
+        self.tour.clear();
+        let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
+        self.tour.extend(self.graph.chosen().map(|edge| number(self.graph.ends(edge))));
+        best.offer(&mut self.tour, task.costs, &task.rules);
+    }
+
+    fn offer_tree(&mut self, task: &Task, best: &mut Incumbent) {
+        let nodes = self.graph.nodes();
+        self.tour.clear();
+        let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
+        self.tour.extend(self.tree.edges().iter().map(|edge| number(self.graph.ends(*edge))));
+        best.offer(&mut self.tour, task.costs, &task.rules);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Incumbent, Rules, Search, Task};
+    use crate::random::{Purpose, Stream};
+    use crate::solve::Limits;
+    use crate::solve::tour::edges::{Distances, edge_index, num_edges};
+
+    /// The cheapest tour by trying all orders.
+    fn cheapest(distances: &Distances, order: &mut Vec<u32>, fixed: usize) -> f64 {
+        if fixed == order.len() {
+            return distances.length(order);
+        }
+        let mut best = f64::INFINITY;
+        for place in fixed..order.len() {
+            order.swap(fixed, place);
+            best = best.min(cheapest(distances, order, fixed + 1));
+            order.swap(fixed, place);
+        }
+        best
+    }
+
+    /// Searches all edges from the worst possible start: no multipliers and a tour by number.
+    fn search(nodes: usize, costs: &[f64]) -> f64 {
+        let distances = Distances::new(nodes, costs);
+        let rules = Rules::new(&distances, Limits::default());
+        let mut best = Incumbent::default();
+        let mut first: Vec<u32> = (0..nodes).map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32).collect();
+        best.offer(&mut first, costs, &rules);
+        let mut search = Search::default();
+        let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
+        search.reset(nodes, pairs.map(|(i, j)| (i, j, distances.between(i, j))), &vec![0.0; nodes]);
+        let task = Task { costs, rules, bound: f64::NEG_INFINITY };
+        let (floor, complete) = search.run(&task, &mut best);
+        assert!(complete && floor > best.level);
+        best.cost
+    }
+
+    #[test]
+    fn the_search_alone_finds_what_a_good_start_would_hide() {
+        for case in 0..300 {
+            let mut stream = Stream::new(Purpose::Benchmark, 21, [case, 0]);
+            let nodes = 4 + case as usize % 5;
+            let draw = |_| match case % 3 {
+                0 => stream.uniform(-5.0, 1.0),
+                1 => stream.below(3) as f64,
+                _ => stream.unit(),
+            };
+            let costs: Vec<f64> = (0..num_edges(nodes)).map(draw).collect();
+            let expected = cheapest(&Distances::new(nodes, &costs), &mut (0..nodes as u32).collect(), 1);
+            let found = search(nodes, &costs);
+            assert!((found - expected).abs() < 1e-9, "case {case}: {found} not {expected}");
+        }
+    }
+}
