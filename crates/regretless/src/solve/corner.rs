@@ -82,27 +82,22 @@ impl Corner {
         &self.cells[column * self.basics.len()..][..self.basics.len()]
     }
 
-    /// How far each cost may move alone while this basis stays optimal: no reduced cost changes its sign.
-    /// Variables that cannot move do not count. Told are the ranges of variables numbered below `count`. Nonbasic
-    /// variables must stand at a bound.
+    /// How far each cost may move alone while this basis stays optimal: no reduced cost changes its sign. Told
+    /// are the ranges of variables numbered below `count`; the absent have none.
     pub(super) fn cost_ranges(&self, cost: impl Fn(u32) -> f64, count: usize) -> Ranges {
         let basic: Vec<f64> = self.basics.iter().map(|variable| cost(variable.number)).collect();
         let mut rows = vec![[f64::NEG_INFINITY, f64::INFINITY]; basic.len()];
         let mut ranges = Ranges::infinite(count);
-        for (at, variable) in self.nonbasics.iter().enumerate().filter(|(_, variable)| !variable.is_fixed()) {
-            let worth: f64 = self.column(at).iter().zip(&basic).map(|(cell, cost)| cell * cost).sum();
-            let reduced = cost(variable.number) - worth;
-            let up = variable.room(true) > variable.room(false);
-            let reduced = if up { reduced.max(0.0) } else { reduced.min(0.0) };
-            let least = NEGLIGIBLE * largest(self.column(at));
-            for (range, cell) in rows.iter_mut().zip(self.column(at)).filter(|(_, cell)| cell.abs() > least) {
-                let ratio = reduced / cell;
-                let end = usize::from(up == (*cell > 0.0));
-                range[end] = if end == 1 { range[end].min(ratio) } else { range[end].max(ratio) };
-            }
-            if (variable.number as usize) < count {
+        for (at, variable) in self.nonbasics.iter().enumerate() {
+            let own = cost(variable.number);
+            let reduced = own - self.column(at).iter().zip(&basic).map(|(cell, cost)| cell * cost).sum::<f64>();
+            for up in [true, false].into_iter().filter(|up| variable.room(*up) > AT_BOUND) {
+                let reduced = if up { reduced.max(0.0) } else { reduced.min(0.0) };
+                self.narrow(&mut rows, at, (reduced, up));
                 let ends = if up { &mut ranges.lower } else { &mut ranges.upper };
-                ends[variable.number as usize] = cost(variable.number) - reduced;
+                if let Some(end) = ends.get_mut(variable.number as usize) {
+                    *end = own - reduced;
+                }
             }
         }
         for ((variable, [lower, upper]), cost) in self.basics.iter().zip(rows).zip(basic) {
@@ -112,6 +107,20 @@ impl Corner {
             }
         }
         ranges
+    }
+
+    /// Keeps changes of basic costs within what leaves a column's reduced cost its sign.
+    fn narrow(&self, rows: &mut [[f64; 2]], column: usize, (reduced, up): (f64, bool)) {
+        let cells = self.column(column);
+        let least = NEGLIGIBLE * largest(cells);
+        for ([lower, upper], cell) in rows.iter_mut().zip(cells).filter(|(_, cell)| cell.abs() > least) {
+            let ratio = reduced / cell;
+            if up == (*cell > 0.0) {
+                *upper = upper.min(ratio);
+            } else {
+                *lower = lower.max(ratio);
+            }
+        }
     }
 
     /// Moves to the adjacent vertices, in the order they are found.

@@ -17,6 +17,9 @@ const TRIFLE: f64 = 1e-10;
 /// Share of the promised fall that a step must bring.
 const ENOUGH: f64 = 1e-4;
 
+/// Share of the function below which a fall is lost in rounding.
+const UNSEEN: f64 = 1e-14;
+
 /// The point of a cone nearest to a vector.
 pub(super) fn project(cone: &Cone, vector: &[f64]) -> Vec<f64> {
     let mut newton = Newton::new(cone, vector);
@@ -58,18 +61,19 @@ impl<'a> Newton<'a> {
         let mut slope = self.slope();
         let held: Vec<bool> = slope.iter().enumerate().map(|(row, slope)| self.is_held(row, *slope)).collect();
         slope.iter_mut().zip(&held).filter(|(_, held)| **held).for_each(|(slope, _)| *slope = 0.0);
-        if slope.iter().all(|slope| slope.abs() <= FLAT * self.length) {
+        let steepest = steepest(&slope);
+        if steepest <= FLAT * self.length {
             return false;
         }
         let mut factor = self.curvature(&held);
         let mut direction = slope.iter().map(|slope| -slope).collect::<Vec<f64>>();
         solve(&mut factor, &mut direction);
-        self.search(&slope, &direction)
+        self.search(&slope, &direction) || self.polish(&direction, steepest)
     }
 
     /// Whether a row's multiplier is 0, must not fall, and would.
     fn is_held(&self, row: usize, slope: f64) -> bool {
-        !self.cone.free[row] && self.multipliers[row] <= 0.0 && slope >= 0.0
+        !self.cone.free[row] && self.multipliers[row] <= FLAT * self.length && slope >= 0.0
     }
 
     /// The gradient with respect to the multipliers.
@@ -101,28 +105,60 @@ impl<'a> Newton<'a> {
         matrix
     }
 
-    /// Goes along a direction, stopping multipliers of inequalities at 0, as far as it pays.
+    /// Goes along a direction, stopping multipliers of inequalities at 0, as far as the function falls.
     fn search(&mut self, slope: &[f64], direction: &[f64]) -> bool {
         let mut share = 1.0;
         while share > 1e-12 {
-            let (multipliers, rest) = &mut self.trial;
-            let mut promised = 0.0;
-            for (row, trial) in multipliers.iter_mut().enumerate() {
-                let to = self.multipliers[row] + share * direction[row];
-                *trial = if self.cone.free[row] { to } else { to.max(0.0) };
-                promised += slope[row] * (*trial - self.multipliers[row]);
+            let found = self.look(share, direction);
+            let moves = self.trial.0.iter().zip(&self.multipliers).map(|(to, from)| to - from);
+            let promised: f64 = slope.iter().zip(moves).map(|(slope, by)| slope * by).sum();
+            // Nearer to 0 than this the function's own rounding would decide.
+            if promised.abs() < UNSEEN * self.half_square {
+                return false;
             }
-            let found = self.cone.rest(self.vector, multipliers, rest);
-            if found < self.half_square + ENOUGH * promised.min(0.0) {
-                std::mem::swap(&mut self.multipliers, multipliers);
-                std::mem::swap(&mut self.rest, rest);
-                self.half_square = found;
+            if promised < 0.0 && found <= self.half_square + ENOUGH * promised {
+                self.go(found);
                 return true;
             }
             share *= 0.5;
         }
         false
     }
+
+    /// Near the end the function is flat to its last digit; a whole step then counts when it halves the slope.
+    fn polish(&mut self, direction: &[f64], steepest_before: f64) -> bool {
+        let found = self.look(1.0, direction);
+        let before = self.half_square;
+        self.go(found);
+        let slope = self.slope();
+        let open = |(row, slope): (usize, &f64)| if self.is_held(row, *slope) { 0.0 } else { *slope };
+        let better = steepest(&slope.iter().enumerate().map(open).collect::<Vec<_>>()) < 0.5 * steepest_before;
+        if !better {
+            self.go(before);
+        }
+        better
+    }
+
+    /// Tries a share of a direction; returns the function there.
+    fn look(&mut self, share: f64, direction: &[f64]) -> f64 {
+        let (multipliers, rest) = &mut self.trial;
+        for (row, trial) in multipliers.iter_mut().enumerate() {
+            let to = self.multipliers[row] + share * direction[row];
+            *trial = if self.cone.free[row] { to } else { to.max(0.0) };
+        }
+        self.cone.rest(self.vector, multipliers, rest)
+    }
+
+    /// Changes places with the point tried last.
+    fn go(&mut self, half_square: f64) {
+        std::mem::swap(&mut self.multipliers, &mut self.trial.0);
+        std::mem::swap(&mut self.rest, &mut self.trial.1);
+        self.half_square = half_square;
+    }
+}
+
+fn steepest(slope: &[f64]) -> f64 {
+    slope.iter().fold(0.0, |most, slope| most.max(slope.abs()))
 }
 
 /// All entries by column, rows increasing.

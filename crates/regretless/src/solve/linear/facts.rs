@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::LinearSearch;
 use crate::decision::Decision;
 use crate::solve::corner::{Corner, Variable};
-use crate::solve::highs::{Basic, Lp, Model};
+use crate::solve::highs::{Basic, CostRanges, Lp, Model};
 use crate::solve::relax::{Delta, Neighbours, Ranger, Ranges, Relaxer};
 use crate::solve::{Failure, Limits, Solution, Solver};
 
@@ -35,7 +35,7 @@ impl LinearFacts {
     /// The optimum, and the solver as the solve left it.
     fn solve(&mut self, costs: &[f64]) -> Result<(Solution, &mut Lp), Failure> {
         let solution = self.search.solve(costs)?;
-        let lp = self.search.lp.as_mut().ok_or_else(|| Failure::Engine("HiGHS is gone".into()))?;
+        let lp = self.search.lp.as_mut().ok_or_else(gone)?;
         Ok((solution, lp))
     }
 
@@ -53,12 +53,14 @@ impl LinearFacts {
     fn corner(&mut self) -> Result<Corner, Failure> {
         let columns = self.search.model.cost.len();
         let count = columns + self.search.model.row_bounds.len();
-        let mut lp = self.search.lp.take().ok_or_else(|| Failure::Engine("HiGHS is gone".into()))?;
+        let mut lp = self.search.lp.take().ok_or_else(gone)?;
         let number = |basic: Basic| match basic {
             Basic::Column(column) => column,
             Basic::Row(row) => columns + row,
         };
-        let basics: Vec<usize> = lp.basic_variables()?.into_iter().map(number).collect();
+        // HiGHS has no factor of a basis without members.
+        let members = if count > columns { lp.basic_variables()? } else { Vec::new() };
+        let basics: Vec<usize> = members.into_iter().map(number).collect();
         let mut is_basic = vec![false; count];
         basics.iter().for_each(|basic| is_basic[*basic] = true);
         let mut corner = Corner::new(basics.iter().map(|basic| self.variable(*basic)).collect());
@@ -66,15 +68,23 @@ impl LinearFacts {
         for number in (0..count).filter(|number| !is_basic[*number]) {
             let variable = self.variable(number);
             let sign = |number: usize| if number < columns { 1.0 } else { -1.0 };
-            if number < columns {
+            if number < columns && count > columns {
                 lp.reduced_column(number, &mut cells)?;
-            } else {
+            } else if number >= columns {
                 lp.inverse_column(number - columns, &mut cells)?;
             }
             corner.push(variable, cells.iter().zip(&basics).map(|(cell, basic)| cell * sign(number) * sign(*basic)));
         }
         self.search.lp = Some(lp);
         Ok(corner)
+    }
+
+    /// Ranges of all columns, scaled, when there is no row.
+    fn unconstrained(&mut self) -> Result<CostRanges, Failure> {
+        let corner = self.corner()?;
+        let costs = &self.search.costs;
+        let Ranges { lower, upper } = corner.cost_ranges(|column| costs[column as usize], costs.len());
+        Ok(CostRanges { lower, upper })
     }
 
     /// What moves of columns and rows mean for a decision.
@@ -101,7 +111,7 @@ impl Relaxer for LinearFacts {
 impl Ranger for LinearFacts {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         let (_, lp) = self.solve(costs)?;
-        let found = lp.cost_ranges()?;
+        let found = if lp.num_rows() > 0 { lp.cost_ranges()? } else { self.unconstrained()? };
         let scale = self.search.scale;
         let (mut lower, mut upper) = (Vec::with_capacity(costs.len()), Vec::with_capacity(costs.len()));
         for (column, cost) in self.search.predicted.iter().zip(costs) {
@@ -120,4 +130,8 @@ impl Neighbours for LinearFacts {
         let tells = |delta: &Delta| !delta.indices().is_empty() || delta.fixed() != 0.0;
         Ok((solution, deltas.filter(tells).collect()))
     }
+}
+
+fn gone() -> Failure {
+    Failure::Engine("HiGHS is gone".into())
 }
