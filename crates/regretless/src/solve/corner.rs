@@ -39,6 +39,11 @@ impl Variable {
         self.bounds[0] == self.bounds[1]
     }
 
+    /// Room up to which it counts as being at a bound.
+    fn nearness(&self) -> f64 {
+        AT_BOUND * self.value.abs().max(1.0)
+    }
+
     /// How far it can go down or up.
     fn room(&self, up: bool) -> f64 {
         if up { self.bounds[1] - self.value } else { self.value - self.bounds[0] }
@@ -91,7 +96,7 @@ impl Corner {
         for (at, variable) in self.nonbasics.iter().enumerate() {
             let own = cost(variable.number);
             let reduced = own - self.column(at).iter().zip(&basic).map(|(cell, cost)| cell * cost).sum::<f64>();
-            for up in [true, false].into_iter().filter(|up| variable.room(*up) > AT_BOUND) {
+            for up in [true, false].into_iter().filter(|up| variable.room(*up) > variable.nearness()) {
                 let reduced = if up { reduced.max(0.0) } else { reduced.min(0.0) };
                 self.narrow(&mut rows, at, (reduced, up));
                 let ends = if up { &mut ranges.lower } else { &mut ranges.upper };
@@ -126,7 +131,7 @@ impl Corner {
     /// Moves to the adjacent vertices, in the order they are found.
     pub(super) fn neighbours(mut self) -> Vec<Move> {
         self.expel_fixed();
-        let mut walk = Walk { bases: HashSet::new(), edges: HashSet::new(), found: Vec::new() };
+        let mut walk = Walk { several: self.is_degenerate(), ..Walk::default() };
         walk.bases.insert(self.basis());
         let mut open = vec![(walk.visit(&self), None)];
         while let Some((exchanges, way_back)) = open.last_mut() {
@@ -160,6 +165,11 @@ impl Corner {
         }
     }
 
+    fn is_degenerate(&self) -> bool {
+        let at_bound = |variable: &Variable| [true, false].iter().any(|up| variable.room(*up) <= variable.nearness());
+        self.basics.iter().any(at_bound)
+    }
+
     /// Numbers of the basic variables, which name the basis.
     fn basis(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.basics.iter().map(|variable| variable.number).collect();
@@ -175,7 +185,7 @@ impl Corner {
         let greatest = largest(cells);
         for (row, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.abs() > NEGLIGIBLE * greatest) {
             let room = self.basics[row].room((*cell < 0.0) == up);
-            if room <= AT_BOUND * self.basics[row].value.abs().max(1.0) {
+            if room <= self.basics[row].nearness() {
                 blocking.push(row);
             }
             step = step.min(room / cell.abs());
@@ -214,7 +224,10 @@ impl Corner {
 }
 
 /// What the search over the bases of a vertex has seen.
+#[derive(Default)]
 struct Walk {
+    /// Whether there can be several bases; edges of one basis are all different.
+    several: bool,
     bases: HashSet<Vec<u32>>,
     /// Numbers of the moving variables, which name an edge.
     edges: HashSet<Vec<u32>>,
@@ -226,7 +239,7 @@ impl Walk {
     fn visit(&mut self, corner: &Corner) -> Vec<(usize, usize)> {
         let mut exchanges = Vec::new();
         for (column, variable) in corner.nonbasics.iter().enumerate().filter(|(_, variable)| !variable.is_fixed()) {
-            for up in [true, false].into_iter().filter(|up| variable.room(*up) > AT_BOUND) {
+            for up in [true, false].into_iter().filter(|up| variable.room(*up) > variable.nearness()) {
                 match corner.ratio(column, up) {
                     Ratio::Free(step) => self.note(corner, column, if up { step } else { -step }),
                     Ratio::Blocked(rows) => {
@@ -244,7 +257,7 @@ impl Walk {
     fn note(&mut self, corner: &Corner, column: usize, by: f64) {
         if by.is_finite() && self.found.len() < MOST_NEIGHBOURS {
             let moves = corner.moves(column, by);
-            if self.edges.insert(moves.iter().map(|(number, _)| *number).collect()) {
+            if !self.several || self.edges.insert(moves.iter().map(|(number, _)| *number).collect()) {
                 self.found.push(moves);
             }
         }

@@ -7,6 +7,8 @@ use regretless::problem::{Knapsack, Problem, ShortestPath};
 use regretless::random::Stream;
 use regretless::solve::Limits;
 use regretless::solve::cone::{Cone, Stand};
+#[cfg(feature = "highs")]
+use regretless::solve::relax::Relaxation;
 use serde_json::Value;
 
 /// All normals of a cone as rays, an equation as two.
@@ -221,4 +223,35 @@ fn golden_tours_have_their_projections_from_the_given_normals() {
         }
         cone
     });
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
+    let mut seen = 0;
+    for case in 0..120 {
+        let mut stream = stream(24, case);
+        let problem = super::linear(&mut stream, case, 6);
+        let costs = costs(&mut stream, &problem, case);
+        if crate::is_unbounded(&problem, &costs) {
+            continue;
+        }
+        let mut relaxer = problem.relaxer(Relaxation::Plain, &Limits::default()).unwrap();
+        let cone = problem.cone(&relaxer.relax(&costs).unwrap().decision).unwrap();
+        let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
+        assert_close(&cone.project(&negated), &negated, 1e-9, &format!("case {case}"));
+        assert_nearest(&cone, &vector(&mut stream, 6), &format!("case {case}"));
+        seen += cone.num_rows();
+    }
+    assert!(seen > 50);
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn linear_problems_with_auxiliary_columns_have_no_cone() {
+    use regretless::problem::{Domain, LinearBuilder, Sense};
+    let mut build = LinearBuilder::new("shops", Sense::Minimize);
+    build.predicted("a", Domain::Binary);
+    build.auxiliary("b", Domain::Binary, 3.0);
+    assert_eq!(build.build().unwrap().cone(&Decision::default()), None);
 }

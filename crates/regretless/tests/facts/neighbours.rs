@@ -66,11 +66,9 @@ impl Polytope {
         let mut seen = BTreeSet::new();
         for_each_choice(self.0.len(), count, &mut |rows| {
             let system = rows.iter().map(|row| (self.0[*row].0.clone(), self.0[*row].1)).collect();
-            if let Some(point) = meet(system).filter(|point| self.holds(point)) {
-                if seen.insert(point.iter().map(|x| (x * 1e6).round() as i64).collect::<Vec<_>>()) {
-                    found.push(point);
-                }
-            }
+            let fresh =
+                |point: &Vec<f64>| seen.insert(point.iter().map(|x| (x * 1e6).round() as i64).collect::<Vec<_>>());
+            found.extend(meet(system).filter(|point| self.holds(point)).filter(fresh));
         });
         found
     }

@@ -122,6 +122,38 @@ fn ranges_of_linear_problems_are_valid() {
     assert!(finite > 2000, "only {finite} ends were looked at");
 }
 
+/// A model so large that HiGHS simplifies it first has the ranges of the same model solved by our own method.
+#[cfg(feature = "highs")]
+#[test]
+fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
+    use regretless::problem::{Domain, LinearBuilder, Sense};
+    let mut stream = stream(7, 0);
+    let weights: Vec<Vec<f64>> = (0..8).map(|_| (0..1300).map(|_| stream.uniform(3.0, 8.0)).collect()).collect();
+    let own = Knapsack::with_capacity_share(weights, 0.1);
+    let mut build = LinearBuilder::new("knapsack", Sense::Minimize);
+    for item in 0..1300 {
+        build.predicted(format!("x{item}"), Domain::Binary);
+    }
+    for (weights, capacity) in own.weights.iter().zip(&own.capacity) {
+        build.row([f64::NEG_INFINITY, *capacity], weights.iter().copied().enumerate());
+    }
+    let other = build.build().unwrap();
+    let costs: Vec<f64> = (0..1300).map(|_| stream.uniform(-5.0, 1.0)).collect();
+    let (a, b) = (ranges(&own, RangeKind::Basis, &costs), ranges(&other, RangeKind::Basis, &costs));
+    assert_close(&a.lower, &b.lower, 1e-6, "lower ends");
+    assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
+    let neighbours =
+        |problem: &dyn Problem| problem.neighbours(&Limits::default()).unwrap().neighbours(&costs).unwrap();
+    let sorted = |(_, deltas): (_, Vec<regretless::Decision>)| {
+        let mut ways: Vec<f64> = deltas.iter().map(|delta| delta.dot(&costs)).collect();
+        ways.sort_by(f64::total_cmp);
+        ways
+    };
+    let (ours, theirs) = (sorted(neighbours(&own)), sorted(neighbours(&other)));
+    assert_eq!(ours.len(), 1300);
+    assert_close(&ours, &theirs, 1e-6, "ways to neighbours");
+}
+
 #[cfg(feature = "highs")]
 #[test]
 fn ranges_scale_with_costs() {

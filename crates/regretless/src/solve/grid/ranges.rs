@@ -31,38 +31,64 @@ impl GridRanges {
 
     fn sweep_forward(&mut self, costs: &[f64]) {
         let (cols, stride) = (self.path.cols, self.path.stride());
-        for node in 1..self.forward.len() {
-            let (row, col) = (node / cols, node % cols);
-            let mut least = f64::INFINITY;
+        for row in 0..self.path.rows {
+            let right = &costs[row * stride..][..cols - 1];
+            let (above, own) = self.forward.split_at_mut(row * cols);
+            let own = &mut own[..cols];
             if row > 0 {
-                least = self.forward[node - cols] + costs[row * stride - cols + col];
+                let down = &costs[row * stride - cols..][..cols];
+                let ways = above[(row - 1) * cols..].iter().zip(down);
+                own.iter_mut().zip(ways).for_each(|(least, (reach, cost))| *least = reach + cost);
+            } else {
+                own.fill(f64::INFINITY);
+                own[0] = 0.0;
             }
-            if col > 0 {
-                least = least.min(self.forward[node - 1] + costs[row * stride + col - 1]);
+            for col in 1..cols {
+                own[col] = own[col].min(own[col - 1] + right[col - 1]);
             }
-            self.forward[node] = least;
         }
     }
 
     fn sweep_backward(&mut self, costs: &[f64]) {
         let (rows, cols, stride) = (self.path.rows, self.path.cols, self.path.stride());
-        for node in (0..rows * cols - 1).rev() {
-            let (row, col) = (node / cols, node % cols);
-            let mut least = f64::INFINITY;
+        for row in (0..rows).rev() {
+            let right = &costs[row * stride..][..cols - 1];
+            let (own, below) = self.backward[row * cols..].split_at_mut(cols);
             if row + 1 < rows {
-                least = self.backward[node + cols] + costs[row * stride + cols - 1 + col];
+                let down = &costs[row * stride + cols - 1..][..cols];
+                let ways = below.iter().zip(down);
+                own.iter_mut().zip(ways).for_each(|(least, (reach, cost))| *least = reach + cost);
+            } else {
+                own.fill(f64::INFINITY);
+                own[cols - 1] = 0.0;
             }
-            if col + 1 < cols {
-                least = least.min(self.backward[node + 1] + costs[row * stride + col]);
+            for col in (0..cols - 1).rev() {
+                own[col] = own[col].min(own[col + 1] + right[col]);
             }
-            self.backward[node] = least;
         }
     }
 
-    /// The range of one arc off the path, and what it means for the arc of the path in its layer.
-    fn off_path(&mut self, arc: usize, layer: usize, (through, cost): (f64, f64), ranges: &mut Ranges) {
-        self.second[layer] = self.second[layer].min(through);
-        ranges.lower[arc] = cost - (through - self.backward[0]).max(0.0);
+    /// What arcs may fall by when they are not on the path, and the second-best path of each layer.
+    fn weigh(&mut self, costs: &[f64], path: &[u32], lower: &mut [f64]) {
+        let (rows, cols) = (self.path.rows, self.path.cols);
+        let best = self.backward[0];
+        let mut arc = 0;
+        for row in 0..rows {
+            let forward = &self.forward[row * cols..][..cols];
+            let own = &self.backward[row * cols..][..cols];
+            let below = self.backward.get((row + 1) * cols..).unwrap_or_default();
+            for heads in [&own[1..], below] {
+                for (col, (reach, rest)) in forward.iter().zip(heads).enumerate() {
+                    let through = reach + costs[arc] + rest;
+                    let layer = row + col;
+                    if path[layer] as usize != arc {
+                        self.second[layer] = self.second[layer].min(through);
+                        lower[arc] = costs[arc] - (through - best).max(0.0);
+                    }
+                    arc += 1;
+                }
+            }
+        }
     }
 }
 
@@ -74,18 +100,7 @@ impl Ranger for GridRanges {
         self.sweep_backward(costs);
         self.second.fill(f64::INFINITY);
         let mut ranges = Ranges::infinite(costs.len());
-        let (rows, cols, stride) = (self.path.rows, self.path.cols, self.path.stride());
-        for node in 0..rows * cols - 1 {
-            let (row, col) = (node / cols, node % cols);
-            let right = (col + 1 < cols).then_some((row * stride + col, node + 1));
-            let down = (row + 1 < rows).then_some((row * stride + cols - 1 + col, node + cols));
-            for (arc, head) in right.into_iter().chain(down) {
-                if path[row + col] as usize != arc {
-                    let through = self.forward[node] + costs[arc] + self.backward[head];
-                    self.off_path(arc, row + col, (through, costs[arc]), &mut ranges);
-                }
-            }
-        }
+        self.weigh(costs, &path, &mut ranges.lower);
         for (arc, second) in path.iter().map(|arc| *arc as usize).zip(&self.second) {
             ranges.upper[arc] = costs[arc] + (second - self.backward[0]).max(0.0);
         }

@@ -68,14 +68,20 @@ impl KnapsackFacts {
             Basic::Slack(row) => self.items() + *row as usize,
         };
         let basics: Vec<usize> = point.basis.iter().map(number).collect();
-        let rows = 0..basics.len();
-        let matrix = rows.clone().map(|row| basics.iter().map(|basic| self.entry(*basic, row)).collect()).collect();
+        let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
+        let matrix = (0..basics.len()).map(line).collect();
         let inverse = invert(matrix).ok_or_else(|| Failure::Engine("the final basis is singular".into()))?;
         let mut corner = Corner::new(basics.iter().map(|basic| self.variable(*basic, &values)).collect());
         for number in (0..values.len()).filter(|number| !basics.contains(number)) {
-            let entry = |row: usize| self.entry(number, row);
-            let cells = inverse.iter().map(|line| line.iter().zip(rows.clone()).map(|(a, row)| a * entry(row)).sum());
-            corner.push(self.variable(number, &values), cells);
+            let variable = self.variable(number, &values);
+            match number.checked_sub(self.items()) {
+                Some(slack) => corner.push(variable, inverse.iter().map(|line| line[slack])),
+                None => {
+                    let weights = self.search.items.column(number);
+                    let cell = |line: &Vec<f64>| line.iter().zip(weights).map(|(a, b)| a * b).sum();
+                    corner.push(variable, inverse.iter().map(cell));
+                }
+            }
         }
         Ok(corner)
     }

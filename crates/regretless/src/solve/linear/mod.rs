@@ -16,7 +16,7 @@ pub use facts::LinearFacts;
 
 use std::sync::Arc;
 
-use super::highs::{Lp, Model, Outcome, Point};
+use super::highs::{Lp, Model, Outcome, Point, Simplex};
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
 
@@ -155,6 +155,15 @@ impl LinearSearch {
         Ok(self.solution(costs, &found))
     }
 
+    /// The dual simplex method, HiGHS's first choice, now and then gives up where a slope is slight and
+    /// nothing stops it; the primal one tells such a model from a bounded one.
+    fn solve_by_primal(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
+        lp.use_simplex(Simplex::Primal)?;
+        let answer = self.solve_with(lp, costs);
+        lp.use_simplex(Simplex::Dual)?;
+        answer
+    }
+
     fn is_whole(&self) -> bool {
         self.model.integer.contains(&true)
     }
@@ -194,7 +203,11 @@ impl Solver for LinearSearch {
             Some(lp) => lp,
             None => Self::build(&self.model, &self.limits)?,
         };
-        let answer = self.solve_with(&mut lp, costs);
+        let mut answer = self.solve_with(&mut lp, costs);
+        if matches!(answer, Err(Failure::Engine(_))) && !self.is_whole() {
+            lp = Self::build(&self.model, &self.limits)?;
+            answer = self.solve_by_primal(&mut lp, costs);
+        }
         // An engine that failed may be in any state; the next solve builds a new one.
         self.lp = answer.is_ok().then_some(lp);
         answer
