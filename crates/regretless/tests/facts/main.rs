@@ -75,7 +75,7 @@ fn linear(stream: &mut Stream, case: u64, columns: usize) -> regretless::problem
         let entries: Vec<(usize, f64)> = (0..columns).map(|j| (j, stream.below(5) as f64 - 2.0)).collect();
         let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
         // Room of 0 makes degenerate vertices.
-        let room = if case % 2 == 0 { stream.below(3) as f64 } else { stream.uniform(0.5, 4.0) };
+        let room = if case.is_multiple_of(2) { stream.below(3) as f64 } else { stream.uniform(0.5, 4.0) };
         let bounds = match stream.below(4) {
             0 => [f64::NEG_INFINITY, activity + room],
             1 => [activity - room, f64::INFINITY],
