@@ -16,7 +16,8 @@ use super::{Machine, ProblemSource};
 /// Options of `generate`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct GenerateOptions {
-    /// Benchmark: KS32 (knapsack, any number of items) or SP5x5 (shortest path, any grid)
+    /// Benchmark: KS32 (knapsack, any number of items), SP5x5 (shortest path, any grid) or TSP20
+    /// (tour, any number of nodes)
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<Benchmark>,
     /// Instances [default: 2000]

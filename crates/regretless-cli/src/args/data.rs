@@ -107,7 +107,7 @@ pub struct ProblemOptions {
     /// Problem file, as generate writes it; a settings file may hold it as a table of this name
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
-    /// Built-in data and problem instead of a table: KS32, SP5x5, or another size
+    /// Built-in data and problem instead of a table: KS32, SP5x5, TSP20, or another size
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<Benchmark>,
 }

@@ -64,6 +64,9 @@ pub struct TrainingOptions {
     /// With O_S, no instance cost above ten times the median [default: true]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub clip_costs: Option<bool>,
+    /// Use the fast loop where it fits; it changes the speed, not the result [default: true]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub fused: Option<bool>,
 }
 
 impl TrainingOptions {
@@ -87,6 +90,7 @@ impl TrainingOptions {
             rescale: self.rescale.unwrap_or(standard.rescale),
             warm_start: self.warm_start.unwrap_or(standard.warm_start),
             clip_costs: self.clip_costs.unwrap_or(standard.clip_costs),
+            fused: self.fused.unwrap_or(standard.fused),
             seed,
         }
     }
@@ -110,6 +114,7 @@ impl TrainingOptions {
             rescale: Some(settings.rescale),
             warm_start: Some(settings.warm_start),
             clip_costs: Some(settings.clip_costs),
+            fused: Some(settings.fused),
         }
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Run<'a> {
             EpochReport { epoch, training_loss, validation_loss: None, validation_regret: None, seconds: 0.0 };
         let score = match select {
             Select::ValidationRegret => {
-                report.validation_regret = Some(self.validation_regret()?);
+                report.validation_regret = Some(self.validation_regret(epoch)?);
                 report.validation_regret
             }
             Select::ValidationLoss => {
@@ -82,10 +82,10 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn validation_regret(&mut self) -> Result<f64> {
+    fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
         let Ready { task, .. } = self.ready;
         let rows = &task.split.validation;
-        let predictions = self.batch.predictions(self.ready, self.engine.network(), rows)?;
+        let predictions = self.batch.predictions(self.ready, self.engine.network(), (epoch, rows))?;
         let quiet = super::step::WithoutProgress(task.watch);
         let regrets = regrets(&predictions, task.data, rows, (task.oracle, &quiet))?;
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)

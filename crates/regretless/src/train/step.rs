@@ -81,13 +81,22 @@ impl Batch {
         &self.gradient
     }
 
-    /// Predicted costs of any number of instances, to be minimised.
-    pub(super) fn predictions(&mut self, ready: &Ready<'_>, network: &Network, instances: &[usize]) -> Result<Matrix> {
+    /// Predicted costs of any number of instances, to be minimised; all of them numbers.
+    pub(super) fn predictions(
+        &mut self,
+        ready: &Ready<'_>,
+        network: &Network,
+        (epoch, instances): (usize, &[usize]),
+    ) -> Result<Matrix> {
         let width = ready.task.data.data().costs().cols();
         let mut costs = Vec::with_capacity(instances.len() * width);
         for part in instances.chunks(ROWS_AT_A_TIME) {
             self.predict(ready, network, part);
             costs.extend(self.predictions.iter().map(|cost| *cost as f32));
+        }
+        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+            let (instance, output) = (instances[bad / width], Some(bad % width));
+            return Err(Error::NonFinite { what: "prediction", epoch, instance, output });
         }
         Matrix::new(instances.len(), width, costs)
     }

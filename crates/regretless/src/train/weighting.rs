@@ -47,9 +47,9 @@ pub(super) fn weights(ready: &Ready<'_>, loss: &dyn Loss, baseline: &[Network], 
 /// Mean predicted costs (to be minimised) of the members of a baseline.
 fn mean_predictions(ready: &Ready<'_>, members: &[Network], rows: &[usize]) -> Result<crate::data::Matrix> {
     let mut batch = Batch::new(1.0);
-    let mut mean = batch.predictions(ready, &members[0], rows)?;
+    let mut mean = batch.predictions(ready, &members[0], (0, rows))?;
     for (count, member) in members.iter().enumerate().skip(1) {
-        let next = batch.predictions(ready, member, rows)?;
+        let next = batch.predictions(ready, member, (0, rows))?;
         let share = 1.0 / (count + 1) as f32;
         mean.as_mut_slice().iter_mut().zip(next.as_slice()).for_each(|(mean, next)| *mean += share * (next - *mean));
     }

@@ -8,7 +8,8 @@
 //! Within a block of tiles lanes are summed in single precision, across blocks in double precision and
 //! in a fixed order.
 
-#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor")]
+#![allow(clippy::needless_range_loop, reason = "loops over lanes with a fixed end are what the compiler vectorises")]
+#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
 
 /// Costs handled together.
 pub(super) const LANES: usize = 16;
@@ -97,35 +98,32 @@ pub(super) struct AdamStep {
     pub(super) keep: f32,
 }
 
-fn has_fma() -> bool {
+/// Whether this processor has the instructions the kernel is compiled for.
+pub(super) fn runs_here() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        false
+        cfg!(target_arch = "aarch64")
     }
 }
 
-/// Defines a pass twice: compiled for AVX2 and FMA, and for any processor.
+/// Defines a pass, compiled for AVX2 and FMA where the processor family has them.
 macro_rules! pass {
     ($(#[$doc:meta])* $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),*)) => {
         $(#[$doc])*
         pub(super) fn $name<const P: usize, $(const $const: $kind),*>($($arg: $type),*) {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,fma")]
-                fn fast<const P: usize, $(const $const: $kind),*>($($arg: $type),*) {
-                    $body::<P, $($const,)* true>($($arg),*);
-                }
-                if has_fma() {
-                    // SAFETY: the processor has just said that it has both.
-                    unsafe { fast::<P, $($const),*>($($arg),*) };
-                    return;
-                }
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+            fn compiled<const P: usize, $(const $const: $kind),*>($($arg: $type),*) {
+                $body::<P, $($const),*>($($arg),*);
             }
-            $body::<P, $($const,)* false>($($arg),*);
+            // SAFETY: fused training is chosen only where `runs_here` says that the instructions exist.
+            #[allow(unused_unsafe, reason = "other processors need no promise")]
+            unsafe {
+                compiled::<P, $($const),*>($($arg),*);
+            }
         }
     };
 }
@@ -147,13 +145,13 @@ pass! {
 }
 
 #[inline(always)]
-fn fused<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FMA { a.mul_add(b, c) } else { a * b + c }
+fn fused(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
 }
 
 /// Parameters as they act on features: scaled, the offset added to the bias.
 #[inline(always)]
-fn effective<const P: usize, const FMA: bool>(tile: &Tile<P>, map: &Map) -> [Lane; P] {
+fn effective<const P: usize>(tile: &Tile<P>, map: &Map) -> [Lane; P] {
     let mut out = [[0.0; LANES]; P];
     for q in 0..P {
         for l in 0..LANES {
@@ -223,7 +221,7 @@ fn signs(bits: u16) -> Lane {
 
 /// Predicts and judges one tile of `R` rows; returns predictions and slopes.
 #[inline(always)]
-fn judge_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u8, const FMA: bool>(
+fn judge_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u8>(
     weights: &[Lane; P],
     tau: &Lane,
     rows: &[Row<'_, P>; R],
@@ -235,7 +233,7 @@ fn judge_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u
         for (i, row) in rows.iter().enumerate() {
             let z = row.features[q];
             for l in 0..LANES {
-                predictions[i][l] = fused::<FMA>(z, weights[q][l], predictions[i][l]);
+                predictions[i][l] = fused(z, weights[q][l], predictions[i][l]);
             }
         }
     }
@@ -244,7 +242,7 @@ fn judge_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u
         let costs = load(row.costs, tile);
         let mut errors = [0.0; LANES];
         for l in 0..LANES {
-            errors[l] = fused::<FMA>(row.stretch, predictions[i][l], -costs[l]);
+            errors[l] = fused(row.stretch, predictions[i][l], -costs[l]);
         }
         let signs = if AIM == 1 || AIM == 3 { signs(row.chosen[tile]) } else { [0.0; LANES] };
         let mut free = [0.0; LANES];
@@ -257,7 +255,7 @@ fn judge_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u
         let (value, slope) = judge::<ABSOLUTE, AIM>(&errors, &signs, &free, tau);
         for l in 0..LANES {
             sums[i].loss[l] += value[l];
-            sums[i].dot[l] = fused::<FMA>(slope[l], predictions[i][l], sums[i].dot[l]);
+            sums[i].dot[l] = fused(slope[l], predictions[i][l], sums[i].dot[l]);
             slopes[i][l] = row.factor * slope[l];
         }
     }
@@ -265,18 +263,18 @@ fn judge_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u
 }
 
 #[inline(always)]
-fn pass_a_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u8, const FMA: bool>(
+fn pass_a_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u8>(
     (weights, tau): (&[Lane; P], &Lane),
     rows: &[Row<'_, P>; R],
     tile: usize,
     (gradient, sums): (&mut [Lane; P], &mut [Sums; R]),
 ) {
-    let slopes = judge_rows::<P, R, ABSOLUTE, AIM, FMA>(weights, tau, rows, tile, sums);
+    let slopes = judge_rows::<P, R, ABSOLUTE, AIM>(weights, tau, rows, tile, sums);
     for q in 0..P {
         let mut total = gradient[q];
         for (i, row) in rows.iter().enumerate() {
             for l in 0..LANES {
-                total[l] = fused::<FMA>(row.features[q], slopes[i][l], total[l]);
+                total[l] = fused(row.features[q], slopes[i][l], total[l]);
             }
         }
         gradient[q] = total;
@@ -284,42 +282,42 @@ fn pass_a_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: 
 }
 
 #[inline(always)]
-fn pass_a_body<const P: usize, const ABSOLUTE: bool, const AIM: u8, const FMA: bool>(
+fn pass_a_body<const P: usize, const ABSOLUTE: bool, const AIM: u8>(
     block: &mut Block<'_, P>,
     rows: &[Row<'_, P>],
     sums: &mut [Sums],
 ) {
     for (t, (tile, map)) in (block.first..).zip(block.tiles.iter_mut().zip(block.maps)) {
-        let weights = effective::<P, FMA>(tile, map);
+        let weights = effective::<P>(tile, map);
         let mut gradient = [[0.0; LANES]; P];
         let (fours, rest) = rows.as_chunks::<4>();
         let (four_sums, rest_sums) = sums.as_chunks_mut::<4>();
         for (rows, sums) in fours.iter().zip(four_sums) {
-            pass_a_rows::<P, 4, ABSOLUTE, AIM, FMA>((&weights, &map.tau), rows, t, (&mut gradient, sums));
+            pass_a_rows::<P, 4, ABSOLUTE, AIM>((&weights, &map.tau), rows, t, (&mut gradient, sums));
         }
         for (row, sum) in rest.iter().zip(rest_sums) {
             let (row, sum) = (std::array::from_ref(row), std::array::from_mut(sum));
-            pass_a_rows::<P, 1, ABSOLUTE, AIM, FMA>((&weights, &map.tau), row, t, (&mut gradient, sum));
+            pass_a_rows::<P, 1, ABSOLUTE, AIM>((&weights, &map.tau), row, t, (&mut gradient, sum));
         }
         tile.gradient = gradient;
     }
 }
 
 #[inline(always)]
-fn pass_b_body<const P: usize, const FMA: bool>(
+fn pass_b_body<const P: usize>(
     block: &mut Block<'_, P>,
     correction: &[[f32; P]; P],
     step: &AdamStep,
     gram: &mut [[f64; P]; P],
 ) {
     for ((tile, moments), map) in block.tiles.iter_mut().zip(block.moments.iter_mut()).zip(block.maps) {
-        let weights = effective::<P, FMA>(tile, map);
+        let weights = effective::<P>(tile, map);
         for q in 0..P {
             let mut gradient = tile.gradient[q];
             for (r, weights) in weights.iter().enumerate() {
                 let share = -correction[r][q];
                 for l in 0..LANES {
-                    gradient[l] = fused::<FMA>(share, weights[l], gradient[l]);
+                    gradient[l] = fused(share, weights[l], gradient[l]);
                 }
             }
             for l in 0..LANES {
@@ -328,7 +326,7 @@ fn pass_b_body<const P: usize, const FMA: bool>(
             adam(&mut tile.weights[q], &gradient, (&mut moments.mean[q], &mut moments.square[q]), step);
         }
     }
-    gather::<P, FMA>(block, gram);
+    gather::<P>(block, gram);
 }
 
 #[inline(always)]
@@ -344,7 +342,7 @@ fn adam(weights: &mut Lane, gradient: &Lane, (mean, square): (&mut Lane, &mut La
 
 /// Adds the Gram matrix of the block's effective parameters, upper half, in double precision.
 #[inline(always)]
-fn gather<const P: usize, const FMA: bool>(block: &mut Block<'_, P>, gram: &mut [[f64; P]; P]) {
+fn gather<const P: usize>(block: &mut Block<'_, P>, gram: &mut [[f64; P]; P]) {
     for a in 0..P {
         for b in a..P {
             let mut lanes = [0.0_f64; LANES];

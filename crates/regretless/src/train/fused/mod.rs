@@ -36,7 +36,13 @@ pub(super) fn fused<'a>(
     let separable = objective.loss.separable()?;
     let wide = ready.features.shape() == Shape::Wide;
     let binary = ready.task.oracle.problem().bounds() == Bounds::Binary;
-    if !network.is_linear() || !wide || !binary || !settings.optimizer.ignores_scale() || !settings.fused {
+    if !network.is_linear()
+        || !wide
+        || !binary
+        || !settings.optimizer.ignores_scale()
+        || !settings.fused
+        || !kernel::runs_here()
+    {
         return None;
     }
     // The kernel is compiled for a few widths; in between, features of zero fill up.
@@ -48,7 +54,7 @@ pub(super) fn fused<'a>(
             }
         };
     }
-    for_width!(3 6 9 13 21)
+    for_width!(6 9 21)
 }
 
 /// What stays the same throughout fused training with P − 1 features.
