@@ -7,7 +7,7 @@
 //!
 //! * [`edges`]: how edges are numbered, costs as a table.
 //! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
-//! * [`candidates`], [`start`], [`local`], [`array`]: good tours.
+//! * [`candidates`], [`start`], [`local`], [`mod@array`]: good tours.
 //! * `graph`, `sparse_tree`, `search`: the exact search.
 
 use super::{Failure, Limits, Solution, Solver, Status};
