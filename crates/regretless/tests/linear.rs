@@ -260,3 +260,27 @@ fn what_makes_no_problem_is_refused_with_the_name_of_the_part() {
     assert!(refused(&|b| b.offset(f64::NAN)).contains("constant"));
     assert!(LinearBuilder::new("empty", Sense::Minimize).build().is_err());
 }
+
+/// HiGHS's dual simplex method ends this one without a word on why.
+#[test]
+fn a_slight_slope_that_nothing_stops_is_unbounded() {
+    let mut build = LinearBuilder::new("slope", Sense::Minimize);
+    for (column, bounds) in
+        [[0.0, INFINITE], [-1.0, 1.0], [0.0, 0.0], [-1.0, 2.0], [-2.0, 3.0], [-2.0, 3.0]].iter().enumerate()
+    {
+        build.predicted(format!("x{column}"), Domain::Continuous(*bounds));
+    }
+    build.row([-INFINITE, 0.03826837076833023], [-2.0, 1.0, -2.0, 2.0, 2.0, 0.0].into_iter().enumerate());
+    let mut costs = [
+        -9.999999999999999e-5,
+        -1.5051125074277536,
+        -2.308679560658745,
+        0.9273956831501735,
+        0.12792982184242518,
+        -0.10399135346325394,
+    ];
+    let problem = build.build().unwrap();
+    assert_eq!(solve(&problem, &costs), Err(Failure::Unbounded));
+    costs[0] = 1e-4;
+    assert!(solve(&problem, &costs).is_ok());
+}

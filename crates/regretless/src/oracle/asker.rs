@@ -1,12 +1,10 @@
 //! One thread's access to an oracle.
 
-use super::{Oracle, Pool, Turn};
+use super::{Answer, Oracle, Pool, Turn, check_finite};
 use crate::decision::Decision;
 use crate::problem::Problem;
 use crate::solve::relax::{Relaxation, Relaxer};
 use crate::solve::{Failure, Solution, Solver};
-
-use super::Answer;
 
 /// What solves.
 pub(super) enum Engine {
@@ -71,9 +69,7 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve(&mut self, costs: &[f64]) -> Answer {
-        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-            return Err(Failure::Engine(format!("cost {bad} is not finite")));
-        }
+        check_finite(costs)?;
         match self.turn {
             Turn::Recall => self.recall(costs),
             Turn::Solve => {

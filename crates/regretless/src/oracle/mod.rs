@@ -2,7 +2,7 @@
 //!
 //! An oracle knows how many threads may work and how far a search may go, checks each answer with
 //! code of its own, and keeps idle engines for the next batch. One failed instance does not stop
-//! the others; its place in the answers says why.
+//! the others; its place in the answers says why. `facts` asks linear relaxations the same way.
 //!
 //! During training an [`Answering`] stands between losses and oracle: by its [`OracleSettings`] a question is
 //! solved, answered from the linear relaxation, or answered from a [`Pool`] of known decisions.
@@ -13,13 +13,14 @@ use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::problem::Problem;
-use crate::solve::relax::{RangeKind, Ranges, Relaxation};
+use crate::solve::relax::Relaxation;
 use crate::solve::{Failure, Limits, Solution};
 use crate::watch::Watch;
 
 mod answering;
 mod asker;
 mod counts;
+mod facts;
 mod pool;
 mod settings;
 
@@ -99,56 +100,6 @@ impl Oracle {
         self.counters.read()
     }
 
-    /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row number
-    /// and slot; one solve of the relaxation per row.
-    ///
-    /// # Errors
-    /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
-    pub fn ranges_all<T: Send>(
-        &self,
-        (costs, kind): (&Matrix, RangeKind),
-        slots: &mut [T],
-        keep: impl Fn(usize, &Ranges, &mut T) + Sync + Send,
-        (method, watch): (&str, &dyn Watch),
-    ) -> Result<()> {
-        let ranger = || self.problem.ranger(kind, &self.limits);
-        if ranger().is_none() {
-            return Err(self.missing(method, "cost ranges", "use O instead of O_S, or another problem"));
-        }
-        let mut failures: Vec<Result<()>> = Vec::new();
-        failures.resize_with(slots.len(), || Ok(()));
-        let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut failures).collect();
-        self.threads.fill(
-            &mut pairs,
-            || (ranger(), Vec::new()),
-            |(ranger, widened), row, (slot, failure)| {
-                let Some(ranger) = ranger.as_mut().filter(|_| !watch.interrupted()) else {
-                    **failure = Err(Error::Interrupted);
-                    return;
-                };
-                widened.clear();
-                widened.extend(costs.row(row).iter().map(|cost| f64::from(*cost)));
-                self.counters.relaxed();
-                match ranger.ranges(widened) {
-                    Ok(ranges) => keep(row, &ranges, slot),
-                    Err(failure_found) => **failure = Err(Error::Solver { instance: row, failure: failure_found }),
-                }
-                watch.advance(1);
-            },
-        );
-        failures.into_iter().collect()
-    }
-
-    /// The error for something this problem does not offer.
-    fn missing(&self, method: &str, capability: &'static str, instead: &str) -> Error {
-        Error::Capability {
-            method: method.to_owned(),
-            capability,
-            problem: self.problem.name(),
-            instead: instead.to_owned(),
-        }
-    }
-
     /// An engine for the calling thread; it goes back when dropped.
     pub fn asker(&self) -> Asker<'_> {
         Asker::new(self, Some(self.engine()), None)
@@ -202,5 +153,13 @@ impl Oracle {
             },
         );
         answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
+    }
+}
+
+/// Engines may take for granted that costs are numbers.
+fn check_finite(costs: &[f64]) -> std::result::Result<(), Failure> {
+    match costs.iter().position(|cost| !cost.is_finite()) {
+        Some(bad) => Err(Failure::Engine(format!("cost {bad} is not finite"))),
+        None => Ok(()),
     }
 }

@@ -8,6 +8,8 @@ use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::choice::Choice;
+use crate::solve::cone::Cone;
+use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
 /// Choose k of the items.
@@ -39,6 +41,16 @@ impl TopK {
     }
 }
 
+impl TopK {
+    fn least(&self) -> usize {
+        if self.at_most { 0 } else { self.k }
+    }
+
+    fn engine(&self) -> Box<Choice> {
+        Box::new(Choice::new(self.items, self.least(), self.k))
+    }
+}
+
 impl Problem for TopK {
     fn name(&self) -> String {
         format!("top {} of {}", self.k, self.items)
@@ -53,8 +65,27 @@ impl Problem for TopK {
     }
 
     fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
-        let least = if self.at_most { 0 } else { self.k };
-        Box::new(Choice::new(self.items, least, self.k))
+        self.engine()
+    }
+
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        Some(self.engine())
+    }
+
+    /// The exact ranges are as good as any basis could give, so they serve both.
+    fn ranger(&self, _kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        Some(self.engine())
+    }
+
+    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        Some(self.engine())
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<Cone> {
+        let mut cone = Cone::binary(decision, self.items);
+        let chosen = decision.indices().len() as f64;
+        cone.row([self.least() as f64, self.k as f64], chosen, (0..self.items).map(|item| (item, 1.0)));
+        Some(cone)
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

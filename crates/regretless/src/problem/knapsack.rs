@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::solve::knapsack::KnapsackSearch;
+use crate::solve::cone::Cone;
+use crate::solve::knapsack::{KnapsackFacts, KnapsackSearch};
+use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
 /// Items with weights in each dimension, and the capacity of each dimension.
@@ -52,6 +54,10 @@ impl Knapsack {
         Ok(self)
     }
 
+    fn facts(&self) -> Box<KnapsackFacts> {
+        Box::new(KnapsackFacts::new(&self.weights, &self.capacity))
+    }
+
     /// The same items with this share of their total weight as capacity of each dimension.
     pub fn with_capacity_share(weights: Vec<Vec<f64>>, share: f64) -> Self {
         let capacity = weights.iter().map(|row| share * row.iter().sum::<f64>()).collect();
@@ -74,6 +80,29 @@ impl Problem for Knapsack {
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
         Box::new(KnapsackSearch::new(&self.weights, &self.capacity, *limits))
+    }
+
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        Some(self.facts())
+    }
+
+    fn ranger(&self, kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        match kind {
+            RangeKind::Basis => Some(self.facts()),
+            RangeKind::Exact => None,
+        }
+    }
+
+    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        Some(self.facts())
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<Cone> {
+        let mut cone = Cone::binary(decision, self.num_costs());
+        for (weights, capacity) in self.weights.iter().zip(&self.capacity) {
+            cone.row([f64::NEG_INFINITY, *capacity], decision.dot(weights), weights.iter().copied().enumerate());
+        }
+        Some(cone)
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 use crate::error::Result;
+use crate::solve::cone::Cone;
 use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
@@ -108,6 +109,12 @@ pub trait Problem: Send + Sync + fmt::Debug {
 
     /// Adjacent vertices of the plain relaxation for one thread, if the problem has them.
     fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        None
+    }
+
+    /// The cone of negated costs under which a decision is the best point of the plain relaxation, if the
+    /// problem has it; a method may add rows that it knows to hold with equality.
+    fn cone(&self, _decision: &Decision) -> Option<Cone> {
         None
     }
 

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::solve::grid::GridPath;
+use crate::solve::cone::Cone;
+use crate::solve::grid::{GridPath, GridRanges, flow};
+use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
 /// Path from the top left to the bottom right node of a grid.
@@ -29,16 +31,17 @@ impl ShortestPath {
         Ok(self)
     }
 
-    /// The nodes an arc joins, numbered row by row.
-    fn ends(&self, arc: usize) -> (usize, usize) {
-        let cols = self.grid[1];
-        let (row, place) = (arc / (2 * cols - 1), arc % (2 * cols - 1));
-        if place < cols - 1 {
-            (row * cols + place, row * cols + place + 1)
-        } else {
-            let col = place - (cols - 1);
-            (row * cols + col, (row + 1) * cols + col)
-        }
+    /// Ranges of the flow problem's basis, which only HiGHS has.
+    #[cfg(feature = "highs")]
+    fn basis_ranger(&self, limits: &Limits) -> Option<Box<dyn Ranger>> {
+        let model = flow::model(self.grid[0], self.grid[1]);
+        let all = (0..self.num_costs()).collect();
+        Some(Box::new(crate::solve::linear::LinearFacts::new(&model, &all, *limits)))
+    }
+
+    #[cfg(not(feature = "highs"))]
+    fn basis_ranger(&self, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        None
     }
 }
 
@@ -59,10 +62,34 @@ impl Problem for ShortestPath {
         Box::new(GridPath::new(self.grid[0], self.grid[1]))
     }
 
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        Some(Box::new(GridPath::new(self.grid[0], self.grid[1])))
+    }
+
+    fn ranger(&self, kind: RangeKind, limits: &Limits) -> Option<Box<dyn Ranger>> {
+        match kind {
+            RangeKind::Basis => self.basis_ranger(limits),
+            RangeKind::Exact => Some(Box::new(GridRanges::new(self.grid[0], self.grid[1]))),
+        }
+    }
+
+    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        Some(Box::new(GridPath::new(self.grid[0], self.grid[1])))
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<Cone> {
+        let mut cone = Cone::binary(decision, self.num_costs());
+        for balance in flow::balances(self.grid[0], self.grid[1]) {
+            cone.equality(balance);
+        }
+        Some(cone)
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let target = self.grid[0] * self.grid[1] - 1;
-        let mut arcs: Vec<_> = decision.indices().iter().map(|arc| self.ends(*arc as usize)).collect();
+        let ends = |arc: &u32| flow::ends(self.grid[1], *arc as usize);
+        let mut arcs: Vec<_> = decision.indices().iter().map(ends).collect();
         arcs.sort_unstable();
         let mut node = 0;
         for (from, to) in arcs {

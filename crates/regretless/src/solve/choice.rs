@@ -2,7 +2,12 @@
 //!
 //! The smallest engine of the house, and the one to read first. Ties go to the item with the lower
 //! index.
+//!
+//! All vertices of its relaxation are choices. Next to a choice lie those with one item less, where fewer
+//! are allowed, one more, where more are allowed, and one exchanged, where the number could not go the
+//! other way: adding and dropping are then no two steps on the way.
 
+use super::relax::{Delta, MOST_NEIGHBOURS, Neighbours, Ranger, Ranges, Relaxer};
 use super::{Failure, Solution, Solver};
 use crate::decision::Decision;
 
@@ -21,17 +26,90 @@ impl Choice {
     }
 }
 
-impl Solver for Choice {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+impl Choice {
+    /// Brings the items into order of cost; returns how many of the first are chosen.
+    fn rank(&mut self, costs: &[f64]) -> Result<usize, Failure> {
         if self.least > self.most.min(costs.len()) {
             return Err(Failure::Infeasible);
         }
         let cost = |j: &u32| costs[*j as usize];
         self.order.sort_unstable_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
         let worthwhile = self.order.partition_point(|j| cost(j) < 0.0);
-        let chosen = &self.order[..worthwhile.clamp(self.least, self.most.min(costs.len()))];
-        let decision = Decision::choosing(chosen.iter().copied());
-        let objective = decision.dot(costs);
-        Ok(Solution::optimal(decision, objective))
+        Ok(worthwhile.clamp(self.least, self.most.min(costs.len())))
     }
+
+    fn solution(&self, number: usize, costs: &[f64]) -> Solution {
+        let decision = Decision::choosing(self.order[..number].iter().copied());
+        let objective = decision.dot(costs);
+        Solution::optimal(decision, objective)
+    }
+}
+
+impl Solver for Choice {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let number = self.rank(costs)?;
+        Ok(self.solution(number, costs))
+    }
+}
+
+impl Relaxer for Choice {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.solve(costs)
+    }
+}
+
+/// A chosen item may rise to the cheapest one left out, one left out may fall to the dearest chosen; where
+/// the number may change, neither may pass 0.
+impl Ranger for Choice {
+    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+        let number = self.rank(costs)?;
+        let (chosen, left) = self.order.split_at(number);
+        let cost = |item: Option<&u32>| item.map(|j| costs[*j as usize]);
+        let mut ceiling = cost(left.first()).unwrap_or(f64::INFINITY);
+        let mut floor = cost(chosen.last()).unwrap_or(f64::NEG_INFINITY);
+        if number > self.least {
+            ceiling = ceiling.min(0.0);
+        }
+        if number < self.most {
+            floor = floor.max(0.0);
+        }
+        let mut ranges = Ranges::infinite(costs.len());
+        chosen.iter().for_each(|j| ranges.upper[*j as usize] = ceiling);
+        left.iter().for_each(|j| ranges.lower[*j as usize] = floor);
+        Ok(ranges)
+    }
+}
+
+/// Exchanges come in the order of how little they matter: dear items against cheap ones first.
+impl Neighbours for Choice {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure> {
+        let number = self.rank(costs)?;
+        let (chosen, left) = self.order.split_at(number);
+        let mut found: Vec<Delta> = Vec::new();
+        if number > self.least {
+            found.extend(chosen.iter().rev().map(|j| Decision::from_entries([(*j, -1.0)])));
+        }
+        if number < self.most {
+            found.extend(left.iter().map(|j| Decision::from_entries([(*j, 1.0)])));
+        }
+        if number == self.least || number == self.most {
+            found.extend(exchanges(chosen, left));
+        }
+        found.truncate(MOST_NEIGHBOURS);
+        Ok((self.solution(number, costs), found))
+    }
+}
+
+/// One chosen item, counted from the dearest, for one left out, counted from the cheapest, lowest sums of
+/// the two counts first.
+fn exchanges(chosen: &[u32], left: &[u32]) -> impl Iterator<Item = Delta> {
+    let sums = 0..(chosen.len() + left.len()).saturating_sub(1);
+    let pairs = sums.flat_map(move |sum| {
+        let first = (sum + 1).saturating_sub(left.len());
+        (first..chosen.len().min(sum + 1)).map(move |out| (chosen[chosen.len() - 1 - out], left[sum - out]))
+    });
+    pairs.take(MOST_NEIGHBOURS).map(|(out, into)| {
+        let (a, b) = ((out, -1.0), (into, 1.0));
+        Decision::from_entries(if out < into { [a, b] } else { [b, a] })
+    })
 }

@@ -7,6 +7,8 @@
 use crate::decision::Decision;
 
 pub mod choice;
+pub mod cone;
+mod corner;
 pub mod grid;
 #[cfg(feature = "highs")]
 pub mod highs;

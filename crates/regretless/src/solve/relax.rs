@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Solution};
+use crate::decision::Decision;
 
 /// Which relaxation is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,6 +38,13 @@ pub struct Ranges {
     pub upper: Vec<f64>,
 }
 
+impl Ranges {
+    /// Ranges without end.
+    pub fn infinite(count: usize) -> Self {
+        Self { lower: vec![f64::NEG_INFINITY; count], upper: vec![f64::INFINITY; count] }
+    }
+}
+
 /// Solves the relaxation; one per thread. The answer depends on the costs only.
 pub trait Relaxer: Send {
     /// The cheapest point of the relaxation; entries may be fractional.
@@ -55,12 +63,16 @@ pub trait Ranger: Send {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure>;
 }
 
-/// A vertex next to another, as the difference between the two: sparse, indices increasing.
-pub type Delta = Vec<(u32, f64)>;
+/// The way from one vertex to another: their difference, its fixed cost included, so that `dot` says what
+/// the way costs.
+pub type Delta = Decision;
+
+/// Most neighbours that are listed.
+pub const MOST_NEIGHBOURS: usize = 10_000;
 
 /// Finds the vertices next to the relaxed optimum; one per thread. The answer depends on the costs only.
 pub trait Neighbours: Send {
-    /// The relaxed optimum and the way to each vertex adjacent to it.
+    /// The relaxed optimum and the way to each vertex adjacent to it, at most [`MOST_NEIGHBOURS`].
     ///
     /// # Errors
     /// When the relaxation has no optimum.

@@ -7,8 +7,10 @@ use super::CostColumns;
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
 use crate::problem::{Bounds, Problem, Sense};
+use crate::solve::cone::Cone;
 use crate::solve::highs::Model;
-use crate::solve::linear::LinearSearch;
+use crate::solve::linear::{LinearFacts, LinearSearch};
+use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
 /// Columns, rows, and which columns have predicted costs.
@@ -68,6 +70,10 @@ impl LinearProblem {
         self.predicted.iter().map(|column| self.model.column_names[*column].as_str()).collect()
     }
 
+    fn facts(&self, limits: &Limits) -> Box<LinearFacts> {
+        Box::new(LinearFacts::new(&self.model, &self.predicted, *limits))
+    }
+
     /// The model that is minimised; columns with predicted costs cost nothing in it.
     pub fn model(&self) -> &Arc<Model> {
         &self.model
@@ -109,6 +115,40 @@ impl Problem for LinearProblem {
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
         Box::new(LinearSearch::new(Arc::clone(&self.model), Arc::clone(&self.predicted), *limits))
+    }
+
+    fn relaxer(&self, _kind: Relaxation, limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        Some(self.facts(limits))
+    }
+
+    fn ranger(&self, kind: RangeKind, limits: &Limits) -> Option<Box<dyn Ranger>> {
+        match kind {
+            RangeKind::Basis => Some(self.facts(limits)),
+            RangeKind::Exact => None,
+        }
+    }
+
+    fn neighbours(&self, limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        Some(self.facts(limits))
+    }
+
+    /// With auxiliary columns there is none: a decision does not say where they stand, and their costs
+    /// shift the cone away from the origin.
+    fn cone(&self, decision: &Decision) -> Option<Cone> {
+        if self.place.contains(&None) {
+            return None;
+        }
+        let mut values = vec![0.0; self.num_costs()];
+        decision.write_dense(&mut values);
+        let bounds: Vec<[f64; 2]> = self.predicted.iter().map(|column| self.model.column_bounds[*column]).collect();
+        let mut cone = Cone::new(&values, &bounds);
+        for (row, bounds) in self.model.row_bounds.iter().enumerate() {
+            let entries =
+                || self.model.rows.entries(row).filter_map(|(column, entry)| Some((self.place[column]?, entry)));
+            let activity = entries().map(|(cost, entry)| entry * values[cost]).sum();
+            cone.row(*bounds, activity, entries());
+        }
+        Some(cone)
     }
 
     /// Auxiliary columns are no part of a decision: rows that have some are checked against the best

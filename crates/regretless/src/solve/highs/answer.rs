@@ -101,6 +101,14 @@ impl Lp {
         self.raw.reduced_column(column, out)
     }
 
+    /// Overwrites `out` with column `row` of `B⁻¹`: one number per member of the basis.
+    ///
+    /// # Errors
+    /// When there is no such row or the last linear solve left no basis.
+    pub fn inverse_column(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+        self.raw.inverse_column(row, out)
+    }
+
     /// Overwrites `out` with row `row` of `B⁻¹A`: one number per column.
     ///
     /// # Errors

@@ -4,10 +4,12 @@
 //! with the same cost (to a relative 1e-9) the one met first is kept; the order of the search depends
 //! on the costs only, so the answer does too. A load may exceed its capacity by
 //! `1e-9 · max(capacity, 1)`. The parts: `items` (numbers), `tableau` and `dual` (linear
-//! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation).
+//! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation),
+//! `facts` (what the relaxation knows).
 
 mod best;
 mod dual;
+mod facts;
 mod grid;
 mod items;
 mod lanes;
@@ -18,6 +20,7 @@ mod start;
 mod tableau;
 
 use self::dual::End;
+pub use self::facts::KnapsackFacts;
 use self::items::{Items, power_of_two_near};
 pub use self::relax::{Basic, LpPoint};
 use self::search::{Search, Workshop};

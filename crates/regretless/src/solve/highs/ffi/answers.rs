@@ -97,6 +97,18 @@ impl Raw {
         })
     }
 
+    /// Column of `B⁻¹`, dense over the rows.
+    pub(in crate::solve::highs) fn inverse_column(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
+        out.clear();
+        out.resize(self.num_rows(), 0.0);
+        // SAFETY: the vector has one place per row; null pointers say that no sparse form is wanted;
+        // HiGHS refuses a row that does not exist and a model without a factor.
+        called("give a column of the inverse; is the model solved?", unsafe {
+            let (count, index) = (ptr::null_mut(), ptr::null_mut());
+            c::Highs_getBasisInverseCol(self.pointer(), int(row), out.as_mut_ptr(), count, index)
+        })
+    }
+
     /// Row of `B⁻¹A`, dense over the columns.
     pub(in crate::solve::highs) fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
         out.clear();

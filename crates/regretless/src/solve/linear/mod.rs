@@ -7,12 +7,16 @@
 //! whole up to tolerance, and the whole point, columns without predicted costs included, is checked
 //! against every row before it is given out.
 //!
-//! Small models are solved without presolve, and searches without the feasibility-jump heuristic: on a
+//! [`LinearFacts`] is what the linear relaxation knows. Small models are solved without presolve, and searches without the feasibility-jump heuristic: on a
 //! knapsack of 32 items both cost more than the search itself.
+
+mod facts;
+
+pub use facts::LinearFacts;
 
 use std::sync::Arc;
 
-use super::highs::{Lp, Model, Outcome, Point};
+use super::highs::{Lp, Model, Outcome, Point, Simplex};
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
 
@@ -43,6 +47,8 @@ pub struct LinearSearch {
     /// Built at the first solve, so that making an engine cannot fail.
     lp: Option<Lp>,
     costs: Vec<f64>,
+    /// What the costs of the last solve were multiplied by.
+    scale: f64,
     point: Point,
 }
 
@@ -50,7 +56,7 @@ impl LinearSearch {
     /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`, whose
     /// cost in the model is 0.
     pub fn new(model: Arc<Model>, predicted: Arc<[usize]>, limits: Limits) -> Self {
-        Self { model, predicted, limits, lp: None, costs: Vec::new(), point: Point::default() }
+        Self { model, predicted, limits, lp: None, costs: Vec::new(), scale: 1.0, point: Point::default() }
     }
 
     fn build(model: &Model, limits: &Limits) -> Result<Lp, Failure> {
@@ -71,6 +77,7 @@ impl LinearSearch {
         }
         let scale = scale_of(&self.costs);
         self.costs.iter_mut().for_each(|cost| *cost *= scale);
+        self.scale = scale;
         scale
     }
 
@@ -148,6 +155,15 @@ impl LinearSearch {
         Ok(self.solution(costs, &found))
     }
 
+    /// The dual simplex method, HiGHS's first choice, now and then gives up where a slope is slight and
+    /// nothing stops it; the primal one tells such a model from a bounded one.
+    fn solve_by_primal(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
+        lp.use_simplex(Simplex::Primal)?;
+        let answer = self.solve_with(lp, costs);
+        lp.use_simplex(Simplex::Dual)?;
+        answer
+    }
+
     fn is_whole(&self) -> bool {
         self.model.integer.contains(&true)
     }
@@ -187,7 +203,11 @@ impl Solver for LinearSearch {
             Some(lp) => lp,
             None => Self::build(&self.model, &self.limits)?,
         };
-        let answer = self.solve_with(&mut lp, costs);
+        let mut answer = self.solve_with(&mut lp, costs);
+        if matches!(answer, Err(Failure::Engine(_))) && !self.is_whole() {
+            lp = Self::build(&self.model, &self.limits)?;
+            answer = self.solve_by_primal(&mut lp, costs);
+        }
         // An engine that failed may be in any state; the next solve builds a new one.
         self.lp = answer.is_ok().then_some(lp);
         answer

@@ -4,6 +4,14 @@
 //! numbered row by row: first the row's horizontal arcs from left to right, then the vertical arcs to
 //! the next row. Where both ways into a node cost the same, the path comes from above.
 
+pub mod flow;
+
+mod detours;
+mod ranges;
+
+pub use ranges::GridRanges;
+
+use super::relax::Relaxer;
 use super::{Failure, Solution, Solver};
 use crate::decision::Decision;
 
@@ -80,5 +88,12 @@ impl Solver for GridPath {
         let decision = Decision::choosing(self.walk_back());
         let objective = decision.dot(costs);
         Ok(Solution::optimal(decision, objective))
+    }
+}
+
+/// Every vertex of the flow polytope is a path: the relaxation is the problem itself.
+impl Relaxer for GridPath {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.solve(costs)
     }
 }

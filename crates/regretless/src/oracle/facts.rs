@@ -1,0 +1,167 @@
+//! Asking linear relaxations: optima, cost ranges, adjacent vertices, cones.
+//!
+//! Every question that solves a relaxation is counted once, here. What a problem does not offer is an error
+//! that names the method that asked, what it asked for, the problem, and a way out.
+
+use super::{Answer, Asker, Oracle, check_finite};
+use crate::data::Matrix;
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::solve::cone::Cone;
+use crate::solve::relax::{Delta, RangeKind, Ranges, Relaxation};
+use crate::solve::{Failure, Solution};
+use crate::watch::Watch;
+
+impl Oracle {
+    /// Solves of the linear relaxation done so far.
+    pub fn relaxed_solves(&self) -> u64 {
+        self.counts().relaxed
+    }
+
+    /// Makes sure that the problem has this relaxation, before a method counts on it.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn require_relaxation(&self, kind: Relaxation, method: &str) -> Result<()> {
+        match self.relaxing_engine(kind) {
+            Some(engine) => {
+                self.take_back(engine);
+                Ok(())
+            }
+            None => Err(self.missing(method, "a linear relaxation", "use the exact solver instead")),
+        }
+    }
+
+    /// The best point of the relaxation for each row of costs (to be minimised), in the order of the rows.
+    ///
+    /// # Errors
+    /// When the problem has no such relaxation or the user interrupts; failures of single instances are among
+    /// the answers.
+    pub fn relax_all(
+        &self,
+        (costs, kind): (&Matrix, Relaxation),
+        (method, watch): (&str, &dyn Watch),
+    ) -> Result<Vec<Answer>> {
+        self.require_relaxation(kind, method)?;
+        let mut answers: Vec<Option<Answer>> = (0..costs.rows()).map(|_| None).collect();
+        let make = || self.relaxing_engine(kind).map(|engine| Asker::new(self, Some(engine), None));
+        let ask = |asker: &mut Asker<'_>, costs: &[f64]| Ok(asker.solve(costs));
+        let keep = |_: usize, answer: Answer, slot: &mut Option<Answer>| *slot = Some(answer);
+        self.ask_all(costs, &mut answers, (make, ask, keep), watch)?;
+        answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
+    }
+
+    /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row number
+    /// and slot; one solve of the relaxation per row.
+    ///
+    /// # Errors
+    /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
+    pub fn ranges_all<T: Send>(
+        &self,
+        (costs, kind): (&Matrix, RangeKind),
+        slots: &mut [T],
+        keep: impl Fn(usize, &Ranges, &mut T) + Sync + Send,
+        (method, watch): (&str, &dyn Watch),
+    ) -> Result<()> {
+        let ranger = || self.problem.ranger(kind, &self.limits);
+        if ranger().is_none() {
+            return Err(self.missing_ranges(kind, method));
+        }
+        let keep = |row: usize, ranges: Ranges, slot: &mut T| keep(row, &ranges, slot);
+        self.ask_all(costs, slots, (ranger, |ranger, costs| self.counted(costs, |c| ranger.ranges(c)), keep), watch)
+    }
+
+    /// The relaxed optimum of each row of costs (to be minimised) and the ways to the vertices next to it, handed
+    /// to `keep` with the row number and slot; one solve of the relaxation per row.
+    ///
+    /// # Errors
+    /// When the problem cannot tell, a relaxation has no optimum, or the user interrupts.
+    pub fn neighbours_all<T: Send>(
+        &self,
+        costs: &Matrix,
+        slots: &mut [T],
+        keep: impl Fn(usize, (Solution, Vec<Delta>), &mut T) + Sync + Send,
+        (method, watch): (&str, &dyn Watch),
+    ) -> Result<()> {
+        let neighbours = || self.problem.neighbours(&self.limits);
+        if neighbours().is_none() {
+            return Err(self.missing(method, "adjacent vertices", "use another loss, such as MAE(O,S)"));
+        }
+        let ask = |engine: &mut Box<dyn crate::solve::relax::Neighbours>, costs: &[f64]| {
+            self.counted(costs, |costs| engine.neighbours(costs))
+        };
+        self.ask_all(costs, slots, (neighbours, ask, keep), watch)
+    }
+
+    /// The cone of a decision; solves nothing.
+    ///
+    /// # Errors
+    /// When the problem has none.
+    pub fn cone(&self, decision: &Decision, method: &str) -> Result<Cone> {
+        let missing = || self.missing(method, "the cone of binding constraints", "use another loss, such as MAE(O,S)");
+        self.problem.cone(decision).ok_or_else(missing)
+    }
+
+    /// Asks one engine per thread about each row of costs; `parts` make an engine, ask it, and keep what it says.
+    fn ask_all<E, X, T: Send>(
+        &self,
+        costs: &Matrix,
+        slots: &mut [T],
+        (make, ask, keep): (
+            impl Fn() -> Option<E> + Sync + Send,
+            impl Fn(&mut E, &[f64]) -> Result<X, Failure> + Sync + Send,
+            impl Fn(usize, X, &mut T) + Sync + Send,
+        ),
+        watch: &dyn Watch,
+    ) -> Result<()>
+    where
+        E: Send,
+    {
+        let mut outcomes: Vec<Result<()>> = Vec::new();
+        outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
+        let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut outcomes).collect();
+        self.threads.fill(
+            &mut pairs,
+            || (make(), Vec::new()),
+            |(engine, widened), row, (slot, outcome)| {
+                let Some(engine) = engine.as_mut().filter(|_| !watch.interrupted()) else { return };
+                widened.clear();
+                widened.extend(costs.row(row).iter().map(|cost| f64::from(*cost)));
+                let answer = ask(engine, widened).map(|answer| keep(row, answer, slot));
+                **outcome = answer.map_err(|failure| Error::Solver { instance: row, failure });
+                watch.advance(1);
+            },
+        );
+        outcomes.into_iter().collect()
+    }
+
+    /// Counts a relaxed solve and does it.
+    fn counted<X>(&self, costs: &[f64], solve: impl FnOnce(&[f64]) -> Result<X, Failure>) -> Result<X, Failure> {
+        self.counters.relaxed();
+        check_finite(costs)?;
+        solve(costs)
+    }
+
+    fn missing_ranges(&self, kind: RangeKind, method: &str) -> Error {
+        let other = |kind| self.problem.ranger(kind, &self.limits).is_some();
+        match kind {
+            RangeKind::Basis if other(RangeKind::Exact) => {
+                self.missing(method, "cost ranges of a basis", "use O_S(exact) instead of O_S, or build with HiGHS")
+            }
+            RangeKind::Exact if other(RangeKind::Basis) => {
+                self.missing(method, "exact cost ranges", "use O_S instead of O_S(exact)")
+            }
+            RangeKind::Basis | RangeKind::Exact => self.missing(method, "cost ranges", "use O instead of O_S"),
+        }
+    }
+
+    /// The error for something this problem does not offer.
+    pub(super) fn missing(&self, method: &str, capability: &'static str, instead: &str) -> Error {
+        Error::Capability {
+            method: method.to_owned(),
+            capability,
+            problem: self.problem.name(),
+            instead: instead.to_owned(),
+        }
+    }
+}

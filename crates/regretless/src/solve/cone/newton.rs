@@ -1,0 +1,220 @@
+//! Projection on a cone by a semismooth Newton method.
+//!
+//! The function of the multipliers is convex and piecewise quadratic. On the piece at hand its second derivative
+//! is `A_D A_Dᵀ`, with the columns `D` that are not explained yet; each step solves with its Cholesky factor. The
+//! matrix is singular when rows depend on each other; a trifle on its diagonal then picks a solution, and the gradient,
+//! which lies in its range, is hardly touched by it. Inequalities whose multiplier is 0 and would fall are
+//! left out of a step (projected Newton, Bertsekas 1982), and a step is halved until the function falls enough.
+
+use super::Cone;
+
+/// Newton steps after which the present point has to do.
+const MOST_STEPS: usize = 500;
+/// Share of the vector's length at which the gradient counts as 0.
+const FLAT: f64 = 1e-13;
+/// What is added to the diagonal, as a share of its greatest entry.
+const TRIFLE: f64 = 1e-10;
+/// Share of the promised fall that a step must bring.
+const ENOUGH: f64 = 1e-4;
+
+/// Share of the function below which a fall is lost in rounding.
+const UNSEEN: f64 = 1e-14;
+
+/// The point of a cone nearest to a vector.
+pub(super) fn project(cone: &Cone, vector: &[f64]) -> Vec<f64> {
+    let mut newton = Newton::new(cone, vector);
+    for _ in 0..MOST_STEPS {
+        if !newton.step() {
+            break;
+        }
+    }
+    vector.iter().zip(&newton.rest).map(|(entry, rest)| entry - rest).collect()
+}
+
+struct Newton<'a> {
+    cone: &'a Cone,
+    vector: &'a [f64],
+    length: f64,
+    multipliers: Vec<f64>,
+    /// What is not explained yet; the projection is the vector without it.
+    rest: Vec<f64>,
+    half_square: f64,
+    /// The entries of all rows by column: where each column starts, and row and value of each entry.
+    starts: Vec<usize>,
+    entries: Vec<(u32, f64)>,
+    trial: (Vec<f64>, Vec<f64>),
+}
+
+impl<'a> Newton<'a> {
+    fn new(cone: &'a Cone, vector: &'a [f64]) -> Self {
+        let multipliers = vec![0.0; cone.num_rows()];
+        let mut rest = vec![0.0; vector.len()];
+        let half_square = cone.rest(vector, &multipliers, &mut rest);
+        let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+        let (starts, entries) = columns(cone);
+        let trial = (multipliers.clone(), rest.clone());
+        Self { cone, vector, length, multipliers, rest, half_square, starts, entries, trial }
+    }
+
+    /// One step; false when there is nothing to gain.
+    fn step(&mut self) -> bool {
+        let mut slope = self.slope();
+        let held: Vec<bool> = slope.iter().enumerate().map(|(row, slope)| self.is_held(row, *slope)).collect();
+        slope.iter_mut().zip(&held).filter(|(_, held)| **held).for_each(|(slope, _)| *slope = 0.0);
+        let steepest = steepest(&slope);
+        if steepest <= FLAT * self.length {
+            return false;
+        }
+        let mut factor = self.curvature(&held);
+        let mut direction = slope.iter().map(|slope| -slope).collect::<Vec<f64>>();
+        solve(&mut factor, &mut direction);
+        self.search(&slope, &direction) || self.polish(&direction, steepest)
+    }
+
+    /// Whether a row's multiplier is 0, must not fall, and would.
+    fn is_held(&self, row: usize, slope: f64) -> bool {
+        !self.cone.free[row] && self.multipliers[row] <= FLAT * self.length && slope >= 0.0
+    }
+
+    /// The gradient with respect to the multipliers.
+    fn slope(&self) -> Vec<f64> {
+        let row = |row: usize| -self.cone.normal(row).0.map(|(j, value)| value * self.rest[j]).sum::<f64>();
+        (0..self.multipliers.len()).map(row).collect()
+    }
+
+    /// The second derivative, lower triangle row after row; the multipliers of held rows stay.
+    fn curvature(&self, held: &[bool]) -> Vec<f64> {
+        let size = held.len();
+        let mut matrix = vec![0.0; size * size];
+        for column in (0..self.rest.len()).filter(|column| self.rest[*column] != 0.0) {
+            let entries = &self.entries[self.starts[column]..self.starts[column + 1]];
+            for (at, (row, value)) in entries.iter().enumerate().filter(|(_, (row, _))| !held[*row as usize]) {
+                for (other, factor) in &entries[..=at] {
+                    matrix[*row as usize * size + *other as usize] += value * factor;
+                }
+            }
+        }
+        let greatest = (0..size).map(|row| matrix[row * (size + 1)]).fold(f64::MIN_POSITIVE, f64::max);
+        for row in 0..size {
+            matrix[row * (size + 1)] += TRIFLE * greatest;
+            if held[row] {
+                (0..size).for_each(|other| matrix[row.max(other) * size + row.min(other)] = 0.0);
+                matrix[row * (size + 1)] = 1.0;
+            }
+        }
+        matrix
+    }
+
+    /// Goes along a direction, stopping multipliers of inequalities at 0, as far as the function falls.
+    fn search(&mut self, slope: &[f64], direction: &[f64]) -> bool {
+        let mut share = 1.0;
+        while share > 1e-12 {
+            let found = self.look(share, direction);
+            let moves = self.trial.0.iter().zip(&self.multipliers).map(|(to, from)| to - from);
+            let promised: f64 = slope.iter().zip(moves).map(|(slope, by)| slope * by).sum();
+            // Nearer to 0 than this the function's own rounding would decide.
+            if promised.abs() < UNSEEN * self.half_square {
+                return false;
+            }
+            if promised < 0.0 && found <= self.half_square + ENOUGH * promised {
+                self.go(found);
+                return true;
+            }
+            share *= 0.5;
+        }
+        false
+    }
+
+    /// Near the end the function is flat to its last digit; a whole step then counts when it halves the slope.
+    fn polish(&mut self, direction: &[f64], steepest_before: f64) -> bool {
+        let found = self.look(1.0, direction);
+        let before = self.half_square;
+        self.go(found);
+        let slope = self.slope();
+        let open = |(row, slope): (usize, &f64)| if self.is_held(row, *slope) { 0.0 } else { *slope };
+        let better = steepest(&slope.iter().enumerate().map(open).collect::<Vec<_>>()) < 0.5 * steepest_before;
+        if !better {
+            self.go(before);
+        }
+        better
+    }
+
+    /// Tries a share of a direction; returns the function there.
+    fn look(&mut self, share: f64, direction: &[f64]) -> f64 {
+        let (multipliers, rest) = &mut self.trial;
+        for (row, trial) in multipliers.iter_mut().enumerate() {
+            let to = self.multipliers[row] + share * direction[row];
+            *trial = if self.cone.free[row] { to } else { to.max(0.0) };
+        }
+        self.cone.rest(self.vector, multipliers, rest)
+    }
+
+    /// Changes places with the point tried last.
+    fn go(&mut self, half_square: f64) {
+        std::mem::swap(&mut self.multipliers, &mut self.trial.0);
+        std::mem::swap(&mut self.rest, &mut self.trial.1);
+        self.half_square = half_square;
+    }
+}
+
+fn steepest(slope: &[f64]) -> f64 {
+    slope.iter().fold(0.0, |most, slope| most.max(slope.abs()))
+}
+
+/// All entries by column, rows increasing.
+fn columns(cone: &Cone) -> (Vec<usize>, Vec<(u32, f64)>) {
+    let mut starts = vec![0; cone.stands.len() + 1];
+    cone.index.iter().for_each(|column| starts[*column as usize + 1] += 1);
+    for column in 1..starts.len() {
+        starts[column] += starts[column - 1];
+    }
+    let mut next = starts.clone();
+    let mut entries = vec![(0, 0.0); cone.index.len()];
+    for row in 0..cone.num_rows() {
+        for (column, value) in cone.normal(row).0 {
+            entries[next[column]] = (row as u32, value);
+            next[column] += 1;
+        }
+    }
+    (starts, entries)
+}
+
+/// Solves a positive definite system in place; the matrix, a lower triangle, becomes its Cholesky factor.
+fn solve(matrix: &mut [f64], right: &mut [f64]) {
+    let size = right.len();
+    for row in 0..size {
+        let (above, own) = matrix.split_at_mut(row * size);
+        for column in 0..row {
+            let other = &above[column * size..][..=column];
+            let product = product(&own[..column], &other[..column]);
+            own[column] = (own[column] - product) / other[column];
+        }
+        let square = product(&own[..row], &own[..row]);
+        // Rounding may leave nothing of a diagonal entry; its direction is then not to be used.
+        let left = own[row] - square;
+        own[row] = if left > 0.0 { left.sqrt() } else { f64::INFINITY };
+    }
+    for row in 0..size {
+        let product = product(&matrix[row * size..][..row], &right[..row]);
+        right[row] = (right[row] - product) / matrix[row * size + row];
+    }
+    for row in (0..size).rev() {
+        right[row] /= matrix[row * size + row];
+        let value = right[row];
+        let own = &matrix[row * size..][..row];
+        right[..row].iter_mut().zip(own).for_each(|(entry, factor)| *entry -= factor * value);
+    }
+}
+
+/// The inner product, in lanes that the compiler can treat together.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let (mut sums, whole) = ([0.0; LANES], a.len() / LANES * LANES);
+    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a[whole..].iter().zip(&b[whole..]).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
+}

@@ -1,0 +1,47 @@
+//! The paths of a grid as a linear model: one unit flows from the first node to the last.
+
+use super::GridPath;
+#[cfg(feature = "highs")]
+use crate::solve::highs::Model;
+
+/// Entries of the flow balance of each node: arcs that leave count 1, arcs that arrive −1.
+pub fn balances(rows: usize, cols: usize) -> Vec<Vec<(usize, f64)>> {
+    let mut balances = vec![Vec::new(); rows * cols];
+    for arc in 0..GridPath::num_arcs(rows, cols) {
+        let (tail, head) = ends(cols, arc);
+        balances[tail].push((arc, 1.0));
+        balances[head].push((arc, -1.0));
+    }
+    balances
+}
+
+/// The nodes an arc joins, numbered row by row.
+pub fn ends(cols: usize, arc: usize) -> (usize, usize) {
+    let (row, place) = (arc / (2 * cols - 1), arc % (2 * cols - 1));
+    if place < cols - 1 {
+        (row * cols + place, row * cols + place + 1)
+    } else {
+        let col = place - (cols - 1);
+        (row * cols + col, (row + 1) * cols + col)
+    }
+}
+
+/// The linear model of a grid; all its vertices are paths.
+#[cfg(feature = "highs")]
+pub fn model(rows: usize, cols: usize) -> Model {
+    let arcs = GridPath::num_arcs(rows, cols);
+    let mut model = Model {
+        cost: vec![0.0; arcs],
+        column_bounds: vec![[0.0, 1.0]; arcs],
+        integer: vec![false; arcs],
+        column_names: (0..arcs).map(|arc| format!("arc{arc}")).collect(),
+        ..Model::default()
+    };
+    for (node, balance) in balances(rows, cols).into_iter().enumerate() {
+        let supply = f64::from(u8::from(node == 0)) - f64::from(u8::from(node == rows * cols - 1));
+        model.row_bounds.push([supply, supply]);
+        model.row_names.push(format!("node{node}"));
+        model.rows.push(balance);
+    }
+    model
+}

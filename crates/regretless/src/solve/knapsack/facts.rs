@@ -1,0 +1,113 @@
+//! What the linear relaxation of a knapsack knows: optimum, cost ranges, adjacent vertices.
+//!
+//! The basis has one member per dimension, so its inverse is a matrix of at most 8 by 8 and every column of
+//! the tableau is one small product. Items that weigh something where there is no capacity can never be taken,
+//! not even in part: their costs may move without end, and they stand in nobody's way.
+
+use super::refresh::invert;
+use super::{Basic, KnapsackSearch, LpPoint};
+use crate::decision::Decision;
+use crate::solve::corner::{Corner, Variable};
+use crate::solve::relax::{Delta, Neighbours, Ranger, Ranges, Relaxer};
+use crate::solve::{Failure, Limits, Solution};
+
+/// Answers questions about the relaxation of one knapsack.
+#[derive(Debug)]
+pub struct KnapsackFacts {
+    search: KnapsackSearch,
+}
+
+impl KnapsackFacts {
+    /// Facts about items with one row of weights per dimension.
+    pub fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
+        Self { search: KnapsackSearch::new(weights, capacity, Limits::default()) }
+    }
+
+    fn items(&self) -> usize {
+        self.search.items.count()
+    }
+
+    /// An item, or the slack of a dimension, numbered after the items; slacks are scaled as the weights are.
+    fn variable(&self, number: usize, point: &[f64]) -> Variable {
+        let bounds = match number.checked_sub(self.items()) {
+            None if self.search.items.fits_in_part(number) => [0.0, 1.0],
+            None => [0.0, 0.0],
+            Some(_) => [0.0, f64::INFINITY],
+        };
+        Variable { number: number as u32, value: point[number], bounds }
+    }
+
+    /// The entry of a variable in a row.
+    fn entry(&self, number: usize, row: usize) -> f64 {
+        match number.checked_sub(self.items()) {
+            None => self.search.items.column(number)[row],
+            Some(own) => f64::from(u8::from(own == row)),
+        }
+    }
+
+    /// Values of all items and slacks.
+    fn values(&self, point: &LpPoint) -> Vec<f64> {
+        let (count, rows) = (self.items(), self.search.items.rows() - 1);
+        let mut values = vec![0.0; count + rows];
+        let mut rest = self.search.items.strict_rhs()[..rows].to_vec();
+        for (item, share) in point.decision.iter() {
+            values[item] = share;
+            rest.iter_mut().zip(self.search.items.column(item)).for_each(|(rest, weight)| *rest -= share * weight);
+        }
+        for (slack, rest) in values[count..].iter_mut().zip(rest) {
+            *slack = rest.max(0.0);
+        }
+        values
+    }
+
+    /// The relaxed optimum as its basis sees it.
+    fn corner(&self, point: &LpPoint) -> Result<Corner, Failure> {
+        let values = self.values(point);
+        let number = |basic: &Basic| match basic {
+            Basic::Item(item) => *item as usize,
+            Basic::Slack(row) => self.items() + *row as usize,
+        };
+        let basics: Vec<usize> = point.basis.iter().map(number).collect();
+        let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
+        let matrix = (0..basics.len()).map(line).collect();
+        let inverse = invert(matrix).ok_or_else(|| Failure::Engine("the final basis is singular".into()))?;
+        let mut corner = Corner::new(basics.iter().map(|basic| self.variable(*basic, &values)).collect());
+        for number in (0..values.len()).filter(|number| !basics.contains(number)) {
+            let variable = self.variable(number, &values);
+            match number.checked_sub(self.items()) {
+                Some(slack) => corner.push(variable, inverse.iter().map(|line| line[slack])),
+                None => {
+                    let weights = self.search.items.column(number);
+                    let cell = |line: &Vec<f64>| line.iter().zip(weights).map(|(a, b)| a * b).sum();
+                    corner.push(variable, inverse.iter().map(cell));
+                }
+            }
+        }
+        Ok(corner)
+    }
+}
+
+impl Relaxer for KnapsackFacts {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let point = self.search.relax(costs)?;
+        Ok(Solution::optimal(point.decision, point.objective))
+    }
+}
+
+impl Ranger for KnapsackFacts {
+    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+        let point = self.search.relax(costs)?;
+        let cost = |number: u32| costs.get(number as usize).copied().unwrap_or(0.0);
+        Ok(self.corner(&point)?.cost_ranges(cost, costs.len()))
+    }
+}
+
+impl Neighbours for KnapsackFacts {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure> {
+        let point = self.search.relax(costs)?;
+        let moves = self.corner(&point)?.neighbours();
+        let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
+        let deltas = moves.into_iter().map(|moves| Decision::from_entries(moves.into_iter().filter(items))).collect();
+        Ok((Solution::optimal(point.decision, point.objective), deltas))
+    }
+}
