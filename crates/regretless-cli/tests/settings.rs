@@ -98,6 +98,25 @@ fn results_are_json_when_asked() {
 }
 
 #[test]
+fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
+    let shop = Workshop::with_knapsack();
+    shop.write(
+        "run.toml",
+        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nloss = 'MAE(O,S) then SPO+ cache 50%'\n\
+         epochs = 2\nthen_epochs = 3\nselect = 'last'\n",
+    );
+    let trained = shop.run("train --config run.toml --json").json();
+    assert_eq!(trained["loss"], "MAE(O,S) then SPO+ cache 50%");
+    let kinds = &trained["solves_by_kind"];
+    assert_eq!(trained["solves"], kinds["exact"]);
+    let asked = kinds["exact"].as_u64().unwrap() + kinds["pooled"].as_u64().unwrap();
+    let rows = asked / 3;
+    assert!(asked.is_multiple_of(3) && (30..60).contains(&rows), "{trained}");
+    shop.write("run.toml", "loss = 'SPO+ fast'");
+    shop.run("train --config run.toml").failed(2, &["run.toml", "relax tight", "cache 5%"]);
+}
+
+#[test]
 fn help_teaches_every_command_by_an_example() {
     let shop = Workshop::new();
     for command in ["generate", "train", "evaluate", "decide", "compare"] {

@@ -13,7 +13,7 @@
 //!
 //! Source: Blondel, Martins and Niculae, "Learning with Fenchel–Young losses" (2020); the layer: Dalle, Baty, Bouvier and
 //! Parmentier (2022).
-//! Solves per evaluation: as many as steps, typically 5 to 50. RFY needs the best decisions, but no true costs.
+//! Solves per evaluation: as many as steps, typically 10 to 100. RFY needs the best decisions, but no true costs.
 //! Use RFY in place of PFYL where gradients without noise are worth more solves; λ should be of the size of the costs.
 
 use std::fmt;
