@@ -8,6 +8,8 @@ use crate::decision::Decision;
 
 pub mod choice;
 pub mod grid;
+#[cfg(feature = "highs")]
+pub mod highs;
 pub mod knapsack;
 pub mod tour;
 

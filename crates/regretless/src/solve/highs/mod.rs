@@ -1,0 +1,413 @@
+//! Linear and mixed-integer programmes through HiGHS (Huangfu and Hall, 2018), linked statically.
+//!
+//! [`Lp`] is one model and one solver, for one thread at a time: quiet, one thread, no presolve, all
+//! costs and rows changeable between solves. After a change of costs the last basis stays primal
+//! feasible, so [`Simplex::Primal`] goes on from it; after a change of rows or bounds it stays dual
+//! feasible, so [`Simplex::Dual`] does. [`Lp::forget`] makes the next solve start from nothing, which
+//! is what makes an answer independent of earlier ones.
+//!
+//! HiGHS drops matrix entries of size 1e-9 or less and refuses those of 1e15 or more. It has no lazy
+//! constraints: a branch-and-cut adds rows between solves.
+//!
+//! `ffi.rs` holds every unsafe call; nothing else in the crate talks to HiGHS.
+
+use std::ffi::{CStr, CString};
+use std::path::Path;
+
+use self::ffi::{Called, Raw};
+use crate::error::{Error, Place, Result};
+use crate::solve::Failure;
+
+mod ffi;
+mod parts;
+mod read;
+mod scan;
+
+pub use parts::{Basic, Basis, Columns, CostRanges, Model, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors};
+
+/// A linear or mixed-integer programme and its solver.
+#[derive(Debug)]
+pub struct Lp {
+    raw: Raw,
+}
+
+impl Lp {
+    /// An empty model to be minimised.
+    ///
+    /// # Errors
+    /// When HiGHS cannot start.
+    pub fn new() -> Result<Self, Failure> {
+        let mut lp = Self { raw: Raw::new()? };
+        lp.set_option(c"output_flag", false)?;
+        lp.set_option(c"threads", 1)?;
+        lp.set_option(c"parallel", c"off")?;
+        lp.use_presolve(false)?;
+        Ok(lp)
+    }
+
+    /// A model with this matrix given by rows.
+    ///
+    /// # Errors
+    /// When the parts make no model.
+    pub fn by_rows(columns: &Columns, rows: &Rows) -> Result<Self, Failure> {
+        let mut lp = Self::new()?;
+        lp.add_columns(columns)?;
+        lp.add_rows(rows)?;
+        Ok(lp)
+    }
+
+    /// A model with this matrix given by columns.
+    ///
+    /// # Errors
+    /// When the parts make no model.
+    pub fn by_columns(rows: &Rows, columns: &Columns) -> Result<Self, Failure> {
+        let mut lp = Self::new()?;
+        lp.add_rows(rows)?;
+        lp.add_columns(columns)?;
+        Ok(lp)
+    }
+
+    /// A model as it stands in a file.
+    ///
+    /// # Errors
+    /// When the parts make no model.
+    pub fn from_model(model: &Model) -> Result<Self, Failure> {
+        let (mut columns, mut rows) = (Columns::default(), Rows::default());
+        for (column, bounds) in model.column_bounds.iter().enumerate() {
+            columns.push(model.cost[column], *bounds, []);
+            if model.integer[column] {
+                columns.last_is_integer();
+            }
+        }
+        for (row, bounds) in model.row_bounds.iter().enumerate() {
+            rows.push(*bounds, model.rows.entries(row));
+        }
+        let mut lp = Self::by_rows(&columns, &rows)?;
+        lp.set_objective(model.maximize, model.offset)?;
+        lp.set_names(&model.column_names, &model.row_names)?;
+        Ok(lp)
+    }
+
+    /// Number of columns.
+    pub fn num_columns(&self) -> usize {
+        self.raw.num_columns()
+    }
+
+    /// Number of rows.
+    pub fn num_rows(&self) -> usize {
+        self.raw.num_rows()
+    }
+
+    /// Number of matrix entries.
+    pub fn num_entries(&self) -> usize {
+        self.raw.num_entries()
+    }
+
+    /// Adds columns behind those that are there; a basis stays, the new columns out of it.
+    ///
+    /// # Errors
+    /// When an entry lies in no row, appears twice, or a number cannot be used.
+    pub fn add_columns(&mut self, columns: &Columns) -> Result<(), Failure> {
+        self.raw.add_columns(columns)
+    }
+
+    /// Adds rows below those that are there; a basis stays, the new rows in it.
+    ///
+    /// # Errors
+    /// When an entry lies in no column, appears twice, or a number cannot be used.
+    pub fn add_rows(&mut self, rows: &Rows) -> Result<(), Failure> {
+        self.raw.add_rows(rows)
+    }
+
+    /// Deletes the marked columns; those behind move up.
+    ///
+    /// # Errors
+    /// When there is not one mark per column.
+    pub fn delete_columns(&mut self, doomed: &[bool]) -> Result<(), Failure> {
+        self.raw.delete_columns(doomed)
+    }
+
+    /// Deletes the marked rows; those below move up.
+    ///
+    /// # Errors
+    /// When there is not one mark per row.
+    pub fn delete_rows(&mut self, doomed: &[bool]) -> Result<(), Failure> {
+        self.raw.delete_rows(doomed)
+    }
+
+    /// Changes the costs of the columns from `first` on.
+    ///
+    /// # Errors
+    /// When there are more costs than columns, or a cost is not finite.
+    pub fn set_costs(&mut self, first: usize, costs: &[f64]) -> Result<(), Failure> {
+        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+            return Err(Failure::Engine(format!("cost {} of column {} is not finite", costs[bad], first + bad)));
+        }
+        self.raw.set_costs(first, costs)
+    }
+
+    /// Changes the least and greatest value of a column.
+    ///
+    /// # Errors
+    /// When there is no such column.
+    pub fn set_column_bounds(&mut self, column: usize, bounds: [f64; 2]) -> Result<(), Failure> {
+        self.raw.set_column_bounds(column, bounds)
+    }
+
+    /// Changes the least and greatest activity of a row.
+    ///
+    /// # Errors
+    /// When there is no such row.
+    pub fn set_row_bounds(&mut self, row: usize, bounds: [f64; 2]) -> Result<(), Failure> {
+        self.raw.set_row_bounds(row, bounds)
+    }
+
+    /// Says of the columns from `first` on which take whole numbers only.
+    ///
+    /// # Errors
+    /// When there are more marks than columns.
+    pub fn set_integer(&mut self, first: usize, integer: &[bool]) -> Result<(), Failure> {
+        self.raw.set_integer(first, integer)
+    }
+
+    /// Whether to maximise, and the constant part of the objective.
+    ///
+    /// # Errors
+    /// When the constant is not finite.
+    pub fn set_objective(&mut self, maximize: bool, offset: f64) -> Result<(), Failure> {
+        self.raw.set_objective(maximize, offset)
+    }
+
+    /// Names columns and rows, for files written later.
+    ///
+    /// # Errors
+    /// When there are too many names or one cannot be a name.
+    pub fn set_names(&mut self, columns: &[String], rows: &[String]) -> Result<(), Failure> {
+        let plain = |name: &String| CString::new(name.as_str()).map_err(|_| Failure::Engine(format!("name {name:?}")));
+        for (column, name) in columns.iter().enumerate() {
+            self.raw.set_column_name(column, &plain(name)?)?;
+        }
+        for (row, name) in rows.iter().enumerate() {
+            self.raw.set_row_name(row, &plain(name)?)?;
+        }
+        Ok(())
+    }
+
+    /// Sets any option of HiGHS by its name, as in `lp.set_option(c"random_seed", 7)`.
+    ///
+    /// # Errors
+    /// When there is no such option or the value does not fit it.
+    pub fn set_option<'a>(&mut self, name: &CStr, value: impl Into<OptionValue<'a>>) -> Result<(), Failure> {
+        self.raw.set_option(name, value.into())
+    }
+
+    /// Chooses the simplex method.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn use_simplex(&mut self, method: Simplex) -> Result<(), Failure> {
+        let strategy = match method {
+            Simplex::Choose => 0,
+            Simplex::Dual => 1,
+            Simplex::Primal => 4,
+        };
+        self.set_option(c"simplex_strategy", strategy)
+    }
+
+    /// Switches presolve; off pays for models that are tiny or start warm.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn use_presolve(&mut self, on: bool) -> Result<(), Failure> {
+        self.set_option(c"presolve", if on { c"on" } else { c"off" })
+    }
+
+    /// Stops the simplex method after this many iterations, or never.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), Failure> {
+        self.set_option(
+            c"simplex_iteration_limit",
+            most.map_or(i32::MAX, |most| i32::try_from(most).unwrap_or(i32::MAX)),
+        )
+    }
+
+    /// Stops a search over whole numbers after this many nodes.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn limit_nodes(&mut self, most: u64) -> Result<(), Failure> {
+        self.set_option(c"mip_max_nodes", i32::try_from(most).unwrap_or(i32::MAX))
+    }
+
+    /// Lets a search over whole numbers stop at this gap between point and bound.
+    ///
+    /// # Errors
+    /// When a gap is negative.
+    pub fn set_gap(&mut self, relative: f64, absolute: f64) -> Result<(), Failure> {
+        self.set_option(c"mip_rel_gap", relative)?;
+        self.set_option(c"mip_abs_gap", absolute)
+    }
+
+    /// Lets the dual simplex method stop once a minimum is known to lie above this.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn stop_above(&mut self, objective: f64) -> Result<(), Failure> {
+        self.set_option(c"objective_bound", objective)
+    }
+
+    /// Solves from the present basis, or from nothing when there is none.
+    ///
+    /// # Errors
+    /// When HiGHS fails, which is not the same as finding that there is no point.
+    pub fn solve(&mut self) -> Result<Outcome, Failure> {
+        match self.raw.run()? {
+            highs_sys::MODEL_STATUS_OPTIMAL | highs_sys::MODEL_STATUS_MODEL_EMPTY => Ok(Outcome::Optimal),
+            highs_sys::MODEL_STATUS_INFEASIBLE => Ok(Outcome::Infeasible),
+            highs_sys::MODEL_STATUS_UNBOUNDED => Ok(Outcome::Unbounded),
+            highs_sys::MODEL_STATUS_UNBOUNDED_OR_INFEASIBLE => Ok(Outcome::UnboundedOrInfeasible),
+            highs_sys::MODEL_STATUS_OBJECTIVE_BOUND => Ok(Outcome::BoundPassed),
+            highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(Outcome::IterationLimit),
+            highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(Outcome::NodeLimit),
+            other => Err(Failure::Engine(format!("HiGHS ended with model status {other}"))),
+        }
+    }
+
+    /// Forgets basis and point: the next solve depends on the model alone.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn forget(&mut self) -> Result<(), Failure> {
+        self.raw.clear_solver()
+    }
+
+    /// Objective of the last solve's point.
+    pub fn objective(&self) -> f64 {
+        self.raw.objective()
+    }
+
+    /// What the last search over whole numbers proved: no point is better than this.
+    ///
+    /// # Errors
+    /// When nothing was solved.
+    pub fn bound(&self) -> Result<f64, Failure> {
+        self.raw.float_info(c"mip_dual_bound")
+    }
+
+    /// Nodes of the last search over whole numbers.
+    ///
+    /// # Errors
+    /// When nothing was solved.
+    pub fn nodes(&self) -> Result<u64, Failure> {
+        Ok(self.raw.long_info(c"mip_node_count")?.max(0).unsigned_abs())
+    }
+
+    /// Iterations of the last linear solve.
+    ///
+    /// # Errors
+    /// When nothing was solved.
+    pub fn iterations(&self) -> Result<u32, Failure> {
+        Ok(self.raw.int_info(c"simplex_iteration_count")?.max(0).unsigned_abs())
+    }
+
+    /// Whether the last solve left a feasible point.
+    pub fn has_point(&self) -> bool {
+        self.raw.int_info(c"primal_solution_status").is_ok_and(|status| status == highs_sys::SOLUTION_STATUS_FEASIBLE)
+    }
+
+    /// The point the last solve ended at.
+    ///
+    /// # Errors
+    /// When nothing was solved.
+    pub fn point(&self) -> Result<Point, Failure> {
+        let mut point = Point::default();
+        self.read_point(&mut point)?;
+        Ok(point)
+    }
+
+    /// Overwrites `point` with the point the last solve ended at, feasible or not.
+    ///
+    /// # Errors
+    /// When nothing was solved since the model changed.
+    pub fn read_point(&self, point: &mut Point) -> Result<(), Failure> {
+        if self.raw.int_info(c"primal_solution_status")? == highs_sys::SOLUTION_STATUS_NONE {
+            return Err(Failure::Engine("HiGHS has no point; solve first".into()));
+        }
+        self.raw.solution([&mut point.value, &mut point.reduced_cost, &mut point.activity, &mut point.dual])
+    }
+
+    /// The present basis, if there is one.
+    pub fn basis(&self) -> Option<Basis> {
+        let valid = self.raw.int_info(c"basis_validity").is_ok_and(|validity| validity == 1);
+        let [columns, rows] = valid.then(|| self.raw.basis().ok()).flatten()?;
+        let stands = |codes: Vec<i32>| codes.into_iter().map(Stand::from_code).collect();
+        Some(Basis { columns: stands(columns), rows: stands(rows) })
+    }
+
+    /// Starts the next linear solve from this basis.
+    ///
+    /// # Errors
+    /// When the basis does not fit the model.
+    pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Failure> {
+        let codes = |stands: &[Stand]| stands.iter().map(|stand| stand.code()).collect::<Vec<_>>();
+        self.raw.set_basis(&codes(&basis.columns), &codes(&basis.rows))
+    }
+
+    /// Starts the next search over whole numbers from this point.
+    ///
+    /// # Errors
+    /// When there is not one value per column.
+    pub fn set_start(&mut self, values: &[f64]) -> Result<(), Failure> {
+        self.raw.set_start(values)
+    }
+
+    /// Members of the basis, in the order that reduced columns count them.
+    ///
+    /// # Errors
+    /// When there is no basis.
+    pub fn basic_variables(&mut self) -> Result<Vec<Basic>, Failure> {
+        let member = |code: i32| match usize::try_from(code) {
+            Ok(column) => Basic::Column(column),
+            Err(_) => Basic::Row((-1 - code).unsigned_abs() as usize),
+        };
+        Ok(self.raw.basic_variables()?.into_iter().map(member).collect())
+    }
+
+    /// Overwrites `out` with column `column` of `B⁻¹A`: one number per member of the basis.
+    ///
+    /// # Errors
+    /// When there is no such column or the last linear solve left no basis.
+    pub fn reduced_column(&mut self, column: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+        self.raw.reduced_column(column, out)
+    }
+
+    /// Overwrites `out` with row `row` of `B⁻¹A`: one number per column.
+    ///
+    /// # Errors
+    /// When there is no such row or the last linear solve left no basis.
+    pub fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+        self.raw.reduced_row(row, out)
+    }
+
+    /// How far each cost can move before the optimal basis changes.
+    ///
+    /// # Errors
+    /// When the last solve was not a linear one that ended optimal.
+    pub fn cost_ranges(&mut self) -> Result<CostRanges, Failure> {
+        let [lower, upper] = self.raw.cost_ranges()?;
+        Ok(CostRanges { lower, upper })
+    }
+
+    /// Writes the model as an `.mps` or `.lp` file.
+    ///
+    /// # Errors
+    /// When the extension is another or the file cannot be written.
+    pub fn write(&mut self, path: &Path) -> Result<()> {
+        read::Format::of(path)?;
+        let name = read::plain_path(path)?;
+        let refused = |failure: Failure| Error::input(Place::file(path), failure.to_string());
+        Called::map_err(self.raw.write(&name), refused)
+    }
+}

@@ -1,0 +1,256 @@
+//! The wrapper around HiGHS: published optima, ranging, bases, and files that are no models.
+
+#![cfg(feature = "highs")]
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{assert_close, golden, numbers, reference_data, rows};
+use regretless::solve::highs::{Basic, Columns, Lp, Model, Outcome, Rows, Simplex};
+
+/// `max 3x + 2y, x + y ≤ 4, x + 3y ≤ 6, 0 ≤ x ≤ 3`: optimum (3, 1), value 11.
+fn small() -> Lp {
+    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    columns.push(3.0, [0.0, 3.0], []);
+    columns.push(2.0, [0.0, f64::INFINITY], []);
+    constraints.push([f64::NEG_INFINITY, 4.0], [(0, 1.0), (1, 1.0)]);
+    constraints.push([f64::NEG_INFINITY, 6.0], [(0, 1.0), (1, 3.0)]);
+    let mut lp = Lp::by_rows(&columns, &constraints).unwrap();
+    lp.set_objective(true, 0.0).unwrap();
+    lp
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "found {found}, expected {expected}");
+}
+
+#[test]
+fn a_small_programme_has_the_point_and_duals_of_a_hand_calculation() {
+    let mut lp = small();
+    // At (3, 1) the bound on x and both rows are tight: move the second row away to have one answer.
+    lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
+    assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+    let point = lp.point().unwrap();
+    assert_close(&point.value, &[3.0, 1.0], 1e-9, "values");
+    assert_close(&point.activity, &[4.0, 6.0], 1e-9, "activities");
+    assert_close(&point.dual, &[2.0, 0.0], 1e-9, "duals");
+    assert_close(&point.reduced_cost, &[1.0, 0.0], 1e-9, "reduced costs");
+    close(lp.objective(), 11.0);
+}
+
+#[test]
+fn cost_ranges_of_a_small_programme_agree_with_a_hand_calculation() {
+    let mut lp = small();
+    lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
+    lp.solve().unwrap();
+    let ranges = lp.cost_ranges().unwrap();
+    // x stays at its bound while it earns at least as much as y in the shared row; y stays basic
+    // while it earns something and not more than x.
+    assert_close(&ranges.lower, &[2.0, 0.0], 1e-9, "lower");
+    assert_close(&ranges.upper, &[f64::INFINITY, 3.0], 1e-9, "upper");
+}
+
+#[test]
+fn the_matrix_can_be_given_by_columns() {
+    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    constraints.push([f64::NEG_INFINITY, 4.0], []);
+    constraints.push([f64::NEG_INFINITY, 6.0], []);
+    columns.push(-3.0, [0.0, 3.0], [(0, 1.0), (1, 1.0)]);
+    columns.push(-2.0, [0.0, f64::INFINITY], [(0, 1.0), (1, 3.0)]);
+    let mut lp = Lp::by_columns(&constraints, &columns).unwrap();
+    assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+    close(lp.objective(), -11.0);
+}
+
+#[test]
+fn costs_rows_columns_and_bounds_can_change_between_solves() {
+    let mut lp = small();
+    lp.solve().unwrap();
+    let mut optimum = |change: &dyn Fn(&mut Lp), expected: f64| {
+        change(&mut lp);
+        assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+        close(lp.objective(), expected);
+    };
+    optimum(&|lp| lp.use_simplex(Simplex::Primal).and_then(|()| lp.set_costs(0, &[1.0, 4.0])).unwrap(), 8.0);
+    let mut limit = Rows::default();
+    limit.push([f64::NEG_INFINITY, 1.5], [(1, 1.0)]);
+    optimum(&|lp| lp.use_simplex(Simplex::Dual).and_then(|()| lp.add_rows(&limit)).unwrap(), 7.5);
+    let mut bonus = Columns::default();
+    bonus.push(10.0, [0.0, 1.0], [(0, 1.0)]);
+    optimum(&|lp| lp.add_columns(&bonus).unwrap(), 17.5);
+    optimum(&|lp| lp.delete_rows(&[false, false, true]).unwrap(), 18.0);
+    optimum(&|lp| lp.delete_columns(&[false, false, true]).unwrap(), 8.0);
+    optimum(&|lp| lp.set_column_bounds(0, [1.0, 3.0]).unwrap(), 1.0 + 20.0 / 3.0);
+    optimum(&|lp| lp.set_integer(0, &[false, true]).unwrap(), 7.0);
+}
+
+#[test]
+fn a_basis_can_be_taken_out_and_put_back() {
+    let mut lp = small();
+    lp.solve().unwrap();
+    let basis = lp.basis().unwrap();
+    lp.forget().unwrap();
+    assert_eq!(lp.basis(), None);
+    lp.set_basis(&basis).unwrap();
+    assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+    assert_eq!(lp.iterations().unwrap(), 0);
+    close(lp.objective(), 11.0);
+}
+
+#[test]
+fn reduced_columns_solve_for_the_basis() {
+    let mut lp = small();
+    lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
+    lp.solve().unwrap();
+    let members = lp.basic_variables().unwrap();
+    let mut column = Vec::new();
+    lp.reduced_column(0, &mut column).unwrap();
+    // x leaving its bound by one lowers y by one; the slack of row 1 changes by 1 - 3.
+    let y = members.iter().position(|member| *member == Basic::Column(1)).unwrap();
+    assert!(members.contains(&Basic::Row(1)));
+    close(column[y], 1.0);
+    let mut row = Vec::new();
+    lp.reduced_row(y, &mut row).unwrap();
+    assert_close(&row, &[1.0, 1.0], 1e-12, "row of y");
+    assert!(lp.reduced_column(2, &mut column).is_err());
+}
+
+#[test]
+fn what_does_not_fit_the_model_is_refused() {
+    let mut lp = small();
+    assert!(lp.point().is_err(), "nothing was solved yet");
+    assert!(lp.cost_ranges().is_err(), "nothing was solved yet");
+    assert!(lp.set_costs(1, &[1.0, 2.0]).is_err());
+    assert!(lp.set_costs(0, &[f64::NAN]).is_err());
+    assert!(lp.set_column_bounds(2, [0.0, 1.0]).is_err());
+    assert!(lp.set_row_bounds(usize::MAX, [0.0, 1.0]).is_err());
+    assert!(lp.delete_rows(&[true]).is_err());
+    assert!(lp.set_start(&[1.0]).is_err());
+    assert!(lp.set_option(c"no_such_option", 1).is_err());
+    let mut row = Rows::default();
+    row.push([0.0, 1.0], [(2, 1.0)]);
+    assert!(lp.add_rows(&row).is_err(), "there is no column 2");
+    row.clear();
+    row.push([0.0, 1.0], [(1, 1.0), (1, 1.0)]);
+    assert!(lp.add_rows(&row).is_err(), "an entry comes twice");
+}
+
+#[test]
+fn infeasible_unbounded_and_stopped_solves_say_so() {
+    let mut lp = small();
+    lp.set_row_bounds(0, [9.0, 9.0]).unwrap();
+    assert_eq!(lp.solve().unwrap(), Outcome::Infeasible);
+    assert!(!lp.has_point());
+    let mut free = Lp::new().unwrap();
+    let mut columns = Columns::default();
+    columns.push(-1.0, [0.0, f64::INFINITY], []);
+    free.add_columns(&columns).unwrap();
+    assert_eq!(free.solve().unwrap(), Outcome::Unbounded);
+    let mut stopped = small();
+    stopped.limit_iterations(Some(0)).unwrap();
+    assert_eq!(stopped.solve().unwrap(), Outcome::IterationLimit);
+    stopped.limit_iterations(None).unwrap();
+    assert_eq!(stopped.solve().unwrap(), Outcome::Optimal);
+}
+
+#[test]
+fn an_lp_can_move_to_another_thread() {
+    let mut lp = small();
+    lp.solve().unwrap();
+    let objective = std::thread::spawn(move || {
+        lp.set_costs(0, &[1.0, 4.0]).unwrap();
+        lp.solve().unwrap();
+        lp.objective()
+    });
+    close(objective.join().unwrap(), 8.0);
+}
+
+/// Columns of a table of published optima: name, kind of file, HiGHS's optimum, optimum of the relaxation.
+fn optima(file: &str) -> Option<(PathBuf, Vec<Vec<String>>)> {
+    let folder = reference_data()?.join("mps");
+    let table = std::fs::read_to_string(folder.join(file)).unwrap();
+    let lines = table.lines().skip(1).map(|line| line.split(',').map(String::from).collect());
+    Some((folder, lines.collect()))
+}
+
+fn objective_of(path: &Path, relaxed: bool) -> f64 {
+    let mut model = Model::read(path).unwrap();
+    if relaxed {
+        model.integer.fill(false);
+    }
+    let mut lp = Lp::from_model(&model).unwrap();
+    lp.use_presolve(true).unwrap();
+    lp.set_gap(0.0, 0.0).unwrap();
+    assert_eq!(lp.solve().unwrap(), Outcome::Optimal, "{}", path.display());
+    lp.objective()
+}
+
+fn assert_published(found: f64, expected: &str, name: &str) {
+    assert_close(&[found], &[expected.parse().unwrap()], 1e-6, name);
+}
+
+#[test]
+fn published_linear_programmes_have_their_published_optima() {
+    let Some((folder, table)) = optima("optima_lp.csv") else { return };
+    assert_eq!(table.len(), 14);
+    for row in table {
+        let found = objective_of(&folder.join(format!("{}.mps", row[0])), false);
+        // netlib leaves out the constant that stands in the RHS section of e226.
+        assert_published(found, if row[0] == "e226" { &row[9] } else { &row[7] }, &row[0]);
+    }
+}
+
+#[test]
+fn relaxations_of_published_integer_programmes_have_their_published_optima() {
+    let Some((folder, table)) = optima("optima_mip.csv") else { return };
+    assert_eq!(table.len(), 9);
+    for row in table {
+        assert_published(objective_of(&folder.join(format!("{}.mps", row[0])), true), &row[10], &row[0]);
+    }
+}
+
+const SLOW: [&str; 3] = ["stein27", "mod008", "misc03"];
+
+fn check_integer_programmes(chosen: impl Fn(&str) -> bool) {
+    let Some((folder, table)) = optima("optima_mip.csv") else { return };
+    for row in table.iter().filter(|row| chosen(&row[0])) {
+        assert_published(objective_of(&folder.join(format!("{}.mps", row[0])), false), &row[9], &row[0]);
+    }
+}
+
+#[test]
+fn published_integer_programmes_have_their_published_optima() {
+    check_integer_programmes(|name| !SLOW.contains(&name));
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn slow_published_integer_programmes_have_their_published_optima() {
+    check_integer_programmes(|name| SLOW.contains(&name));
+}
+
+#[test]
+fn cost_ranges_of_knapsack_relaxations_agree_with_golden_files() {
+    let Some(file) = golden("solvers") else { return };
+    let case = &file["problems"]["KS14"];
+    let (weights, capacity) = (rows(&case["problem"]["weights"]), numbers(&case["problem"]["capacity"]));
+    let (lower, upper) = (rows(&case["lp_cost_lower"]), rows(&case["lp_cost_upper"]));
+    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    (0..14).for_each(|_| columns.push(0.0, [0.0, 1.0], []));
+    for (weights, capacity) in weights.iter().zip(&capacity) {
+        constraints.push([f64::NEG_INFINITY, *capacity], weights.iter().copied().enumerate());
+    }
+    let mut lp = Lp::by_rows(&columns, &constraints).unwrap();
+    lp.set_objective(true, 0.0).unwrap();
+    let objectives = numbers(&case["lp_objectives"]);
+    for (instance, costs) in rows(&case["costs"]).iter().enumerate() {
+        lp.set_costs(0, costs).unwrap();
+        assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+        assert_close(&[lp.objective()], &[objectives[instance]], 1e-7, "objective");
+        let ranges = lp.cost_ranges().unwrap();
+        assert_close(&ranges.lower, &lower[instance], 1e-7, "lower");
+        assert_close(&ranges.upper, &upper[instance], 1e-7, "upper");
+    }
+}
