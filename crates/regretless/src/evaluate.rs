@@ -1,1 +1,130 @@
-//! placeholder
+//! Regret: how much a decision costs beyond the best one, and its averages.
+//!
+//! regret = c·x(ĉ) − c·x(c). Mean regret is what the literature's tables compare; the normalised one
+//! divides the sum by the sum of best objectives, the relative one averages each instance's share.
+
+use serde::Serialize;
+
+use crate::data::Matrix;
+use crate::error::{Error, Result};
+use crate::label::Labelled;
+use crate::oracle::Oracle;
+use crate::watch::Watch;
+
+/// What predictions are worth on a set of instances.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Instances evaluated.
+    pub instances: usize,
+    /// Mean regret in units of the objective.
+    pub regret: f64,
+    /// Sum of regrets over the sum of best objectives' sizes.
+    pub normalised_regret: f64,
+    /// Mean of each instance's regret over the size of its best objective.
+    pub relative_regret: f64,
+    /// Mean squared error of the predicted costs.
+    pub mse: f64,
+    /// Mean absolute error of the predicted costs.
+    pub mae: f64,
+    /// Share of instances whose decision is as good as the best.
+    pub optimal_share: f64,
+    /// Regret of each instance.
+    #[serde(skip)]
+    pub regrets: Vec<f64>,
+}
+
+/// Regret of predictions (to be minimised, one row per listed instance).
+///
+/// # Errors
+/// When an instance has no decision under its predicted costs, or the user interrupts.
+pub fn evaluate(
+    predictions: &Matrix,
+    data: &Labelled,
+    instances: &[usize],
+    (oracle, watch): (&Oracle, &dyn Watch),
+) -> Result<Evaluation> {
+    let regrets = regrets(predictions, data, instances, (oracle, watch))?;
+    Ok(summarise(regrets, predictions, data, instances))
+}
+
+/// Regret of each listed instance under predictions (to be minimised, one row each).
+///
+/// # Errors
+/// When an instance has no decision under its predicted costs, or the user interrupts.
+pub fn regrets(
+    predictions: &Matrix,
+    data: &Labelled,
+    instances: &[usize],
+    (oracle, watch): (&Oracle, &dyn Watch),
+) -> Result<Vec<f64>> {
+    let answers = oracle.solve_all(predictions, watch)?;
+    let each = instances.iter().zip(answers).map(|(instance, answer)| {
+        let solution = answer.map_err(|failure| Error::Solver { instance: *instance, failure })?;
+        Ok(solution.decision.dot(data.data().costs().row(*instance)) - data.best_objective(*instance))
+    });
+    each.collect()
+}
+
+/// Regrets with the worst decision among those the predicted costs cannot tell apart.
+///
+/// Of all decisions whose predicted cost is the least, up to a millionth, the one with the highest
+/// true cost counts; ties then cannot flatter a prediction.
+///
+/// # Errors
+/// When an instance has no decision, or the user interrupts.
+pub fn unambiguous_regrets(
+    predictions: &Matrix,
+    data: &Labelled,
+    instances: &[usize],
+    (oracle, watch): (&Oracle, &dyn Watch),
+) -> Result<Vec<f64>> {
+    const TIE: f64 = 1e-6;
+    let norm = |row: &[f32]| row.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
+    let mut asker = oracle.asker();
+    let mut regrets = Vec::with_capacity(instances.len());
+    for (row, instance) in instances.iter().enumerate() {
+        if watch.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let wrong = |failure| Error::Solver { instance: *instance, failure };
+        let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
+        let lean = TIE * norm(predicted) / norm(costs).max(1e-12);
+        let leaning: Vec<f64> =
+            predicted.iter().zip(costs).map(|(p, c)| f64::from(*p) - lean * f64::from(*c)).collect();
+        let chosen = asker.solve_row(predicted).map_err(wrong)?.decision;
+        let worst = asker.solve(&leaning).map_err(wrong)?.decision;
+        let least = chosen.dot(predicted);
+        let tied = worst.dot(predicted) <= least + TIE * least.abs().max(1.0);
+        let cost = if tied { worst.dot(costs).max(chosen.dot(costs)) } else { chosen.dot(costs) };
+        regrets.push(cost - data.best_objective(*instance));
+    }
+    Ok(regrets)
+}
+
+/// Averages of known regrets.
+pub fn summarise(regrets: Vec<f64>, predictions: &Matrix, data: &Labelled, instances: &[usize]) -> Evaluation {
+    let count = instances.len().max(1) as f64;
+    let best: Vec<f64> = instances.iter().map(|i| data.best_objective(*i).abs()).collect();
+    let total: f64 = regrets.iter().sum();
+    let relative: f64 = regrets.iter().zip(&best).map(|(regret, best)| regret / best.max(1e-12)).sum();
+    let optimal = regrets.iter().zip(&best).filter(|(regret, best)| **regret <= 1e-9 * best.max(1.0)).count();
+    let (mut squared, mut absolute) = (0.0, 0.0);
+    for (row, instance) in instances.iter().enumerate() {
+        for (p, c) in predictions.row(row).iter().zip(data.data().costs().row(*instance)) {
+            let error = f64::from(*p) - f64::from(*c);
+            squared += error * error;
+            absolute += error.abs();
+        }
+    }
+    let numbers = count * predictions.cols().max(1) as f64;
+    Evaluation {
+        instances: instances.len(),
+        regret: total / count,
+        normalised_regret: total / (best.iter().sum::<f64>() + 1e-8),
+        relative_regret: relative / count,
+        mse: squared / numbers,
+        mae: absolute / numbers,
+        optimal_share: optimal as f64 / count,
+        regrets,
+    }
+}

@@ -17,6 +17,10 @@
 //! Inside the library every problem is a minimisation: costs of a maximisation are negated once
 //! when a table is labelled, and predictions are negated back when they leave.
 
+// Unit tests share helpers with the integration tests, which name the crate from outside.
+#[cfg(test)]
+extern crate self as regretless;
+
 pub mod data;
 pub mod decision;
 pub mod error;
@@ -28,6 +32,7 @@ pub mod parallel;
 pub mod predict;
 pub mod problem;
 pub mod random;
+pub mod sealed;
 pub mod solve;
 pub mod train;
 pub mod watch;

@@ -6,6 +6,7 @@
 use crate::error::{Error, Place, Result};
 
 mod matrix;
+pub mod output;
 pub mod split;
 pub mod synthetic;
 

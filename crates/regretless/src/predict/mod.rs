@@ -1,1 +1,127 @@
-//! placeholder
+//! Predictors: features in, costs out, and the way back for gradients.
+//!
+//! A predictor maps rows of features to rows of outputs. In the wide shape a row is an instance and
+//! its outputs are all costs; in the long shape a row is one item and the one output is its cost, so
+//! the same predictor serves every item. Outputs pass a fixed [`OutputMap`] on their way out.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+mod file;
+mod model;
+mod network;
+mod product;
+mod scale;
+
+pub use model::{About, Model};
+pub use network::Network;
+pub use scale::{InputMap, OutputMap};
+
+/// Something trainable between features and costs.
+pub trait Predictor: Send + Sync {
+    /// Features per row.
+    fn num_features(&self) -> usize;
+
+    /// Outputs per row.
+    fn num_outputs(&self) -> usize;
+
+    /// Predicts rows of features; the outputs are the last entry of the tape.
+    fn predict(&self, rows: &[f32], tape: &mut Tape);
+
+    /// Writes the gradient with respect to the parameters, given the gradient with respect to the
+    /// outputs of the rows predicted last with this tape.
+    fn backpropagate(&self, rows: &[f32], tape: &mut Tape, output_gradient: &[f32], gradient: &mut [f32]);
+
+    /// All parameters, in one row.
+    fn parameters(&self) -> &[f32];
+
+    /// All parameters, to be changed.
+    fn parameters_mut(&mut self) -> &mut [f32];
+}
+
+/// What a forward pass leaves behind for the way back; reused from step to step.
+#[derive(Debug, Clone, Default)]
+pub struct Tape {
+    /// Results of each layer, the outputs last.
+    pub(crate) layers: Vec<Vec<f32>>,
+    /// Gradients travelling back.
+    pub(crate) back: [Vec<f32>; 2],
+}
+
+impl Tape {
+    /// The outputs of the rows predicted last.
+    pub fn outputs(&self) -> &[f32] {
+        self.layers.last().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A predictor in writing: `linear`, `mlp`, or `mlp:64,32` with its hidden layers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum PredictorSpec {
+    /// Linear with bias.
+    Linear,
+    /// Hidden layers with leaky ReLU.
+    Mlp {
+        /// Sizes of the hidden layers.
+        hidden: Vec<usize>,
+    },
+}
+
+impl PredictorSpec {
+    /// A fresh predictor whose parameters depend on the seed only.
+    pub fn build(&self, features: usize, outputs: usize, seed: u64) -> Network {
+        match self {
+            Self::Linear => Network::new(features, &[], outputs, seed),
+            Self::Mlp { hidden } => Network::new(features, hidden, outputs, seed),
+        }
+    }
+}
+
+impl fmt::Display for PredictorSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Linear => f.write_str("linear"),
+            Self::Mlp { hidden } => {
+                let sizes: Vec<String> = hidden.iter().map(usize::to_string).collect();
+                write!(f, "mlp:{}", sizes.join(","))
+            }
+        }
+    }
+}
+
+impl FromStr for PredictorSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let unknown = || Error::unknown("predictor", text, &["linear", "mlp", "mlp:64,32 (sizes of hidden layers)"]);
+        match text.split_once(':') {
+            None if text == "linear" => Ok(Self::Linear),
+            None if text == "mlp" => Ok(Self::Mlp { hidden: vec![256, 256] }),
+            Some(("mlp", sizes)) => {
+                let size = |s: &str| s.trim().parse::<usize>().ok().filter(|n| *n > 0);
+                let hidden = sizes.split(',').map(size).collect::<Option<Vec<_>>>().ok_or_else(unknown)?;
+                Ok(Self::Mlp { hidden })
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl TryFrom<String> for PredictorSpec {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<PredictorSpec> for String {
+    fn from(spec: PredictorSpec) -> Self {
+        spec.to_string()
+    }
+}

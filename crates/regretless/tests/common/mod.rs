@@ -3,6 +3,12 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use regretless::Decision;
+use regretless::loss::{Loss, Query};
+use regretless::oracle::Oracle;
+use regretless::problem::{Sense, TopK};
 
 use serde_json::Value;
 
@@ -40,11 +46,62 @@ pub fn rows(value: &Value) -> Vec<Vec<f64>> {
     value.as_array().unwrap().iter().map(numbers).collect()
 }
 
-/// Fails unless two lists agree to a relative tolerance.
+/// Fails unless two lists agree to a tolerance relative to the largest number in the expected one.
 pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
+    let largest = expected.iter().filter(|b| b.is_finite()).fold(0.0_f64, |most, b| most.max(b.abs()));
     for (index, (a, b)) in found.iter().zip(expected).enumerate() {
-        let close = a == b || (a - b).abs() <= tolerance * b.abs().max(1.0);
+        let close = a == b || (a - b).abs() <= tolerance * largest;
         assert!(close, "{what}[{index}]: found {a}, expected {b}");
+    }
+}
+
+/// Inputs of a golden loss file, costs and predictions turned into minimising form.
+pub struct Case {
+    sign: f64,
+    pub predictions: Vec<Vec<f64>>,
+    pub costs: Vec<Vec<f64>>,
+    pub best: Vec<Decision>,
+    oracle: Oracle,
+}
+
+impl Case {
+    pub fn new(inputs: &Value, sense: &Value) -> Self {
+        let sign = if sense == "max" { -1.0 } else { 1.0 };
+        let flip = |rows: Vec<Vec<f64>>| rows.iter().map(|r| r.iter().map(|v| sign * v).collect()).collect();
+        let costs: Vec<Vec<f64>> = flip(rows(&inputs["true_cost"]));
+        let best = rows(&inputs["true_sol"]).iter().map(|x| Decision::from_dense(x)).collect();
+        let items = costs[0].len();
+        let free = TopK { items, k: items, at_most: true, sense: Sense::Minimize };
+        let predictions = flip(rows(&inputs["pred"]));
+        Self { sign, predictions, costs, best, oracle: Oracle::new(Arc::new(free)) }
+    }
+
+    /// The user's numbers in minimising form.
+    pub fn inner(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        rows.iter().map(|row| row.iter().map(|v| self.sign * v).collect()).collect()
+    }
+
+    pub fn best_objectives(&self) -> Vec<f64> {
+        self.best.iter().zip(&self.costs).map(|(x, c)| x.dot(c)).collect()
+    }
+
+    /// Values and gradients of all rows.
+    pub fn evaluate(&self, loss: &dyn Loss, predictions: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let each = predictions.iter().enumerate().map(|(instance, prediction)| {
+            let mut gradient = vec![0.0; prediction.len()];
+            let query = Query { instance, costs: &self.costs[instance], prediction, best: &self.best[instance] };
+            let value = loss.evaluate(&query, &mut self.oracle.asker(), &mut gradient).unwrap();
+            (value, gradient)
+        });
+        each.unzip()
+    }
+
+    /// Compares with `per_instance` and `grad_of_mean`, which are in the user's sense.
+    pub fn assert_equal(&self, expected: &Value, values: &[f64], gradients: &[Vec<f64>], what: &str) {
+        assert_close(values, &numbers(&expected["per_instance"]), 1e-8, what);
+        let count = values.len() as f64;
+        let mean: Vec<f64> = gradients.concat().iter().map(|g| self.sign * g / count).collect();
+        assert_close(&mean, &rows(&expected["grad_of_mean"]).concat(), 1e-8, &format!("{what} gradient"));
     }
 }

@@ -1,20 +1,169 @@
-//! Exact knapsack search.
+//! Exact knapsack search: the cheapest choice of items within one or more capacities.
+//!
+//! Items that cost 0 or more are left out, and so is whatever does not fit alone. Of several choices
+//! with the same cost (to a relative 1e-10) the one met first is kept; the order of the search depends
+//! on the costs only, so the answer does too. A load may exceed its capacity by
+//! `1e-9 · max(capacity, 1)`. The parts: [`items`] (numbers), [`tableau`] and [`dual`] (linear
+//! programmes), [`start`] (first choice), [`search`] (branch and bound), [`relax`] (linear relaxation).
 
-use super::{Failure, Limits, Solution, Solver};
+mod best;
+mod dual;
+mod items;
+mod relax;
+mod search;
+mod start;
+mod tableau;
+
+use self::dual::End;
+use self::items::{Items, power_of_two_near};
+pub use self::relax::{Basic, LpPoint};
+use self::search::{Search, Workshop};
+use self::tableau::{Source, Tableau};
+use super::{Failure, Limits, Solution, Solver, Status};
+use crate::decision::Decision;
+
+/// Largest sum of whole-numbered costs that is treated as whole-numbered.
+const MOST_WHOLE: f64 = 1e9;
+
+/// Scaled overload of a relaxed point that is let pass where weights are too small to pivot on.
+const NEGLIGIBLE: f64 = 1e-8;
+
+/// Which root is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Model {
+    /// Capacities with tolerance, without items that fit in part only.
+    Whole,
+    /// The linear relaxation as it stands.
+    Relaxed,
+}
 
 /// Branch and bound for one set of items.
 #[derive(Debug)]
-pub struct KnapsackSearch {}
+pub struct KnapsackSearch {
+    items: Items,
+    limits: Limits,
+    workshop: Workshop,
+    /// Costs times a power of two.
+    scaled: Vec<f64>,
+}
 
 impl KnapsackSearch {
     /// An engine for items with one row of weights per dimension.
-    pub fn new(_weights: &[Vec<f64>], _capacity: &[f64], _limits: Limits) -> Self {
-        Self {}
+    pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: Limits) -> Self {
+        let items = Items::new(weights, capacity);
+        let scaled = vec![0.0; items.count()];
+        Self { items, limits, workshop: Workshop::default(), scaled }
+    }
+
+    /// The cheapest point when items may be taken in part.
+    ///
+    /// # Errors
+    /// When the number of costs is wrong, or the simplex method does not come to an end.
+    pub fn relax(&mut self, costs: &[f64]) -> Result<LpPoint, Failure> {
+        let scale = self.load(costs)?;
+        let end = self.solve_root(Model::Relaxed);
+        if end != End::Solved && dual::worst_violation(&self.workshop.levels[0]) > NEGLIGIBLE {
+            return Err(Failure::Engine("the simplex method makes no progress".into()));
+        }
+        let (root, count) = (&self.workshop.levels[0], self.items.count());
+        let mut shares = vec![0.0; count];
+        relax::shares(root, &self.workshop.taken, &mut shares);
+        let mut duals = vec![0.0; self.items.rows()];
+        relax::duals(root, count, &mut duals);
+        duals.pop();
+        let unscaled = |(row, dual): (usize, &f64)| dual * self.items.scale(row) / scale;
+        let mut duals: Vec<f64> = duals.iter().enumerate().map(unscaled).collect();
+        let decision = Decision::from_dense(&shares);
+        let objective = decision.dot(costs);
+        let basis = relax::basis(root, count);
+        let mut reduced_costs = self.items.reduced_costs(costs, &duals);
+        self.items.price_closed_dimensions(&mut duals, &mut reduced_costs);
+        for basic in &basis {
+            if let Basic::Item(item) = basic {
+                reduced_costs[*item as usize] = 0.0;
+            }
+        }
+        Ok(LpPoint { decision, objective, duals, reduced_costs, basis })
+    }
+
+    /// Takes in costs; returns what they were multiplied by.
+    fn load(&mut self, costs: &[f64]) -> Result<f64, Failure> {
+        if costs.len() != self.items.count() {
+            let (found, expected) = (costs.len(), self.items.count());
+            return Err(Failure::Engine(format!("{found} costs for {expected} items")));
+        }
+        let largest = costs.iter().fold(0.0_f64, |most, cost| most.max(-cost));
+        let scale = power_of_two_near(largest);
+        self.scaled.iter_mut().zip(costs).for_each(|(scaled, cost)| *scaled = cost * scale);
+        Ok(scale)
+    }
+
+    /// Builds the root and solves its linear programme.
+    fn solve_root(&mut self, model: Model) -> End {
+        let source = Source { items: &self.items, costs: &self.scaled };
+        let Workshop { levels, simplex, taken, .. } = &mut self.workshop;
+        levels.resize_with(levels.len().max(1), Tableau::default);
+        let root = &mut levels[0];
+        let rhs = match model {
+            Model::Whole => source.items.rhs(),
+            Model::Relaxed => source.items.strict_rhs(),
+        };
+        root.forget(rhs, source.items.count());
+        taken.clear();
+        for item in 0..source.items.count() {
+            if source.costs[item] < 0.0 && source.items.weightless(item) {
+                taken.push(root.take(item, source));
+            }
+        }
+        let undecided = |item: &u32| {
+            let item = *item as usize;
+            let possible = match model {
+                Model::Whole => source.items.fits(item),
+                Model::Relaxed => source.items.fits_in_part(item),
+            };
+            source.costs[item] < 0.0 && possible && !source.items.weightless(item)
+        };
+        root.start(source, (0..source.items.count() as u32).filter(undecided));
+        simplex.solve(root, f64::INFINITY)
+    }
+
+    /// The least difference between two objectives, in scaled costs; 0 when there is none.
+    fn grain(&self, costs: &[f64], scale: f64) -> f64 {
+        let whole = costs.iter().all(|cost| cost.fract() == 0.0);
+        let total: f64 = costs.iter().map(|cost| cost.min(0.0).abs()).sum();
+        if whole && total <= MOST_WHOLE { scale } else { 0.0 }
     }
 }
 
 impl Solver for KnapsackSearch {
-    fn solve(&mut self, _costs: &[f64]) -> Result<Solution, Failure> {
-        Err(Failure::Engine("being written".into()))
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let scale = self.load(costs)?;
+        let grain = self.grain(costs, scale);
+        self.solve_root(Model::Whole);
+        self.workshop.best.reset(grain, self.limits.gap);
+        let lowest = self.workshop.levels[0].objective();
+        let source = Source { items: &self.items, costs: &self.scaled };
+        let mut search = Search::new(source, &mut self.workshop, self.limits.nodes);
+        search.run();
+        let open = search.open();
+        let best = &self.workshop.best;
+        let decision = Decision::choosing(best.chosen().iter().copied());
+        let objective = decision.dot(costs);
+        let proved = if self.limits.gap > 0.0 { best.cutoff().max(lowest) } else { best.objective() };
+        let bound = (proved.min(open.max(lowest)) / scale).min(objective);
+        Ok(Solution { decision, objective, bound, status: self.status(open, objective, bound) })
+    }
+}
+
+impl KnapsackSearch {
+    fn status(&self, open: f64, objective: f64, bound: f64) -> Status {
+        let share = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
+        if open.is_finite() && share > self.limits.gap {
+            Status::LimitReached
+        } else if share > 1e-9 {
+            Status::WithinGap(share)
+        } else {
+            Status::Optimal
+        }
     }
 }

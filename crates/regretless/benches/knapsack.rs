@@ -1,0 +1,104 @@
+//! How long the knapsack engine takes: medians over benchmark instances, one thread.
+//!
+//! `c` are true costs, `h` the predictions of a linear model fitted by least squares.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, not library code")]
+#![allow(missing_docs, reason = "a program")]
+
+use std::time::Instant;
+
+use regretless::data::Matrix;
+use regretless::data::synthetic::Recipe;
+use regretless::problem::{Benchmark, Knapsack, ProblemSpec};
+use regretless::solve::knapsack::KnapsackSearch;
+use regretless::solve::{Limits, Solver, Status};
+
+fn main() {
+    let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    for (name, instances) in [("KS32", 1000), ("KS100", 300), ("KS500", 60)] {
+        if only.as_ref().is_none_or(|only| only == name) {
+            measure(name, instances);
+        }
+    }
+}
+
+fn measure(name: &str, instances: usize) {
+    let (spec, data) = name.parse::<Benchmark>().unwrap().generate(Recipe::paper(instances, 135)).unwrap();
+    let ProblemSpec::Knapsack(problem) = spec else { return };
+    let truth: Vec<Vec<f64>> = (0..instances).map(|i| negated(data.costs().row(i))).collect();
+    let predicted = least_squares(data.features().values(), &truth);
+    for (kind, costs) in [("c", &truth), ("h", &predicted)] {
+        report(&format!("{name} {kind}"), &problem, costs);
+    }
+    relaxations(name, &problem, &truth);
+}
+
+fn negated(row: &[f32]) -> Vec<f64> {
+    row.iter().map(|value| -f64::from(*value)).collect()
+}
+
+fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
+    let mut engine = KnapsackSearch::new(&problem.weights, &problem.capacity, Limits::default());
+    let mut total = 0.0;
+    let mut times: Vec<f64> = Vec::new();
+    for costs in costs {
+        let started = Instant::now();
+        let solution = engine.solve(costs).unwrap();
+        times.push(started.elapsed().as_secs_f64() * 1e3);
+        assert_eq!(solution.status, Status::Optimal);
+        total += solution.objective;
+    }
+    print(name, &mut times);
+    println!("         objectives sum to {total:.9}");
+}
+
+fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
+    let mut engine = KnapsackSearch::new(&problem.weights, &problem.capacity, Limits::default());
+    let timed = |costs: &Vec<f64>| {
+        let started = Instant::now();
+        engine.relax(costs).unwrap();
+        started.elapsed().as_secs_f64() * 1e3
+    };
+    let mut times: Vec<f64> = costs.iter().map(timed).collect();
+    print(&format!("{name} relaxed"), &mut times);
+}
+
+fn print(name: &str, times: &mut [f64]) {
+    times.sort_by(f64::total_cmp);
+    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
+    println!("{name:14} median {median:.4} ms, mean {mean:.4}, most {most:.3}");
+}
+
+/// Predictions of the linear model with intercept that fits best, by normal equations.
+fn least_squares(features: &Matrix, costs: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let row = |i: usize| -> Vec<f64> { features.row(i).iter().map(|x| f64::from(*x)).chain([1.0]).collect() };
+    let (size, outputs) = (features.cols() + 1, costs[0].len());
+    let mut system = vec![vec![0.0; size + outputs]; size];
+    for (i, costs) in costs.iter().enumerate() {
+        let x = row(i);
+        for (a, line) in system.iter_mut().enumerate() {
+            let right = x.iter().chain(costs);
+            line.iter_mut().zip(right).for_each(|(entry, value)| *entry += x[a] * value);
+        }
+    }
+    eliminate(&mut system);
+    let predict = |i: usize| {
+        let x = row(i);
+        (0..outputs).map(|j| (0..size).map(|a| x[a] * system[a][size + j]).sum()).collect()
+    };
+    (0..costs.len()).map(predict).collect()
+}
+
+/// Gauss and Jordan; the system is positive definite.
+fn eliminate(system: &mut [Vec<f64>]) {
+    for column in 0..system.len() {
+        let pivot = system[column][column];
+        system[column].iter_mut().for_each(|entry| *entry /= pivot);
+        let own = system[column].clone();
+        for (_, line) in system.iter_mut().enumerate().filter(|(i, _)| *i != column) {
+            let factor = line[column];
+            line.iter_mut().zip(&own).for_each(|(entry, value)| *entry -= factor * value);
+        }
+    }
+}

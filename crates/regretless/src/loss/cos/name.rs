@@ -1,0 +1,155 @@
+//! Names of the family: `MSE`, `MAE(O,S)`, `MSE(C,O,S)`, `MSE(W(0.4))`, `MAE(EIC(3),S)`, `MSE(tau=0.3)`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{BaseError, Cos, Side, Weighting};
+use crate::error::{Error, Result};
+
+/// Components as they may be typed, for messages.
+const COMPONENTS: [&str; 7] = ["C", "O", "S", "W(w) with w from 0 to 1", "IC(k)", "EIC(k)", "tau=t"];
+
+/// Rounds of IC and EIC when no number is given.
+const DEFAULT_ROUNDS: usize = 3;
+
+impl fmt::Display for Cos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        match self.weighting {
+            Weighting::Equal => {}
+            Weighting::InstanceCosts => parts.push("C".to_owned()),
+            Weighting::Reweighted(w) => parts.push(format!("W({w})")),
+            Weighting::Iterative(rounds) => parts.push(format!("IC({rounds})")),
+            Weighting::Ensemble(rounds) => parts.push(format!("EIC({rounds})")),
+        }
+        match &self.side {
+            Side::Both => {}
+            Side::OneSided => parts.push("O".into()),
+            Side::Pinball(taus) => {
+                let taus: Vec<String> = taus.iter().map(f64::to_string).collect();
+                parts.push(format!("tau={}", taus.join(":")));
+            }
+        }
+        if self.scale_invariant {
+            parts.push("S".into());
+        }
+        let base = match self.error {
+            BaseError::Squared => "MSE",
+            BaseError::Absolute => "MAE",
+        };
+        if parts.is_empty() { f.write_str(base) } else { write!(f, "{base}({})", parts.join(",")) }
+    }
+}
+
+impl FromStr for Cos {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let (base, components) = match compact.split_once('(') {
+            Some((base, rest)) => {
+                let inside = rest.strip_suffix(')').ok_or_else(|| unknown(text))?;
+                (base, inside)
+            }
+            None => (compact.as_str(), ""),
+        };
+        let mut cos = match base.to_ascii_uppercase().as_str() {
+            "MSE" => Self::plain(BaseError::Squared),
+            "MAE" => Self::plain(BaseError::Absolute),
+            _ => return Err(unknown(text)),
+        };
+        for component in components.split(',').filter(|c| !c.is_empty()) {
+            cos.add(component, text)?;
+        }
+        Ok(cos)
+    }
+}
+
+impl Cos {
+    fn add(&mut self, component: &str, label: &str) -> Result<()> {
+        let twice = || Err(Error::setting(format!("loss '{label}': '{component}' does not fit beside the others")));
+        let upper = component.to_ascii_uppercase();
+        if upper == "S" {
+            if std::mem::replace(&mut self.scale_invariant, true) {
+                return twice();
+            }
+        } else if let Some(side) = side(&upper, label)? {
+            if std::mem::replace(&mut self.side, side) != Side::Both {
+                return twice();
+            }
+        } else {
+            let weighting = weighting(&upper, label)?;
+            if std::mem::replace(&mut self.weighting, weighting) != Weighting::Equal {
+                return twice();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn side(component: &str, label: &str) -> Result<Option<Side>> {
+    if component == "O" {
+        return Ok(Some(Side::OneSided));
+    }
+    let Some(values) = component.strip_prefix("TAU=") else { return Ok(None) };
+    let tau = |text: &str| text.parse::<f64>().ok().filter(|tau| (0.0..=1.0).contains(tau));
+    match values.split(':').map(tau).collect::<Option<Vec<f64>>>() {
+        Some(taus) => Ok(Some(Side::Pinball(taus))),
+        None => Err(Error::setting(format!("loss '{label}': tau is a number from 0 to 1 (or one per cost, a:b:c)"))),
+    }
+}
+
+fn weighting(component: &str, label: &str) -> Result<Weighting> {
+    let argument = |name: &str| component.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
+    let rounds = |text: &str| text.parse::<usize>().ok().filter(|k| *k >= 1);
+    let wrong = |what: &str| Error::setting(format!("loss '{label}': {what}"));
+    match component {
+        "C" => return Ok(Weighting::InstanceCosts),
+        "IC" => return Ok(Weighting::Iterative(DEFAULT_ROUNDS)),
+        "EIC" => return Ok(Weighting::Ensemble(DEFAULT_ROUNDS)),
+        _ => {}
+    }
+    if let Some(text) = argument("W") {
+        let share = text.parse::<f64>().ok().filter(|w| (0.0..=1.0).contains(w));
+        return share.map(Weighting::Reweighted).ok_or_else(|| wrong("W(w) takes a number from 0 to 1"));
+    }
+    if let Some(text) = argument("EIC") {
+        return rounds(text).map(Weighting::Ensemble).ok_or_else(|| wrong("EIC(k) takes a whole number from 1"));
+    }
+    if let Some(text) = argument("IC") {
+        return rounds(text).map(Weighting::Iterative).ok_or_else(|| wrong("IC(k) takes a whole number from 1"));
+    }
+    Err(Error::unknown(&format!("component in loss '{label}':"), component, &COMPONENTS))
+}
+
+fn unknown(text: &str) -> Error {
+    let components = COMPONENTS.join(", ");
+    Error::setting(format!(
+        "unknown loss '{text}'; choose MSE or MAE, with components in brackets such as MAE(O,S); components: {components}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cos;
+
+    #[test]
+    fn labels_read_back_as_they_were_written() {
+        for label in ["MSE", "MAE(O,S)", "MSE(C,O,S)", "MSE(W(0.4))", "MAE(EIC(3),S)", "MSE(IC(2),O)", "MAE(tau=0.3,S)"]
+        {
+            assert_eq!(label.parse::<Cos>().unwrap().to_string(), label);
+        }
+        assert_eq!("mse( s , o,C )".parse::<Cos>().unwrap().to_string(), "MSE(C,O,S)");
+    }
+
+    #[test]
+    fn unknown_labels_are_answered_with_the_choices() {
+        for label in
+            ["", "RMSE", "MSE(X)", "MSE(O", "MSE(O,O)", "MSE(O,tau=0.1)", "MSE(W(2))", "MSE(IC(0))", "MSE(C,W(1))"]
+        {
+            let message = label.parse::<Cos>().unwrap_err().to_string();
+            assert!(message.contains(label), "{message}");
+        }
+        assert!("MSE(X)".parse::<Cos>().unwrap_err().to_string().contains("EIC(k)"));
+    }
+}

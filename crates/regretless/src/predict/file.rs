@@ -1,0 +1,106 @@
+//! Model files: networks, maps and where they come from, sealed.
+
+use std::path::Path;
+
+use super::{About, InputMap, Model, Network, OutputMap, Predictor};
+use crate::data::output::write_atomically;
+use crate::error::{Error, Place, Result};
+use crate::sealed::Sealed;
+use serde::{Deserialize, Serialize};
+
+/// Kind and version of the file.
+const FORMAT: &str = "model 1";
+/// More networks or layers than this are no model of ours.
+const MOST: usize = 4096;
+
+/// The description in a model file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    /// Features, hidden layers and outputs of every network.
+    sizes: Vec<usize>,
+    networks: usize,
+    about: About,
+}
+
+impl Model {
+    /// Writes the model; refuses to replace a file unless `force`.
+    ///
+    /// # Errors
+    /// When the path is taken or cannot be written.
+    pub fn save(&self, path: &Path, force: bool) -> Result<()> {
+        let bytes = self.to_bytes()?;
+        write_atomically(path, force, |out| out.write_all(&bytes))
+    }
+
+    /// Reads a model; nothing in the file is executed.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or is not a model.
+    pub fn load(path: &Path) -> Result<Self> {
+        let sealed = Sealed::read(path, FORMAT)?;
+        Self::unseal(sealed).map_err(|message| Error::input(Place::file(path), message))
+    }
+
+    /// The bytes of the model file.
+    ///
+    /// # Errors
+    /// When the description cannot be written as JSON.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let sizes = self.members.first().map(|network| network.sizes().to_vec()).unwrap_or_default();
+        let description = Description { sizes, networks: self.members.len(), about: self.about.clone() };
+        let mut sealed = Sealed::new(description)
+            .with("output.offset", self.output.offset.clone())
+            .with("output.scale", self.output.scale.clone());
+        if let Some(input) = &self.input {
+            sealed = sealed.with("input.mean", input.mean.clone()).with("input.deviation", input.deviation.clone());
+        }
+        for (index, network) in self.members.iter().enumerate() {
+            sealed = sealed.with(format!("network.{index}"), network.parameters().to_vec());
+        }
+        sealed.to_bytes(FORMAT)
+    }
+
+    /// The model in these bytes.
+    ///
+    /// # Errors
+    /// When they are damaged or no model.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Sealed::from_bytes(bytes, FORMAT).and_then(Self::unseal).map_err(Error::data)
+    }
+
+    fn unseal(mut sealed: Sealed<Description>) -> std::result::Result<Self, String> {
+        let wrong = |what: &str| format!("the model file contradicts itself: {what}");
+        let Description { sizes, networks, about } = &sealed.about;
+        let (sizes, networks, about) = (sizes.clone(), *networks, about.clone());
+        if networks == 0 || networks > MOST || sizes.len() > MOST || sizes.contains(&0) {
+            return Err(wrong("number or size of its networks"));
+        }
+        let mut members = Vec::new();
+        for index in 0..networks {
+            let parameters: Vec<f32> =
+                sealed.take(&format!("network.{index}")).ok_or_else(|| wrong("a network is missing"))?;
+            if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
+                return Err(format!("parameter {bad} of network {index} is not a finite number"));
+            }
+            let network = Network::with_parameters(sizes.clone(), parameters);
+            members.push(network.ok_or_else(|| wrong("the sizes of its layers"))?);
+        }
+        let mut column = |name: &str, len: usize| {
+            sealed.take::<Vec<f64>>(name).filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
+        };
+        let (features, outputs) = (sizes[0], sizes[sizes.len() - 1]);
+        let input = match (column("input.mean", features), column("input.deviation", features)) {
+            (Some(mean), Some(deviation)) => Some(InputMap { mean, deviation }),
+            (None, None) => None,
+            _ => return Err(wrong("the scaling of its features")),
+        };
+        let map = column("output.offset", outputs).zip(column("output.scale", outputs));
+        let (offset, scale) = map.ok_or_else(|| wrong("its output map"))?;
+        let costs = about.shape.rows_per_instance() * outputs;
+        if about.features.len() != features || about.costs.len() != costs {
+            return Err(wrong("the names of its features or costs"));
+        }
+        Ok(Self { members, input, output: OutputMap { offset, scale }, about })
+    }
+}

@@ -1,0 +1,87 @@
+//! A trained model: what leaves the training room and is kept in a file.
+
+use serde::{Deserialize, Serialize};
+
+use super::{InputMap, Network, OutputMap, Predictor, Tape};
+use crate::data::{Features, Matrix, Shape};
+use crate::error::{Error, Result};
+
+/// Where a model comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// Label of the loss it was trained with.
+    pub loss: String,
+    /// The problem it was trained for, in writing.
+    pub problem: serde_json::Value,
+    /// Seed of the training.
+    pub seed: u64,
+    /// Names of the features it expects, in order.
+    pub features: Vec<String>,
+    /// Names of the costs it predicts.
+    pub costs: Vec<String>,
+    /// Wide or long.
+    pub shape: Shape,
+}
+
+/// One network, or several whose predictions are averaged, with the maps around them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// The networks; all of one size.
+    pub members: Vec<Network>,
+    /// Applied to features first, if any.
+    pub input: Option<InputMap>,
+    /// Applied to outputs last; gives costs in the user's sense.
+    pub output: OutputMap,
+    /// Where it comes from.
+    pub about: About,
+}
+
+/// Rows predicted at a time, so that outputs stay small beside the result.
+const ROWS_AT_A_TIME: usize = 1024;
+
+impl Model {
+    /// Predicted costs, one row per instance, in the user's sense.
+    ///
+    /// # Errors
+    /// When the features are not those the model was trained on.
+    pub fn predict(&self, features: &Features) -> Result<Matrix> {
+        self.check(features)?;
+        let mut features = features.clone();
+        if let Some(map) = &self.input {
+            map.apply(&mut features);
+        }
+        let width = features.names().len();
+        let mut costs = Vec::with_capacity(features.values().rows() * self.output.scale.len());
+        let mut tape = Tape::default();
+        for rows in features.values().as_slice().chunks(ROWS_AT_A_TIME * width) {
+            self.predict_rows(rows, &mut tape, &mut costs);
+        }
+        Matrix::new(features.instances(), costs.len() / features.instances().max(1), costs)
+    }
+
+    /// Mean prediction of all members.
+    fn predict_rows(&self, rows: &[f32], tape: &mut Tape, costs: &mut Vec<f32>) {
+        let mut sums: Vec<f64> = Vec::new();
+        for member in &self.members {
+            member.predict(rows, tape);
+            sums.resize(tape.outputs().len(), 0.0);
+            sums.iter_mut().zip(self.output.apply(tape.outputs())).for_each(|(sum, cost)| *sum += cost);
+        }
+        let members = self.members.len() as f64;
+        costs.extend(sums.into_iter().map(|sum| (sum / members) as f32));
+    }
+
+    fn check(&self, features: &Features) -> Result<()> {
+        if features.names() != self.about.features {
+            let (right, found) = (self.about.features.join(", "), features.names().join(", "));
+            return Err(Error::data(format!("the model expects the features {right}; the table has {found}")));
+        }
+        if features.shape() != self.about.shape {
+            let message =
+                format!("the model expects {:?} features, the table is {:?}", self.about.shape, features.shape());
+            return Err(Error::data(message));
+        }
+        Ok(())
+    }
+}

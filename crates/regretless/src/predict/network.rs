@@ -1,0 +1,189 @@
+//! Dense networks: linear with bias, or hidden layers with leaky ReLU between.
+//!
+//! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
+//! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
+
+use super::product::{View, multiply};
+use super::{Predictor, Tape};
+use crate::random::{Purpose, Stream};
+
+/// Slope of the activation below zero.
+const LEAK: f32 = 0.01;
+
+/// A dense network; with no hidden layer it is the linear predictor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Network {
+    /// Features, hidden layers, outputs.
+    sizes: Vec<usize>,
+    parameters: Vec<f32>,
+}
+
+impl Network {
+    /// A fresh network whose parameters depend on the seed only.
+    pub fn new(features: usize, hidden: &[usize], outputs: usize, seed: u64) -> Self {
+        let sizes = [&[features], hidden, &[outputs]].concat();
+        let mut stream = Stream::new(Purpose::Parameters, seed, [0, 0]);
+        let mut parameters = Vec::with_capacity(count(&sizes));
+        for layer in sizes.windows(2) {
+            let bound = 1.0 / (layer[0] as f64).sqrt();
+            parameters.extend((0..layer[1] * (layer[0] + 1)).map(|_| stream.uniform(-bound, bound) as f32));
+        }
+        Self { sizes, parameters }
+    }
+
+    /// A network with known parameters; `None` when their number does not fit the sizes.
+    pub fn with_parameters(sizes: Vec<usize>, parameters: Vec<f32>) -> Option<Self> {
+        (sizes.len() >= 2 && count(&sizes) == parameters.len()).then_some(Self { sizes, parameters })
+    }
+
+    /// Features, hidden layers, outputs.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// Whether there is no hidden layer.
+    pub fn is_linear(&self) -> bool {
+        self.sizes.len() == 2
+    }
+
+    /// Inputs, outputs and place of the parameters of one layer.
+    fn layer(&self, depth: usize) -> Layer {
+        Layer { inputs: self.sizes[depth], outputs: self.sizes[depth + 1], start: count(&self.sizes[..=depth]) }
+    }
+}
+
+fn count(sizes: &[usize]) -> usize {
+    sizes.windows(2).map(|pair| pair[1] * (pair[0] + 1)).sum()
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Layer {
+    inputs: usize,
+    outputs: usize,
+    start: usize,
+}
+
+impl Layer {
+    fn len(self) -> usize {
+        self.outputs * (self.inputs + 1)
+    }
+
+    /// Weights and biases of this layer.
+    fn split(self, parameters: &[f32]) -> (&[f32], &[f32]) {
+        parameters[self.start..][..self.len()].split_at(self.outputs * self.inputs)
+    }
+
+    fn forward(self, parameters: &[f32], input: &[f32], output: &mut Vec<f32>) {
+        let rows = input.len() / self.inputs;
+        let (weights, biases) = self.split(parameters);
+        output.clear();
+        (0..rows).for_each(|_| output.extend_from_slice(biases));
+        let weights = View::new(weights, self.outputs, self.inputs).transposed();
+        multiply(View::new(input, rows, self.inputs), weights, 1.0, output);
+    }
+
+    /// Gradient of this layer's parameters, given the gradient of its outputs.
+    fn parameter_gradient(self, input: &[f32], output_gradient: &[f32], gradient: &mut [f32]) {
+        let rows = input.len() / self.inputs;
+        let (weights, biases) = gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
+        let by_output = View::new(output_gradient, rows, self.outputs).transposed();
+        multiply(by_output, View::new(input, rows, self.inputs), 0.0, weights);
+        biases.fill(0.0);
+        for row in output_gradient.chunks_exact(self.outputs) {
+            biases.iter_mut().zip(row).for_each(|(bias, g)| *bias += g);
+        }
+    }
+
+    /// Gradient of this layer's inputs; `activated` are the inputs, which passed a leaky ReLU.
+    fn input_gradient(self, parameters: &[f32], activated: &[f32], (from, to): (&[f32], &mut Vec<f32>)) {
+        let rows = activated.len() / self.inputs;
+        let (weights, _) = self.split(parameters);
+        to.resize(activated.len(), 0.0);
+        multiply(View::new(from, rows, self.outputs), View::new(weights, self.outputs, self.inputs), 0.0, to);
+        for (g, a) in to.iter_mut().zip(activated) {
+            *g *= if *a > 0.0 { 1.0 } else { LEAK };
+        }
+    }
+}
+
+impl Predictor for Network {
+    fn num_features(&self) -> usize {
+        self.sizes[0]
+    }
+
+    fn num_outputs(&self) -> usize {
+        self.sizes[self.sizes.len() - 1]
+    }
+
+    fn predict(&self, rows: &[f32], tape: &mut Tape) {
+        let last = self.sizes.len() - 2;
+        tape.layers.resize_with(last + 1, Vec::new);
+        for depth in 0..=last {
+            let layer = self.layer(depth);
+            let (before, after) = tape.layers.split_at_mut(depth);
+            let input = before.last().map_or(rows, Vec::as_slice);
+            layer.forward(&self.parameters, input, &mut after[0]);
+            if depth < last {
+                after[0].iter_mut().for_each(|a| *a = if *a > 0.0 { *a } else { LEAK * *a });
+            }
+        }
+    }
+
+    fn backpropagate(&self, rows: &[f32], tape: &mut Tape, output_gradient: &[f32], gradient: &mut [f32]) {
+        let Tape { layers, back: [from, to] } = tape;
+        from.clear();
+        from.extend_from_slice(output_gradient);
+        for depth in (0..self.sizes.len() - 1).rev() {
+            let layer = self.layer(depth);
+            let input = if depth == 0 { rows } else { &layers[depth - 1] };
+            layer.parameter_gradient(input, from, gradient);
+            if depth > 0 {
+                layer.input_gradient(&self.parameters, input, (from, to));
+                std::mem::swap(from, to);
+            }
+        }
+    }
+
+    fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut [f32] {
+        &mut self.parameters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Network, Predictor, Tape};
+
+    /// Sum of the squares of all outputs.
+    fn objective(network: &Network, rows: &[f32]) -> f64 {
+        let mut tape = Tape::default();
+        network.predict(rows, &mut tape);
+        tape.outputs().iter().map(|o| f64::from(*o).powi(2)).sum()
+    }
+
+    #[test]
+    fn gradients_agree_with_finite_differences() {
+        let rows: Vec<f32> = (0..12).map(|i| (i as f32 * 0.7).sin()).collect();
+        for hidden in [vec![], vec![5], vec![4, 6, 3]] {
+            let mut network = Network::new(3, &hidden, 2, 11);
+            let mut tape = Tape::default();
+            network.predict(&rows, &mut tape);
+            let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();
+            let mut gradient = vec![0.0; network.parameters().len()];
+            network.backpropagate(&rows, &mut tape, &output_gradient, &mut gradient);
+            for p in 0..gradient.len() {
+                let (before, step) = (network.parameters()[p], 1e-2);
+                let mut at = |value| {
+                    network.parameters_mut()[p] = value;
+                    objective(&network, &rows)
+                };
+                let slope = (at(before + step) - at(before - step)) / (2.0 * f64::from(step));
+                network.parameters_mut()[p] = before;
+                assert!((slope - f64::from(gradient[p])).abs() < 2e-3 * slope.abs().max(1.0), "{hidden:?} {p}");
+            }
+        }
+    }
+}

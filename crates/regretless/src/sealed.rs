@@ -1,0 +1,218 @@
+//! Sealed files: arrays and a description in one safetensors file, with a checksum over all of it.
+//!
+//! Reading one executes nothing and believes nothing: sizes are checked against the length of the
+//! file before anything is allocated, the checksum covers every array, and the file must be, byte for
+//! byte, what this module writes for its content, so that no damaged bit goes unnoticed.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::error::{Error, Place, Result};
+
+/// Longest header that is read: names and descriptions, never arrays.
+const LONGEST_HEADER: u64 = 16 << 20;
+/// The one metadata key, so that the order of a hash map cannot change the bytes.
+const KEY: &str = "regretless";
+
+/// An array of numbers with its shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    shape: Vec<usize>,
+    values: Values,
+}
+
+/// The numbers of an array.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
+    /// Unsigned, 32 bits.
+    U32(Vec<u32>),
+    /// Unsigned, 64 bits.
+    U64(Vec<u64>),
+}
+
+macro_rules! kinds {
+    ($($name:ident $type:ty, $bytes:literal;)*) => {
+        impl Values {
+            fn to_bytes(&self) -> Vec<u8> {
+                match self { $(Self::$name(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),)* }
+            }
+
+            fn dtype(&self) -> Dtype {
+                match self { $(Self::$name(_) => Dtype::$name,)* }
+            }
+
+            fn from_bytes(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
+                $(if dtype == Dtype::$name {
+                    let number = |b: &[u8]| b.try_into().map(<$type>::from_le_bytes);
+                    return bytes.chunks($bytes).map(number).collect::<std::result::Result<_, _>>().ok().map(Self::$name);
+                })*
+                None
+            }
+        }
+
+        $(impl From<Vec<$type>> for Array {
+            fn from(values: Vec<$type>) -> Self {
+                Self { shape: vec![values.len()], values: Values::$name(values) }
+            }
+        }
+
+        impl TryFrom<Array> for Vec<$type> {
+            type Error = ();
+
+            fn try_from(array: Array) -> std::result::Result<Self, ()> {
+                match array.values { Values::$name(values) => Ok(values), _ => Err(()) }
+            }
+        })*
+    };
+}
+
+kinds! {
+    F32 f32, 4;
+    F64 f64, 8;
+    U32 u32, 4;
+    U64 u64, 8;
+}
+
+/// Everything in a sealed file: a description, and arrays by name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sealed<T> {
+    /// What the arrays are.
+    pub about: T,
+    arrays: Vec<(String, Array)>,
+}
+
+/// The metadata block.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seal<T> {
+    /// Kind and version of the file, such as `model 1`.
+    format: String,
+    /// BLAKE3 over the description and all arrays in the order of their names.
+    checksum: String,
+    about: T,
+}
+
+impl<T: Serialize + DeserializeOwned> Sealed<T> {
+    /// A file with this description and no arrays yet.
+    pub fn new(about: T) -> Self {
+        Self { about, arrays: Vec::new() }
+    }
+
+    /// The same with one more array.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, array: impl Into<Array>) -> Self {
+        self.arrays.push((name.into(), array.into()));
+        self.arrays.sort_by(|a, b| a.0.cmp(&b.0));
+        self
+    }
+
+    /// Takes an array out by name; `None` when it is missing or of another kind.
+    pub fn take<V: TryFrom<Array>>(&mut self, name: &str) -> Option<V> {
+        let at = self.arrays.iter().position(|(found, _)| found == name)?;
+        V::try_from(self.arrays.remove(at).1).ok()
+    }
+
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// When the description cannot be written as JSON.
+    pub fn to_bytes(&self, format: &str) -> Result<Vec<u8>> {
+        let arrays: Vec<(&str, &Array, Vec<u8>)> =
+            self.arrays.iter().map(|(name, array)| (name.as_str(), array, array.values.to_bytes())).collect();
+        let unwritable = |e: &dyn std::fmt::Display| Error::data(format!("cannot write the file's description: {e}"));
+        let about = serde_json::to_string(&self.about).map_err(|e| unwritable(&e))?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{format}\n{about}\n").as_bytes());
+        for (name, array, bytes) in &arrays {
+            hasher.update(format!("{name} {:?} {:?}\n", array.values.dtype(), array.shape).as_bytes()).update(bytes);
+        }
+        let checksum = hasher.finalize().to_hex().to_string();
+        let seal = Seal { format: format.into(), checksum, about: &self.about };
+        let seal = serde_json::to_string(&seal).map_err(|e| unwritable(&e))?;
+        let views = arrays.iter().map(|(name, array, bytes)| {
+            TensorView::new(array.values.dtype(), array.shape.clone(), bytes).map(|view| (*name, view))
+        });
+        let views = views.collect::<std::result::Result<Vec<_>, _>>().map_err(|e| unwritable(&e))?;
+        serialize(views, Some(HashMap::from([(KEY.to_owned(), seal)]))).map_err(|e| unwritable(&e))
+    }
+
+    /// Reads a file of this format.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or is of another kind; the message says which.
+    pub fn read(path: &Path, format: &str) -> Result<Self> {
+        let mut bytes = Vec::new();
+        fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(Error::io(path))?;
+        Self::from_bytes(&bytes, format).map_err(|message| Error::input(Place::file(path), message))
+    }
+
+    /// The content of these bytes, or what is wrong with them.
+    ///
+    /// # Errors
+    /// In words, for the reader of a message that already names the file.
+    pub fn from_bytes(bytes: &[u8], format: &str) -> std::result::Result<Self, String> {
+        let kind = format.split(' ').next().unwrap_or(format);
+        let damaged = |what: &str| format!("this is not a whole {kind} file ({what}); it may be damaged or cut off");
+        let header = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b)).ok_or_else(|| damaged("too short"))?;
+        if header > LONGEST_HEADER {
+            return Err(damaged("its header is too long"));
+        }
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e.to_string()))?;
+        let seal = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).ok_or_else(|| damaged("no seal"))?;
+        let outer: Seal<serde_json::Value> = serde_json::from_str(seal).map_err(|e| damaged(&e.to_string()))?;
+        if outer.format != format {
+            return Err(format!("this file is '{}'; '{format}' is needed", outer.format));
+        }
+        let about = serde_json::from_value(outer.about).map_err(|e| damaged(&e.to_string()))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e.to_string()))?;
+        let mut sealed = Self::new(about);
+        for (name, view) in tensors.iter() {
+            let values = Values::from_bytes(view.dtype(), view.data()).ok_or_else(|| damaged("unknown number type"))?;
+            sealed.arrays.push((name.to_owned(), Array { shape: view.shape().to_vec(), values }));
+        }
+        sealed.arrays.sort_by(|a, b| a.0.cmp(&b.0));
+        let again = sealed.to_bytes(format).map_err(|e| damaged(&e.to_string()))?;
+        if again == bytes { Ok(sealed) } else { Err(damaged("its checksum does not match")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sealed;
+
+    fn example() -> Sealed<String> {
+        Sealed::new("a \"small\" file".to_owned()).with("b", vec![1.5_f32, -2.0]).with("a", vec![1_u64, 2, 3])
+    }
+
+    #[test]
+    fn content_reads_back_as_it_was_written() {
+        let bytes = example().to_bytes("test 1").unwrap();
+        let mut back = Sealed::<String>::from_bytes(&bytes, "test 1").unwrap();
+        assert_eq!(back, example());
+        assert_eq!(back.take::<Vec<u64>>("a"), Some(vec![1, 2, 3]));
+        assert_eq!(back.take::<Vec<f64>>("b"), None);
+        assert!(Sealed::<String>::from_bytes(&bytes, "test 2").unwrap_err().contains("'test 1'"));
+    }
+
+    #[test]
+    fn every_truncation_and_every_flipped_bit_is_noticed() {
+        let bytes = example().to_bytes("test 1").unwrap();
+        for length in 0..bytes.len() {
+            assert!(Sealed::<String>::from_bytes(&bytes[..length], "test 1").is_err(), "cut at {length}");
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(Sealed::<String>::from_bytes(&damaged, "test 1").is_err(), "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The best choice so far, and the objective below which a better one must lie.
+//!
+//! Every choice is tested with exact row sums before it counts. With whole-numbered costs a better
+//! choice is better by at least 1; otherwise improvements below 1e-10 of the objective do not count.
+
+use super::tableau::Source;
+
+/// Share of the objective below which two objectives count as equal.
+const EQUAL: f64 = 1e-10;
+/// Share of a whole unit that rounding errors never reach.
+const ROUNDING: f64 = 1e-3;
+
+/// The incumbent of a search.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Best {
+    chosen: Vec<u32>,
+    objective: f64,
+    cutoff: f64,
+    /// Least difference between two objectives; 0 when costs are not whole numbers.
+    grain: f64,
+    gap: f64,
+    candidate: Vec<u32>,
+}
+
+impl Best {
+    /// Forgets everything: nothing is chosen.
+    pub(super) fn reset(&mut self, grain: f64, gap: f64) {
+        self.chosen.clear();
+        self.objective = 0.0;
+        self.grain = grain;
+        self.gap = gap;
+        self.set_cutoff();
+    }
+
+    pub(super) fn chosen(&self) -> &[u32] {
+        &self.chosen
+    }
+
+    pub(super) fn objective(&self) -> f64 {
+        self.objective
+    }
+
+    /// What cannot get below this is of no interest.
+    pub(super) fn cutoff(&self) -> f64 {
+        self.cutoff
+    }
+
+    /// Considers a choice; false when it does not fit.
+    pub(super) fn offer(&mut self, source: Source, chosen: impl Iterator<Item = u32>) -> bool {
+        self.candidate.clear();
+        self.candidate.extend(chosen);
+        self.candidate.sort_unstable();
+        if !source.items.holds(&self.candidate) {
+            return false;
+        }
+        let objective: f64 = self.candidate.iter().map(|j| source.costs[*j as usize]).sum();
+        if objective < self.objective {
+            self.objective = objective;
+            std::mem::swap(&mut self.chosen, &mut self.candidate);
+            self.set_cutoff();
+        }
+        true
+    }
+
+    fn set_cutoff(&mut self) {
+        let size = self.objective.abs();
+        let least = if self.grain > 0.0 { self.grain * (1.0 - ROUNDING) } else { EQUAL * size };
+        self.cutoff = self.objective - least.max(self.gap * size);
+    }
+}

@@ -1,0 +1,328 @@
+//! Branch and bound for the knapsack: depth first, one [`Tableau`] per depth.
+//!
+//! The search is split by the number of chosen items: around the linear programme's own number, each
+//! count becomes one equality and one tree, as long as its bound is below the cutoff (the bound is
+//! convex in the count, so each side ends at the first failure). In every node items whose reduced
+//! cost exceeds the remaining gap are decided. The penalty of a side is what the first pivot must
+//! cost at least, knowing that items move by whole steps (Driebeek 1966, Tomlin 1971); a side whose
+//! penalty closes it is not visited, and the item whose cheaper side costs most is branched on, the
+//! cheaper side first.
+
+use super::best::Best;
+use super::dual::{DualSimplex, End};
+use super::start::Start;
+use super::tableau::{Side, Source, Tableau};
+
+/// Distance from 0 or 1 below which a value counts as whole.
+const WHOLE: f64 = 1e-10;
+/// Pivots after which a tableau is computed anew.
+const OLD: u32 = 60;
+
+/// Memory that one search leaves to the next.
+#[derive(Debug, Default)]
+pub(super) struct Workshop {
+    pub(super) levels: Vec<Tableau>,
+    pub(super) simplex: DualSimplex,
+    pub(super) start: Start,
+    pub(super) best: Best,
+    pub(super) taken: Vec<u32>,
+}
+
+/// What a node does next.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// Nothing better below.
+    Close,
+    /// One side is all that is left.
+    Force(usize, Side),
+    /// First one side, then the other if its penalty still allows.
+    Branch { row: usize, first: Side, penalty: f64 },
+    /// The linear programme does not help: decide any item.
+    Split,
+}
+
+/// One search.
+pub(super) struct Search<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) workshop: &'a mut Workshop,
+    pub(super) most_nodes: u64,
+    pub(super) nodes: u64,
+    /// Whether the counting row has been fixed.
+    counted: bool,
+    stopped: bool,
+    /// Lowest bound of what was left unvisited.
+    open: f64,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(source: Source<'a>, workshop: &'a mut Workshop, most_nodes: u64) -> Self {
+        workshop.levels.resize_with(workshop.levels.len().max(4), Tableau::default);
+        Self { source, workshop, most_nodes, nodes: 0, counted: false, stopped: false, open: f64::INFINITY }
+    }
+
+    /// The lowest bound of what was left unvisited; infinite after a complete search.
+    pub(super) fn open(&self) -> f64 {
+        self.open
+    }
+
+    /// Searches everything below the root, whose linear programme has been solved in level 0.
+    pub(super) fn run(&mut self) {
+        let Workshop { levels, start, best, taken, .. } = &mut *self.workshop;
+        start.round(self.source, &levels[0], taken, best);
+        self.settle(0);
+        let Workshop { levels, start, best, taken, .. } = &mut *self.workshop;
+        start.polish(self.source, &levels[0], taken, best);
+        self.settle(0);
+        if self.workshop.levels[0].objective() < self.workshop.best.cutoff() {
+            self.split_by_count();
+        }
+    }
+
+    /// Levels 1 and 2 hold the next count below and above, solved; level 3 the tree in work.
+    fn split_by_count(&mut self) {
+        self.counted = true;
+        let mark = self.workshop.taken.len();
+        let number = self.root_count();
+        let below = (number + 1e-7).floor();
+        let mut next = [below, below + 1.0];
+        let mut bound = [self.solve_count(1, next[0]), self.solve_count(2, next[1])];
+        loop {
+            let side = usize::from(bound[1] < bound[0]);
+            if bound[side] >= self.workshop.best.cutoff() {
+                return;
+            }
+            if self.stopped {
+                self.open = self.open.min(bound[side]);
+                return;
+            }
+            self.workshop.levels.swap(side + 1, 3);
+            self.explore(3);
+            self.workshop.taken.truncate(mark);
+            next[side] += if side == 0 { -1.0 } else { 1.0 };
+            bound[side] = self.solve_count(side + 1, next[side]);
+        }
+    }
+
+    /// How many undecided items the linear programme of the root takes.
+    fn root_count(&self) -> f64 {
+        let root = &self.workshop.levels[0];
+        let decided = self.source.items.rhs()[root.rows() - 1] - root.rest()[root.rows() - 1];
+        let nonbasic = root.codes().iter().filter(|code| root.is_item(**code) && code.complemented()).count();
+        let basic = root.basics().iter().zip(root.values()).filter(|(code, _)| root.is_item(**code));
+        let basic: f64 = basic.map(|(code, v)| if code.complemented() { 1.0 - v } else { *v }).sum();
+        decided + nonbasic as f64 + basic
+    }
+
+    /// Solves the linear programme of one count; infinite when it is closed.
+    fn solve_count(&mut self, level: usize, number: f64) -> f64 {
+        if number < 0.0 {
+            return f64::INFINITY;
+        }
+        let (root, others) = self.workshop.levels.split_at_mut(1);
+        let tableau = &mut others[level - 1];
+        tableau.copy_from(&root[0]);
+        tableau.count_to(number as usize, self.source.items.rhs()[root[0].rows() - 1]);
+        match self.reoptimise(level, root_row(&self.workshop.levels[0])) {
+            End::Closed => f64::INFINITY,
+            End::Solved | End::Stuck => self.workshop.levels[level].objective(),
+        }
+    }
+
+    /// Drives the variable that was just decided out of the basis and restores feasibility.
+    fn reoptimise(&mut self, level: usize, row: usize) -> End {
+        let Workshop { levels, simplex, best, .. } = &mut *self.workshop;
+        let tableau = &mut levels[level];
+        match simplex.expel(tableau, row) {
+            End::Solved => {}
+            End::Closed => return End::Closed,
+            End::Stuck => return self.restart(level),
+        }
+        if tableau.age() > OLD && !tableau.refresh(self.source) {
+            return self.restart(level);
+        }
+        match simplex.solve(tableau, best.cutoff()) {
+            End::Stuck => self.restart(level),
+            end => end,
+        }
+    }
+
+    /// Goes back to the slack basis, which is always sound.
+    fn restart(&mut self, level: usize) -> End {
+        let Workshop { levels, simplex, best, .. } = &mut *self.workshop;
+        levels[level].restart(self.source, self.counted);
+        simplex.solve(&mut levels[level], best.cutoff())
+    }
+
+    /// Visits a node whose linear programme has been solved, and all below it.
+    fn explore(&mut self, depth: usize) {
+        loop {
+            self.nodes += 1;
+            if self.nodes > self.most_nodes {
+                self.stopped = true;
+                return self.leave_open(depth);
+            }
+            let go_on = match self.inspect(depth) {
+                Step::Close => false,
+                Step::Force(row, side) => self.decide(depth, row, side),
+                Step::Branch { row, first, penalty } => self.branch(depth, (row, first, penalty)),
+                Step::Split => self.split(depth),
+            };
+            if !go_on {
+                return;
+            }
+        }
+    }
+
+    fn leave_open(&mut self, depth: usize) {
+        self.open = self.open.min(self.workshop.levels[depth].objective());
+    }
+
+    /// Visits one child in the next level; true when the other remains, in this level.
+    fn branch(&mut self, depth: usize, (row, first, penalty): (usize, Side, f64)) -> bool {
+        let mark = self.descend(depth);
+        if self.decide(depth + 1, row, first) {
+            self.explore(depth + 1);
+        }
+        self.workshop.taken.truncate(mark);
+        if self.workshop.levels[depth].objective() + penalty >= self.workshop.best.cutoff() {
+            return false;
+        }
+        if self.stopped {
+            self.leave_open(depth);
+            return false;
+        }
+        self.settle(depth);
+        let second = if first == Side::Down { Side::Up } else { Side::Down };
+        self.decide(depth, row, second)
+    }
+
+    /// Branches on a nonbasic item from the slack basis; true when the second child remains.
+    fn split(&mut self, depth: usize) -> bool {
+        self.workshop.levels[depth].restart(self.source, self.counted);
+        if self.workshop.levels[depth].width() == 0 {
+            return false;
+        }
+        let mark = self.descend(depth);
+        if self.settle_first(depth + 1) {
+            self.explore(depth + 1);
+        }
+        self.workshop.taken.truncate(mark);
+        if self.stopped {
+            self.leave_open(depth);
+            return false;
+        }
+        self.workshop.levels[depth].flip(0);
+        self.settle_first(depth)
+    }
+
+    /// Decides the first nonbasic item at its present value; false when that closes the node.
+    fn settle_first(&mut self, level: usize) -> bool {
+        let Workshop { levels, simplex, best, taken, .. } = &mut *self.workshop;
+        taken.extend(levels[level].settle(0, self.source));
+        simplex.solve(&mut levels[level], best.cutoff()) != End::Closed
+    }
+
+    /// Copies a node one level down; returns how many items are taken in it.
+    fn descend(&mut self, depth: usize) -> usize {
+        let levels = &mut self.workshop.levels;
+        if levels.len() == depth + 1 {
+            levels.push(Tableau::default());
+        }
+        let (upper, lower) = levels.split_at_mut(depth + 1);
+        lower[0].copy_from(&upper[depth]);
+        self.workshop.taken.len()
+    }
+
+    /// Decides a basic item; false when that closes the node.
+    fn decide(&mut self, level: usize, row: usize, side: Side) -> bool {
+        let Workshop { levels, taken, .. } = &mut *self.workshop;
+        taken.extend(levels[level].decide(row, side, self.source));
+        self.reoptimise(level, row) != End::Closed
+    }
+
+    /// Decides all items whose reduced cost exceeds the remaining gap.
+    fn settle(&mut self, level: usize) {
+        let Workshop { levels, best, taken, .. } = &mut *self.workshop;
+        let tableau = &mut levels[level];
+        let gap = best.cutoff() - tableau.objective();
+        for position in (0..tableau.width()).rev() {
+            if tableau.reduced()[position] >= gap && tableau.steps()[position] > 0.0 {
+                taken.extend(tableau.settle(position, self.source));
+            }
+        }
+    }
+
+    fn inspect(&mut self, depth: usize) -> Step {
+        if self.is_whole(depth) && !self.offer(depth) {
+            return Step::Split;
+        }
+        let tableau = &self.workshop.levels[depth];
+        if tableau.objective() >= self.workshop.best.cutoff() {
+            return Step::Close;
+        }
+        self.settle(depth);
+        choose(&self.workshop.levels[depth], self.workshop.best.cutoff())
+    }
+
+    fn is_whole(&self, depth: usize) -> bool {
+        let tableau = &self.workshop.levels[depth];
+        let items = tableau.basics().iter().zip(tableau.values()).filter(|(code, _)| tableau.is_item(**code));
+        items.into_iter().all(|(_, value)| *value <= WHOLE || *value >= 1.0 - WHOLE)
+    }
+
+    fn offer(&mut self, depth: usize) -> bool {
+        let Workshop { levels, best, taken, .. } = &mut *self.workshop;
+        let tableau = &levels[depth];
+        let nonbasic = tableau.codes().iter().filter(|code| code.complemented());
+        let basic = tableau.basics().iter().zip(tableau.values());
+        let basic = basic.filter(|(code, value)| tableau.is_item(**code) && (**value > 0.5) != code.complemented());
+        let chosen = nonbasic.chain(basic.map(|(code, _)| code)).map(|code| code.variable() as u32);
+        best.offer(self.source, taken.iter().copied().chain(chosen))
+    }
+}
+
+/// The counting row, whose slack is basic in the root.
+fn root_row(root: &Tableau) -> usize {
+    root.rows() - 1
+}
+
+/// The row to branch on and what both sides cost at least.
+fn choose(tableau: &Tableau, cutoff: f64) -> Step {
+    let gap = cutoff - tableau.objective();
+    let mut chosen = Step::Split;
+    let mut most = (-1.0, -1.0);
+    for (row, (code, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
+        if !tableau.is_item(*code) || *value <= WHOLE || *value >= 1.0 - WHOLE {
+            continue;
+        }
+        let [down, up] = penalties(tableau, row, *value);
+        let (least, other) = (down.min(up), down.max(up));
+        if least >= gap {
+            return Step::Close;
+        }
+        let first = if down <= up { Side::Down } else { Side::Up };
+        if other >= gap {
+            chosen = Step::Force(row, first);
+            most = (f64::INFINITY, f64::INFINITY);
+        } else if (least, other) > most {
+            chosen = Step::Branch { row, first, penalty: other };
+            most = (least, other);
+        }
+    }
+    chosen
+}
+
+/// What rounding a basic item down and up costs at least.
+fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
+    let (mut down, mut up) = (f64::INFINITY, f64::INFINITY);
+    let columns = tableau.row(row).iter().zip(tableau.reduced()).zip(tableau.steps());
+    for ((cell, reduced), step) in columns {
+        let reduced = reduced.max(0.0);
+        if *cell > 1e-12 {
+            down = down.min(reduced * step.max(value / cell));
+        } else if *cell < -1e-12 {
+            up = up.min(reduced * step.max((value - 1.0) / cell));
+        }
+    }
+    [down, up]
+}

@@ -1,0 +1,202 @@
+//! The training loop: epochs of steps, each epoch judged, the best one kept.
+
+use super::optimizer::Stepper;
+use super::select::Selection;
+use super::step::Batch;
+use super::{EpochReport, Ready, RoundReport, Select, Stopped};
+use crate::error::{Error, Result};
+use crate::evaluate::regrets;
+use crate::loss::Loss;
+use crate::predict::{Network, Predictor};
+use crate::random::{Purpose, Stream};
+
+/// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too.
+pub(super) fn fit(ready: &Ready<'_>, loss: &dyn Loss, network: Network) -> Result<(Network, RoundReport)> {
+    let settings = &ready.recipe.settings;
+    let mut run = Run::new(ready, loss, network);
+    ready.task.watch.begin(&format!("training {}", ready.recipe.loss), settings.epochs as u64);
+    run.judge(0, None)?;
+    let mut stopped = Stopped::Epochs;
+    for epoch in 1..=settings.epochs {
+        let training_loss = run.epoch(epoch)?;
+        run.judge(epoch, Some(training_loss))?;
+        ready.task.watch.advance(1);
+        if let Some(reason) = run.selection.stop(epoch, settings) {
+            stopped = reason;
+            break;
+        }
+    }
+    ready.task.watch.end();
+    Ok(run.finish(stopped))
+}
+
+/// The state of a training loop.
+struct Run<'a> {
+    ready: &'a Ready<'a>,
+    loss: &'a dyn Loss,
+    network: Network,
+    stepper: Stepper,
+    batch: Batch,
+    selection: Selection,
+    epochs: Vec<EpochReport>,
+}
+
+impl<'a> Run<'a> {
+    fn new(ready: &'a Ready<'a>, loss: &'a dyn Loss, network: Network) -> Self {
+        let settings = &ready.recipe.settings;
+        let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
+        let costs = ready.task.data.data().costs().cols();
+        let rescale = settings.rescale && settings.optimizer.ignores_scale();
+        let factor = if rescale { loss.rescaling(costs) } else { 1.0 };
+        Self {
+            ready,
+            loss,
+            network,
+            stepper,
+            batch: Batch::new(factor),
+            selection: Selection::new(),
+            epochs: Vec::new(),
+        }
+    }
+
+    /// One pass over the training rows in an order of its own; returns the mean loss.
+    fn epoch(&mut self, epoch: usize) -> Result<f64> {
+        let settings = &self.ready.recipe.settings;
+        let mut order = self.ready.task.split.train.clone();
+        Stream::new(Purpose::BatchOrder, settings.seed, [epoch as u64, 0]).shuffle(&mut order);
+        let mut total = 0.0;
+        for rows in order.chunks(settings.batch) {
+            if self.ready.task.watch.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            total += self.step(epoch, rows)?;
+        }
+        Ok(total / order.len() as f64)
+    }
+
+    /// One step on a batch of rows; returns the sum of their losses before it.
+    fn step(&mut self, epoch: usize, rows: &[usize]) -> Result<f64> {
+        self.batch.predict(self.ready, &self.network, rows);
+        let total = self.batch.evaluate(self.ready, self.loss, (epoch, rows))?;
+        let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
+        self.stepper.step(self.network.parameters_mut(), gradient);
+        Ok(total)
+    }
+
+    /// Scores the network as it is now and keeps it if it is the best so far.
+    fn judge(&mut self, epoch: usize, training_loss: Option<f64>) -> Result<()> {
+        let select = self.ready.recipe.settings.select;
+        let mut report =
+            EpochReport { epoch, training_loss, validation_loss: None, validation_regret: None, seconds: 0.0 };
+        let score = match select {
+            Select::ValidationRegret => {
+                report.validation_regret = Some(self.validation_regret()?);
+                report.validation_regret
+            }
+            Select::ValidationLoss => {
+                report.validation_loss = Some(self.validation_loss(epoch)?);
+                report.validation_loss
+            }
+            Select::TrainingLoss => Some(training_loss.unwrap_or(f64::INFINITY)),
+            Select::Last => None,
+        };
+        self.selection.offer(epoch, score, self.network.parameters());
+        report.seconds = self.selection.seconds();
+        if let Some(score) = score {
+            self.ready.task.watch.note(&format!("epoch {epoch}, {select} {score:.6}"));
+        }
+        self.epochs.push(report);
+        Ok(())
+    }
+
+    fn validation_regret(&mut self) -> Result<f64> {
+        let Ready { task, .. } = self.ready;
+        let rows = &task.split.validation;
+        let predictions = self.batch.predictions(self.ready, &self.network, rows)?;
+        let quiet = super::step::WithoutProgress(task.watch);
+        let regrets = regrets(&predictions, task.data, rows, (task.oracle, &quiet))?;
+        Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
+    }
+
+    fn validation_loss(&mut self, epoch: usize) -> Result<f64> {
+        let rows = &self.ready.task.split.validation;
+        let losses = self.batch.losses(self.ready, self.loss, &self.network, (epoch, rows))?;
+        Ok(losses.iter().sum::<f64>() / rows.len() as f64)
+    }
+
+    fn finish(self, stopped: Stopped) -> (Network, RoundReport) {
+        let mut network = self.network;
+        let (best_epoch, parameters) = self.selection.finish();
+        if let Some(parameters) = parameters {
+            network.parameters_mut().copy_from_slice(&parameters);
+        }
+        (network, RoundReport { epochs: self.epochs, best_epoch, stopped })
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::common::{assert_close, golden, numbers, rows};
+    use super::{Network, Predictor, Ready, Run};
+    use crate::data::{Dataset, Features, Matrix, Shape, Split};
+    use crate::decision::Decision;
+    use crate::label::Labelled;
+    use crate::oracle::Oracle;
+    use crate::predict::PredictorSpec;
+    use crate::problem::ShortestPath;
+    use crate::solve::Solution;
+    use crate::train::{Recipe, Settings, Task};
+    use crate::watch::Silent;
+
+    fn matrix(values: &[Vec<f64>]) -> Matrix {
+        Matrix::from_f64(values.len(), values[0].len(), &values.concat()).unwrap()
+    }
+
+    /// Steps in single precision follow the double-precision trace to its rounding. Under absolute
+    /// errors rounding can flip a sign, and one flipped sign moves a weight by a whole step: losses
+    /// are then compared more loosely and weights not at all.
+    #[test]
+    fn steps_follow_the_golden_trace() {
+        let Some(file) = golden("train_trace") else { return };
+        let inputs = &file["inputs"];
+        let features = Features::new(matrix(&rows(&inputs["features"])), Shape::Wide, None).unwrap();
+        let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
+        let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }));
+        let known = rows(&inputs["true_sol"]).iter().map(|x| Solution::optimal(Decision::from_dense(x), 0.0)).collect();
+        let data = Labelled::known(data, &oracle, known).unwrap();
+        let split = Split::in_order(20, [20, 0, 0]).unwrap();
+        let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+        let start: Vec<f32> =
+            [rows(&inputs["W0"]).concat(), numbers(&inputs["b0"])].concat().iter().map(|w| *w as f32).collect();
+        for (name, expected) in file["runs"].as_object().unwrap() {
+            let (label, mapped) = name.split_once(' ').map_or((name.as_str(), false), |(label, _)| (label, true));
+            let settings = Settings { learning_rate: 0.05, output_map: mapped, ..Settings::paper(0) };
+            let recipe = Recipe { loss: label.parse().unwrap(), predictor: PredictorSpec::Linear, settings };
+            let ready = Ready::new(&task, &recipe);
+            let loss = recipe.loss.build(&data, oracle.problem().as_ref(), None);
+            let mut run =
+                Run::new(&ready, loss.as_ref(), Network::with_parameters(vec![3, 12], start.clone()).unwrap());
+            let mut losses = Vec::new();
+            for order in inputs["batch_order"].as_array().unwrap() {
+                let order: Vec<usize> = numbers(order).iter().map(|row| *row as usize).collect();
+                for batch in order.chunks(6) {
+                    losses.push(run.step(1, batch).unwrap() / batch.len() as f64);
+                }
+            }
+            let squared = label.starts_with("MSE");
+            let tolerance = if squared { 3e-6 } else { 1e-4 };
+            assert_close(&losses, &numbers(&expected["step_losses"]), tolerance, name);
+            if squared {
+                let found: Vec<f64> = run.network.parameters().iter().map(|w| f64::from(*w)).collect();
+                let weights = [rows(&expected["W"]).concat(), numbers(&expected["b"])].concat();
+                assert_close(&found, &weights, 2e-5, &format!("{name} weights"));
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Rules that turn gradients into steps: Adam, AdamW, and gradient descent with momentum.
+
+use serde::{Deserialize, Serialize};
+
+/// A rule, with its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Optimizer {
+    /// Kingma and Ba 2015.
+    Adam {
+        /// Memory of the mean of gradients.
+        #[serde(default = "beta1")]
+        beta1: f64,
+        /// Memory of the mean of squared gradients.
+        #[serde(default = "beta2")]
+        beta2: f64,
+        /// Added to the divisor.
+        #[serde(default = "epsilon")]
+        epsilon: f64,
+        /// Share of each weight lost per unit of learning rate and step (0: Adam, above: AdamW).
+        #[serde(default)]
+        decay: f64,
+    },
+    /// Steepest descent with momentum.
+    Sgd {
+        /// Share of the last step that is kept.
+        #[serde(default)]
+        momentum: f64,
+    },
+}
+
+fn beta1() -> f64 {
+    0.9
+}
+
+fn beta2() -> f64 {
+    0.999
+}
+
+fn epsilon() -> f64 {
+    1e-8
+}
+
+impl Default for Optimizer {
+    fn default() -> Self {
+        Self::Adam { beta1: beta1(), beta2: beta2(), epsilon: epsilon(), decay: 0.0 }
+    }
+}
+
+impl Optimizer {
+    /// Whether the length of gradients does not matter, so that the loss may be rescaled.
+    pub(super) fn ignores_scale(self) -> bool {
+        matches!(self, Self::Adam { .. })
+    }
+}
+
+/// An optimiser at work on one row of parameters.
+#[derive(Debug, Clone)]
+pub(super) struct Stepper {
+    rule: Optimizer,
+    learning_rate: f64,
+    steps: i32,
+    mean: Vec<f32>,
+    square: Vec<f32>,
+}
+
+impl Stepper {
+    pub(super) fn new(rule: Optimizer, learning_rate: f64, parameters: usize) -> Self {
+        let square = if rule.ignores_scale() { vec![0.0; parameters] } else { Vec::new() };
+        Self { rule, learning_rate, steps: 0, mean: vec![0.0; parameters], square }
+    }
+
+    /// Changes the parameters by one step.
+    pub(super) fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
+        self.steps += 1;
+        match self.rule {
+            Optimizer::Adam { beta1, beta2, epsilon, decay } => {
+                let keep = (1.0 - self.learning_rate * decay) as f32;
+                if decay != 0.0 {
+                    parameters.iter_mut().for_each(|p| *p *= keep);
+                }
+                self.adam([beta1, beta2, epsilon], parameters, gradient);
+            }
+            Optimizer::Sgd { momentum } => {
+                let (rate, momentum) = (self.learning_rate as f32, momentum as f32);
+                for ((p, g), kept) in parameters.iter_mut().zip(gradient).zip(&mut self.mean) {
+                    *kept = momentum * *kept + g;
+                    *p -= rate * *kept;
+                }
+            }
+        }
+    }
+
+    fn adam(&mut self, [beta1, beta2, epsilon]: [f64; 3], parameters: &mut [f32], gradient: &[f32]) {
+        let rate = (self.learning_rate / (1.0 - beta1.powi(self.steps))) as f32;
+        let root = (1.0 - beta2.powi(self.steps)).sqrt() as f32;
+        let (beta1, beta2, epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
+        let moments = self.mean.iter_mut().zip(&mut self.square);
+        for ((p, g), (mean, square)) in parameters.iter_mut().zip(gradient).zip(moments) {
+            *mean += (1.0 - beta1) * (g - *mean);
+            *square = beta2 * *square + (1.0 - beta2) * g * g;
+            *p -= rate * *mean / (square.sqrt() / root + epsilon);
+        }
+    }
+}

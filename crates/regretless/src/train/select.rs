@@ -1,0 +1,129 @@
+//! Which epoch is kept and when training stops.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Settings, Stopped};
+use crate::error::{Error, Result};
+
+/// What the best epoch is best at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Select {
+    /// Least regret on the validation rows; one solve per row and epoch.
+    ValidationRegret,
+    /// Least loss on the validation rows; no solves beyond those of the loss.
+    ValidationLoss,
+    /// Least loss on the training rows during the epoch.
+    TrainingLoss,
+    /// No choice: the last epoch is kept.
+    Last,
+}
+
+impl Select {
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::ValidationRegret, "validation-regret"),
+        (Self::ValidationLoss, "validation-loss"),
+        (Self::TrainingLoss, "training-loss"),
+        (Self::Last, "last"),
+    ];
+
+    /// Whether validation rows are needed.
+    pub fn validates(self) -> bool {
+        matches!(self, Self::ValidationRegret | Self::ValidationLoss)
+    }
+}
+
+impl fmt::Display for Select {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(select, _)| select == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Select {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::NAMES.iter().find(|(_, name)| *name == text).map(|(select, _)| *select);
+        found.ok_or_else(|| Error::unknown("selection", text, &Self::NAMES.map(|(_, name)| name)))
+    }
+}
+
+impl TryFrom<String> for Select {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Select> for String {
+    fn from(select: Select) -> Self {
+        select.to_string()
+    }
+}
+
+/// Remembers the best parameters seen, and since when nothing was better.
+#[derive(Debug)]
+pub(super) struct Selection {
+    started: Instant,
+    improved: Instant,
+    /// Epoch, score and parameters of the best so far.
+    best: Option<(usize, f64, Vec<f32>)>,
+}
+
+impl Selection {
+    pub(super) fn new() -> Self {
+        Self { started: Instant::now(), improved: Instant::now(), best: None }
+    }
+
+    pub(super) fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Keeps the parameters if their score is lower than all before; without a score the latest are best.
+    pub(super) fn offer(&mut self, epoch: usize, score: Option<f64>, parameters: &[f32]) {
+        let better = match (score, &self.best) {
+            (Some(score), Some((_, best, _))) => score < *best,
+            _ => true,
+        };
+        if better {
+            let kept = self.best.take().map_or_else(
+                || parameters.to_vec(),
+                |(.., mut kept)| {
+                    kept.copy_from_slice(parameters);
+                    kept
+                },
+            );
+            self.best = Some((epoch, score.unwrap_or(f64::INFINITY), kept));
+            self.improved = Instant::now();
+        }
+    }
+
+    /// Why training should stop after this epoch, if it should.
+    pub(super) fn stop(&self, epoch: usize, settings: &Settings) -> Option<Stopped> {
+        let stale = epoch - self.best.as_ref().map_or(0, |(best, ..)| *best);
+        let beyond = |limit: Option<f64>, since: Instant| limit.is_some_and(|s| since.elapsed().as_secs_f64() >= s);
+        if settings.patience.is_some_and(|patience| stale >= patience)
+            || beyond(settings.patience_seconds, self.improved)
+        {
+            Some(Stopped::Patience)
+        } else if beyond(settings.time_limit, self.started) {
+            Some(Stopped::TimeLimit)
+        } else {
+            None
+        }
+    }
+
+    /// The best epoch and its parameters.
+    pub(super) fn finish(self) -> (usize, Option<Vec<f32>>) {
+        match self.best {
+            Some((epoch, _, parameters)) => (epoch, Some(parameters)),
+            None => (0, None),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! How to train: every setting with its default.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Optimizer, Select};
+use crate::data::Split;
+use crate::error::{Error, Result};
+
+/// Settings of a training run.
+///
+/// | name | default | purpose |
+/// |---|---|---|
+/// | `epochs` | 50 | most passes over the training rows |
+/// | `batch` | 32 | rows per step |
+/// | `learning_rate` | 0.005 | size of a step |
+/// | `optimizer` | adam | adam, adamw or sgd |
+/// | `select` | validation-regret | which epoch is kept |
+/// | `patience` | none | stop after this many epochs without improvement |
+/// | `patience_seconds` | none | stop after this many seconds without improvement |
+/// | `time_limit` | none | stop after this many seconds |
+/// | `standardize` | true | bring features to mean 0 and deviation 1 |
+/// | `output_map` | true | predict costs as mean + deviation · output |
+/// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
+/// | `warm_start` | false | retrain weighted losses from the baseline instead of afresh |
+/// | `seed` | 0 | parameters and order of batches |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Most passes over the training rows.
+    pub epochs: usize,
+    /// Rows per step.
+    pub batch: usize,
+    /// Size of a step.
+    pub learning_rate: f64,
+    /// Rule of a step.
+    pub optimizer: Optimizer,
+    /// Which epoch is kept.
+    pub select: Select,
+    /// Epochs without improvement before stopping.
+    pub patience: Option<usize>,
+    /// Seconds without improvement before stopping.
+    pub patience_seconds: Option<f64>,
+    /// Seconds before stopping.
+    pub time_limit: Option<f64>,
+    /// Whether features are brought to mean 0 and deviation 1 over the training rows.
+    pub standardize: bool,
+    /// Whether outputs pass the fixed map mean + deviation · output.
+    pub output_map: bool,
+    /// Whether the loss is rescaled so that gradients stay of the order of 1.
+    pub rescale: bool,
+    /// Whether weighted losses retrain from their baseline.
+    pub warm_start: bool,
+    /// Seed of parameters and batches.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            epochs: 50,
+            batch: 32,
+            learning_rate: 0.005,
+            optimizer: Optimizer::default(),
+            select: Select::ValidationRegret,
+            patience: None,
+            patience_seconds: None,
+            time_limit: None,
+            standardize: true,
+            output_map: true,
+            rescale: true,
+            warm_start: false,
+            seed: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings behind the paper's component table: features as they are, the loss not rescaled.
+    pub fn paper(seed: u64) -> Self {
+        Self { standardize: false, rescale: false, seed, ..Self::default() }
+    }
+
+    pub(super) fn check(&self, split: &Split) -> Result<()> {
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        if self.batch == 0 {
+            return Err(Error::setting("batch must be at least 1"));
+        }
+        if !positive(self.learning_rate) {
+            return Err(Error::setting(format!("learning_rate must be above 0, not {}", self.learning_rate)));
+        }
+        let limits = [("patience_seconds", self.patience_seconds), ("time_limit", self.time_limit)];
+        if let Some((name, _)) = limits.iter().find(|(_, value)| value.is_some_and(|v| !positive(v))) {
+            return Err(Error::setting(format!("{name} must be above 0 seconds")));
+        }
+        if split.train.is_empty() {
+            return Err(Error::setting("no rows to train on"));
+        }
+        if self.select.validates() && split.validation.is_empty() {
+            let message = format!("select = {} needs validation rows; give some or use select = last", self.select);
+            return Err(Error::setting(message));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! Weights of instances, found from the regret and the loss of a baseline.
+//!
+//! C_i = regret_i / loss_i makes the weighted loss of the baseline equal its regret, so that a step
+//! that lowers the one lowers the other where the two are locally proportional.
+
+use super::Ready;
+use super::step::{Batch, WithoutProgress};
+use crate::error::Result;
+use crate::evaluate::regrets;
+use crate::predict::Network;
+
+/// How regret and loss of a baseline become a weight.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Rule {
+    /// C, IC and EIC.
+    RegretOverLoss,
+    /// W(w).
+    Reweighted(f64),
+}
+
+/// Weights of all rows of the table, given the members of the baseline; rows that neither train nor
+/// validate weigh 1.
+pub(super) fn weights(ready: &Ready<'_>, baseline: &[Network], rule: Rule) -> Result<Vec<f64>> {
+    let (task, recipe) = (ready.task, ready.recipe);
+    let rows = [task.split.train.as_slice(), &task.split.validation].concat();
+    let predictions = mean_predictions(ready, baseline, &rows)?;
+    let regrets = regrets(&predictions, task.data, &rows, (task.oracle, &WithoutProgress(task.watch)))?;
+    let found = match rule {
+        Rule::Reweighted(w) => reweighted(&regrets, w),
+        Rule::RegretOverLoss => {
+            let loss = recipe.loss.build(task.data, task.oracle.problem().as_ref(), None);
+            let losses = Batch::new(1.0).losses_of(ready, loss.as_ref(), &predictions, &rows)?;
+            let best: Vec<f64> = rows.iter().map(|row| task.data.best_objective(*row)).collect();
+            instance_costs(&regrets, &losses, &best)
+        }
+    };
+    let mut weights = vec![1.0; task.data.len()];
+    rows.iter().zip(found).for_each(|(row, weight)| weights[*row] = weight);
+    Ok(weights)
+}
+
+/// Mean predicted costs (to be minimised) of the members of a baseline.
+fn mean_predictions(ready: &Ready<'_>, members: &[Network], rows: &[usize]) -> Result<crate::data::Matrix> {
+    let mut batch = Batch::new(1.0);
+    let mut mean = batch.predictions(ready, &members[0], rows)?;
+    for (count, member) in members.iter().enumerate().skip(1) {
+        let next = batch.predictions(ready, member, rows)?;
+        let share = 1.0 / (count + 1) as f32;
+        mean.as_mut_slice().iter_mut().zip(next.as_slice()).for_each(|(mean, next)| *mean += share * (next - *mean));
+    }
+    Ok(mean)
+}
+
+/// C: regret over loss. Instances without regret, or without a loss to divide by, get the mean of the
+/// others; when no instance has regret all weigh 1.
+pub fn instance_costs(regrets: &[f64], losses: &[f64], best: &[f64]) -> Vec<f64> {
+    let known = |i: usize| regrets[i] > 1e-6 * best[i].abs().max(1.0) && losses[i] > 0.0;
+    let ratios: Vec<Option<f64>> = (0..regrets.len()).map(|i| known(i).then(|| regrets[i] / losses[i])).collect();
+    let found = ratios.iter().flatten().count();
+    let mean = if found == 0 { 1.0 } else { ratios.iter().flatten().sum::<f64>() / found as f64 };
+    ratios.into_iter().map(|ratio| ratio.unwrap_or(mean)).collect()
+}
+
+/// W(w): w times regret plus 1−w.
+pub fn reweighted(regrets: &[f64], w: f64) -> Vec<f64> {
+    regrets.iter().map(|regret| w * regret + (1.0 - w)).collect()
+}

@@ -1,0 +1,198 @@
+//! Value and gradient of the cost-sensitive family, against golden vectors and the paper's propositions.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Case, assert_close, golden, numbers, rows};
+use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
+use regretless::Decision;
+use regretless::loss::{BaseError, Cos, Loss, LossSpec, Query, Side};
+use regretless::oracle::Oracle;
+use regretless::problem::{Bounds, Sense, TopK};
+use regretless::train::instance_costs;
+
+const CASES: [&str; 3] = ["components_sp4x5_min", "components_ks10_max", "components_tsp7_min"];
+
+fn free_choice(items: usize) -> Oracle {
+    Oracle::new(Arc::new(TopK { items, k: items, at_most: true, sense: Sense::Minimize }))
+}
+
+/// A family member without problem-specific bounds.
+fn binary(cos: Cos) -> regretless::loss::cos::CosLoss {
+    regretless::loss::cos::CosLoss::new(cos, Bounds::Binary)
+}
+
+fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], best: &Decision) -> f64 {
+    let oracle = free_choice(costs.len());
+    let mut gradient = vec![0.0; costs.len()];
+    let query = Query { instance: 0, costs, prediction, best };
+    loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap()
+}
+
+#[test]
+fn values_gradients_and_instance_costs_equal_the_golden_vectors() {
+    for name in CASES {
+        let Some(file) = golden(name) else { return };
+        let case = Case::new(&file["inputs"], &file["sense"]);
+        let regrets = numbers(&file["baseline_regret"]);
+        for (label, expected) in file["components"].as_object().unwrap().iter().filter(|(l, _)| !l.contains("Os")) {
+            let loss = binary(label.parse().unwrap());
+            let what = format!("{name} {label}");
+            let (values, gradients) = case.evaluate(&loss, &case.predictions);
+            case.assert_equal(&expected["plain"], &values, &gradients, &what);
+            let costs = instance_costs(&regrets, &values, &case.best_objectives());
+            assert_close(&costs, &numbers(&expected["instance_costs"]), 1e-8, &format!("{what} instance costs"));
+            let others = case.inner(&rows(&expected["with_costs"]["pred"]));
+            let (values, gradients) = case.evaluate(&loss, &others);
+            let weigh = |rows: Vec<f64>| rows.iter().zip(&costs).map(|(v, c)| v * c).collect::<Vec<f64>>();
+            let weighed: Vec<Vec<f64>> =
+                gradients.iter().zip(&costs).map(|(g, c)| g.iter().map(|x| x * c).collect()).collect();
+            case.assert_equal(&expected["with_costs"], &weigh(values), &weighed, &format!("{what} weighted"));
+        }
+    }
+}
+
+#[test]
+fn gradients_agree_with_finite_differences() {
+    let costs = [1.0, -2.0, 0.5, 3.0, -0.7];
+    let prediction = [0.8, -1.5, 0.9, 2.2, -1.3];
+    let best = Decision::choosing([1, 4]);
+    let oracle = free_choice(5);
+    for spec in LossSpec::examples() {
+        let LossSpec::Cos(cos) = &spec;
+        let loss = binary(cos.clone());
+        let mut gradient = [0.0; 5];
+        let query = Query { instance: 0, costs: &costs, prediction: &prediction, best: &best };
+        loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap();
+        for j in 0..5 {
+            let at = |step: f64| {
+                let mut moved = prediction;
+                moved[j] += step;
+                value(&loss, &costs, &moved, &best)
+            };
+            let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+            assert!((slope - gradient[j]).abs() < 1e-7, "{spec}, output {j}: {slope} and {}", gradient[j]);
+        }
+    }
+}
+
+#[test]
+fn a_variable_between_its_bounds_is_always_penalised() {
+    let bounds = Bounds::Box { lower: vec![0.0, -1.0, 0.0, 2.0], upper: vec![2.0, 5.0, 3.0, 2.0] };
+    let cos = Cos { side: Side::OneSided, ..Cos::plain(BaseError::Absolute) };
+    let loss = regretless::loss::cos::CosLoss::new(cos, bounds);
+    // At its upper bound, at its lower, between, and fixed.
+    let best = Decision::from_dense(&[2.0, -1.0, 1.5, 2.0]);
+    let costs = [1.0; 4];
+    let oracle = free_choice(4);
+    let counted = |shift: f64| {
+        let mut gradient = [0.0; 4];
+        let prediction = costs.map(|c| c + shift);
+        let query = Query { instance: 0, costs: &costs, prediction: &prediction, best: &best };
+        loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap();
+        gradient.map(|g| g != 0.0)
+    };
+    assert_eq!(counted(0.5), [true, false, true, false]);
+    assert_eq!(counted(-0.5), [false, true, true, false]);
+}
+
+#[test]
+fn mean_squared_error_is_recovered_from_the_general_form() {
+    let (costs, prediction, none) = ([1.0, 2.0, 3.0], [1.5, 1.0, 3.0], Decision::default());
+    let half = Cos { side: Side::Pinball(vec![0.5]), ..Cos::plain(BaseError::Squared) };
+    let general = 2.0 * value(&binary(half), &costs, &prediction, &none);
+    assert_eq!(general, value(&binary(Cos::plain(BaseError::Squared)), &costs, &prediction, &none));
+}
+
+#[test]
+fn each_output_can_have_its_own_quantile() {
+    let taus = Cos { side: Side::Pinball(vec![0.1, 0.9]), ..Cos::plain(BaseError::Absolute) };
+    let none = Decision::default();
+    let low = value(&binary(taus.clone()), &[0.0, 0.0], &[-1.0, -1.0], &none);
+    let high = value(&binary(taus), &[0.0, 0.0], &[1.0, 1.0], &none);
+    assert_close(&[low, high], &[(0.1 + 0.9) / 2.0, (0.9 + 0.1) / 2.0], 1e-15, "pinball");
+}
+
+#[test]
+fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
+    let oracle = free_choice(3);
+    for error in [BaseError::Squared, BaseError::Absolute] {
+        let loss = binary(Cos { scale_invariant: true, ..Cos::plain(error) });
+        let mut gradient = [0.0; 3];
+        let query = Query { instance: 0, costs: &[3.0, 4.0, 0.0], prediction: &[0.0; 3], best: &Decision::default() };
+        let value = loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap();
+        assert!(value.is_finite() && gradient.iter().all(|g| g.abs() < 1.0), "{gradient:?}");
+        assert!(gradient[0] < 0.0 && gradient[1] < 0.0, "the step must lead towards the truth");
+    }
+}
+
+#[test]
+fn weights_by_regret_over_loss_make_the_baseline_loss_equal_its_regret() {
+    let (regrets, losses, best) = ([2.0, 0.5, 3.0], [0.1, 0.2, 4.0], [10.0; 3]);
+    let weights = instance_costs(&regrets, &losses, &best);
+    let weighted: f64 = weights.iter().zip(losses).map(|(w, l)| w * l).sum();
+    assert!((weighted - regrets.iter().sum::<f64>()).abs() < 1e-12);
+}
+
+#[test]
+fn instances_without_regret_or_without_loss_get_the_mean_weight() {
+    assert_eq!(instance_costs(&[0.0, 2.0, 6.0, 1.0], &[1.0, 1.0, 2.0, 0.0], &[1.0; 4]), [2.5, 2.0, 3.0, 2.5]);
+    assert_eq!(instance_costs(&[0.0, 1e-9], &[1.0, 1.0], &[1.0; 2]), [1.0, 1.0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Zero one-sided loss means that the best decision stays best: no regret.
+    #[test]
+    fn no_one_sided_loss_means_no_regret(
+        costs in prop::collection::vec(-5.0..5.0_f64, 6),
+        moves in prop::collection::vec(0.0..3.0_f64, 6),
+        k in 1_usize..6,
+    ) {
+        let problem = TopK { items: 6, k, at_most: false, sense: Sense::Minimize };
+        let oracle = Oracle::new(Arc::new(problem));
+        let best = oracle.asker().solve(&costs).unwrap().decision;
+        let harmless = |(j, c): (usize, &f64)| if best.value(j) == 1.0 { c - moves[j] } else { c + moves[j] };
+        let prediction: Vec<f64> = costs.iter().enumerate().map(harmless).collect();
+        let cos = Cos { side: Side::OneSided, ..Cos::plain(BaseError::Squared) };
+        prop_assert!(value(&binary(cos), &costs, &prediction, &best) == 0.0);
+        let chosen = oracle.asker().solve(&prediction).unwrap().decision;
+        prop_assert!((chosen.dot(&costs) - best.dot(&costs)).abs() < 1e-12);
+    }
+
+    /// Normalised squared error is the cosine distance times 2/d.
+    #[test]
+    fn normalised_squared_error_is_the_cosine_distance(
+        costs in prop::collection::vec(-5.0..5.0_f64, 4),
+        prediction in prop::collection::vec(-5.0..5.0_f64, 4),
+    ) {
+        let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        proptest::prop_assume!(norm(&costs) > 1e-3 && norm(&prediction) > 1e-3);
+        let product: f64 = costs.iter().zip(&prediction).map(|(a, b)| a * b).sum();
+        let cosine = product / norm(&costs) / norm(&prediction);
+        let cos = Cos { scale_invariant: true, ..Cos::plain(BaseError::Squared) };
+        let found = value(&binary(cos), &costs, &prediction, &Decision::default());
+        prop_assert!((found - 0.5 * (1.0 - cosine)).abs() < 1e-12);
+    }
+
+    /// Under S, the length of a prediction changes nothing.
+    #[test]
+    fn scale_invariant_losses_ignore_the_scale(
+        prediction in prop::collection::vec(0.1..5.0_f64, 4),
+        factor in 0.01..100.0_f64,
+    ) {
+        let costs = [1.0, -2.0, 3.0, 0.5];
+        let best = Decision::choosing([1]);
+        let longer: Vec<f64> = prediction.iter().map(|p| p * factor).collect();
+        for spec in LossSpec::examples() {
+            let LossSpec::Cos(cos) = spec;
+            if cos.scale_invariant {
+                let loss = binary(cos);
+                let (a, b) = (value(&loss, &costs, &prediction, &best), value(&loss, &costs, &longer, &best));
+                prop_assert!((a - b).abs() < 1e-10);
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Training as a user sees it: it lowers what it should, repeats itself exactly, and stops where told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use regretless::data::synthetic::Recipe as DataRecipe;
+use regretless::data::{Dataset, Features, Matrix, Shape, Split};
+use regretless::evaluate::{Evaluation, evaluate};
+use regretless::label::Labelled;
+use regretless::loss::LossSpec;
+use regretless::oracle::Oracle;
+use regretless::parallel::Threads;
+use regretless::predict::{Model, PredictorSpec};
+use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
+use regretless::train::{Optimizer, Recipe, Select, Settings, Stopped, Task, Trained, train};
+use regretless::watch::{Silent, Watch};
+use regretless::{Error, Result};
+
+/// A labelled table with its problem, oracle and split.
+struct Setting {
+    problem: ProblemSpec,
+    data: Labelled,
+    split: Split,
+    oracle: Oracle,
+}
+
+impl Setting {
+    fn new(problem: ProblemSpec, data: Dataset, counts: [usize; 3], threads: usize) -> Self {
+        let oracle = Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
+        let split = Split::in_order(data.len(), counts).unwrap();
+        let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+        Self { problem, data, split, oracle }
+    }
+
+    fn paths(threads: usize) -> Self {
+        let benchmark: Benchmark = "SP4x4".parse().unwrap();
+        let (problem, data) = benchmark.generate(DataRecipe::paper(260, 3)).unwrap();
+        Self::new(problem, data, [160, 40, 60], threads)
+    }
+
+    fn train(&self, loss: &str, settings: Settings) -> Result<Trained> {
+        self.train_with(loss, PredictorSpec::Linear, settings)
+    }
+
+    fn train_with(&self, loss: &str, predictor: PredictorSpec, settings: Settings) -> Result<Trained> {
+        let task = Task { data: &self.data, split: &self.split, oracle: &self.oracle, watch: &Silent };
+        train(&task, &Recipe { loss: loss.parse()?, predictor, settings }, &self.problem)
+    }
+
+    fn test(&self, model: &Model) -> Evaluation {
+        let mut predictions = model.predict(self.data.data().features()).unwrap();
+        self.data.sense().flip(predictions.as_mut_slice());
+        let width = predictions.cols();
+        let rows: Vec<f32> = self.split.test.iter().flat_map(|row| predictions.row(*row).to_vec()).collect();
+        let rows = Matrix::new(self.split.test.len(), width, rows).unwrap();
+        evaluate(&rows, &self.data, &self.split.test, (&self.oracle, &Silent)).unwrap()
+    }
+}
+
+fn quick() -> Settings {
+    Settings { epochs: 12, learning_rate: 0.02, ..Settings::default() }
+}
+
+/// Houses of a street: each has its own two features and one shared rule gives its value.
+fn items_with_own_features(instances: usize, items: usize) -> Dataset {
+    let value = |i: usize| (i as f32 * 0.37).sin();
+    let rows = instances * items;
+    let features: Vec<f32> = (0..rows).flat_map(|i| [value(i), value(3 * i + 1)]).collect();
+    let costs = features.chunks(2).map(|x| 5.0 + 2.0 * x[0] - x[1]).collect();
+    let features = Matrix::new(rows, 2, features).unwrap();
+    let features = Features::new(features, Shape::Long { items }, None).unwrap();
+    Dataset::new(features, Matrix::new(instances, items, costs).unwrap(), None).unwrap()
+}
+
+#[test]
+fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
+    let setting = Setting::paths(1);
+    let untrained = setting.test(&setting.train("MSE", Settings { epochs: 0, ..quick() }).unwrap().model).regret;
+    for loss in LossSpec::examples() {
+        let trained = setting.train(&loss.to_string(), quick()).unwrap();
+        let epochs = &trained.report.rounds[0].epochs;
+        let (first, last) = (epochs[1].training_loss.unwrap(), epochs[12].training_loss.unwrap());
+        assert!(last < first, "{loss}: training loss went from {first} to {last}");
+        let regret = setting.test(&trained.model).regret;
+        assert!(regret < untrained, "{loss}: test regret {regret}, untrained {untrained}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+    let bytes = |threads: usize, seed: u64| {
+        let setting = Setting::paths(threads);
+        let trained = setting.train("MAE(C,O,S)", Settings { seed, ..quick() }).unwrap();
+        trained.model.to_bytes().unwrap()
+    };
+    let one = bytes(1, 5);
+    assert_eq!(one, bytes(2, 5));
+    assert_eq!(one, bytes(3, 5));
+    assert_ne!(one, bytes(1, 6));
+}
+
+#[test]
+fn weighted_losses_solve_once_more_per_training_and_validation_row() {
+    let setting = Setting::paths(1);
+    let solves = |loss: &str| {
+        let settings = Settings { select: Select::ValidationLoss, epochs: 2, ..quick() };
+        setting.train(loss, settings).unwrap().report.solves
+    };
+    assert_eq!(solves("MAE(O,S)"), 0);
+    for (loss, rounds) in [("MSE(C)", 1), ("MSE(W(0.5))", 1), ("MSE(IC(3))", 2), ("MAE(EIC(4),S)", 3)] {
+        assert_eq!(solves(loss), rounds * 200, "{loss}");
+    }
+}
+
+#[test]
+fn validation_by_regret_solves_once_per_row_and_epoch() {
+    let setting = Setting::paths(1);
+    assert_eq!(setting.train("MSE", Settings { epochs: 4, ..quick() }).unwrap().report.solves, 5 * 40);
+}
+
+#[test]
+fn instance_costs_are_iterative_costs_of_two_rounds_and_no_reweighting_is_the_base_loss() {
+    let setting = Setting::paths(1);
+    let parameters = |loss: &str| setting.train(loss, quick()).unwrap().model.members;
+    assert_eq!(parameters("MSE(C,S)"), parameters("MSE(IC(2),S)"));
+    assert_eq!(parameters("MAE(W(0))"), parameters("MAE"));
+    assert_eq!(parameters("MSE(EIC(3))").len(), 3);
+    assert_eq!(parameters("MSE(EIC(3))")[1], parameters("MSE(C)")[0]);
+}
+
+#[test]
+fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
+    let setting = Setting::paths(1);
+    let trained = setting.train("MSE", quick()).unwrap();
+    let round = &trained.report.rounds[0];
+    let regret = |epoch: usize| round.epochs[epoch].validation_regret.unwrap();
+    assert!((0..=12).all(|epoch| regret(round.best_epoch) <= regret(epoch)));
+    let wild = Settings { learning_rate: 1e6, epochs: 3, select: Select::ValidationLoss, ..quick() };
+    assert_eq!(setting.train("MSE", wild).unwrap().report.best_epoch(), 0);
+    let last = Settings { learning_rate: 1e6, epochs: 3, select: Select::Last, ..quick() };
+    assert_eq!(setting.train("MSE", last).unwrap().report.best_epoch(), 3);
+}
+
+#[test]
+fn patience_and_time_limits_end_training_early() {
+    let setting = Setting::paths(1);
+    let stopped = |settings: Settings| {
+        let report = setting.train("MSE", settings).unwrap().report;
+        (report.rounds[0].stopped, report.rounds[0].epochs.len() - 1)
+    };
+    let wild = Settings { learning_rate: 1e6, select: Select::ValidationLoss, ..quick() };
+    assert_eq!(stopped(Settings { patience: Some(2), ..wild.clone() }), (Stopped::Patience, 2));
+    assert_eq!(stopped(Settings { patience_seconds: Some(1e-9), ..wild }), (Stopped::Patience, 1));
+    assert_eq!(stopped(Settings { time_limit: Some(1e-9), ..quick() }), (Stopped::TimeLimit, 1));
+    assert_eq!(stopped(quick()), (Stopped::Epochs, 12));
+}
+
+#[test]
+fn other_optimisers_train_too() {
+    let setting = Setting::paths(1);
+    let adamw = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.1 };
+    for (optimizer, learning_rate) in [(adamw, 0.02), (Optimizer::Sgd { momentum: 0.9 }, 0.05)] {
+        let settings = Settings { optimizer, learning_rate, select: Select::ValidationLoss, ..quick() };
+        let epochs = &setting.train("MSE", settings).unwrap().report.rounds[0].epochs;
+        assert!(epochs[12].validation_loss < epochs[0].validation_loss, "{optimizer:?}");
+    }
+}
+
+#[test]
+fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
+    let setting = Setting::paths(1);
+    // Features of zero and no output map: the first predictions are the biases, here zero as well.
+    let settings = Settings { output_map: false, select: Select::ValidationLoss, ..quick() };
+    for loss in ["MSE(S)", "MAE(O,S)"] {
+        let epochs = setting.train(loss, settings.clone()).unwrap().report.rounds[0].epochs.clone();
+        assert!(epochs[12].validation_loss < epochs[0].validation_loss, "{loss}");
+        assert!(epochs.iter().all(|epoch| epoch.validation_loss.unwrap().is_finite()));
+    }
+}
+
+#[test]
+fn hidden_layers_learn_what_a_linear_model_cannot() {
+    let setting = Setting::paths(1);
+    let settings = Settings { epochs: 60, select: Select::Last, ..quick() };
+    let loss = |predictor: PredictorSpec| {
+        let report = setting.train_with("MSE", predictor, settings.clone()).unwrap().report;
+        report.rounds[0].epochs[60].training_loss.unwrap()
+    };
+    assert!(loss("mlp:32".parse().unwrap()) < loss(PredictorSpec::Linear));
+}
+
+#[test]
+fn one_shared_predictor_serves_every_item_of_the_long_shape() {
+    let problem = ProblemSpec::TopK(TopK { items: 6, k: 2, at_most: false, sense: Sense::Maximize });
+    for predictor in ["linear", "mlp:8"] {
+        let setting = Setting::new(problem.clone(), items_with_own_features(60, 6), [40, 10, 10], 1);
+        let settings = Settings { epochs: 80, select: Select::ValidationLoss, ..quick() };
+        let trained = setting.train_with("MSE", predictor.parse().unwrap(), settings).unwrap();
+        assert_eq!(trained.model.members[0].sizes().last(), Some(&1));
+        let evaluation = setting.test(&trained.model);
+        assert!(evaluation.mse < 0.05, "{predictor}: {}", evaluation.mse);
+        let predicted = trained.model.predict(setting.data.data().features()).unwrap();
+        assert!((4.0..6.0).contains(&(predicted.as_slice().iter().sum::<f32>() / 360.0)), "costs in the user's sense");
+    }
+}
+
+#[test]
+fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
+    let setting = Setting::paths(1);
+    let settings = |rescale| Settings { rescale, select: Select::ValidationLoss, ..quick() };
+    let loss = |rescale| {
+        let report = setting.train("MSE(O,S)", settings(rescale)).unwrap().report;
+        report.rounds[0].epochs[12].validation_loss.unwrap()
+    };
+    assert!((loss(true) / loss(false) - 1.0).abs() < 0.02, "{} and {}", loss(true), loss(false));
+    let tiny = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1.0, decay: 0.0 };
+    let with_large_epsilon = |rescale| {
+        let settings = Settings { optimizer: tiny, ..settings(rescale) };
+        let epochs = &setting.train("MSE(O,S)", settings).unwrap().report.rounds[0].epochs;
+        epochs[12].validation_loss.unwrap() / epochs[0].validation_loss.unwrap()
+    };
+    assert!(with_large_epsilon(true) < 0.9 * with_large_epsilon(false));
+}
+
+#[test]
+fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
+    let setting = Setting::paths(1);
+    let settings = Settings {
+        learning_rate: 1e30,
+        epochs: 50,
+        select: Select::Last,
+        optimizer: Optimizer::Sgd { momentum: 0.0 },
+        ..quick()
+    };
+    let error = setting.train("MSE", settings).unwrap_err();
+    assert!(matches!(error, Error::NonFinite { epoch: 1.., output: Some(_), .. }), "{error}");
+    assert!(error.to_string().contains("epoch"), "{error}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let setting = Setting::paths(1);
+    for settings in [
+        Settings { batch: 0, ..quick() },
+        Settings { learning_rate: 0.0, ..quick() },
+        Settings { learning_rate: f64::NAN, ..quick() },
+        Settings { time_limit: Some(-1.0), ..quick() },
+    ] {
+        assert!(matches!(setting.train("MSE", settings), Err(Error::Setting(_))));
+    }
+    let mut without = Setting::paths(1);
+    without.split.validation.clear();
+    let message = without.train("MSE", quick()).unwrap_err().to_string();
+    assert!(message.contains("validation"), "{message}");
+}
+
+/// Interrupts after some polls.
+struct Impatient(AtomicU64);
+
+impl Watch for Impatient {
+    fn interrupted(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) > 30
+    }
+}
+
+#[test]
+fn an_interrupted_training_says_so() {
+    let setting = Setting::paths(1);
+    let watch = Impatient(AtomicU64::new(0));
+    let task = Task { data: &setting.data, split: &setting.split, oracle: &setting.oracle, watch: &watch };
+    let recipe = Recipe { loss: "MSE".parse().unwrap(), predictor: PredictorSpec::Linear, settings: quick() };
+    assert!(matches!(train(&task, &recipe, &setting.problem), Err(Error::Interrupted)));
+}
+
+#[test]
+fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
+    let setting = Setting::paths(1);
+    let model = setting.train("MAE(EIC(2),O,S)", quick()).unwrap().model;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    model.save(&path, false).unwrap();
+    assert!(matches!(model.save(&path, false), Err(Error::Exists(_))));
+    let back = Model::load(&path).unwrap();
+    assert_eq!(back, model);
+    let features = setting.data.data().features();
+    assert_eq!(back.predict(features).unwrap(), model.predict(features).unwrap());
+    let names = features.names().iter().map(|name| format!("other_{name}")).collect();
+    let foreign = Features::new(features.values().clone(), Shape::Wide, Some(names)).unwrap();
+    let message = back.predict(&foreign).unwrap_err().to_string();
+    assert!(message.contains("other_x0") && message.contains("x0"), "{message}");
+    std::fs::write(&path, b"not a model").unwrap();
+    let message = Model::load(&path).unwrap_err().to_string();
+    assert!(message.contains("model.safetensors"), "{message}");
+}
+
+#[test]
+fn a_table_of_the_wrong_width_is_refused() {
+    let (_, data) = "SP4x4".parse::<Benchmark>().unwrap().generate(DataRecipe::paper(5, 1)).unwrap();
+    let oracle = Oracle::new(Arc::new(TopK { items: 5, k: 1, at_most: false, sense: Sense::Minimize }));
+    let message = Labelled::solve(data, &oracle, &Silent).unwrap_err().to_string();
+    assert!(message.contains("24") && message.contains('5'), "{message}");
+}
