@@ -1,0 +1,155 @@
+//! Times of exact tours and quality of the local search on the paper's synthetic data.
+//!
+//! `cargo bench -p regretless --bench tour`. Costs are of three kinds: true, predicted by ordinary
+//! least squares, and 2·predicted − true as the SPO+ loss asks for.
+
+#![allow(clippy::print_stdout, reason = "a benchmark reports")]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
+
+use std::time::Instant;
+
+use regretless::data::Dataset;
+use regretless::data::synthetic::Recipe;
+use regretless::problem::Benchmark;
+use regretless::solve::tour::TourSearch;
+use regretless::solve::tour::ascent::Goal;
+use regretless::solve::tour::candidates::Candidates;
+use regretless::solve::tour::edges::Distances;
+use regretless::solve::tour::local::LocalSearch;
+use regretless::solve::tour::one_tree::OneTree;
+use regretless::solve::tour::start::Greedy;
+use regretless::solve::{Limits, Solver, Status};
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
+    for (nodes, instances) in [(20, 300), (50, 100), (64, 60), (100, 20)] {
+        if chosen(&format!("TSP{nodes}")) {
+            exact(nodes, instances);
+        }
+    }
+    for (nodes, instances) in [(100, 10), (250, 5), (1000, 2)] {
+        if chosen(&format!("LK{nodes}")) {
+            local(nodes, instances);
+        }
+    }
+}
+
+/// Costs of the three kinds, in double precision.
+fn kinds(nodes: usize, instances: usize) -> [(&'static str, Vec<Vec<f64>>); 3] {
+    let (_, data) = Benchmark::Tour { nodes }.generate(Recipe::paper(instances.max(100), 135)).unwrap();
+    let (truth, predicted) = (wide(&data), least_squares(&data));
+    let mixed = truth.iter().zip(&predicted).map(|(c, h)| c.iter().zip(h).map(|(c, h)| 2.0 * h - c).collect());
+    let mixed = mixed.collect();
+    [("c", truth), ("h", predicted), ("2h-c", mixed)].map(|(name, mut rows): (_, Vec<Vec<f64>>)| {
+        rows.truncate(instances);
+        (name, rows)
+    })
+}
+
+fn wide(data: &Dataset) -> Vec<Vec<f64>> {
+    (0..data.len()).map(|row| data.costs().row(row).iter().map(|cost| f64::from(*cost)).collect()).collect()
+}
+
+/// Predictions of the least-squares fit with an intercept, by the normal equations.
+fn least_squares(data: &Dataset) -> Vec<Vec<f64>> {
+    let features: Vec<Vec<f64>> = (0..data.len())
+        .map(|row| std::iter::once(1.0).chain(data.features().of(row).iter().map(|x| f64::from(*x))).collect())
+        .collect();
+    let (size, costs) = (features[0].len(), data.costs().cols());
+    let mut system = vec![vec![0.0; size + costs]; size];
+    for (row, x) in features.iter().enumerate() {
+        for i in 0..size {
+            (0..size).for_each(|j| system[i][j] += x[i] * x[j]);
+            (0..costs).for_each(|j| system[i][size + j] += x[i] * f64::from(data.costs().row(row)[j]));
+        }
+    }
+    for pivot in 0..size {
+        let row = system[pivot].clone();
+        for (other, target) in system.iter_mut().enumerate().filter(|(other, _)| *other != pivot) {
+            debug_assert_ne!(other, pivot);
+            let factor = target[pivot] / row[pivot];
+            target.iter_mut().zip(&row).for_each(|(t, r)| *t -= factor * r);
+        }
+    }
+    let weight = |i: usize, j: usize| system[i][size + j] / system[i][i];
+    let predict = |x: &Vec<f64>| (0..costs).map(|j| (0..size).map(|i| x[i] * weight(i, j)).sum()).collect();
+    features.iter().map(predict).collect()
+}
+
+fn exact(nodes: usize, instances: usize) {
+    for (kind, rows) in kinds(nodes, instances) {
+        let mut solver = TourSearch::new(nodes, Limits { nodes: 200_000, gap: 0.0 });
+        let mut unproven = 0;
+        let mut times: Vec<f64> = Vec::new();
+        let mut total = 0.0;
+        for costs in &rows {
+            let begin = Instant::now();
+            let solution = solver.solve(costs).unwrap();
+            times.push(begin.elapsed().as_secs_f64() * 1e3);
+            unproven += usize::from(solution.status != Status::Optimal);
+            total += solution.objective;
+        }
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let most = times.iter().copied().fold(0.0, f64::max);
+        println!(
+            "TSP{nodes:<4} {kind:<5} median {:8.4} ms  mean {mean:8.4}  max {most:9.3}  unproven {unproven}  mean cost {:.4}",
+            median(&mut times),
+            total / rows.len() as f64
+        );
+    }
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Local search from a greedy tour, its candidates ordered by a 1-tree.
+fn local(nodes: usize, instances: usize) {
+    for (kind, rows) in kinds(nodes, instances) {
+        let mut sums = [[0.0; 2]; 4];
+        for costs in &rows {
+            for (sum, (gap, time)) in sums.iter_mut().zip(measure(nodes, costs)) {
+                sum[0] += gap / rows.len() as f64;
+                sum[1] += time / rows.len() as f64;
+            }
+        }
+        print!("LK{nodes:<5} {kind:<5}");
+        for (name, [gap, time]) in ["ascent", "pass", "n kicks", "3n kicks"].iter().zip(sums) {
+            print!("  {name}: {time:.2} ms {gap:.3} %");
+        }
+        println!();
+    }
+}
+
+/// Distance to the 1-tree bound in per cent, and milliseconds: after the ascent (plain-cost local
+/// search), one pass, n kicks, 3n kicks.
+fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
+    let distances = Distances::new(nodes, costs);
+    let (mut tree, mut candidates) = (OneTree::default(), Candidates::default());
+    let (mut greedy, mut local) = (Greedy::default(), LocalSearch::default());
+    let mut multipliers = vec![0.0; nodes];
+    candidates.by_reduced_cost(&distances, &multipliers, 6);
+    let mut order = greedy.tour(&distances, &candidates, &multipliers).to_vec();
+    let first = local.improve(&distances, &candidates, &mut order, 0);
+    let mut goal = Goal { target: first, enough: f64::INFINITY, steps: 60, pace: 1.0, patience: 5 };
+    let begin = Instant::now();
+    tree.ascend(&distances, &mut multipliers, &goal);
+    let ascent = begin.elapsed().as_secs_f64() * 1e3;
+    let begin = Instant::now();
+    candidates.by_nearness(&distances, &multipliers, &tree, 6);
+    let start = greedy.tour(&distances, &candidates, &multipliers).to_vec();
+    let ordering = begin.elapsed().as_secs_f64() * 1e3;
+    let runs = [0, nodes, 3 * nodes].map(|kicks| {
+        let mut order = start.clone();
+        let begin = Instant::now();
+        let length = local.improve(&distances, &candidates, &mut order, kicks);
+        (length, ordering + begin.elapsed().as_secs_f64() * 1e3)
+    });
+    goal.steps = 300;
+    goal.target = runs[2].0;
+    let bound = tree.ascend(&distances, &mut multipliers, &goal);
+    let gap = |length: f64| 100.0 * (length - bound) / length.abs();
+    [(gap(first), ascent), (gap(runs[0].0), runs[0].1), (gap(runs[1].0), runs[1].1), (gap(runs[2].0), runs[2].1)]
+}
