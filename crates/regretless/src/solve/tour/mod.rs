@@ -16,6 +16,8 @@ use crate::decision::Decision;
 pub mod array;
 pub mod ascent;
 pub mod candidates;
+#[cfg(feature = "highs")]
+pub mod cut;
 pub mod edges;
 mod graph;
 pub mod local;

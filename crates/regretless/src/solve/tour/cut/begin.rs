@@ -1,0 +1,88 @@
+//! What comes before any linear programme: a good tour, node multipliers, and the edges to start with.
+
+use super::master::Ends;
+use crate::solve::tour::ascent::Goal;
+use crate::solve::tour::candidates::Candidates;
+use crate::solve::tour::edges::{Distances, edge_index};
+use crate::solve::tour::local::LocalSearch;
+use crate::solve::tour::one_tree::OneTree;
+use crate::solve::tour::search::{Incumbent, Rules};
+use crate::solve::tour::start::Greedy;
+
+/// Neighbours per node that the local search looks at.
+const NEIGHBOURS: usize = 6;
+/// Edges per node that the linear relaxation starts with.
+const COLUMNS: usize = 5;
+
+/// A first tour and multipliers; buffers are kept between calls.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Beginning {
+    pub(super) distances: Distances,
+    pub(super) multipliers: Vec<f64>,
+    pub(super) order: Vec<u32>,
+    tree: OneTree,
+    candidates: Candidates,
+    greedy: Greedy,
+    local: LocalSearch,
+}
+
+impl Beginning {
+    /// Takes over costs and finds a tour by them, without kicks.
+    pub(super) fn start(&mut self, nodes: usize, costs: &[f64]) {
+        self.distances.fill(nodes, costs);
+        self.multipliers.clear();
+        self.multipliers.resize(nodes, 0.0);
+        self.candidates.by_reduced_cost(&self.distances, &self.multipliers, NEIGHBOURS);
+        let order = self.greedy.tour(&self.distances, &self.candidates, &self.multipliers);
+        self.order.clear();
+        self.order.extend_from_slice(order);
+        self.local.improve(&self.distances, &self.candidates, &mut self.order, 0);
+    }
+
+    /// Raises the 1-tree bound towards the present tour; returns it.
+    pub(super) fn ascend(&mut self, steps: usize, enough: f64) -> f64 {
+        let target = self.distances.length(&self.order);
+        let goal = Goal { target, enough, steps, pace: 1.0, patience: 5 };
+        self.tree.ascend(&self.distances, &mut self.multipliers, &goal)
+    }
+
+    /// Searches a better tour among the edges near to the 1-tree.
+    pub(super) fn improve(&mut self, kicks: usize) {
+        self.candidates.by_nearness(&self.distances, &self.multipliers, &self.tree, NEIGHBOURS);
+        self.local.improve(&self.distances, &self.candidates, &mut self.order, kicks);
+    }
+
+    /// Searches a better tour among the edges that are cheap under these potentials.
+    pub(super) fn improve_by(&mut self, potentials: &[f64], kicks: usize) {
+        self.candidates.by_reduced_cost(&self.distances, potentials, NEIGHBOURS);
+        self.local.improve(&self.distances, &self.candidates, &mut self.order, kicks);
+    }
+
+    /// Offers the present tour.
+    pub(super) fn offer(&self, best: &mut Incumbent, costs: &[f64], rules: &Rules) {
+        let mut numbers: Vec<u32> = tour_edges(&self.order).map(|ends| number(self.order.len(), ends)).collect();
+        best.offer(&mut numbers, costs, rules);
+    }
+
+    /// The edges of the tour and the cheapest few at every node by reduced cost, sorted.
+    pub(super) fn promising_edges(&mut self) -> Vec<Ends> {
+        self.candidates.by_reduced_cost(&self.distances, &self.multipliers, COLUMNS);
+        let near = self.candidates.pairs().map(|(i, j)| [i.min(j), i.max(j)]);
+        let mut edges: Vec<Ends> = near.chain(tour_edges(&self.order)).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+}
+
+/// The number of an edge among the costs.
+pub(super) fn number(nodes: usize, [i, j]: Ends) -> u32 {
+    edge_index(nodes, i as usize, j as usize) as u32
+}
+
+/// The edges of a closed tour.
+pub(super) fn tour_edges(order: &[u32]) -> impl Iterator<Item = Ends> + '_ {
+    let closing = order.last().copied().zip(order.first().copied());
+    let pairs = order.windows(2).map(|pair| (pair[0], pair[1])).chain(closing);
+    pairs.map(|(i, j)| [i.min(j), i.max(j)])
+}

@@ -1,0 +1,132 @@
+//! Branch and cut for tours on a linear relaxation (Padberg and Rinaldi 1991), for more nodes than the
+//! 1-tree search can manage.
+//!
+//! A local search finds a good tour and 1-trees find multipliers; the relaxation starts with the few best
+//! edges of every node, and cuts and edges join until neither is violated at the root. Edges whose
+//! reduced cost exceeds the gap are out for good; what is left is searched.
+//!
+//! * [`begin`]: tour and multipliers. [`master`]: the linear relaxation. [`price`]: what duals prove.
+//! * [`cuts`], [`support`], [`ring`], [`blossom`]: inequalities and how violated ones are found.
+//! * [`root`]: the relaxation over all edges. [`tree`]: the search below it.
+
+use super::edges::num_edges;
+use super::search::{Incumbent, Rules};
+use crate::decision::Decision;
+use crate::solve::{Failure, Limits, Solution, Solver, Status};
+
+mod begin;
+mod blossom;
+mod cuts;
+mod master;
+mod price;
+mod ring;
+mod root;
+mod support;
+mod tree;
+
+use begin::Beginning;
+use master::Ends;
+use root::{Family, Root};
+use tree::{Task, Tree};
+
+/// Trees grown before the linear relaxation.
+const STEPS: usize = 60;
+
+/// The exact solver for larger tours.
+#[derive(Debug, Clone, Default)]
+pub struct TourCut {
+    nodes: usize,
+    limits: Limits,
+    begin: Beginning,
+}
+
+impl TourCut {
+    /// An engine for tours through this many nodes, at least 5.
+    pub fn new(nodes: usize, limits: Limits) -> Self {
+        Self { nodes, limits, ..Self::default() }
+    }
+
+    fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let mut best = Incumbent::default();
+        self.begin.start(self.nodes, costs);
+        let rules = Rules::new(&self.begin.distances, self.limits);
+        self.begin.offer(&mut best, costs, &rules);
+        let bound = self.begin.ascend(STEPS, best.level);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        self.begin.improve(self.nodes);
+        self.begin.offer(&mut best, costs, &rules);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        let edges = self.begin.promising_edges();
+        let mut root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        let bound = root.tighten(&self.begin.distances, Family::All, best.level)?;
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
+        let distances = &self.begin.distances;
+        let task = Task { distances, costs, rules, most_nodes: self.limits.nodes };
+        let verdict = Tree::new(task, root.master, spare, bound).run(&mut best)?;
+        Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
+    }
+
+    /// Drops the edges that no better tour can use. Returns those that are left but no columns, and the
+    /// least cost of a tour that uses a dropped one.
+    fn exclude(&self, root: &mut Root, bound: f64, level: f64) -> Result<(Vec<(Ends, f64)>, f64), Failure> {
+        let distances = &self.begin.distances;
+        let mut spare = Vec::new();
+        let mut dropped = f64::INFINITY;
+        root.prices.scan(distances, level - bound, |i, j, reduced| {
+            if !root.has([i, j]) {
+                spare.push(([i, j], reduced));
+            }
+        });
+        // Everything the scan left out costs more than the level.
+        dropped = dropped.min(level.next_up());
+        let doomed: Vec<bool> = root
+            .master
+            .edges
+            .iter()
+            .zip(&root.master.point.value)
+            .map(|([i, j], value)| {
+                let reduced = root.prices.reduced(distances.between(*i, *j), *i, *j);
+                *value == 0.0 && bound + reduced > level
+            })
+            .collect();
+        root.master.drop_edges(doomed)?;
+        Ok((spare, dropped))
+    }
+
+    /// The best tour, and what is known given that all other tours cost at least `floor`.
+    fn answer(&self, best: &mut Incumbent, floor: f64, complete: bool) -> Solution {
+        let objective = best.cost;
+        let decision = Decision::choosing(best.edges.drain(..));
+        let distances = &self.begin.distances;
+        let noise = distances.noise();
+        let close = if distances.whole() { floor > objective - 1.0 + noise.min(0.5) } else { floor >= objective - noise };
+        if close {
+            return Solution::optimal(decision, objective);
+        }
+        let bound = (floor - noise).min(objective);
+        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
+        let within = complete || gap <= self.limits.gap;
+        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
+        Solution { decision, objective, bound, status }
+    }
+}
+
+impl Solver for TourCut {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        if self.nodes < 3 {
+            return Err(Failure::Infeasible);
+        }
+        if costs.len() != num_edges(self.nodes) {
+            let (found, right) = (costs.len(), num_edges(self.nodes));
+            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
+        }
+        self.run(costs)
+    }
+}
