@@ -1,8 +1,11 @@
 //! Tours are exact: they equal brute force, golden optima and published optima, whatever the costs.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first error")]
+
 mod common;
 
 use common::{golden, numbers, rows};
+use regretless::data::tsplib::{self, Instance};
 use regretless::problem::{Problem, Tsp};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::tour::edges::{Distances, num_edges};
@@ -73,7 +76,7 @@ fn the_cheapest_tour_equals_brute_force_on_all_kinds_of_costs() {
         let (found, expected) = (solve(nodes, &costs).objective, brute_force(nodes, &costs));
         let scale = costs.iter().fold(1e-300, |most: f64, cost| cost.abs().max(most));
         assert!(
-            (found - expected).abs() <= 1e-10 * scale * nodes as f64,
+            (found - expected).abs() <= 2e-12 * scale * nodes as f64,
             "case {case}, kind {kind}, {nodes} nodes: {found} not {expected}"
         );
     }
@@ -107,4 +110,86 @@ fn one_solver_used_again_answers_as_a_fresh_one() {
 fn three_and_four_nodes_work() {
     assert_eq!(solve(3, &[1.0, 2.0, 3.0]).objective, 6.0);
     assert_eq!(solve(4, &[9.0, 1.0, 1.0, 1.0, 1.0, 9.0]).objective, 4.0);
+}
+
+/// Published instances with their optima.
+fn published(folder: &str, column: &str) -> Vec<(String, Instance, f64)> {
+    let Some(data) = common::reference_data() else { return Vec::new() };
+    let extension = if folder == "cvrp" { "vrp" } else { "tsp" };
+    let table = std::fs::read_to_string(data.join(folder).join("optima.csv")).unwrap();
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let column = lines.next().unwrap().iter().position(|name| *name == column).unwrap();
+    let instance = |name: &str| tsplib::read(&data.join(folder).join(format!("{name}.{extension}"))).unwrap();
+    lines.map(|line| (line[0].to_string(), instance(line[0]), line[column].parse().unwrap())).collect()
+}
+
+#[test]
+fn small_published_instances_are_solved_to_their_optima() {
+    for (name, instance, optimum) in published("tsplib", "optimum") {
+        if instance.nodes <= 52 {
+            assert_eq!(solve(instance.nodes, &instance.costs).objective, optimum, "{name}");
+        }
+    }
+}
+
+#[test]
+fn published_optimal_tours_have_the_published_length() {
+    let Some(data) = common::reference_data() else { return };
+    for (name, instance, optimum) in published("tsplib", "optimum") {
+        let Ok(text) = std::fs::read_to_string(data.join("tsplib").join(format!("{name}.opt.tour"))) else { continue };
+        let (_, list) = text.split_once("TOUR_SECTION").unwrap();
+        let numbers = list.split_whitespace().map_while(|word| word.parse::<i64>().ok()).take_while(|node| *node > 0);
+        let order: Vec<u32> = numbers.map(|node| node as u32 - 1).collect();
+        assert_eq!(Distances::new(instance.nodes, &instance.costs).length(&order), optimum, "{name}");
+    }
+}
+
+#[test]
+fn local_search_comes_within_one_percent_of_published_optima() {
+    for (name, instance, optimum) in published("tsplib", "optimum") {
+        let nodes = instance.nodes;
+        let solution = solve_within(nodes, &instance.costs, Limits { nodes: 0, gap: 0.0 });
+        let excess = solution.objective / optimum - 1.0;
+        assert!((0.0..0.01).contains(&excess), "{name}: {} against {optimum}", solution.objective);
+        let slack = 1.0 - solution.bound / optimum;
+        assert!((0.0..0.05).contains(&slack), "{name}: bound {} against {optimum}", solution.bound);
+    }
+}
+
+#[test]
+fn vehicle_routing_files_have_demands_and_a_depot() {
+    for (name, instance, capacity) in published("cvrp", "capacity") {
+        assert_eq!((instance.capacity, instance.demands.len()), (Some(capacity), instance.nodes), "{name}");
+        assert_eq!((instance.depots, instance.demands[0]), (vec![0], 0.0), "{name}");
+    }
+}
+
+#[test]
+fn a_search_stopped_early_tells_the_truth() {
+    for case in 0..40 {
+        let nodes = 11;
+        let costs = random_costs(nodes, case % KINDS, &mut Stream::new(Purpose::Benchmark, 3, [case as u64, 2]));
+        let optimum = brute_force(nodes, &costs);
+        let noise = 1e-9 * costs.iter().fold(1.0, |most: f64, cost| cost.abs().max(most));
+        for limits in [Limits { nodes: 0, gap: 0.0 }, Limits { nodes: 1, gap: 0.0 }, Limits { nodes: 1000, gap: 0.05 }]
+        {
+            let solution = solve_within(nodes, &costs, limits);
+            assert!(solution.bound <= optimum + noise && optimum <= solution.objective + noise);
+            match solution.status {
+                Status::Optimal => assert!((solution.objective - optimum).abs() <= noise),
+                Status::WithinGap(gap) => {
+                    assert!(gap <= 0.05 + 1e-9 && limits.gap > 0.0, "case {case}: {gap}, {limits:?}");
+                }
+                Status::LimitReached => assert!(limits.nodes <= 1),
+            }
+        }
+    }
+}
+
+#[test]
+fn golden_true_solutions_are_optimal_for_true_costs() {
+    let Some(file) = golden("losses_tsp7_min") else { return };
+    let (costs, expected) = (rows(&file["inputs"]["true_cost"]), rows(&file["inputs"]["true_obj"]).concat());
+    let found: Vec<f64> = costs.iter().map(|costs| solve(7, costs).objective).collect();
+    common::assert_close(&found, &expected, 1e-8, "true objectives");
 }

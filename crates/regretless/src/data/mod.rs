@@ -9,6 +9,7 @@ mod matrix;
 pub mod output;
 pub mod split;
 pub mod synthetic;
+pub mod tsplib;
 
 pub use matrix::Matrix;
 pub use split::Split;

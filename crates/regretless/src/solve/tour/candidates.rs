@@ -7,42 +7,37 @@ use super::one_tree::OneTree;
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
     each: usize,
-    list: Vec<u32>,
+    /// Each candidate with the cost of its edge, which is thus read in one sweep.
+    list: Vec<(u32, f64)>,
     row: Vec<f64>,
     best: Vec<(f64, f64, u32)>,
 }
 
 impl Candidates {
-    /// Neighbours by reduced cost c_ij − π_i − π_j, ties to the lower number.
-    pub fn by_reduced_cost(&mut self, distances: &Distances, multipliers: &[f64], each: usize) {
-        self.rank(distances, multipliers, each, |_, row| row.fill(0.0));
+    /// Neighbours by cost, ties to the lower number.
+    pub fn by_cost(&mut self, distances: &Distances, each: usize) {
+        self.rank(distances, each, |_, row| row.fill(0.0));
     }
 
-    /// Neighbours by their nearness to a 1-tree grown under these multipliers, ties by reduced cost,
-    /// then to the lower number.
-    pub fn by_nearness(&mut self, distances: &Distances, multipliers: &[f64], tree: &OneTree, each: usize) {
-        self.rank(distances, multipliers, each, |node, row| tree.nearness(distances, multipliers, node, row));
+    /// Neighbours by their nearness to a 1-tree, given the reduced costs it was grown by; ties by
+    /// reduced cost, then to the lower number.
+    pub fn by_nearness(&mut self, reduced: &Distances, tree: &OneTree, each: usize) {
+        self.rank(reduced, each, |node, row| tree.nearness(reduced, node, row));
     }
 
-    /// The candidates of one node, best first.
+    /// The candidates of one node with the costs of their edges, best first.
     #[inline]
-    pub fn of(&self, node: u32) -> &[u32] {
+    pub fn of(&self, node: u32) -> &[(u32, f64)] {
         &self.list[node as usize * self.each..][..self.each]
     }
 
     /// All pairs of a node and one of its candidates.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let each = self.each.max(1);
-        self.list.iter().enumerate().map(move |(place, other)| ((place / each) as u32, *other))
+        self.list.iter().enumerate().map(move |(place, other)| ((place / each) as u32, other.0))
     }
 
-    fn rank(
-        &mut self,
-        distances: &Distances,
-        multipliers: &[f64],
-        each: usize,
-        mut nearness: impl FnMut(u32, &mut [f64]),
-    ) {
+    fn rank(&mut self, distances: &Distances, each: usize, mut nearness: impl FnMut(u32, &mut [f64])) {
         let nodes = distances.nodes();
         self.each = each.min(nodes - 1);
         self.list.clear();
@@ -52,11 +47,11 @@ impl Candidates {
             self.best.clear();
             for (other, cost) in distances.row(node).iter().enumerate() {
                 if other as u32 != node {
-                    let entry = (self.row[other], cost - multipliers[other], other as u32);
+                    let entry = (self.row[other], *cost, other as u32);
                     keep_best(&mut self.best, self.each, entry);
                 }
             }
-            self.list.extend(self.best.iter().map(|entry| entry.2));
+            self.list.extend(self.best.iter().map(|entry| (entry.2, distances.between(node, entry.2))));
         }
     }
 }

@@ -63,6 +63,18 @@ impl Distances {
         self.whole = self.scale < (1_u64 << 40) as f64 && costs.iter().all(|cost| cost.fract() == 0.0);
     }
 
+    /// Overwrites the table with the reduced costs c_ij − π_i − π_j of another. Tours differ by the
+    /// same amounts as before; scale and noise stay those of the costs themselves.
+    pub fn reduce(&mut self, from: &Self, multipliers: &[f64]) {
+        self.nodes = from.nodes;
+        self.scale = from.scale;
+        self.whole = false;
+        self.values.clear();
+        for (row, own) in from.values.chunks_exact(from.nodes.max(1)).zip(multipliers) {
+            self.values.extend(row.iter().zip(multipliers).map(|(cost, other)| cost - (own + other)));
+        }
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
@@ -90,10 +102,9 @@ impl Distances {
         self.whole
     }
 
-    /// Differences of totals below this are rounding noise: a hundred-billionth of the largest cost
-    /// per node.
+    /// Differences of totals below this are rounding noise: 10⁻¹² of the largest cost per node.
     pub fn noise(&self) -> f64 {
-        1e-11 * self.scale * self.nodes as f64
+        1e-12 * self.scale * self.nodes as f64
     }
 
     /// Cost of a closed tour.

@@ -14,7 +14,7 @@ use super::candidates::Candidates;
 use super::edges::Distances;
 
 /// Steps after which a trial is given up.
-const MOST_STEPS: usize = 40;
+const MOST_STEPS: usize = 6;
 /// Longest stretch between two bridges of a kick.
 const STRETCH: usize = 30;
 
@@ -197,14 +197,17 @@ impl Search<'_> {
     fn step(&self, tour: &ArrayTour, path: Path, gain: f64, added: &[(u32, u32)]) -> Option<Exchange> {
         let mut best: Option<Exchange> = None;
         let last = tour.order().len() - 1;
-        for t3 in self.candidates.of(path.start) {
-            let gain = gain - self.cost(path.start, *t3);
+        for (t3, cost) in self.candidates.of(path.start) {
+            let gain = gain - cost;
+            if gain <= self.noise {
+                continue;
+            }
             let k = path.offset(tour, *t3);
-            if gain <= self.noise || k < 2 || k == last {
+            if k < 2 || k == last {
                 continue;
             }
             let third = Third { tour, path, t3: *t3, k, gain, added };
-            if self.from_near_side(&third, &mut best) || self.from_far_side(&third, &mut best) {
+            if self.part_near_side(&third, &mut best) || self.part_far_side(&third, &mut best) {
                 break;
             }
         }
@@ -212,7 +215,7 @@ impl Search<'_> {
     }
 
     /// Parts t3 from the neighbour on the start's side: still a path, which may close at once.
-    fn from_near_side(&self, third: &Third, best: &mut Option<Exchange>) -> bool {
+    fn part_near_side(&self, third: &Third, best: &mut Option<Exchange>) -> bool {
         let k = third.k;
         let t4 = third.path.at(third.tour, k - 1);
         if third.was_added(third.t3, t4) {
@@ -224,10 +227,13 @@ impl Search<'_> {
             *best = Some(two);
             return true;
         }
-        for t5 in self.candidates.of(t4) {
-            let gain = gain - self.cost(t4, *t5);
+        for (t5, cost) in self.candidates.of(t4) {
+            let gain = gain - cost;
+            if gain <= self.noise {
+                continue;
+            }
             let j = third.path.offset(third.tour, *t5);
-            if gain <= self.noise || j == k || j + 2 == k || j + 1 == k || *t5 == third.path.end {
+            if j == k || j + 2 == k || j + 1 == k || *t5 == third.path.end {
                 continue;
             }
             // In the path after the first exchange t5 is followed back to the start by t6.
@@ -242,17 +248,20 @@ impl Search<'_> {
     }
 
     /// Parts t3 from the neighbour on the end's side: start to t3 is a ring, which t5 must open.
-    fn from_far_side(&self, third: &Third, best: &mut Option<Exchange>) -> bool {
+    fn part_far_side(&self, third: &Third, best: &mut Option<Exchange>) -> bool {
         let k = third.k;
         let t4 = third.path.at(third.tour, k + 1);
         if third.was_added(third.t3, t4) {
             return false;
         }
         let gain = third.gain + self.cost(third.t3, t4);
-        for t5 in self.candidates.of(t4) {
-            let gain = gain - self.cost(t4, *t5);
+        for (t5, cost) in self.candidates.of(t4) {
+            let gain = gain - cost;
+            if gain <= self.noise {
+                continue;
+            }
             let j = third.path.offset(third.tour, *t5);
-            if gain <= self.noise || j >= k {
+            if j >= k {
                 continue;
             }
             let t6 = third.path.at(third.tour, j + 1);
@@ -343,6 +352,72 @@ impl SplitMix {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((mixed ^ (mixed >> 31)) >> 32) * bound as u64 >> 32) as usize
+        ((((mixed ^ (mixed >> 31)) >> 32) * bound as u64) >> 32) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Candidates, Distances, LocalSearch, Search, SplitMix};
+    use crate::random::{Purpose, Stream};
+    use crate::solve::tour::edges::num_edges;
+
+    fn random(nodes: usize, seed: u64) -> (Distances, Candidates) {
+        let mut stream = Stream::new(Purpose::Benchmark, seed, [nodes as u64, 0]);
+        let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.uniform(-20.0, 5.0)).collect();
+        let distances = Distances::new(nodes, &costs);
+        let mut candidates = Candidates::default();
+        candidates.by_cost(&distances, 6);
+        (distances, candidates)
+    }
+
+    #[test]
+    fn gains_add_up_to_the_change_in_length() {
+        for (nodes, seed) in (5..60).zip(0..) {
+            let (distances, candidates) = random(nodes, seed);
+            let search = Search { distances: &distances, candidates: &candidates, noise: 1e-9 };
+            let mut local = LocalSearch::default();
+            let order: Vec<u32> = (0..nodes as u32).collect();
+            local.tour.set(&order);
+            local.queue.fill(&order);
+            let gain = local.settle(&search);
+            let after = distances.length(local.tour.order());
+            assert!((distances.length(&order) - gain - after).abs() < 1e-9, "{nodes} nodes");
+        }
+    }
+
+    #[test]
+    fn a_kick_and_its_repair_can_be_taken_back_exactly() {
+        let mut stream = SplitMix(1);
+        for (nodes, seed) in (8..60).zip(0..) {
+            let (distances, candidates) = random(nodes, seed);
+            let search = Search { distances: &distances, candidates: &candidates, noise: 1e-9 };
+            let mut local = LocalSearch::default();
+            let order: Vec<u32> = (0..nodes as u32).collect();
+            local.tour.set(&order);
+            local.queue.inside = vec![false; nodes];
+            let gain = local.kick(&search, &mut stream);
+            let kicked = distances.length(local.tour.order());
+            assert!((distances.length(&order) - gain - kicked).abs() < 1e-9, "{nodes} nodes");
+            local.settle(&search);
+            local.tour.undo_to(0);
+            assert_eq!(local.tour.order(), order);
+        }
+    }
+
+    #[test]
+    fn kicks_never_lengthen_a_tour_and_are_the_same_every_time() {
+        let (distances, candidates) = random(80, 4);
+        let start: Vec<u32> = (0..80).collect();
+        let lengths = [0, 20, 200].map(|kicks| {
+            let mut orders = [start.clone(), start.clone()];
+            let found =
+                orders.each_mut().map(|order| LocalSearch::default().improve(&distances, &candidates, order, kicks));
+            assert_eq!((found[0], &orders[0]), (found[1], &orders[1]));
+            found[0]
+        });
+        // The same tour read from another node sums to the same length but for rounding.
+        assert!(lengths[0] + 1e-9 > lengths[1] && lengths[1] + 1e-9 > lengths[2]);
+        assert!(lengths[2] < distances.length(&start) - 1.0);
     }
 }

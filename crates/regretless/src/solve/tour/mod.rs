@@ -2,8 +2,8 @@
 //!
 //! Costs may be negative, real and far from metric: nothing here assumes more than symmetry. A local
 //! search finds a good tour, 1-trees bound it from below, and branch and bound closes the gap. The
-//! answer depends on the costs only; of tours whose costs differ by less than rounding noise (a
-//! hundred-billionth of the largest cost per node) the first one found is kept.
+//! answer depends on the costs only; of tours whose costs differ by less than rounding noise (10⁻¹² of
+//! the largest cost per node) the first one found is kept.
 //!
 //! * [`edges`]: how edges are numbered, costs as a table.
 //! * [`one_tree`], [`ascent`]: the bound and its multipliers.
@@ -35,9 +35,7 @@ use search::{Incumbent, Rules, Search, Task};
 use start::Greedy;
 
 /// Neighbours per node that the local search looks at.
-const NEIGHBOURS: usize = 6;
-/// Trees grown at the root.
-const ROOT_STEPS: usize = 60;
+const NEIGHBOURS: usize = 5;
 
 /// The exact solver: local search, 1-tree bound, branch and bound.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +43,7 @@ pub struct TourSearch {
     nodes: usize,
     limits: Limits,
     distances: Distances,
+    reduced: Distances,
     multipliers: Vec<f64>,
     tree: OneTree,
     candidates: Candidates,
@@ -64,24 +63,44 @@ impl TourSearch {
         Self { nodes, limits, ..Self::default() }
     }
 
-    /// A first good tour by plain costs.
+    /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
     fn first_tour(&mut self, costs: &[f64], rules: &Rules) {
         self.multipliers.clear();
         self.multipliers.resize(self.nodes, 0.0);
-        self.candidates.by_reduced_cost(&self.distances, &self.multipliers, NEIGHBOURS);
-        let order = self.greedy.tour(&self.distances, &self.candidates, &self.multipliers);
-        self.order.clear();
-        self.order.extend_from_slice(order);
-        self.local.improve(&self.distances, &self.candidates, &mut self.order, 0);
         self.best = Incumbent::default();
+        self.candidates.by_cost(&self.distances, NEIGHBOURS);
+        self.order.clear();
+        self.order.extend_from_slice(self.greedy.tour(&self.distances, &self.candidates));
+        self.offer_order(costs, rules);
+        // A greedy tour is far from optimal, so full steps towards it would overshoot.
+        self.raise(Goal { steps: 15, pace: 0.5, patience: 3, ..self.goal() });
+        self.find_neighbours();
+        self.order.clear();
+        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
         self.offer_order(costs, rules);
     }
 
-    /// A better tour, searched among the edges near to the best 1-tree.
+    /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
     fn better_tour(&mut self, costs: &[f64], rules: &Rules) {
-        self.candidates.by_nearness(&self.distances, &self.multipliers, &self.tree, NEIGHBOURS);
-        self.local.improve(&self.distances, &self.candidates, &mut self.order, self.nodes);
+        self.find_neighbours();
+        let kicks = (self.nodes * self.nodes / 200).min(self.nodes);
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
         self.offer_order(costs, rules);
+    }
+
+    /// Candidates by nearness to the present tree.
+    fn find_neighbours(&mut self) {
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+    }
+
+    fn goal(&self) -> Goal {
+        Goal { target: self.best.cost, enough: self.best.level, steps: 60, pace: 1.0, patience: 5 }
+    }
+
+    fn raise(&mut self, goal: Goal) -> f64 {
+        self.tree.ascend(&self.distances, &mut self.multipliers, &goal)
     }
 
     fn offer_order(&mut self, costs: &[f64], rules: &Rules) {
@@ -107,7 +126,7 @@ impl TourSearch {
         self.survivors.clear();
         let mut floor = f64::INFINITY;
         for i in 0..self.nodes {
-            self.tree.nearness(&self.distances, &self.multipliers, i as u32, &mut self.near);
+            self.tree.nearness(&self.reduced, i as u32, &mut self.near);
             for j in i + 1..self.nodes {
                 let least = bound + self.near[j];
                 if least > self.best.level {
@@ -124,8 +143,7 @@ impl TourSearch {
         self.distances.fill(self.nodes, costs);
         let rules = Rules::new(&self.distances, self.limits);
         self.first_tour(costs, &rules);
-        let goal = Goal { target: self.best.cost, enough: self.best.level, steps: ROOT_STEPS, pace: 1.0, patience: 5 };
-        let bound = self.tree.ascend(&self.distances, &mut self.multipliers, &goal);
+        let bound = self.raise(self.goal());
         if bound > self.best.level {
             return self.answer(bound, true);
         }

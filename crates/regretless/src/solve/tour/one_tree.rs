@@ -68,18 +68,17 @@ impl OneTree {
         spanning.chain([(self.special, self.extra)])
     }
 
-    /// How much dearer the cheapest 1-tree becomes when it must use the edge from `node` to each
-    /// other node; 0 for its own edges (Helsgaun's α-nearness, 2000).
-    pub fn nearness(&self, distances: &Distances, multipliers: &[f64], node: u32, out: &mut [f64]) {
-        let own = multipliers[node as usize];
-        let reduced = distances.row(node).iter().zip(multipliers).map(|(cost, other)| cost - own - other);
+    /// How much dearer the tree becomes when it must use the edge from `node` to each other node, 0
+    /// for its own edges (Helsgaun's α-nearness, 2000), given the reduced costs it was grown by.
+    pub fn nearness(&self, reduced: &Distances, node: u32, out: &mut [f64]) {
+        let keys = reduced.row(node);
         if node == self.special {
-            out.iter_mut().zip(reduced).for_each(|(out, key)| *out = (key - self.extra_key).max(0.0));
+            out.iter_mut().zip(keys).for_each(|(out, key)| *out = (key - self.extra_key).max(0.0));
             return;
         }
         self.dearest_on_the_way(node, out);
         out[self.special as usize] = self.extra_key;
-        out.iter_mut().zip(reduced).for_each(|(out, key)| *out = (key - *out).max(0.0));
+        out.iter_mut().zip(keys).for_each(|(out, key)| *out = (key - *out).max(0.0));
     }
 
     /// For every node the dearest tree edge on the way to it from `node`.
@@ -189,5 +188,59 @@ impl Grow for Pair<'_> {
 
     fn degrees(&self) -> &[u32] {
         &self.tree.degree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Goal, OneTree};
+    use crate::random::{Purpose, Stream};
+    use crate::solve::tour::edges::{Distances, num_edges};
+
+    /// The cheapest 1-tree at a leaf's node that uses one edge, by making that edge irresistible.
+    fn with_edge(costs: &[f64], nodes: usize, edge: usize) -> f64 {
+        let mut lured = costs.to_vec();
+        lured[edge] -= 1e6;
+        OneTree::default().grow(&Distances::new(nodes, &lured), &vec![0.0; nodes]) + 1e6
+    }
+
+    #[test]
+    fn nearness_never_promises_more_than_the_tree_with_that_edge_costs() {
+        let nodes = 9;
+        for seed in 0..40 {
+            let mut stream = Stream::new(Purpose::Benchmark, seed, [9, 9]);
+            let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.uniform(-3.0, 3.0)).collect();
+            let distances = Distances::new(nodes, &costs);
+            let mut tree = OneTree::default();
+            let bound = tree.grow(&distances, &vec![0.0; nodes]);
+            let (mut near, mut edge) = (vec![0.0; nodes], 0);
+            for i in 0..nodes {
+                tree.nearness(&distances, i as u32, &mut near);
+                for value in &near[i + 1..] {
+                    assert!(bound + value <= with_edge(&costs, nodes, edge) + 1e-6);
+                    edge += 1;
+                }
+            }
+            assert!(tree.edges().all(|(i, j)| {
+                tree.nearness(&distances, i, &mut near);
+                near[j as usize] == 0.0
+            }));
+        }
+    }
+
+    #[test]
+    fn the_ascent_raises_the_bound_and_ends_at_its_best_tree() {
+        let nodes = 30;
+        let mut stream = Stream::new(Purpose::Benchmark, 2, [0, 0]);
+        let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
+        let distances = Distances::new(nodes, &costs);
+        let (mut tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
+        let plain = tree.grow(&distances, &multipliers);
+        let target = distances.length(&(0..nodes as u32).collect::<Vec<_>>());
+        let goal = Goal { target, enough: f64::INFINITY, steps: 80, pace: 0.3, patience: 4 };
+        let raised = tree.ascend(&distances, &mut multipliers, &goal);
+        assert!(raised > plain + 0.05 && raised < target);
+        assert_eq!(raised, OneTree::default().grow(&distances, &multipliers));
+        assert_eq!(tree.degrees().iter().sum::<u32>(), 2 * nodes as u32);
     }
 }

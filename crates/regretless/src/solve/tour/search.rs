@@ -54,7 +54,8 @@ impl Rules {
 
     fn level(&self, cost: f64) -> f64 {
         let exact = if self.whole { cost - 1.0 + self.noise.min(0.5) } else { cost - self.noise };
-        exact.min(cost - self.limits.gap * cost.abs())
+        // Noise is taken off again before a bound is reported.
+        exact.min(cost - self.limits.gap * cost.abs() + self.noise)
     }
 }
 
@@ -218,5 +219,60 @@ impl Search {
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
         self.tour.extend(self.tree.edges().iter().map(|edge| number(self.graph.ends(*edge))));
         best.offer(&mut self.tour, task.costs, &task.rules);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Incumbent, Rules, Search, Task};
+    use crate::random::{Purpose, Stream};
+    use crate::solve::Limits;
+    use crate::solve::tour::edges::{Distances, edge_index, num_edges};
+
+    /// The cheapest tour by trying all orders.
+    fn cheapest(distances: &Distances, order: &mut Vec<u32>, fixed: usize) -> f64 {
+        if fixed == order.len() {
+            return distances.length(order);
+        }
+        let mut best = f64::INFINITY;
+        for place in fixed..order.len() {
+            order.swap(fixed, place);
+            best = best.min(cheapest(distances, order, fixed + 1));
+            order.swap(fixed, place);
+        }
+        best
+    }
+
+    /// Searches all edges from the worst possible start: no multipliers and a tour by number.
+    fn search(nodes: usize, costs: &[f64]) -> f64 {
+        let distances = Distances::new(nodes, costs);
+        let rules = Rules::new(&distances, Limits::default());
+        let mut best = Incumbent::default();
+        let mut first: Vec<u32> = (0..nodes).map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32).collect();
+        best.offer(&mut first, costs, &rules);
+        let mut search = Search::default();
+        let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
+        search.reset(nodes, pairs.map(|(i, j)| (i, j, distances.between(i, j))), &vec![0.0; nodes]);
+        let task = Task { costs, rules, bound: f64::NEG_INFINITY };
+        let (floor, complete) = search.run(&task, &mut best);
+        assert!(complete && floor > best.level);
+        best.cost
+    }
+
+    #[test]
+    fn the_search_alone_finds_what_a_good_start_would_hide() {
+        for case in 0..300 {
+            let mut stream = Stream::new(Purpose::Benchmark, 21, [case, 0]);
+            let nodes = 4 + case as usize % 5;
+            let draw = |_| match case % 3 {
+                0 => stream.uniform(-5.0, 1.0),
+                1 => stream.below(3) as f64,
+                _ => stream.unit(),
+            };
+            let costs: Vec<f64> = (0..num_edges(nodes)).map(draw).collect();
+            let expected = cheapest(&Distances::new(nodes, &costs), &mut (0..nodes as u32).collect(), 1);
+            let found = search(nodes, &costs);
+            assert!((found - expected).abs() < 1e-9, "case {case}: {found} not {expected}");
+        }
     }
 }

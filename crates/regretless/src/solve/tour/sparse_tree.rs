@@ -164,20 +164,12 @@ impl SparseTree {
         self.swap[edge as usize] - self.key[edge as usize]
     }
 
-    /// The free edge to branch on: at a node with more than two tree edges, the one whose absence
-    /// costs most; ties go to the edge met first.
+    /// The free edge to branch on: at a node with more than two tree edges, the one the tree could
+    /// most easily do without; ties go to the edge met first.
     pub(super) fn branching_edge(&self, graph: &Graph) -> Option<u32> {
-        let mut best: Option<(f64, u32)> = None;
-        for edge in &self.tree {
-            let crowded = graph.ends(*edge).iter().any(|node| self.degree[*node as usize] > 2);
-            if crowded && graph.state(*edge) == State::Free {
-                let gain = self.swap_gain(*edge);
-                if best.is_none_or(|(most, _)| gain > most) {
-                    best = Some((gain, *edge));
-                }
-            }
-        }
-        best.map(|(_, edge)| edge)
+        let crowded = |edge: u32| graph.ends(edge).iter().any(|node| self.degree[*node as usize] > 2);
+        let open = self.tree.iter().copied().filter(|edge| graph.state(*edge) == State::Free && crowded(*edge));
+        open.min_by(|a, b| self.swap_gain(*a).total_cmp(&self.swap_gain(*b)))
     }
 
     /// The dearest tree edge that an edge from outside could replace.

@@ -3,7 +3,7 @@
 use super::candidates::Candidates;
 use super::edges::Distances;
 
-/// Builds tours greedily by reduced cost; buffers are kept between calls.
+/// Builds tours greedily; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct Greedy {
     edges: Vec<(f64, u32, u32)>,
@@ -16,12 +16,10 @@ pub struct Greedy {
 }
 
 impl Greedy {
-    /// A tour that prefers candidate edges of low reduced cost c_ij − π_i − π_j; ties go to the edge
-    /// with lower numbers.
-    pub fn tour(&mut self, distances: &Distances, candidates: &Candidates, multipliers: &[f64]) -> &[u32] {
-        let reduced = |i: u32, j: u32| distances.between(i, j) - multipliers[i as usize] - multipliers[j as usize];
+    /// A tour that prefers cheap candidate edges; ties go to the edge with lower numbers.
+    pub fn tour(&mut self, distances: &Distances, candidates: &Candidates) -> &[u32] {
         self.edges.clear();
-        self.edges.extend(candidates.pairs().map(|(i, j)| (reduced(i, j), i.min(j), i.max(j))));
+        self.edges.extend(candidates.pairs().map(|(i, j)| (distances.between(i, j), i.min(j), i.max(j))));
         self.edges.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         self.clear(distances.nodes());
         for place in 0..self.edges.len() {
@@ -30,7 +28,7 @@ impl Greedy {
                 self.join(i, j);
             }
         }
-        self.join_paths(reduced);
+        self.join_paths(distances);
         &self.order
     }
 
@@ -55,7 +53,7 @@ impl Greedy {
     }
 
     /// Walks the path of node 0, then always the path with the nearest tip.
-    fn join_paths(&mut self, reduced: impl Fn(u32, u32) -> f64) {
+    fn join_paths(&mut self, distances: &Distances) {
         let nodes = self.mate.len() as u32;
         self.tips.clear();
         self.tips.extend((0..nodes).filter(|node| self.joined[*node as usize][1] == *node));
@@ -65,7 +63,8 @@ impl Greedy {
             let end = self.mate[tip as usize];
             self.tips.retain(|other| *other != tip && *other != end);
             self.walk(tip);
-            let nearest = self.tips.iter().min_by(|a, b| reduced(end, **a).total_cmp(&reduced(end, **b)));
+            let row = distances.row(end);
+            let nearest = self.tips.iter().min_by(|a, b| row[**a as usize].total_cmp(&row[**b as usize]));
             match nearest {
                 Some(next) => tip = *next,
                 None => return,
