@@ -39,7 +39,7 @@ fn negated(row: &[f32]) -> Vec<f64> {
 
 fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
     let mut engine = KnapsackSearch::new(&problem.weights, &problem.capacity, Limits::default());
-    let mut total = 0.0;
+    let (mut total, mut nodes) = (0.0, 0);
     let mut times: Vec<f64> = Vec::new();
     for costs in costs {
         let started = Instant::now();
@@ -47,9 +47,10 @@ fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
         times.push(started.elapsed().as_secs_f64() * 1e3);
         assert_eq!(solution.status, Status::Optimal);
         total += solution.objective;
+        nodes += engine.nodes();
     }
     print(name, &mut times);
-    println!("         objectives sum to {total:.9}");
+    println!("{:14} objectives sum to {total:.9}, {} nodes each", "", nodes / costs.len() as u64);
 }
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {

@@ -2,6 +2,10 @@
 //!
 //! A tour over 1000 nodes has 499,500 variables and 1000 ones. Every decision therefore stores only
 //! its non-zero entries; dense vectors exist where a caller asks for them.
+//!
+//! A problem may also have variables whose costs are known. Those are no part of a decision, but what
+//! they cost is: it is the decision's *fixed* cost, and [`Decision::dot`] counts it. Regrets and losses
+//! compare totals and so are right without knowing of it; it is 0 for most problems.
 
 /// A feasible point of a problem: sparse, its entries in increasing order of index.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -9,6 +13,8 @@ pub struct Decision {
     indices: Box<[u32]>,
     /// Absent when every stored entry is 1.
     values: Option<Box<[f64]>>,
+    /// Cost that does not depend on the predicted costs.
+    fixed: f64,
 }
 
 impl Decision {
@@ -16,7 +22,7 @@ impl Decision {
     pub fn choosing(indices: impl IntoIterator<Item = u32>) -> Self {
         let mut indices: Vec<u32> = indices.into_iter().collect();
         indices.sort_unstable();
-        Self { indices: indices.into(), values: None }
+        Self { indices: indices.into(), values: None, fixed: 0.0 }
     }
 
     /// The decision with these values; zeros are dropped, and all-ones is stored as a choice.
@@ -30,7 +36,19 @@ impl Decision {
         let (indices, values): (Vec<u32>, Vec<f64>) = entries.into_iter().unzip();
         debug_assert!(indices.windows(2).all(|w| w[0] < w[1]));
         let all_ones = values.iter().all(|v| *v == 1.0);
-        Self { indices: indices.into(), values: (!all_ones).then(|| values.into()) }
+        Self { indices: indices.into(), values: (!all_ones).then(|| values.into()), fixed: 0.0 }
+    }
+
+    /// The same decision with this fixed cost (to be minimised, as all costs are).
+    #[must_use]
+    pub fn with_fixed(mut self, fixed: f64) -> Self {
+        self.fixed = fixed;
+        self
+    }
+
+    /// What the decision costs whatever the predicted costs are.
+    pub fn fixed(&self) -> f64 {
+        self.fixed
     }
 
     /// Non-zero entries in increasing order of index.
@@ -62,12 +80,14 @@ impl Decision {
         }
     }
 
-    /// The objective of this decision: the inner product with a cost vector, summed in f64.
+    /// The objective of this decision: the inner product with a cost vector, summed in f64, and the
+    /// fixed cost.
     pub fn dot<C: Copy + Into<f64>>(&self, costs: &[C]) -> f64 {
-        match &self.values {
+        let predicted: f64 = match &self.values {
             None => self.indices.iter().map(|j| costs[*j as usize].into()).sum(),
             Some(_) => self.iter().map(|(j, v)| v * costs[j].into()).sum(),
-        }
+        };
+        predicted + self.fixed
     }
 
     /// Adds `scale` times this decision to a dense vector.
@@ -97,6 +117,15 @@ mod tests {
         assert_eq!(back, dense);
         assert_eq!(decision.dot(&[1.0_f32, 2.0, 3.0, 4.0]), 12.0);
         assert_eq!((decision.value(3), decision.value(0)), (2.5, 0.0));
+    }
+
+    #[test]
+    fn the_fixed_cost_counts_once_in_the_objective_and_never_in_the_vector() {
+        let decision = Decision::choosing([1]).with_fixed(0.5);
+        let mut dense = [0.0; 2];
+        decision.write_dense(&mut dense);
+        assert_eq!((decision.dot(&[1.0, 2.0]), dense), (2.5, [0.0, 1.0]));
+        assert_ne!(decision, Decision::choosing([1]));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::problem::Problem;
+use crate::solve::relax::{RangeKind, Ranges};
 use crate::solve::{Failure, Limits, Solution, Solver};
 use crate::watch::Watch;
 
@@ -23,6 +24,7 @@ pub struct Oracle {
     limits: Limits,
     threads: Threads,
     solves: AtomicU64,
+    relaxed: AtomicU64,
     idle: Mutex<Vec<Box<dyn Solver>>>,
 }
 
@@ -42,6 +44,7 @@ impl Oracle {
             limits: Limits::default(),
             threads: Threads::one(),
             solves: AtomicU64::new(0),
+            relaxed: AtomicU64::new(0),
             idle: Mutex::new(Vec::new()),
         }
     }
@@ -76,9 +79,64 @@ impl Oracle {
         &self.threads
     }
 
-    /// Solves done so far.
+    /// Exact solves done so far.
     pub fn solves(&self) -> u64 {
         self.solves.load(Ordering::Relaxed)
+    }
+
+    /// Solves of the linear relaxation done so far.
+    pub fn relaxed_solves(&self) -> u64 {
+        self.relaxed.load(Ordering::Relaxed)
+    }
+
+    /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row number
+    /// and slot; one solve of the relaxation per row.
+    ///
+    /// # Errors
+    /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
+    pub fn ranges_all<T: Send>(
+        &self,
+        (costs, kind): (&Matrix, RangeKind),
+        slots: &mut [T],
+        keep: impl Fn(usize, &Ranges, &mut T) + Sync + Send,
+        (method, watch): (&str, &dyn Watch),
+    ) -> Result<()> {
+        let ranger = || self.problem.ranger(kind, &self.limits);
+        if ranger().is_none() {
+            return Err(self.missing(method, "cost ranges", "use O instead of O_S, or another problem"));
+        }
+        let mut failures: Vec<Result<()>> = Vec::new();
+        failures.resize_with(slots.len(), || Ok(()));
+        let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut failures).collect();
+        self.threads.fill(
+            &mut pairs,
+            || (ranger(), Vec::new()),
+            |(ranger, widened), row, (slot, failure)| {
+                let Some(ranger) = ranger.as_mut().filter(|_| !watch.interrupted()) else {
+                    **failure = Err(Error::Interrupted);
+                    return;
+                };
+                widened.clear();
+                widened.extend(costs.row(row).iter().map(|cost| f64::from(*cost)));
+                self.relaxed.fetch_add(1, Ordering::Relaxed);
+                match ranger.ranges(widened) {
+                    Ok(ranges) => keep(row, &ranges, slot),
+                    Err(failure_found) => **failure = Err(Error::Solver { instance: row, failure: failure_found }),
+                }
+                watch.advance(1);
+            },
+        );
+        failures.into_iter().collect()
+    }
+
+    /// The error for something this problem does not offer.
+    fn missing(&self, method: &str, capability: &'static str, instead: &str) -> Error {
+        Error::Capability {
+            method: method.to_owned(),
+            capability,
+            problem: self.problem.name(),
+            instead: instead.to_owned(),
+        }
     }
 
     /// An engine for the calling thread; it goes back when dropped.

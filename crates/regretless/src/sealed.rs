@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::error::{Error, Place, Result};
 
 /// Longest header that is read: names and descriptions, never arrays.
-const LONGEST_HEADER: u64 = 16 << 20;
+pub const LONGEST_HEADER: u64 = 16 << 20;
 /// The one metadata key, so that the order of a hash map cannot change the bytes.
 const KEY: &str = "regretless";
 
@@ -162,10 +162,7 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     pub fn from_bytes(bytes: &[u8], format: &str) -> std::result::Result<Self, String> {
         let kind = format.split(' ').next().unwrap_or(format);
         let damaged = |what: &str| format!("this is not a whole {kind} file ({what}); it may be damaged or cut off");
-        let header = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b)).ok_or_else(|| damaged("too short"))?;
-        if header > LONGEST_HEADER {
-            return Err(damaged("its header is too long"));
-        }
+        check_header(bytes).map_err(damaged)?;
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e.to_string()))?;
         let seal = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).ok_or_else(|| damaged("no seal"))?;
         let outer: Seal<serde_json::Value> = serde_json::from_str(seal).map_err(|e| damaged(&e.to_string()))?;
@@ -185,6 +182,25 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     }
 }
 
+/// Refuses a header that is too long, or arrays that claim to reach beyond the end of the file, before
+/// any sum of their lengths is formed, which could overflow.
+fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
+    let (length, rest) = bytes.split_first_chunk().ok_or("too short")?;
+    let length = u64::from_le_bytes(*length);
+    if length > LONGEST_HEADER {
+        return Err("its header is too long");
+    }
+    let header = rest.get(..length as usize).ok_or("shorter than its header")?;
+    let header: serde_json::Value = serde_json::from_slice(header).map_err(|_| "its header is no JSON")?;
+    let arrays = header.as_object().ok_or("its header is no JSON object")?;
+    let within =
+        |array: &serde_json::Value| array["data_offsets"][1].as_u64().is_some_and(|end| end <= rest.len() as u64);
+    match arrays.iter().all(|(name, array)| name == "__metadata__" || within(array)) {
+        true => Ok(()),
+        false => Err("an array reaches beyond its end"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Sealed;
@@ -201,6 +217,17 @@ mod tests {
         assert_eq!(back.take::<Vec<u64>>("a"), Some(vec![1, 2, 3]));
         assert_eq!(back.take::<Vec<f64>>("b"), None);
         assert!(Sealed::<String>::from_bytes(&bytes, "test 2").unwrap_err().contains("'test 1'"));
+    }
+
+    #[test]
+    fn claims_beyond_the_file_are_refused() {
+        let file = |header: &str| [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 3]].concat();
+        let huge = r#"{"a":{"dtype":"U8","shape":[18446744073709551615],"data_offsets":[0,18446744073709551615]}}"#;
+        let message = |bytes: &[u8]| Sealed::<String>::from_bytes(bytes, "test 1").unwrap_err();
+        assert!(message(&file(huge)).contains("beyond its end"));
+        assert!(message(&(1_u64 << 40).to_le_bytes()).contains("too long"));
+        assert!(message(&100_u64.to_le_bytes()).contains("shorter"));
+        assert!(message(&file("[]")).contains("no JSON object"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The synthetic generators equal PyEPO's, bit for bit.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod common;
 
 use common::{golden, numbers, rows};

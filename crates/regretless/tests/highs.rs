@@ -8,7 +8,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{assert_close, golden, numbers, reference_data, rows};
-use regretless::solve::highs::{Basic, Columns, Lp, Model, Outcome, Rows, Simplex};
+use regretless::solve::highs::{Basic, Columns, Lp, Model, Outcome, Rows, Simplex, Stand};
 
 /// `max 3x + 2y, x + y ≤ 4, x + 3y ≤ 6, 0 ≤ x ≤ 3`: optimum (3, 1), value 11.
 fn small() -> Lp {
@@ -115,6 +115,48 @@ fn reduced_columns_solve_for_the_basis() {
     lp.reduced_row(y, &mut row).unwrap();
     assert_close(&row, &[1.0, 1.0], 1e-12, "row of y");
     assert!(lp.reduced_column(2, &mut column).is_err());
+}
+
+#[test]
+fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
+    let mut lp = small();
+    lp.set_integer(0, &[true, true]).unwrap();
+    lp.limit_nodes(0).unwrap();
+    lp.set_start(&[2.0, 1.0]).unwrap();
+    lp.solve().unwrap();
+    assert!(lp.has_point() && lp.objective() >= 8.0, "{}", lp.objective());
+    let mut covering = Lp::new().unwrap();
+    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    (0..40).for_each(|column| columns.push(1.0 + f64::from(column % 7), [0.0, 1.0], []));
+    (0..60).for_each(|row| constraints.push([1.0, 9.0], (0..5).map(|k| ((row * 7 + k * k * 3) % 40, 1.0))));
+    covering.add_columns(&columns).unwrap();
+    covering.add_rows(&constraints).unwrap();
+    covering.use_simplex(Simplex::Dual).unwrap();
+    covering.stop_above(2.0).unwrap();
+    assert_eq!(covering.solve().unwrap(), Outcome::BoundPassed);
+    covering.stop_above(f64::INFINITY).unwrap();
+    assert_eq!(covering.solve().unwrap(), Outcome::Optimal);
+    assert!(covering.objective() > 2.0);
+}
+
+#[test]
+fn a_basis_survives_new_rows_and_columns() {
+    let mut lp = small();
+    lp.solve().unwrap();
+    let (mut rows, mut columns) = (Rows::default(), Columns::default());
+    rows.push([f64::NEG_INFINITY, 100.0], [(0, 1.0)]);
+    columns.push(-1.0, [0.0, 1.0], [(0, 1.0)]);
+    lp.add_rows(&rows).unwrap();
+    lp.add_columns(&columns).unwrap();
+    let basis = lp.basis().unwrap();
+    assert_eq!((basis.columns[2], basis.rows[2]), (Stand::Lower, Stand::Basic));
+    lp.solve().unwrap();
+    assert_eq!(lp.iterations().unwrap(), 0);
+    lp.delete_rows(&[false, false, true]).unwrap();
+    assert_eq!(lp.basis().unwrap().rows.len(), 2, "a row of the basis may go");
+    let tight = lp.basis().unwrap().rows.iter().map(|stand| *stand != Stand::Basic).collect::<Vec<_>>();
+    lp.delete_rows(&tight).unwrap();
+    assert_eq!(lp.basis(), None, "a tight row may not");
 }
 
 #[test]

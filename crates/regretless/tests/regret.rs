@@ -1,5 +1,7 @@
 //! Regret metrics against golden values.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod common;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Training as a user sees it: it lowers what it should, repeats itself exactly, and stops where told.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -149,7 +151,7 @@ fn patience_and_time_limits_end_training_early() {
         (report.rounds[0].stopped, report.rounds[0].epochs.len() - 1)
     };
     let wild = Settings { learning_rate: 1e6, select: Select::ValidationLoss, ..quick() };
-    assert_eq!(stopped(Settings { patience: Some(2), ..wild.clone() }), (Stopped::Patience, 2));
+    assert_eq!(stopped(Settings { patience: Some(2), ..wild }), (Stopped::Patience, 2));
     assert_eq!(stopped(Settings { patience_seconds: Some(1e-9), ..wild }), (Stopped::Patience, 1));
     assert_eq!(stopped(Settings { time_limit: Some(1e-9), ..quick() }), (Stopped::TimeLimit, 1));
     assert_eq!(stopped(quick()), (Stopped::Epochs, 12));
@@ -172,7 +174,7 @@ fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
     // Features of zero and no output map: the first predictions are the biases, here zero as well.
     let settings = Settings { output_map: false, select: Select::ValidationLoss, ..quick() };
     for loss in ["MSE(S)", "MAE(O,S)"] {
-        let epochs = setting.train(loss, settings.clone()).unwrap().report.rounds[0].epochs.clone();
+        let epochs = setting.train(loss, settings).unwrap().report.rounds[0].epochs.clone();
         assert!(epochs[12].validation_loss < epochs[0].validation_loss, "{loss}");
         assert!(epochs.iter().all(|epoch| epoch.validation_loss.unwrap().is_finite()));
     }
@@ -183,7 +185,7 @@ fn hidden_layers_learn_what_a_linear_model_cannot() {
     let setting = Setting::paths(1);
     let settings = Settings { epochs: 60, select: Select::Last, ..quick() };
     let loss = |predictor: PredictorSpec| {
-        let report = setting.train_with("MSE", predictor, settings.clone()).unwrap().report;
+        let report = setting.train_with("MSE", predictor, settings).unwrap().report;
         report.rounds[0].epochs[60].training_loss.unwrap()
     };
     assert!(loss("mlp:32".parse().unwrap()) < loss(PredictorSpec::Linear));

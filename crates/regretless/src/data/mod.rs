@@ -5,14 +5,23 @@
 
 use crate::error::{Error, Place, Result};
 
+pub mod csv;
+mod layout;
 mod matrix;
+pub mod npy;
 pub mod output;
 pub mod split;
 pub mod synthetic;
+<<<<<<< HEAD
 pub mod tsplib;
+=======
+mod table;
+>>>>>>> main
 
+pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::Matrix;
 pub use split::Split;
+pub use table::TableSource;
 
 /// How rows of features relate to instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -10,8 +10,8 @@ use std::str::FromStr;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::Labelled;
-use crate::oracle::Asker;
-use crate::problem::Problem;
+use crate::oracle::{Asker, Oracle};
+use crate::watch::Watch;
 
 pub mod cos;
 
@@ -61,10 +61,13 @@ pub enum LossSpec {
 }
 
 impl LossSpec {
-    /// The loss itself, for one table; instance weights, if any, are given by the training recipe.
-    pub fn build(&self, data: &Labelled, problem: &dyn Problem, weights: Option<Vec<f64>>) -> Box<dyn Loss> {
+    /// The loss itself, for one table. What it needs beyond the best decisions is computed here, once.
+    ///
+    /// # Errors
+    /// When the problem cannot give what the loss needs, or the user interrupts.
+    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<Box<dyn Loss>> {
         match self {
-            Self::Cos(cos) => Box::new(cos.build(data, problem, weights)),
+            Self::Cos(cos) => Ok(Box::new(cos.build(data, oracle, watch)?)),
         }
     }
 
@@ -72,6 +75,13 @@ impl LossSpec {
     pub fn weighting(&self) -> Weighting {
         match self {
             Self::Cos(cos) => cos.weighting,
+        }
+    }
+
+    /// Whether the loss can be zero although there is regret.
+    pub fn may_vanish(&self) -> bool {
+        match self {
+            Self::Cos(cos) => matches!(cos.side, Side::Sensitive(_)),
         }
     }
 

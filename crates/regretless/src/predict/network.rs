@@ -174,7 +174,7 @@ mod tests {
             let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();
             let mut gradient = vec![0.0; network.parameters().len()];
             network.backpropagate(&rows, &mut tape, &output_gradient, &mut gradient);
-            for p in 0..gradient.len() {
+            for (p, expected) in gradient.iter().enumerate() {
                 let (before, step) = (network.parameters()[p], 1e-2);
                 let mut at = |value| {
                     network.parameters_mut()[p] = value;
@@ -182,7 +182,7 @@ mod tests {
                 };
                 let slope = (at(before + step) - at(before - step)) / (2.0 * f64::from(step));
                 network.parameters_mut()[p] = before;
-                assert!((slope - f64::from(gradient[p])).abs() < 2e-3 * slope.abs().max(1.0), "{hidden:?} {p}");
+                assert!((slope - f64::from(*expected)).abs() < 2e-3 * slope.abs().max(1.0), "{hidden:?} {p}");
             }
         }
     }

@@ -10,17 +10,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 use crate::error::Result;
+use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::{Limits, Solver};
 
 mod benchmark;
 mod choice;
 mod knapsack;
+mod linear;
 mod shortest_path;
 mod tour;
 
 pub use benchmark::Benchmark;
 pub use choice::TopK;
 pub use knapsack::Knapsack;
+pub use linear::{CostColumns, LinearFile};
+#[cfg(feature = "highs")]
+pub use linear::{Domain, LinearBuilder, LinearProblem};
 pub use shortest_path::ShortestPath;
 pub use tour::Tsp;
 
@@ -84,6 +89,22 @@ pub trait Problem: Send + Sync + fmt::Debug {
     /// An engine of its own for one thread.
     fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
 
+    /// The linear relaxation for one thread, if the problem has it.
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        None
+    }
+
+    /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of the
+    /// plain relaxation.
+    fn ranger(&self, _kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        None
+    }
+
+    /// Adjacent vertices of the plain relaxation for one thread, if the problem has them.
+    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+        None
+    }
+
     /// Checks a decision against the constraints, independently of any engine.
     ///
     /// # Errors
@@ -101,8 +122,13 @@ pub enum ProblemSpec {
     ShortestPath(ShortestPath),
     /// The k best items.
     TopK(TopK),
+<<<<<<< HEAD
     /// Travelling salesperson.
     Tsp(Tsp),
+=======
+    /// Any linear problem, from an MPS or LP file.
+    Linear(LinearFile),
+>>>>>>> main
 }
 
 impl ProblemSpec {
@@ -115,7 +141,11 @@ impl ProblemSpec {
             Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
+<<<<<<< HEAD
             Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
+=======
+            Self::Linear(file) => return file.build(),
+>>>>>>> main
         })
     }
 }

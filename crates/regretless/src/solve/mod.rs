@@ -11,6 +11,9 @@ pub mod grid;
 #[cfg(feature = "highs")]
 pub mod highs;
 pub mod knapsack;
+#[cfg(feature = "highs")]
+pub mod linear;
+pub mod relax;
 pub mod tour;
 
 /// Finds cheapest decisions; one per thread.

@@ -3,17 +3,16 @@
 use super::optimizer::Stepper;
 use super::select::Selection;
 use super::step::Batch;
-use super::{EpochReport, Ready, RoundReport, Select, Stopped};
+use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped};
 use crate::error::{Error, Result};
 use crate::evaluate::regrets;
-use crate::loss::Loss;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
 
 /// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too.
-pub(super) fn fit(ready: &Ready<'_>, loss: &dyn Loss, network: Network) -> Result<(Network, RoundReport)> {
+pub(super) fn fit(ready: &Ready<'_>, objective: Objective<'_>, network: Network) -> Result<(Network, RoundReport)> {
     let settings = &ready.recipe.settings;
-    let mut run = Run::new(ready, loss, network);
+    let mut run = Run::new(ready, objective, network);
     ready.task.watch.begin(&format!("training {}", ready.recipe.loss), settings.epochs as u64);
     run.judge(0, None)?;
     let mut stopped = Stopped::Epochs;
@@ -33,7 +32,7 @@ pub(super) fn fit(ready: &Ready<'_>, loss: &dyn Loss, network: Network) -> Resul
 /// The state of a training loop.
 struct Run<'a> {
     ready: &'a Ready<'a>,
-    loss: &'a dyn Loss,
+    objective: Objective<'a>,
     network: Network,
     stepper: Stepper,
     batch: Batch,
@@ -42,15 +41,15 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(ready: &'a Ready<'a>, loss: &'a dyn Loss, network: Network) -> Self {
+    fn new(ready: &'a Ready<'a>, objective: Objective<'a>, network: Network) -> Self {
         let settings = &ready.recipe.settings;
         let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
         let costs = ready.task.data.data().costs().cols();
         let rescale = settings.rescale && settings.optimizer.ignores_scale();
-        let factor = if rescale { loss.rescaling(costs) } else { 1.0 };
+        let factor = if rescale { objective.rescaling(costs) } else { 1.0 };
         Self {
             ready,
-            loss,
+            objective,
             network,
             stepper,
             batch: Batch::new(factor),
@@ -77,7 +76,7 @@ impl<'a> Run<'a> {
     /// One step on a batch of rows; returns the sum of their losses before it.
     fn step(&mut self, epoch: usize, rows: &[usize]) -> Result<f64> {
         self.batch.predict(self.ready, &self.network, rows);
-        let total = self.batch.evaluate(self.ready, self.loss, (epoch, rows))?;
+        let total = self.batch.evaluate(self.ready, self.objective, (epoch, rows))?;
         let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
         self.stepper.step(self.network.parameters_mut(), gradient);
         Ok(total)
@@ -120,7 +119,7 @@ impl<'a> Run<'a> {
 
     fn validation_loss(&mut self, epoch: usize) -> Result<f64> {
         let rows = &self.ready.task.split.validation;
-        let losses = self.batch.losses(self.ready, self.loss, &self.network, (epoch, rows))?;
+        let losses = self.batch.losses(self.ready, self.objective, &self.network, (epoch, rows))?;
         Ok(losses.iter().sum::<f64>() / rows.len() as f64)
     }
 
@@ -143,7 +142,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::common::{assert_close, golden, numbers, rows};
-    use super::{Network, Predictor, Ready, Run};
+    use super::{Network, Objective, Predictor, Ready, Run};
     use crate::data::{Dataset, Features, Matrix, Shape, Split};
     use crate::decision::Decision;
     use crate::label::Labelled;
@@ -179,9 +178,9 @@ mod tests {
             let settings = Settings { learning_rate: 0.05, output_map: mapped, ..Settings::paper(0) };
             let recipe = Recipe { loss: label.parse().unwrap(), predictor: PredictorSpec::Linear, settings };
             let ready = Ready::new(&task, &recipe);
-            let loss = recipe.loss.build(&data, oracle.problem().as_ref(), None);
-            let mut run =
-                Run::new(&ready, loss.as_ref(), Network::with_parameters(vec![3, 12], start.clone()).unwrap());
+            let loss = recipe.loss.build(&data, &oracle, &Silent).unwrap();
+            let objective = Objective { loss: loss.as_ref(), weights: None };
+            let mut run = Run::new(&ready, objective, Network::with_parameters(vec![3, 12], start.clone()).unwrap());
             let mut losses = Vec::new();
             for order in inputs["batch_order"].as_array().unwrap() {
                 let order: Vec<usize> = numbers(order).iter().map(|row| *row as usize).collect();

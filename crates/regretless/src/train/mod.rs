@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::data::{Features, Split};
 use crate::error::{Error, Result};
 use crate::label::Labelled;
-use crate::loss::{LossSpec, Weighting};
+use crate::loss::{Loss, LossSpec, Weighting};
 use crate::oracle::Oracle;
 use crate::predict::{About, InputMap, Model, Network, OutputMap, PredictorSpec};
 use crate::problem::ProblemSpec;
@@ -74,22 +74,42 @@ pub fn train(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<
     let mut members: Vec<Network> = Vec::new();
     let mut reports = Vec::new();
     let mut weights = None;
+    let loss = recipe.loss.build(task.data, task.oracle, task.watch)?;
     for round in 1..=rounds.count {
-        let start = ready.start(&members);
-        let loss = recipe.loss.build(task.data, task.oracle.problem().as_ref(), weights.take());
-        let (network, report) = fit::fit(&ready, loss.as_ref(), start)?;
+        let objective = Objective { loss: loss.as_ref(), weights: weights.as_deref() };
+        let (network, report) = fit::fit(&ready, objective, ready.start(&members))?;
         if !rounds.ensemble {
             members.clear();
         }
         members.push(network);
         reports.push(report);
         if round < rounds.count {
-            weights = Some(weighting::weights(&ready, &members, rounds.rule)?);
+            weights = Some(weighting::weights(&ready, loss.as_ref(), &members, rounds.rule)?);
         }
     }
     let seconds = started.elapsed().as_secs_f64();
     let report = TrainReport { rounds: reports, seconds, solves: task.oracle.solves() - solves_before };
     Ok(Trained { model: ready.model(members, problem)?, report })
+}
+
+/// What a round minimises: a loss, its instances weighted or all alike.
+#[derive(Clone, Copy)]
+struct Objective<'a> {
+    loss: &'a dyn Loss,
+    /// One factor per row of the table.
+    weights: Option<&'a [f64]>,
+}
+
+impl Objective<'_> {
+    fn weight(&self, instance: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[instance])
+    }
+
+    /// The factor that brings gradients to the order of 1.
+    fn rescaling(&self, costs: usize) -> f64 {
+        let mean = self.weights.map_or(1.0, |w| w.iter().sum::<f64>() / w.len().max(1) as f64);
+        self.loss.rescaling(costs) / if mean > 0.0 { mean } else { 1.0 }
+    }
 }
 
 /// How often a loss is trained, and what happens between.

@@ -22,8 +22,9 @@ use crate::error::{Error, Result};
 /// | `output_map` | true | predict costs as mean + deviation · output |
 /// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
 /// | `warm_start` | false | retrain weighted losses from the baseline instead of afresh |
+/// | `clip_costs` | true | with O_S, no instance cost above ten times the median |
 /// | `seed` | 0 | parameters and order of batches |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Most passes over the training rows.
@@ -50,6 +51,8 @@ pub struct Settings {
     pub rescale: bool,
     /// Whether weighted losses retrain from their baseline.
     pub warm_start: bool,
+    /// Whether instance costs are kept below ten times their median where O_S lets losses vanish.
+    pub clip_costs: bool,
     /// Seed of parameters and batches.
     pub seed: u64,
 }
@@ -69,6 +72,7 @@ impl Default for Settings {
             output_map: true,
             rescale: true,
             warm_start: false,
+            clip_costs: true,
             seed: 0,
         }
     }

@@ -1,9 +1,9 @@
 //! One step: a batch of rows is predicted, judged by the loss, and the blame sent back to the parameters.
 
-use super::Ready;
+use super::{Objective, Ready};
 use crate::data::Matrix;
 use crate::error::{Error, Result};
-use crate::loss::{Loss, Query};
+use crate::loss::Query;
 use crate::oracle::Asker;
 use crate::parallel::Threads;
 use crate::predict::{Network, Predictor, Tape};
@@ -45,7 +45,7 @@ impl Batch {
     pub(super) fn evaluate(
         &mut self,
         ready: &Ready<'_>,
-        loss: &dyn Loss,
+        objective: Objective<'_>,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<f64> {
         let task = ready.task;
@@ -55,12 +55,12 @@ impl Batch {
         let mut slots: Vec<Slot<'_>> =
             rows.map(|(prediction, gradient)| Slot { prediction, gradient, value: Ok(0.0) }).collect();
         let here = Threads::one();
-        let threads = if loss.solves() { task.oracle.threads() } else { &here };
+        let threads = if objective.loss.solves() { task.oracle.threads() } else { &here };
         threads.fill(
             &mut slots,
             || (task.oracle.asker(), Vec::new()),
             |(asker, costs), index, slot| {
-                slot.evaluate(task.data, loss, (asker, costs), instances[index]);
+                slot.evaluate(task.data, objective, (asker, costs), instances[index]);
             },
         );
         self.values.clear();
@@ -96,14 +96,14 @@ impl Batch {
     pub(super) fn losses(
         &mut self,
         ready: &Ready<'_>,
-        loss: &dyn Loss,
+        objective: Objective<'_>,
         network: &Network,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<Vec<f64>> {
         let mut losses = Vec::with_capacity(instances.len());
         for part in instances.chunks(ROWS_AT_A_TIME) {
             self.predict(ready, network, part);
-            self.evaluate(ready, loss, (epoch, part))?;
+            self.evaluate(ready, objective, (epoch, part))?;
             losses.extend_from_slice(&self.values);
         }
         Ok(losses)
@@ -113,13 +113,13 @@ impl Batch {
     pub(super) fn losses_of(
         &mut self,
         ready: &Ready<'_>,
-        loss: &dyn Loss,
+        objective: Objective<'_>,
         predictions: &Matrix,
         instances: &[usize],
     ) -> Result<Vec<f64>> {
         self.predictions.clear();
         self.predictions.extend(predictions.as_slice().iter().map(|cost| f64::from(*cost)));
-        self.evaluate(ready, loss, (0, instances))?;
+        self.evaluate(ready, objective, (0, instances))?;
         Ok(std::mem::take(&mut self.values))
     }
 }
@@ -135,14 +135,18 @@ impl Slot<'_> {
     fn evaluate(
         &mut self,
         data: &crate::label::Labelled,
-        loss: &dyn Loss,
+        objective: Objective<'_>,
         (asker, costs): (&mut Asker<'_>, &mut Vec<f64>),
         instance: usize,
     ) {
         costs.clear();
         costs.extend(data.data().costs().row(instance).iter().map(|cost| f64::from(*cost)));
         let query = Query { instance, costs, prediction: self.prediction, best: data.best(instance) };
-        self.value = loss.evaluate(&query, asker, self.gradient);
+        let weight = objective.weight(instance);
+        self.value = objective.loss.evaluate(&query, asker, self.gradient).map(|value| weight * value);
+        if objective.weights.is_some() {
+            self.gradient.iter_mut().for_each(|g| *g *= weight);
+        }
     }
 
     /// The value, if it and its gradient are numbers.

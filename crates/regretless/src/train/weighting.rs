@@ -3,10 +3,11 @@
 //! C_i = regret_i / loss_i makes the weighted loss of the baseline equal its regret, so that a step
 //! that lowers the one lowers the other where the two are locally proportional.
 
-use super::Ready;
 use super::step::{Batch, WithoutProgress};
+use super::{Objective, Ready};
 use crate::error::Result;
 use crate::evaluate::regrets;
+use crate::loss::Loss;
 use crate::predict::Network;
 
 /// How regret and loss of a baseline become a weight.
@@ -20,18 +21,22 @@ pub(super) enum Rule {
 
 /// Weights of all rows of the table, given the members of the baseline; rows that neither train nor
 /// validate weigh 1.
-pub(super) fn weights(ready: &Ready<'_>, baseline: &[Network], rule: Rule) -> Result<Vec<f64>> {
-    let (task, recipe) = (ready.task, ready.recipe);
+pub(super) fn weights(ready: &Ready<'_>, loss: &dyn Loss, baseline: &[Network], rule: Rule) -> Result<Vec<f64>> {
+    let task = ready.task;
     let rows = [task.split.train.as_slice(), &task.split.validation].concat();
     let predictions = mean_predictions(ready, baseline, &rows)?;
     let regrets = regrets(&predictions, task.data, &rows, (task.oracle, &WithoutProgress(task.watch)))?;
     let found = match rule {
         Rule::Reweighted(w) => reweighted(&regrets, w),
         Rule::RegretOverLoss => {
-            let loss = recipe.loss.build(task.data, task.oracle.problem().as_ref(), None);
-            let losses = Batch::new(1.0).losses_of(ready, loss.as_ref(), &predictions, &rows)?;
+            let unweighted = Objective { loss, weights: None };
+            let losses = Batch::new(1.0).losses_of(ready, unweighted, &predictions, &rows)?;
             let best: Vec<f64> = rows.iter().map(|row| task.data.best_objective(*row)).collect();
-            instance_costs(&regrets, &losses, &best)
+            let mut costs = instance_costs(&regrets, &losses, &best);
+            if ready.recipe.settings.clip_costs && ready.recipe.loss.may_vanish() {
+                clip(&mut costs);
+            }
+            costs
         }
     };
     let mut weights = vec![1.0; task.data.len()];
@@ -59,6 +64,15 @@ pub fn instance_costs(regrets: &[f64], losses: &[f64], best: &[f64]) -> Vec<f64>
     let found = ratios.iter().flatten().count();
     let mean = if found == 0 { 1.0 } else { ratios.iter().flatten().sum::<f64>() / found as f64 };
     ratios.into_iter().map(|ratio| ratio.unwrap_or(mean)).collect()
+}
+
+/// Losses that can be almost 0 beside a regret that is not (O_S) make a few costs enormous; none may
+/// then exceed ten times the median.
+fn clip(costs: &mut [f64]) {
+    let mut sorted = costs.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let most = 10.0 * sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY);
+    costs.iter_mut().for_each(|cost| *cost = cost.min(most));
 }
 
 /// W(w): w times regret plus 1−w.

@@ -1,11 +1,13 @@
 //! What several integration tests share: where golden files and reference data are, and how to read them.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::Decision;
+use regretless::data::Matrix;
 use regretless::loss::{Loss, Query};
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK};
@@ -80,6 +82,25 @@ impl Case {
     /// The user's numbers in minimising form.
     pub fn inner(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         rows.iter().map(|row| row.iter().map(|v| self.sign * v).collect()).collect()
+    }
+
+    /// The end of each cost's golden range on the side that can mislead.
+    pub fn limits(&self, inputs: &Value) -> Matrix {
+        let ends = [rows(&inputs["bounds_lower"]), rows(&inputs["bounds_upper"])].map(|ends| self.inner(&ends));
+        let [lower, upper] = if self.sign > 0.0 {
+            ends
+        } else {
+            {
+                let [a, b] = ends;
+                [b, a]
+            }
+        };
+        let mut limits = Vec::new();
+        for (instance, best) in self.best.iter().enumerate() {
+            let end = |j| if best.value(j) == 1.0 { upper[instance][j] } else { lower[instance][j] };
+            limits.extend((0..lower[0].len()).map(end));
+        }
+        Matrix::from_f64(self.best.len(), lower[0].len(), &limits).unwrap()
     }
 
     pub fn best_objectives(&self) -> Vec<f64> {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::{BaseError, Cos, Guide, Side, guides};
+use crate::data::Matrix;
 use crate::error::Result;
 use crate::loss::{Loss, Query};
 use crate::oracle::Asker;
@@ -16,41 +17,57 @@ const SHORTEST: f64 = 1e-12;
 pub struct CosLoss {
     cos: Cos,
     bounds: Bounds,
-    /// One factor per row of the table.
-    weights: Option<Vec<f64>>,
     typical_norm: f64,
+    /// Ends of the ranges of all costs, one row per instance; with O_S only.
+    limits: Option<Matrix>,
 }
 
 thread_local! {
-    /// Directions and normalised predictions of the instance at hand.
-    static SCRATCH: RefCell<(Vec<Guide>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+    /// Directions, free errors and normalised predictions of the instance at hand.
+    static SCRATCH: RefCell<(Vec<Guide>, Vec<f64>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new(), Vec::new())) };
+}
+
+/// Which errors of an instance count.
+struct Aims<'a> {
+    guides: &'a [Guide],
+    /// How far each error may go without counting; with O_S only.
+    free: &'a [f64],
 }
 
 impl CosLoss {
-    /// The loss with all weights 1.
+    /// The loss of a problem whose variables have these bounds.
     pub fn new(cos: Cos, bounds: Bounds) -> Self {
-        Self { cos, bounds, weights: None, typical_norm: 1.0 }
+        Self { cos, bounds, typical_norm: 1.0, limits: None }
     }
 
-    /// Weights instances.
-    pub(super) fn set_weights(&mut self, weights: Vec<f64>) {
-        self.weights = Some(weights);
-    }
-
-    /// Tells the usual length of a cost vector, which decides the rescaling.
-    pub(super) fn set_typical_norm(&mut self, norm: f64) {
+    /// The same, told the usual length of a cost vector, which decides the rescaling.
+    pub(super) fn with_typical_norm(mut self, norm: f64) -> Self {
         self.typical_norm = norm;
+        self
     }
 
-    /// Exchanges the two directions of a pinball.
-    pub(super) fn turn_pinball(&mut self) {
+    /// The same with the end of each cost's range on the side that can mislead, one row per instance.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Matrix) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// The same with the two directions of a pinball exchanged.
+    pub(super) fn with_pinball_turned(mut self) -> Self {
         if let Side::Pinball(taus) = &mut self.cos.side {
             taus.iter_mut().for_each(|tau| *tau = 1.0 - *tau);
         }
+        self
     }
 
-    fn weight(&self, instance: usize) -> f64 {
-        self.weights.as_ref().map_or(1.0, |weights| weights[instance])
+    /// Distance of each cost to the end of its range, in the units errors are measured in.
+    fn free_errors(&self, query: &Query<'_>, free: &mut Vec<f64>) {
+        free.clear();
+        let Some(limits) = &self.limits else { return };
+        let unit = if self.cos.scale_invariant { norm(query.costs).max(SHORTEST) } else { 1.0 };
+        let ends = limits.row(query.instance).iter();
+        free.extend(ends.zip(query.costs).map(|(end, cost)| (f64::from(*end) - cost) / unit));
     }
 
     /// What one error costs, and the derivative.
@@ -63,10 +80,11 @@ impl CosLoss {
     }
 
     /// How much an error of output `j` counts.
-    fn share(&self, j: usize, error: f64, guides: &[Guide]) -> f64 {
+    fn share(&self, j: usize, error: f64, aims: &Aims<'_>) -> f64 {
         match &self.cos.side {
             Side::Both => 1.0,
-            Side::OneSided => f64::from(u8::from(guides[j].counts(error))),
+            Side::OneSided => f64::from(u8::from(aims.guides[j].counts(error, 0.0))),
+            Side::Sensitive(_) => f64::from(u8::from(aims.guides[j].counts(error, aims.free[j]))),
             Side::Pinball(taus) => {
                 let tau = if taus.len() == 1 { taus[0] } else { taus[j] };
                 if error <= 0.0 { tau } else { 1.0 - tau }
@@ -75,10 +93,10 @@ impl CosLoss {
     }
 
     /// Sums the terms of `errors`; leaves derivatives with respect to the errors in `gradient`.
-    fn sum(&self, errors: impl Iterator<Item = f64>, guides: &[Guide], gradient: &mut [f64]) -> f64 {
+    fn sum(&self, errors: impl Iterator<Item = f64>, aims: &Aims<'_>, gradient: &mut [f64]) -> f64 {
         let mut total = 0.0;
         for (j, error) in errors.enumerate() {
-            let share = self.share(j, error, guides);
+            let share = self.share(j, error, aims);
             let (value, slope) = self.term(error);
             total += share * value;
             gradient[j] = share * slope;
@@ -86,19 +104,19 @@ impl CosLoss {
         total
     }
 
-    fn plain(&self, query: &Query<'_>, guides: &[Guide], gradient: &mut [f64]) -> f64 {
+    fn plain(&self, query: &Query<'_>, aims: &Aims<'_>, gradient: &mut [f64]) -> f64 {
         let errors = query.prediction.iter().zip(query.costs).map(|(p, c)| p - c);
-        self.sum(errors, guides, gradient)
+        self.sum(errors, aims, gradient)
     }
 
     /// Errors between unit vectors; the gradient goes back through the normalisation.
-    fn normalised(&self, query: &Query<'_>, guides: &[Guide], (unit, gradient): (&mut Vec<f64>, &mut [f64])) -> f64 {
+    fn normalised(&self, query: &Query<'_>, aims: &Aims<'_>, (unit, gradient): (&mut Vec<f64>, &mut [f64])) -> f64 {
         let length = norm(query.prediction);
         let true_length = norm(query.costs).max(SHORTEST);
         unit.clear();
         unit.extend(query.prediction.iter().map(|p| p / length.max(SHORTEST)));
         let errors = unit.iter().zip(query.costs).map(|(u, c)| u - c / true_length);
-        let total = self.sum(errors, guides, gradient);
+        let total = self.sum(errors, aims, gradient);
         if length < SHORTEST {
             // No direction to normalise: step as if the prediction had the length of the truth, since
             // the true derivative, about 1e12, would ruin every running average of the optimiser.
@@ -115,32 +133,32 @@ impl CosLoss {
 
 impl Loss for CosLoss {
     fn evaluate(&self, query: &Query<'_>, _asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
-        let total = SCRATCH.with_borrow_mut(|(directions, unit)| {
-            if self.cos.side == Side::OneSided {
+        let total = SCRATCH.with_borrow_mut(|(directions, free, unit)| {
+            if matches!(self.cos.side, Side::OneSided | Side::Sensitive(_)) {
                 guides(query.best, &self.bounds, directions, query.costs.len());
             }
+            self.free_errors(query, free);
+            let aims = Aims { guides: directions, free };
             if self.cos.scale_invariant {
-                self.normalised(query, directions, (unit, gradient))
+                self.normalised(query, &aims, (unit, gradient))
             } else {
-                self.plain(query, directions, gradient)
+                self.plain(query, &aims, gradient)
             }
         });
-        let factor = self.weight(query.instance) / query.costs.len() as f64;
+        let factor = 1.0 / query.costs.len() as f64;
         gradient.iter_mut().for_each(|g| *g *= factor);
         Ok(total * factor)
     }
 
     /// The mean over d costs, the length of the vectors and, for squared errors, the smallness of the
-    /// entries of a unit vector all shrink gradients; weights stretch them.
+    /// entries of a unit vector all shrink gradients.
     fn rescaling(&self, costs: usize) -> f64 {
         let d = costs as f64;
-        let by_norm = match (self.cos.scale_invariant, self.cos.error) {
-            (false, _) => 1.0,
-            (true, BaseError::Absolute) => self.typical_norm,
-            (true, BaseError::Squared) => self.typical_norm * d.sqrt(),
-        };
-        let mean_weight = self.weights.as_ref().map_or(1.0, |w| w.iter().sum::<f64>() / w.len().max(1) as f64);
-        d * by_norm / if mean_weight > 0.0 { mean_weight } else { 1.0 }
+        match (self.cos.scale_invariant, self.cos.error) {
+            (false, _) => d,
+            (true, BaseError::Absolute) => d * self.typical_norm,
+            (true, BaseError::Squared) => d * self.typical_norm * d.sqrt(),
+        }
     }
 }
 

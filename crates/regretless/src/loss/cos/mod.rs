@@ -9,23 +9,31 @@
 //!
 //! * **O** (one-sided): only errors that can mislead count. Under-pricing what is chosen anyway and
 //!   over-pricing what is left anyway is free.
+//! * **O_S** (sensitivity-based): as O, but the free side reaches to the end of the range within which the
+//!   relaxed optimum stays optimal when this cost alone moves; beyond it the whole error counts.
 //! * **S** (scale-invariant): both vectors are brought to unit length first, since decisions do not
 //!   depend on the scale of costs.
 //! * **C** (instance costs) and its relatives **W(w)**, **IC(k)**, **EIC(k)**: weights per instance from a
 //!   baseline trained with the other components (the training recipe does that).
 //! * **tau=t** (pinball): weight t for under-prediction and 1−t for over-prediction.
 //!
-//! Solves per evaluation: none. O needs the best decisions, C one more solve per instance.
+//! Solves per evaluation: none. O needs the best decisions, O_S one relaxed solve and C one exact solve per
+//! instance, all before training.
 //! Use `MAE(O,S)` first: it is the strongest member that needs no solve beyond the labels.
 
 mod evaluate;
 mod name;
+mod sensitivity;
 
 pub use evaluate::CosLoss;
 
 use crate::data::Matrix;
+use crate::error::Result;
 use crate::label::Labelled;
-use crate::problem::{Bounds, Problem};
+use crate::oracle::Oracle;
+use crate::problem::Bounds;
+use crate::solve::relax::RangeKind;
+use crate::watch::Watch;
 
 /// How an error is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +53,8 @@ pub enum Side {
     Pinball(Vec<f64>),
     /// Only the direction that can mislead the decision.
     OneSided,
+    /// Only what leaves the range within which the relaxed decision stays best.
+    Sensitive(RangeKind),
 }
 
 /// How instances are weighted, given the regret and loss of a baseline.
@@ -81,18 +91,21 @@ impl Cos {
         Self { error, side: Side::Both, scale_invariant: false, weighting: Weighting::Equal }
     }
 
-    /// The loss for one table, with the weights its recipe found.
-    pub fn build(&self, data: &Labelled, problem: &dyn Problem, weights: Option<Vec<f64>>) -> CosLoss {
-        let mut loss = CosLoss::new(self.clone(), problem.bounds());
-        loss.set_typical_norm(mean_norm(data.data().costs()));
-        if let Some(weights) = weights {
-            loss.set_weights(weights);
-        }
+    /// The loss for one table.
+    ///
+    /// # Errors
+    /// When the problem cannot give what a component needs, or the user interrupts.
+    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<CosLoss> {
+        let problem = oracle.problem();
+        let mut loss = CosLoss::new(self.clone(), problem.bounds()).with_typical_norm(mean_norm(data.data().costs()));
         // The pinball's directions are those of the user's costs, which a maximisation turns round.
         if problem.sense().sign() < 0.0 {
-            loss.turn_pinball();
+            loss = loss.with_pinball_turned();
         }
-        loss
+        if let Side::Sensitive(kind) = self.side {
+            loss = loss.with_limits(sensitivity::limits(data, oracle, kind, (&self.to_string(), watch))?);
+        }
+        Ok(loss)
     }
 
     /// All components on both errors, for tests that every loss must pass.
@@ -136,11 +149,11 @@ impl Guide {
         }
     }
 
-    /// Whether an error of this sign counts.
-    fn counts(self, error: f64) -> bool {
+    /// Whether an error counts that goes beyond `free` (which has the sign of the error, or is 0).
+    fn counts(self, error: f64, free: f64) -> bool {
         match self {
-            Self::OVER => error > 0.0,
-            Self::UNDER => error < 0.0,
+            Self::OVER => error > free,
+            Self::UNDER => error < free,
             Self::FREE => false,
             _ => true,
         }

@@ -5,9 +5,11 @@ use std::str::FromStr;
 
 use super::{BaseError, Cos, Side, Weighting};
 use crate::error::{Error, Result};
+use crate::solve::relax::RangeKind;
 
 /// Components as they may be typed, for messages.
-const COMPONENTS: [&str; 7] = ["C", "O", "S", "W(w) with w from 0 to 1", "IC(k)", "EIC(k)", "tau=t"];
+const COMPONENTS: [&str; 9] =
+    ["C", "O", "S", "O_S", "O_S(exact)", "W(w) with w from 0 to 1", "IC(k)", "EIC(k)", "tau=t"];
 
 /// Rounds of IC and EIC when no number is given.
 const DEFAULT_ROUNDS: usize = 3;
@@ -25,6 +27,8 @@ impl fmt::Display for Cos {
         match &self.side {
             Side::Both => {}
             Side::OneSided => parts.push("O".into()),
+            Side::Sensitive(RangeKind::Basis) => parts.push("O_S".into()),
+            Side::Sensitive(RangeKind::Exact) => parts.push("O_S(exact)".into()),
             Side::Pinball(taus) => {
                 let taus: Vec<String> = taus.iter().map(f64::to_string).collect();
                 parts.push(format!("tau={}", taus.join(":")));
@@ -88,8 +92,11 @@ impl Cos {
 }
 
 fn side(component: &str, label: &str) -> Result<Option<Side>> {
-    if component == "O" {
-        return Ok(Some(Side::OneSided));
+    match component {
+        "O" => return Ok(Some(Side::OneSided)),
+        "O_S" | "O_S(BASIS)" => return Ok(Some(Side::Sensitive(RangeKind::Basis))),
+        "O_S(EXACT)" => return Ok(Some(Side::Sensitive(RangeKind::Exact))),
+        _ => {}
     }
     let Some(values) = component.strip_prefix("TAU=") else { return Ok(None) };
     let tau = |text: &str| text.parse::<f64>().ok().filter(|tau| (0.0..=1.0).contains(tau));
@@ -135,8 +142,17 @@ mod tests {
 
     #[test]
     fn labels_read_back_as_they_were_written() {
-        for label in ["MSE", "MAE(O,S)", "MSE(C,O,S)", "MSE(W(0.4))", "MAE(EIC(3),S)", "MSE(IC(2),O)", "MAE(tau=0.3,S)"]
-        {
+        for label in [
+            "MSE",
+            "MAE(O,S)",
+            "MSE(C,O,S)",
+            "MSE(W(0.4))",
+            "MAE(EIC(3),S)",
+            "MSE(IC(2),O)",
+            "MAE(tau=0.3,S)",
+            "MSE(C,O_S,S)",
+            "MAE(O_S(exact))",
+        ] {
             assert_eq!(label.parse::<Cos>().unwrap().to_string(), label);
         }
         assert_eq!("mse( s , o,C )".parse::<Cos>().unwrap().to_string(), "MSE(C,O,S)");

@@ -9,7 +9,7 @@
 //! HiGHS drops matrix entries of size 1e-9 or less and refuses those of 1e15 or more. It has no lazy
 //! constraints: a branch-and-cut adds rows between solves.
 //!
-//! `ffi.rs` holds every unsafe call; nothing else in the crate talks to HiGHS.
+//! `ffi` holds every unsafe call; nothing else in the crate talks to HiGHS.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -18,17 +18,22 @@ use self::ffi::{Called, Raw};
 use crate::error::{Error, Place, Result};
 use crate::solve::Failure;
 
+mod answer;
 mod ffi;
+mod model;
 mod parts;
 mod read;
 mod scan;
 
-pub use parts::{Basic, Basis, Columns, CostRanges, Model, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors};
+pub use model::{Model, TOLERANCE};
+pub use parts::{Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors};
 
 /// A linear or mixed-integer programme and its solver.
 #[derive(Debug)]
 pub struct Lp {
     raw: Raw,
+    /// Whether HiGHS's basis came from a solve or from us; what else it holds is stale.
+    has_basis: bool,
 }
 
 impl Lp {
@@ -37,7 +42,7 @@ impl Lp {
     /// # Errors
     /// When HiGHS cannot start.
     pub fn new() -> Result<Self, Failure> {
-        let mut lp = Self { raw: Raw::new()? };
+        let mut lp = Self { raw: Raw::new()?, has_basis: false };
         lp.set_option(c"output_flag", false)?;
         lp.set_option(c"threads", 1)?;
         lp.set_option(c"parallel", c"off")?;
@@ -250,7 +255,8 @@ impl Lp {
         self.set_option(c"mip_abs_gap", absolute)
     }
 
-    /// Lets the dual simplex method stop once a minimum is known to lie above this.
+    /// Lets the dual simplex method stop once a minimum is known to lie above this; it may still go on
+    /// to the optimum, as it does when that is few iterations away.
     ///
     /// # Errors
     /// Never in practice.
@@ -263,7 +269,10 @@ impl Lp {
     /// # Errors
     /// When HiGHS fails, which is not the same as finding that there is no point.
     pub fn solve(&mut self) -> Result<Outcome, Failure> {
-        match self.raw.run()? {
+        self.has_basis = false;
+        let status = self.raw.run()?;
+        self.has_basis = self.raw.int_info(c"basis_validity")? == highs_sys::kHighsBasisValidityValid;
+        match status {
             highs_sys::MODEL_STATUS_OPTIMAL | highs_sys::MODEL_STATUS_MODEL_EMPTY => Ok(Outcome::Optimal),
             highs_sys::MODEL_STATUS_INFEASIBLE => Ok(Outcome::Infeasible),
             highs_sys::MODEL_STATUS_UNBOUNDED => Ok(Outcome::Unbounded),
@@ -280,79 +289,8 @@ impl Lp {
     /// # Errors
     /// Never in practice.
     pub fn forget(&mut self) -> Result<(), Failure> {
+        self.has_basis = false;
         self.raw.clear_solver()
-    }
-
-    /// Objective of the last solve's point.
-    pub fn objective(&self) -> f64 {
-        self.raw.objective()
-    }
-
-    /// What the last search over whole numbers proved: no point is better than this.
-    ///
-    /// # Errors
-    /// When nothing was solved.
-    pub fn bound(&self) -> Result<f64, Failure> {
-        self.raw.float_info(c"mip_dual_bound")
-    }
-
-    /// Nodes of the last search over whole numbers.
-    ///
-    /// # Errors
-    /// When nothing was solved.
-    pub fn nodes(&self) -> Result<u64, Failure> {
-        Ok(self.raw.long_info(c"mip_node_count")?.max(0).unsigned_abs())
-    }
-
-    /// Iterations of the last linear solve.
-    ///
-    /// # Errors
-    /// When nothing was solved.
-    pub fn iterations(&self) -> Result<u32, Failure> {
-        Ok(self.raw.int_info(c"simplex_iteration_count")?.max(0).unsigned_abs())
-    }
-
-    /// Whether the last solve left a feasible point.
-    pub fn has_point(&self) -> bool {
-        self.raw.int_info(c"primal_solution_status").is_ok_and(|status| status == highs_sys::SOLUTION_STATUS_FEASIBLE)
-    }
-
-    /// The point the last solve ended at.
-    ///
-    /// # Errors
-    /// When nothing was solved.
-    pub fn point(&self) -> Result<Point, Failure> {
-        let mut point = Point::default();
-        self.read_point(&mut point)?;
-        Ok(point)
-    }
-
-    /// Overwrites `point` with the point the last solve ended at, feasible or not.
-    ///
-    /// # Errors
-    /// When nothing was solved since the model changed.
-    pub fn read_point(&self, point: &mut Point) -> Result<(), Failure> {
-        if self.raw.int_info(c"primal_solution_status")? == highs_sys::SOLUTION_STATUS_NONE {
-            return Err(Failure::Engine("HiGHS has no point; solve first".into()));
-        }
-        self.raw.solution([&mut point.value, &mut point.reduced_cost, &mut point.activity, &mut point.dual])
-    }
-
-    /// The present basis, if there is one.
-    pub fn basis(&self) -> Option<Basis> {
-        let valid = self.raw.int_info(c"basis_validity").is_ok_and(|validity| validity == 1);
-        let [columns, rows] = valid.then(|| self.raw.basis().ok()).flatten()?;
-        let stands = |codes: Vec<i32>| codes.into_iter().map(Stand::from_code).collect();
-        Some(Basis { columns: stands(columns), rows: stands(rows) })
-    }
-
-    /// Starts the next linear solve from this basis.
-    ///
-    /// # Errors
-    /// When the basis does not fit the model.
-    pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Failure> {
-        let codes = |stands: &[Stand]| stands.iter().map(|stand| stand.code()).collect::<Vec<_>>();
-        self.raw.set_basis(&codes(&basis.columns), &codes(&basis.rows))
     }
 
     /// Starts the next search over whole numbers from this point.
@@ -361,43 +299,6 @@ impl Lp {
     /// When there is not one value per column.
     pub fn set_start(&mut self, values: &[f64]) -> Result<(), Failure> {
         self.raw.set_start(values)
-    }
-
-    /// Members of the basis, in the order that reduced columns count them.
-    ///
-    /// # Errors
-    /// When there is no basis.
-    pub fn basic_variables(&mut self) -> Result<Vec<Basic>, Failure> {
-        let member = |code: i32| match usize::try_from(code) {
-            Ok(column) => Basic::Column(column),
-            Err(_) => Basic::Row((-1 - code).unsigned_abs() as usize),
-        };
-        Ok(self.raw.basic_variables()?.into_iter().map(member).collect())
-    }
-
-    /// Overwrites `out` with column `column` of `B⁻¹A`: one number per member of the basis.
-    ///
-    /// # Errors
-    /// When there is no such column or the last linear solve left no basis.
-    pub fn reduced_column(&mut self, column: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
-        self.raw.reduced_column(column, out)
-    }
-
-    /// Overwrites `out` with row `row` of `B⁻¹A`: one number per column.
-    ///
-    /// # Errors
-    /// When there is no such row or the last linear solve left no basis.
-    pub fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
-        self.raw.reduced_row(row, out)
-    }
-
-    /// How far each cost can move before the optimal basis changes.
-    ///
-    /// # Errors
-    /// When the last solve was not a linear one that ended optimal.
-    pub fn cost_ranges(&mut self) -> Result<CostRanges, Failure> {
-        let [lower, upper] = self.raw.cost_ranges()?;
-        Ok(CostRanges { lower, upper })
     }
 
     /// Writes the model as an `.mps` or `.lp` file.

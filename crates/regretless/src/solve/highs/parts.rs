@@ -124,29 +124,6 @@ impl Rows {
     }
 }
 
-/// A whole model, as read from a file.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Model {
-    /// Whether the objective is to be maximised.
-    pub maximize: bool,
-    /// Constant part of the objective.
-    pub offset: f64,
-    /// Objective coefficient of each column.
-    pub cost: Vec<f64>,
-    /// Least and greatest value of each column.
-    pub column_bounds: Vec<[f64; 2]>,
-    /// Whether each column takes whole numbers only.
-    pub integer: Vec<bool>,
-    /// Name of each column.
-    pub column_names: Vec<String>,
-    /// Least and greatest activity of each row.
-    pub row_bounds: Vec<[f64; 2]>,
-    /// Name of each row.
-    pub row_names: Vec<String>,
-    /// Entries of each row.
-    pub rows: Vectors,
-}
-
 /// Where a variable or a row's activity stands in a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stand {
@@ -173,14 +150,10 @@ impl Stand {
         }
     }
 
-    pub(super) fn from_code(code: i32) -> Self {
-        match code {
-            0 => Self::Lower,
-            1 => Self::Basic,
-            2 => Self::Upper,
-            3 => Self::Zero,
-            _ => Self::Nonbasic,
-        }
+    pub(super) fn from_code(code: i32) -> Option<Self> {
+        [Self::Lower, Self::Basic, Self::Upper, Self::Zero, Self::Nonbasic]
+            .into_iter()
+            .find(|stand| stand.code() == code)
     }
 }
 

@@ -12,7 +12,6 @@ use super::ffi::{Raw, RawModel};
 use super::scan::check_mps;
 use super::{Lp, Model};
 use crate::error::{Error, Place, Result};
-use crate::solve::Failure;
 
 /// The file formats there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,9 +50,10 @@ impl Model {
             .map_err(|(line, message)| Error::input(Place { row: line, ..Place::file(path) }, message))?;
         let refused = |message: String| Error::input(Place::file(path), message);
         let mut lp = Lp::new().map_err(|failure| refused(failure.to_string()))?;
-        lp.raw.read(&plain_path(path)?).map_err(|said| refused(in_short(&said)))?;
+        let said = lp.raw.read(&plain_path(path)?).map_err(|said| refused(in_short(&said)))?;
+        nothing_ignored(&said).map_err(refused)?;
         linear_only(&lp.raw).map_err(refused)?;
-        convert(&lp.raw, text.len()).map_err(|failure| refused(failure.to_string()))
+        convert(&lp.raw, text.len()).map_err(refused)
     }
 }
 
@@ -70,18 +70,38 @@ fn read_text(path: &Path) -> Result<String> {
 fn check_form(format: Format, text: &str) -> Result<(), (Option<u64>, String)> {
     match format {
         Format::Mps => check_mps(text).map_err(|(line, message)| (Some(line), message)),
-        Format::Lp if text.lines().any(|line| line.trim().eq_ignore_ascii_case("end")) => Ok(()),
-        Format::Lp => Err((None, "an LP file has a last line `end`; this one has none (cut off?)".into())),
+        Format::Lp => check_lp(text),
     }
+}
+
+/// HiGHS tells no line of an LP file; what can be told by a look at single lines is told here.
+fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
+    let plain = |line: &'_ str| line.split('\\').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let mut lines = (1..).zip(text.lines().map(plain));
+    if let Some((line, _)) = lines.clone().find(|(_, line)| line.contains("->")) {
+        return Err((Some(line), "conditional rows (->) cannot be used; only linear models are solved".into()));
+    }
+    let complete = lines.any(|(_, line)| line == "end");
+    if complete { Ok(()) } else { Err((None, "an LP file has a last line `end`; this one has none (cut off?)".into())) }
 }
 
 /// HiGHS's own words, without its banner and line breaks.
 fn in_short(said: &str) -> String {
     let lines = said.lines().map(str::trim);
-    let errors: Vec<&str> = lines.filter_map(|line| line.strip_prefix("ERROR:")).map(str::trim).collect();
+    let errors = lines.filter_map(|line| line.strip_prefix("ERROR:")).map(str::trim);
+    let errors: Vec<&str> = errors.filter(|line| !line.starts_with("Parser error")).collect();
     match errors.as_slice() {
         [] => "HiGHS cannot read this as a linear model".into(),
         errors => format!("HiGHS cannot read this: {}", errors.join("; ")),
+    }
+}
+
+/// HiGHS warns where it passes over part of a file, such as a second bound of the same kind.
+fn nothing_ignored(said: &str) -> Result<(), String> {
+    let warnings = said.lines().filter_map(|line| line.trim().strip_prefix("WARNING:"));
+    match warnings.map(str::trim).find(|warning| warning.contains("ignored")) {
+        Some(warning) => Err(format!("HiGHS would read this in part only: {warning}")),
+        None => Ok(()),
     }
 }
 
@@ -95,15 +115,16 @@ fn linear_only(raw: &Raw) -> Result<(), String> {
     Ok(())
 }
 
-fn convert(raw: &Raw, longest_name: usize) -> Result<Model, Failure> {
-    let RawModel { sense, offset, cost, lower, upper, row_lower, row_upper, rows, kind } = raw.model()?;
-    let [column_names, row_names] = raw.names(longest_name)?;
+fn convert(raw: &Raw, longest_name: usize) -> Result<Model, String> {
+    let whole = raw.model().map_err(|failure| failure.to_string())?;
+    let RawModel { sense, offset, cost, lower, upper, row_lower, row_upper, rows, kind } = whole;
+    let [column_names, row_names] = raw.names(longest_name).map_err(|failure| failure.to_string())?;
     if let Some(column) = kind.iter().position(|kind| !(0..=1).contains(kind)) {
         let name = &column_names[column];
-        return Err(Failure::Engine(format!("column {name} is semi-continuous, which is not supported")));
+        return Err(format!("column {name} is semi-continuous, which is not supported"));
     }
     if cost.iter().chain(&rows.value).any(|number| !number.is_finite()) {
-        return Err(Failure::Engine("a coefficient is not finite".into()));
+        return Err("a coefficient is not finite".into());
     }
     let pairs = |lower: Vec<f64>, upper: Vec<f64>| lower.into_iter().zip(upper).map(|(l, u)| [l, u]).collect();
     Ok(Model {

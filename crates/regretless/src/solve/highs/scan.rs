@@ -21,6 +21,25 @@ enum Section {
     Bounds,
 }
 
+/// Sections of what is not linear, or not a plain row.
+const FOREIGN: [&str; 15] = [
+    "QUADOBJ",
+    "QMATRIX",
+    "QSECTION",
+    "QCMATRIX",
+    "CSECTION",
+    "SOS",
+    "SETS",
+    "INDICATORS",
+    "DELAYEDROWS",
+    "LAZYCONS",
+    "USERCUTS",
+    "MODELCUTS",
+    "GENCONS",
+    "PWLOBJ",
+    "PWLCON",
+];
+
 /// What has been read of a file so far.
 #[derive(Debug)]
 struct Scan<'a> {
@@ -74,6 +93,9 @@ impl<'a> Scan<'a> {
             "RANGES" if alone => self.enter(Section::Ranges, "RANGES")?,
             "BOUNDS" if alone => self.enter(Section::Bounds, "BOUNDS")?,
             "ENDATA" if alone => return Ok(true),
+            foreign if FOREIGN.contains(&foreign) && words.len() <= 2 => {
+                return Err(format!("section {foreign} cannot be used; only linear models are solved"));
+            }
             _ => self.data(words)?,
         }
         Ok(false)
@@ -206,10 +228,8 @@ impl<'a> Scan<'a> {
     }
 
     fn check_end(&self) -> Result<(), String> {
-        if !self.seen.contains(&Section::Columns) {
-            return Err("there is no section COLUMNS".into());
-        }
-        if self.in_integers { Err("the last 'INTORG' has no 'INTEND'".into()) } else { Ok(()) }
+        let complete = self.seen.contains(&Section::Columns);
+        if complete { Ok(()) } else { Err("there is no section COLUMNS".into()) }
     }
 }
 

@@ -1,13 +1,14 @@
 //! The best choice so far, and the objective below which a better one must lie.
 //!
-//! Every choice is tested with exact row sums before it counts. With whole-numbered costs a better
-//! choice is better by at least 1; otherwise improvements below 1e-10 of the objective do not count.
+//! Every choice is tested with exact row sums before it counts. Where costs lie on a grid (whole
+//! numbers, decimals) a better choice is better by at least one step; otherwise improvements below
+//! 1.1e-9 of the objective do not count, which is what the tolerance of the capacities can be worth.
 
 use super::tableau::Source;
 
 /// Share of the objective below which two objectives count as equal.
-const EQUAL: f64 = 1e-10;
-/// Share of a whole unit that rounding errors never reach.
+const EQUAL: f64 = 1.1e-9;
+/// Share of a step that rounding errors never reach.
 const ROUNDING: f64 = 1e-3;
 
 /// The incumbent of a search.
@@ -16,7 +17,7 @@ pub(super) struct Best {
     chosen: Vec<u32>,
     objective: f64,
     cutoff: f64,
-    /// Least difference between two objectives; 0 when costs are not whole numbers.
+    /// Least difference between two objectives; 0 when costs lie on no grid.
     grain: f64,
     gap: f64,
     candidate: Vec<u32>,

@@ -7,10 +7,16 @@
 //! the lower position; after many pivots without an end the lowest-numbered choices are taken
 //! (Bland's rule), which cannot cycle.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::lanes::{self, PIVOT};
 use super::tableau::Tableau;
 
-/// Least size of a number that may be pivoted on.
-const PIVOT: f64 = 1e-9;
+/// Columns from which on flips are looked for together at once.
+const WIDE: usize = 64;
+/// Flips looked for one by one before they are looked for together.
+const FEW: usize = 8;
 /// How far outside its bounds a basic variable may stay.
 pub(super) const FEASIBLE: f64 = 1e-10;
 
@@ -25,23 +31,12 @@ pub(super) enum End {
     Stuck,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    ratio: f64,
-    size: f64,
-    position: u32,
-}
-
-impl Candidate {
-    fn before(&self, other: &Self) -> bool {
-        (self.ratio, self.position) < (other.ratio, other.position)
-    }
-}
-
 /// The method and its scratch memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DualSimplex {
-    candidates: Vec<Candidate>,
+    ratios: Vec<f64>,
+    /// Ratios and columns, in order as far as needed.
+    order: Vec<(f64, u32)>,
 }
 
 impl DualSimplex {
@@ -66,7 +61,7 @@ impl DualSimplex {
 
     /// Drives a basic variable, which is below 0, out of the basis.
     pub(super) fn expel(&mut self, tableau: &mut Tableau, row: usize) -> End {
-        self.gather(tableau, row);
+        lanes::ratios(tableau, row, &mut self.ratios);
         match self.choose(tableau, row) {
             Some(position) => {
                 tableau.pivot(row, position);
@@ -77,63 +72,79 @@ impl DualSimplex {
         }
     }
 
-    fn gather(&mut self, tableau: &Tableau, row: usize) {
-        self.candidates.clear();
-        for (position, (cell, reduced)) in tableau.row(row).iter().zip(tableau.reduced()).enumerate() {
-            if *cell < -PIVOT {
-                let ratio = reduced.max(0.0) / -cell;
-                self.candidates.push(Candidate { ratio, size: -cell, position: position as u32 });
-            }
-        }
-    }
-
     /// The entering position; items passed on the way are flipped.
     fn choose(&mut self, tableau: &mut Tableau, row: usize) -> Option<usize> {
-        let (mut low, mut high) = (0, self.candidates.len());
-        let mut need = -tableau.values()[row];
-        while high - low > 12 {
-            let middle = self.partition(low, high);
-            let covered: f64 = self.candidates[low..middle].iter().map(|c| reach(tableau, c)).sum();
-            if covered >= need {
-                high = middle;
+        let patience = if tableau.width() > WIDE { 1 } else { FEW };
+        for flips in 0.. {
+            if flips == patience {
+                let last = self.flip_many(tableau, row);
+                if let Some(position) = self.choose_among(tableau, row, last) {
+                    return Some(position);
+                }
+            }
+            let position = lanes::least(&self.ratios)?;
+            if self.covers_or_flips(tableau, row, position) {
+                return Some(position);
+            }
+        }
+        None
+    }
+
+    /// Whether a column covers all that a row still needs; if not it is flipped.
+    fn covers_or_flips(&mut self, tableau: &mut Tableau, row: usize, position: usize) -> bool {
+        let covers = tableau.values()[row] + reach(tableau, row, position) >= 0.0;
+        if !covers {
+            self.ratios[position] = f64::INFINITY;
+            tableau.flip(position);
+        }
+        covers
+    }
+
+    /// Flips all but the last few items that have to be flipped, found by halving; returns where
+    /// the last few stand in the order.
+    fn flip_many(&mut self, tableau: &mut Tableau, row: usize) -> Range<usize> {
+        self.order.clear();
+        let open = self.ratios.iter().enumerate().filter(|(_, ratio)| **ratio < f64::INFINITY);
+        self.order.extend(open.map(|(at, ratio)| (*ratio, at as u32)));
+        let mut rest = 0..self.order.len();
+        while rest.len() > FEW {
+            let middle = rest.start + rest.len() / 2;
+            self.order[rest.clone()].select_nth_unstable_by(middle - rest.start, by_ratio);
+            let near = &self.order[rest.start..middle];
+            let covered: f64 = near.iter().map(|(_, at)| reach(tableau, row, *at as usize)).sum();
+            if tableau.values()[row] + covered >= 0.0 {
+                rest.end = middle;
             } else {
-                need -= covered;
-                low = middle;
+                for (_, at) in near {
+                    self.ratios[*at as usize] = f64::INFINITY;
+                    tableau.flip(*at as usize);
+                }
+                rest.start = middle;
             }
         }
-        self.walk(tableau, row, low)
+        rest
     }
 
-    /// Splits candidates in two by ratio, both parts non-empty; returns where the second begins.
-    fn partition(&mut self, low: usize, high: usize) -> usize {
-        let part = &mut self.candidates[low..high];
-        let middle = part.len() / 2;
-        part.select_nth_unstable_by(middle, |a, b| a.ratio.total_cmp(&b.ratio).then(a.position.cmp(&b.position)));
-        low + middle
-    }
-
-    /// Flips everything before `low`, then goes on in order of ratio until the need is met.
-    fn walk(&mut self, tableau: &mut Tableau, row: usize, low: usize) -> Option<usize> {
-        for candidate in &self.candidates[..low] {
-            tableau.flip(candidate.position as usize);
-        }
-        for at in low..self.candidates.len() {
-            let next = (at..self.candidates.len())
-                .reduce(|a, b| if self.candidates[b].before(&self.candidates[a]) { b } else { a })?;
-            self.candidates.swap(at, next);
-            let candidate = self.candidates[at];
-            if tableau.values()[row] + reach(tableau, &candidate) >= 0.0 {
-                return Some(candidate.position as usize);
+    /// Goes through a few columns in order of ratio until one covers the need.
+    fn choose_among(&mut self, tableau: &mut Tableau, row: usize, few: Range<usize>) -> Option<usize> {
+        self.order[few.clone()].sort_unstable_by(by_ratio);
+        for at in few {
+            let position = self.order[at].1 as usize;
+            if self.covers_or_flips(tableau, row, position) {
+                return Some(position);
             }
-            tableau.flip(candidate.position as usize);
         }
         None
     }
 }
 
-/// How much of the need a candidate covers by going all the way.
-fn reach(tableau: &Tableau, candidate: &Candidate) -> f64 {
-    if tableau.steps()[candidate.position as usize] > 0.0 { candidate.size } else { f64::INFINITY }
+fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+}
+
+/// How much of a row's need a column covers by going all the way.
+fn reach(tableau: &Tableau, row: usize, position: usize) -> f64 {
+    if tableau.steps()[position] > 0.0 { tableau.row(row)[position].abs() } else { f64::INFINITY }
 }
 
 /// What the cells that are too small to pivot on could still cover.

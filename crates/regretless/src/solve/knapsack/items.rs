@@ -2,8 +2,10 @@
 //!
 //! A load may exceed its capacity by `1e-9 · max(capacity, 1)`, so that decimal weights whose exact
 //! sum equals the capacity fit although their binary sum is a hair above. The linear programme uses
-//! the same widened capacity: no feasible choice is ever cut off by it. Rows are scaled by powers of
-//! two, which costs no digit.
+//! the same widened capacity, or the largest load that weights on a decimal grid can make within it:
+//! no feasible choice is ever cut off. Rows are scaled by powers of two, which costs no digit.
+
+use super::grid;
 
 /// Weights and capacities, fixed for the life of an engine.
 #[derive(Debug, Clone)]
@@ -16,7 +18,7 @@ pub(super) struct Items {
     columns: Vec<f64>,
     /// What each scaled weight was multiplied by, per dimension.
     scales: Vec<f64>,
-    /// Scaled limits, then the right-hand side of the counting row.
+    /// Scaled limits as far as they can be reached, then the right-hand side of the counting row.
     rhs: Vec<f64>,
     /// The same without tolerance, for the linear relaxation.
     strict_rhs: Vec<f64>,
@@ -32,13 +34,14 @@ impl Items {
         let scales: Vec<f64> = weights.iter().map(|row| row_scale(row, &fits)).collect();
         let column = |j: usize| weights.iter().zip(&scales).map(move |(row, s)| row[j] * s).chain([1.0]);
         let columns = (0..count).flat_map(column).collect();
+        let reachable: Vec<f64> = weights.iter().zip(&limits).map(|(row, limit)| reachable(row, *limit)).collect();
         // Summing rounds; the linear programme must not be tighter than the exact test.
         let slack = 1.0 + 1e-12;
         let scaled = |rhs: &[f64], factor: f64| -> Vec<f64> {
             let rows = rhs.iter().zip(&scales).map(|(r, s)| r * s * factor);
             rows.chain([count as f64 + 1.0]).collect()
         };
-        let (rhs, strict_rhs) = (scaled(&limits, slack), scaled(capacity, 1.0));
+        let (rhs, strict_rhs) = (scaled(&reachable, slack), scaled(capacity, 1.0));
         Self { count, weights: weights.to_vec(), limits, columns, scales, rhs, strict_rhs, fits }
     }
 
@@ -110,6 +113,14 @@ impl Items {
     pub(super) fn holds(&self, chosen: &[u32]) -> bool {
         let load = |row: &Vec<f64>| chosen.iter().map(|j| row[*j as usize]).sum::<f64>();
         self.weights.iter().zip(&self.limits).all(|(row, limit)| load(row) <= *limit)
+    }
+}
+
+/// The largest load within a limit that sums of these weights can make.
+fn reachable(row: &[f64], limit: f64) -> f64 {
+    match grid::step(&row.iter().copied()) {
+        Some(step) => limit.min(step * (limit / step + 1e-6).floor()),
+        None => limit,
     }
 }
 

@@ -1,14 +1,17 @@
 //! Exact knapsack search: the cheapest choice of items within one or more capacities.
 //!
 //! Items that cost 0 or more are left out, and so is whatever does not fit alone. Of several choices
-//! with the same cost (to a relative 1e-10) the one met first is kept; the order of the search depends
+//! with the same cost (to a relative 1e-9) the one met first is kept; the order of the search depends
 //! on the costs only, so the answer does too. A load may exceed its capacity by
-//! `1e-9 · max(capacity, 1)`. The parts: [`items`] (numbers), [`tableau`] and [`dual`] (linear
-//! programmes), [`start`] (first choice), [`search`] (branch and bound), [`relax`] (linear relaxation).
+//! `1e-9 · max(capacity, 1)`. The parts: `items` (numbers), `tableau` and `dual` (linear
+//! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation).
 
 mod best;
 mod dual;
+mod grid;
 mod items;
+mod lanes;
+mod refresh;
 mod relax;
 mod search;
 mod start;
@@ -21,9 +24,6 @@ use self::search::{Search, Workshop};
 use self::tableau::{Source, Tableau};
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
-
-/// Largest sum of whole-numbered costs that is treated as whole-numbered.
-const MOST_WHOLE: f64 = 1e9;
 
 /// Scaled overload of a relaxed point that is let pass where weights are too small to pivot on.
 const NEGLIGIBLE: f64 = 1e-8;
@@ -45,6 +45,7 @@ pub struct KnapsackSearch {
     workshop: Workshop,
     /// Costs times a power of two.
     scaled: Vec<f64>,
+    nodes: u64,
 }
 
 impl KnapsackSearch {
@@ -52,7 +53,12 @@ impl KnapsackSearch {
     pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: Limits) -> Self {
         let items = Items::new(weights, capacity);
         let scaled = vec![0.0; items.count()];
-        Self { items, limits, workshop: Workshop::default(), scaled }
+        Self { items, limits, workshop: Workshop::default(), scaled, nodes: 0 }
+    }
+
+    /// Nodes of the last search: a measure of how hard it was.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
     }
 
     /// The cheapest point when items may be taken in part.
@@ -126,19 +132,12 @@ impl KnapsackSearch {
         root.start(source, (0..source.items.count() as u32).filter(undecided));
         simplex.solve(root, f64::INFINITY)
     }
-
-    /// The least difference between two objectives, in scaled costs; 0 when there is none.
-    fn grain(&self, costs: &[f64], scale: f64) -> f64 {
-        let whole = costs.iter().all(|cost| cost.fract() == 0.0);
-        let total: f64 = costs.iter().map(|cost| cost.min(0.0).abs()).sum();
-        if whole && total <= MOST_WHOLE { scale } else { 0.0 }
-    }
 }
 
 impl Solver for KnapsackSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let scale = self.load(costs)?;
-        let grain = self.grain(costs, scale);
+        let grain = grid::step(&costs.iter().map(|cost| cost.min(0.0))).map_or(0.0, |step| step * scale);
         self.solve_root(Model::Whole);
         self.workshop.best.reset(grain, self.limits.gap);
         let lowest = self.workshop.levels[0].objective();
@@ -146,6 +145,7 @@ impl Solver for KnapsackSearch {
         let mut search = Search::new(source, &mut self.workshop, self.limits.nodes);
         search.run();
         let open = search.open();
+        self.nodes = search.nodes();
         let best = &self.workshop.best;
         let decision = Decision::choosing(best.chosen().iter().copied());
         let objective = decision.dot(costs);

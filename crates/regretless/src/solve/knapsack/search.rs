@@ -10,6 +10,7 @@
 
 use super::best::Best;
 use super::dual::{DualSimplex, End};
+use super::lanes;
 use super::start::Start;
 use super::tableau::{Side, Source, Tableau};
 
@@ -17,6 +18,9 @@ use super::tableau::{Side, Source, Tableau};
 const WHOLE: f64 = 1e-10;
 /// Pivots after which a tableau is computed anew.
 const OLD: u32 = 60;
+
+/// Nodes whose linear programme is rounded and improved.
+const POLISHED: u64 = 10;
 
 /// Memory that one search leaves to the next.
 #[derive(Debug, Default)]
@@ -43,10 +47,10 @@ enum Step {
 
 /// One search.
 pub(super) struct Search<'a> {
-    pub(super) source: Source<'a>,
-    pub(super) workshop: &'a mut Workshop,
-    pub(super) most_nodes: u64,
-    pub(super) nodes: u64,
+    source: Source<'a>,
+    workshop: &'a mut Workshop,
+    most_nodes: u64,
+    nodes: u64,
     /// Whether the counting row has been fixed.
     counted: bool,
     stopped: bool,
@@ -63,6 +67,10 @@ impl<'a> Search<'a> {
     /// The lowest bound of what was left unvisited; infinite after a complete search.
     pub(super) fn open(&self) -> f64 {
         self.open
+    }
+
+    pub(super) fn nodes(&self) -> u64 {
+        self.nodes
     }
 
     /// Searches everything below the root, whose linear programme has been solved in level 0.
@@ -260,6 +268,10 @@ impl<'a> Search<'a> {
         if tableau.objective() >= self.workshop.best.cutoff() {
             return Step::Close;
         }
+        if self.nodes <= POLISHED {
+            let Workshop { levels, start, best, taken, .. } = &mut *self.workshop;
+            start.polish(self.source, &levels[depth], taken, best);
+        }
         self.settle(depth);
         choose(&self.workshop.levels[depth], self.workshop.best.cutoff())
     }
@@ -295,7 +307,7 @@ fn choose(tableau: &Tableau, cutoff: f64) -> Step {
         if !tableau.is_item(*code) || *value <= WHOLE || *value >= 1.0 - WHOLE {
             continue;
         }
-        let [down, up] = penalties(tableau, row, *value);
+        let [down, up] = lanes::penalties(tableau, row, *value);
         let (least, other) = (down.min(up), down.max(up));
         if least >= gap {
             return Step::Close;
@@ -310,19 +322,4 @@ fn choose(tableau: &Tableau, cutoff: f64) -> Step {
         }
     }
     chosen
-}
-
-/// What rounding a basic item down and up costs at least.
-fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
-    let (mut down, mut up) = (f64::INFINITY, f64::INFINITY);
-    let columns = tableau.row(row).iter().zip(tableau.reduced()).zip(tableau.steps());
-    for ((cell, reduced), step) in columns {
-        let reduced = reduced.max(0.0);
-        if *cell > 1e-12 {
-            down = down.min(reduced * step.max(value / cell));
-        } else if *cell < -1e-12 {
-            up = up.min(reduced * step.max((value - 1.0) / cell));
-        }
-    }
-    [down, up]
 }

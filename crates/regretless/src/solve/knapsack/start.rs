@@ -6,6 +6,9 @@
 use super::best::Best;
 use super::tableau::{Source, Tableau};
 
+/// Pairs looked at before swapping ends.
+const MOST_PAIRS: usize = 1_000_000;
+
 /// Scratch memory of the heuristic.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Start {
@@ -27,7 +30,9 @@ impl Start {
     pub(super) fn polish(&mut self, source: Source, tableau: &Tableau, taken: &[u32], best: &mut Best) {
         self.load(source, tableau);
         self.fill(source);
-        while let Some((place, other)) = self.best_swap(source) {
+        let pairs = 1 + self.inside.len() * self.outside.len();
+        for _ in 0..1 + MOST_PAIRS / pairs {
+            let Some((place, other)) = self.best_swap(source) else { break };
             self.swap(source, place, other);
             self.fill(source);
         }

@@ -61,25 +61,25 @@ pub(super) struct Source<'a> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tableau {
     /// Number of the first slack.
-    first_slack: usize,
-    rows: usize,
-    width: usize,
-    stride: usize,
+    pub(super) first_slack: usize,
+    pub(super) rows: usize,
+    pub(super) width: usize,
+    pub(super) stride: usize,
     /// Row after row, `stride` apart; the last row holds the reduced costs.
-    cells: Vec<f64>,
-    codes: Vec<Code>,
+    pub(super) cells: Vec<f64>,
+    pub(super) codes: Vec<Code>,
     /// Least move of each nonbasic variable: 1 for items, 0 for slacks.
     steps: Vec<f64>,
-    basics: Vec<Code>,
-    values: Vec<f64>,
+    pub(super) basics: Vec<Code>,
+    pub(super) values: Vec<f64>,
     uppers: Vec<f64>,
-    objective: f64,
+    pub(super) objective: f64,
     /// What the decided items leave of each right-hand side.
-    rest: Vec<f64>,
+    pub(super) rest: Vec<f64>,
     /// The cost of the decided items.
-    spent: f64,
+    pub(super) spent: f64,
     /// Pivots since the cells were last computed from the data.
-    age: u32,
+    pub(super) age: u32,
 }
 
 impl Tableau {
@@ -152,14 +152,23 @@ impl Tableau {
         self.objective = self.spent;
         self.age = 0;
         for position in 0..self.width {
-            let item = self.codes[position].variable();
-            for (row, weight) in source.items.column(item).iter().enumerate() {
-                self.cells[row * self.stride + position] = *weight;
-            }
-            self.cells[rows * self.stride + position] = source.costs[item];
-            if source.costs[item] < 0.0 {
-                self.flip(position);
-            }
+            self.fill(position, source);
+        }
+    }
+
+    /// Writes the column of an item that is nonbasic beside slacks, at its better bound.
+    fn fill(&mut self, position: usize, source: Source) {
+        let item = self.codes[position].variable();
+        let cost = source.costs[item];
+        let column = self.cells.iter_mut().skip(position).step_by(self.stride);
+        let weights = source.items.column(item);
+        if cost < 0.0 {
+            self.codes[position] = self.codes[position].toggled();
+            self.objective += cost;
+            self.values.iter_mut().zip(weights).for_each(|(value, weight)| *value -= weight);
+            column.zip(weights.iter().chain([&cost])).for_each(|(cell, entry)| *cell = -entry);
+        } else {
+            column.zip(weights.iter().chain([&cost])).for_each(|(cell, entry)| *cell = *entry);
         }
     }
 
@@ -337,85 +346,4 @@ impl Tableau {
             self.remove(position);
         }
     }
-
-    /// The number of a variable's own column entry in a row of the original system.
-    fn entry(&self, code: Code, row: usize, source: Source) -> f64 {
-        match code.variable().checked_sub(self.first_slack) {
-            None => {
-                let weight = source.items.column(code.variable())[row];
-                if code.complemented() { -weight } else { weight }
-            }
-            Some(own) => f64::from(u8::from(own == row)),
-        }
-    }
-
-    fn cost(&self, code: Code, source: Source) -> f64 {
-        match (self.is_item(code), code.complemented()) {
-            (false, _) => 0.0,
-            (true, false) => source.costs[code.variable()],
-            (true, true) => -source.costs[code.variable()],
-        }
-    }
-
-    /// Computes every number anew from the data, for the basis as it is. False, and nothing is
-    /// changed, when the basis is numerically singular.
-    pub(super) fn refresh(&mut self, source: Source) -> bool {
-        let rows = self.rows;
-        let basis: Vec<Vec<f64>> =
-            (0..rows).map(|i| self.basics.iter().map(|code| self.entry(*code, i, source)).collect()).collect();
-        let Some(inverse) = invert(basis) else { return false };
-        let times = |row: usize, column: &[f64]| -> f64 { inverse[row].iter().zip(column).map(|(a, b)| a * b).sum() };
-        let mut right = self.rest.clone();
-        let mut objective = self.spent;
-        let held = self.codes().iter().chain(&self.basics).copied();
-        for code in held.filter(|code| self.is_item(*code) && code.complemented()) {
-            objective += source.costs[code.variable()];
-            right.iter_mut().zip(source.items.column(code.variable())).for_each(|(r, w)| *r -= w);
-        }
-        let mut column = vec![0.0; rows];
-        for position in 0..self.width {
-            let code = self.codes[position];
-            column.iter_mut().enumerate().for_each(|(i, entry)| *entry = self.entry(code, i, source));
-            let mut reduced = self.cost(code, source);
-            for row in 0..rows {
-                let cell = times(row, &column);
-                reduced -= self.cost(self.basics[row], source) * cell;
-                self.cells[row * self.stride + position] = cell;
-            }
-            self.cells[rows * self.stride + position] = reduced.max(0.0);
-        }
-        for row in 0..rows {
-            self.values[row] = times(row, &right);
-            objective += self.cost(self.basics[row], source) * self.values[row];
-        }
-        self.objective = objective;
-        self.age = 0;
-        true
-    }
-}
-
-/// The inverse of a small matrix by Gauss and Jordan; `None` when it has none to working precision.
-fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
-    let size = matrix.len();
-    for (i, row) in matrix.iter_mut().enumerate() {
-        row.extend((0..size).map(|j| f64::from(u8::from(i == j))));
-    }
-    for column in 0..size {
-        let largest = (column..size).max_by(|a, b| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs()))?;
-        matrix.swap(column, largest);
-        let inverse = 1.0 / matrix[column][column];
-        if !inverse.is_finite() || inverse.abs() > 1e10 {
-            return None;
-        }
-        matrix[column].iter_mut().for_each(|entry| *entry *= inverse);
-        let own = matrix[column].clone();
-        for (_, row) in matrix.iter_mut().enumerate().filter(|(i, _)| *i != column) {
-            let factor = row[column];
-            row.iter_mut().zip(&own).for_each(|(entry, pivot)| *entry -= factor * pivot);
-        }
-    }
-    matrix.iter_mut().for_each(|row| {
-        row.drain(..size);
-    });
-    Some(matrix)
 }

@@ -8,6 +8,11 @@ use crate::problem::Sense;
 use crate::solve::Solution;
 use crate::watch::Watch;
 
+mod file;
+mod store;
+
+pub use store::{LabelReport, LabelSource, LabelStore};
+
 /// A table whose instances know their best decisions. Its costs are to be minimised: those of a
 /// maximisation were negated on the way in.
 #[derive(Debug, Clone)]
@@ -24,15 +29,17 @@ impl Labelled {
     /// When the table does not fit the problem, an instance has no decision, or the user interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<Self> {
         let sense = Self::turn(&mut data, oracle)?;
+        let best = Self::best_of(&data, oracle, watch)?;
+        Ok(Self { data, sense, best })
+    }
+
+    /// The best decision of every instance of a table whose costs are to be minimised.
+    fn best_of(data: &Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<Vec<Solution>> {
         watch.begin("labelling", data.len() as u64);
         let answers = oracle.solve_all(data.costs(), watch)?;
         watch.end();
-        let best = answers
-            .into_iter()
-            .enumerate()
-            .map(|(instance, answer)| answer.map_err(|failure| Error::Solver { instance, failure }));
-        let best = best.collect::<Result<_>>()?;
-        Ok(Self { data, sense, best })
+        let best = answers.into_iter().enumerate();
+        best.map(|(instance, answer)| answer.map_err(|failure| Error::Solver { instance, failure })).collect()
     }
 
     /// Joins a table with best decisions that are already known; each is checked.

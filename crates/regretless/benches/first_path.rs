@@ -1,0 +1,45 @@
+//! How long the way from a table to a model takes: labels per instance and a training run, on one thread.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and stops where it fails")]
+
+use std::time::Instant;
+
+use regretless::data::Split;
+use regretless::data::synthetic::Recipe as DataRecipe;
+use regretless::label::Labelled;
+use regretless::oracle::Oracle;
+use regretless::predict::PredictorSpec;
+use regretless::problem::{Benchmark, ProblemSpec};
+use regretless::train::{Recipe, Select, Settings, Task, train};
+use regretless::watch::Silent;
+
+/// Best of several labellings, in microseconds per instance.
+fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, Labelled) {
+    let benchmark: Benchmark = name.parse().unwrap();
+    let (problem, data) = benchmark.generate(DataRecipe::paper(instances, 0)).unwrap();
+    let oracle = Oracle::new(problem.build().unwrap());
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let copy = data.clone();
+        let started = Instant::now();
+        Labelled::solve(copy, &oracle, &Silent).unwrap();
+        best = best.min(started.elapsed().as_secs_f64());
+    }
+    println!("{name}: {:.2} µs per label ({instances} instances)", best / instances as f64 * 1e6);
+    let labelled = Labelled::solve(data, &oracle, &Silent).unwrap();
+    (problem, oracle, labelled)
+}
+
+fn main() {
+    label("SP5x5", 2000);
+    label("KS500", 200);
+    let (problem, oracle, data) = label("KS32", 2000);
+    let split = Split::in_order(2000, [1000, 400, 600]).unwrap();
+    let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+    for select in [Select::ValidationLoss, Select::ValidationRegret] {
+        let settings = Settings { select, ..Settings::default() };
+        let recipe = Recipe { loss: "MAE(O,S)".parse().unwrap(), predictor: PredictorSpec::Linear, settings };
+        let report = train(&task, &recipe, &problem).unwrap().report;
+        println!("KS32, MAE(O,S), 50 epochs of 1000 instances, {select}: {:.3} s", report.seconds);
+    }
+}

@@ -1,0 +1,93 @@
+//! Rows as a spreadsheet counts them.
+//!
+//! The parser numbers records: it skips empty lines, and a quoted cell may span several lines. A
+//! spreadsheet shows an empty line as a row and a quoted cell as part of one. The difference
+//! matters only when an error must name its row, so the file is counted again only then.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// The row in which a spreadsheet shows this record, the header being record 0 and row 1.
+pub(super) fn row_of(path: &Path, record: u64) -> u64 {
+    let counted = File::open(path).ok().and_then(|file| count(BufReader::new(file), record));
+    counted.unwrap_or(record + 1)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Cell {
+    Start,
+    Plain,
+    Quoted,
+    /// After a quote inside a quoted cell: either the end of the cell or half of a doubled quote.
+    Closing,
+}
+
+fn count(mut text: impl BufRead, record: u64) -> Option<u64> {
+    let (mut row, mut seen) = (1, 0);
+    let (mut cell, mut empty, mut after_return) = (Cell::Start, true, false);
+    loop {
+        let bytes = text.fill_buf().ok()?;
+        if bytes.is_empty() {
+            return (!empty && seen == record).then_some(row);
+        }
+        for byte in bytes {
+            let ends = cell != Cell::Quoted && matches!(byte, b'\r' | b'\n');
+            if ends && *byte == b'\n' && after_return {
+                after_return = false;
+                continue;
+            }
+            after_return = ends && *byte == b'\r';
+            if ends {
+                if !empty && seen == record {
+                    return Some(row);
+                }
+                seen += u64::from(!empty);
+                row += 1;
+                (cell, empty) = (Cell::Start, true);
+            } else {
+                empty = false;
+                cell = next(cell, *byte);
+            }
+        }
+        let used = bytes.len();
+        text.consume(used);
+    }
+}
+
+fn next(cell: Cell, byte: u8) -> Cell {
+    match (cell, byte) {
+        (Cell::Start | Cell::Closing, b'"') => Cell::Quoted,
+        (Cell::Quoted, b'"') => Cell::Closing,
+        (Cell::Quoted, _) => Cell::Quoted,
+        (Cell::Start | Cell::Plain | Cell::Closing, b',') => Cell::Start,
+        (Cell::Start | Cell::Plain | Cell::Closing, _) => Cell::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    fn rows(text: &str) -> Vec<Option<u64>> {
+        (0..4).map(|record| count(text.as_bytes(), record)).collect()
+    }
+
+    #[test]
+    fn line_ends_of_all_kinds_count_once() {
+        let expected = [Some(1), Some(2), Some(3), None];
+        for text in ["a\n1\n2\n", "a\r\n1\r\n2\r\n", "a\r1\r2", "a\n1\r\n2"] {
+            assert_eq!(rows(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn empty_lines_are_rows_but_not_records() {
+        assert_eq!(rows("\na\r\n\r\n\r\n1\n2\n"), [Some(2), Some(5), Some(6), None]);
+    }
+
+    #[test]
+    fn a_quoted_line_end_stays_within_its_row() {
+        assert_eq!(rows("a,b\n\"x\ny\",\"\"\"\n\"\n1,2\n3\" \n4"), [Some(1), Some(2), Some(3), Some(4)]);
+    }
+}

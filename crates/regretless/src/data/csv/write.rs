@@ -1,0 +1,133 @@
+//! Tables, predictions and decisions as CSV.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::number::shortest;
+use crate::data::output::write_atomically;
+use crate::data::{Dataset, Matrix, Shape};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+
+/// How decisions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DecisionForm {
+    /// One row per instance, one column per variable.
+    #[default]
+    Dense,
+    /// One row `instance,item,value` per entry that is not zero; instances count from 0.
+    Sparse,
+}
+
+/// Writes a table: a wide one with its features and then its costs, a long one with the columns
+/// `instance` (counted from 0), `item`, the features and `cost`.
+///
+/// # Errors
+/// When two columns would have the same name, the path is taken and `force` is false, or writing
+/// fails.
+pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
+    match data.features().shape() {
+        Shape::Wide => write_wide(path, data, force),
+        Shape::Long { items } => write_long(path, data, items, force),
+    }
+}
+
+/// Writes one row of costs per instance under their names.
+///
+/// # Errors
+/// When names do not fit, the path is taken and `force` is false, or writing fails.
+pub fn write_predictions(path: &Path, names: &[String], costs: &Matrix, force: bool) -> Result<()> {
+    check_width(names, costs.cols())?;
+    let header = header(names)?;
+    write_rows(path, force, header, (0..costs.rows()).map(|i| cells(costs.row(i)).collect()))
+}
+
+/// Writes decisions under the names of their variables.
+///
+/// # Errors
+/// When a decision has more variables than there are names, the path is taken and `force` is false,
+/// or writing fails.
+pub fn write_decisions(
+    path: &Path,
+    names: &[String],
+    decisions: &[Decision],
+    form: DecisionForm,
+    force: bool,
+) -> Result<()> {
+    let last = decisions.iter().filter_map(|decision| decision.indices().last()).max();
+    if let Some(last) = last.filter(|last| **last as usize >= names.len()) {
+        check_width(names, *last as usize + 1)?;
+    }
+    match form {
+        DecisionForm::Dense => {
+            let mut dense = vec![0.0; names.len()];
+            let row = |decision: &Decision| {
+                decision.write_dense(&mut dense);
+                cells(&dense).collect()
+            };
+            write_rows(path, force, header(names)?, decisions.iter().map(row))
+        }
+        DecisionForm::Sparse => {
+            let entries = decisions.iter().enumerate().flat_map(|(instance, decision)| {
+                decision.iter().map(move |(j, value)| vec![instance.to_string(), names[j].clone(), shortest(value)])
+            });
+            write_rows(path, force, ["instance", "item", "value"].map(String::from).to_vec(), entries)
+        }
+    }
+}
+
+fn write_wide(path: &Path, data: &Dataset, force: bool) -> Result<()> {
+    let features = data.features().values();
+    let header = header(data.features().names().iter().chain(data.cost_names()))?;
+    let row = |i| cells(features.row(i)).chain(cells(data.costs().row(i))).collect();
+    write_rows(path, force, header, (0..data.len()).map(row))
+}
+
+fn write_long(path: &Path, data: &Dataset, items: usize, force: bool) -> Result<()> {
+    let features = data.features().values();
+    let keys = ["instance", "item"].map(String::from);
+    let header = header(keys.iter().chain(data.features().names()).chain([&"cost".to_string()]))?;
+    let row = |row: usize| {
+        let (instance, item) = (row / items, row % items);
+        let keys = [instance.to_string(), data.cost_names()[item].clone()];
+        keys.into_iter()
+            .chain(cells(features.row(row)))
+            .chain(cells(&data.costs().row(instance)[item..=item]))
+            .collect()
+    };
+    write_rows(path, force, header, (0..features.rows()).map(row))
+}
+
+fn cells<T: Copy + std::fmt::Debug>(numbers: &[T]) -> impl Iterator<Item = String> + '_ {
+    numbers.iter().map(|number| shortest(*number))
+}
+
+fn header<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<Vec<String>> {
+    let names: Vec<String> = names.into_iter().cloned().collect();
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        Some(twice) => Err(Error::data(format!("two columns would be named '{twice}'; rename one"))),
+        None => Ok(names),
+    }
+}
+
+fn check_width(names: &[String], width: usize) -> Result<()> {
+    if names.len() == width {
+        return Ok(());
+    }
+    Err(Error::data(format!("{} names for {width} columns", names.len())))
+}
+
+fn write_rows(path: &Path, force: bool, header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<()> {
+    write_atomically(path, force, |out| write_all(out, header, rows))
+}
+
+fn write_all(out: &mut dyn Write, header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    for row in std::iter::once(header).chain(rows) {
+        writer.write_record(row)?;
+    }
+    writer.flush()
+}

@@ -1,0 +1,187 @@
+//! Labels as bytes: a sealed file, its decisions sparse.
+//!
+//! `indices` holds the non-zero entries of all instances one after the other, `offsets` where each
+//! instance begins, `values` is there only if one of them is not 1, `fixed` only if a decision has a fixed
+//! cost.
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::Decision;
+use crate::sealed::{LONGEST_HEADER, Sealed};
+use crate::solve::{Solution, Status};
+
+/// Kind and version of the file.
+const FORMAT: &str = "labels 1";
+
+/// What the file says about itself.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    /// Hash over all that the labels depend on.
+    key: String,
+}
+
+/// The labels with this key as a file.
+pub(super) fn encode(key: &str, labels: &[Solution]) -> Result<Vec<u8>, String> {
+    let decisions = || labels.iter().map(|label| &label.decision);
+    let ends = decisions().scan(0, |sum, decision| {
+        *sum += decision.indices().len() as u64;
+        Some(*sum)
+    });
+    let each = |number: fn(&Solution) -> f64| labels.iter().map(number).collect::<Vec<f64>>();
+    let mut sealed = Sealed::new(Note { key: key.into() })
+        .with("indices", decisions().flat_map(|d| d.indices()).copied().collect::<Vec<u32>>())
+        .with("offsets", std::iter::once(0).chain(ends).collect::<Vec<u64>>())
+        .with("objectives", each(|label| label.objective))
+        .with("bounds", each(|label| label.bound))
+        .with("statuses", labels.iter().map(|label| status_to_number(label.status).0).collect::<Vec<u32>>())
+        .with("gaps", each(|label| status_to_number(label.status).1));
+    if decisions().any(|decision| decision.fixed() != 0.0) {
+        sealed = sealed.with("fixed", each(|label| label.decision.fixed()));
+    }
+    if !decisions().all(Decision::is_binary) {
+        sealed = sealed.with("values", decisions().flat_map(Decision::iter).map(|(_, v)| v).collect::<Vec<f64>>());
+    }
+    sealed.to_bytes(FORMAT).map_err(|error| error.to_string())
+}
+
+/// The labels of a file, if it is whole, has this key, and fits `instances` of `num_costs` costs.
+pub(super) fn decode(bytes: &[u8], key: &str, instances: usize, num_costs: usize) -> Result<Vec<Solution>, String> {
+    let mut sealed = Sealed::<Note>::from_bytes(bytes, FORMAT)?;
+    if sealed.about.key != key {
+        return Err("it holds something else than the labels of this table".into());
+    }
+    let columns = Columns::take(&mut sealed, instances).ok_or("its lists have the wrong type or length")?;
+    (0..instances).map(|instance| columns.label(instance, num_costs)).collect()
+}
+
+/// Most bytes that a file of labels can have.
+pub(super) fn most_bytes(instances: usize, num_costs: usize) -> u64 {
+    let (instances, num_costs) = (instances as u64, num_costs as u64);
+    let entries = instances.saturating_mul(num_costs).saturating_mul(4 + 8);
+    LONGEST_HEADER.saturating_add(16).saturating_add(entries).saturating_add(instances.saturating_mul(44))
+}
+
+fn status_to_number(status: Status) -> (u32, f64) {
+    match status {
+        Status::Optimal => (0, 0.0),
+        Status::WithinGap(gap) => (1, gap),
+        Status::LimitReached => (2, 0.0),
+    }
+}
+
+fn status_from_number(number: u32, gap: f64) -> Result<Status, String> {
+    match number {
+        0 => Ok(Status::Optimal),
+        1 => Ok(Status::WithinGap(gap)),
+        2 => Ok(Status::LimitReached),
+        other => Err(format!("it has an unknown status {other}")),
+    }
+}
+
+/// The lists of a file, their lengths checked.
+struct Columns {
+    indices: Vec<u32>,
+    offsets: Vec<usize>,
+    values: Option<Vec<f64>>,
+    fixed: Option<Vec<f64>>,
+    objectives: Vec<f64>,
+    bounds: Vec<f64>,
+    statuses: Vec<u32>,
+    gaps: Vec<f64>,
+}
+
+impl Columns {
+    fn take(sealed: &mut Sealed<Note>, instances: usize) -> Option<Self> {
+        let offsets = sealed.take::<Vec<u64>>("offsets")?;
+        let offsets: Vec<usize> = offsets.into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
+        let columns = Self {
+            indices: sealed.take("indices")?,
+            offsets,
+            values: sealed.take("values"),
+            fixed: sealed.take("fixed"),
+            objectives: sealed.take("objectives")?,
+            bounds: sealed.take("bounds")?,
+            statuses: sealed.take("statuses")?,
+            gaps: sealed.take("gaps")?,
+        };
+        let of_instances = [columns.objectives.len(), columns.bounds.len(), columns.statuses.len(), columns.gaps.len()];
+        let entries = columns.indices.len();
+        let whole = of_instances == [instances; 4]
+            && columns.offsets.len() == instances + 1
+            && columns.values.as_ref().is_none_or(|values| values.len() == entries)
+            && columns.fixed.as_ref().is_none_or(|fixed| fixed.len() == instances)
+            && columns.offsets.is_sorted()
+            && (columns.offsets[0], columns.offsets[instances]) == (0, entries);
+        whole.then_some(columns)
+    }
+
+    fn label(&self, instance: usize, num_costs: usize) -> Result<Solution, String> {
+        let range = self.offsets[instance]..self.offsets[instance + 1];
+        let indices = &self.indices[range.clone()];
+        if !indices.is_sorted_by(|a, b| a < b) || indices.last().is_some_and(|last| *last as usize >= num_costs) {
+            return Err(format!("the decision of instance {instance} is damaged"));
+        }
+        let value = |entry: usize| self.values.as_ref().map_or(1.0, |values| values[entry]);
+        let fixed = self.fixed.as_ref().map_or(0.0, |fixed| fixed[instance]);
+        Ok(Solution {
+            decision: Decision::from_entries(range.map(|entry| (self.indices[entry], value(entry)))).with_fixed(fixed),
+            objective: self.objectives[instance],
+            bound: self.bounds[instance],
+            status: status_from_number(self.statuses[instance], self.gaps[instance])?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, encode};
+    use crate::decision::Decision;
+    use crate::solve::{Solution, Status};
+
+    fn labels() -> Vec<Solution> {
+        let label = |decision, status| Solution { decision, objective: -1.5, bound: -2.0, status };
+        vec![
+            label(Decision::choosing([0, 3]), Status::Optimal),
+            label(Decision::choosing([]).with_fixed(2.5), Status::LimitReached),
+            label(Decision::from_dense(&[0.0, 0.25, 0.0, 1.0]), Status::WithinGap(0.125)),
+        ]
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        for labels in [labels(), labels()[..2].to_vec(), vec![labels()[1].clone()]] {
+            let bytes = encode("key", &labels).unwrap();
+            assert_eq!(decode(&bytes, "key", labels.len(), 4).unwrap(), labels);
+        }
+    }
+
+    #[test]
+    fn labels_of_another_table_are_refused() {
+        let bytes = encode("key", &labels()).unwrap();
+        assert!(decode(&bytes, "other", 3, 4).unwrap_err().contains("something else"));
+        assert!(decode(&bytes, "key", 4, 4).unwrap_err().contains("wrong type or length"));
+        assert!(decode(&bytes, "key", 3, 3).unwrap_err().contains("instance 0 is damaged"));
+    }
+
+    #[test]
+    fn every_flipped_bit_every_cut_and_every_added_byte_is_seen() {
+        let whole = encode("key", &labels()).unwrap();
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(decode(&bytes, "key", 3, 4).is_err(), "bit {bit}");
+        }
+        for length in 0..whole.len() {
+            assert!(decode(&whole[..length], "key", 3, 4).is_err(), "length {length}");
+        }
+        assert!(decode(&[&whole[..], &[0]].concat(), "key", 3, 4).is_err());
+    }
+
+    #[test]
+    fn a_foreign_file_is_refused() {
+        let foreign = safetensors::serialize(Vec::<(&str, safetensors::tensor::TensorView<'_>)>::new(), None).unwrap();
+        assert!(decode(&foreign, "key", 3, 4).unwrap_err().contains("no seal"));
+        assert!(decode(b"instance,item,value\n0,1,1\n", "key", 3, 4).is_err());
+    }
+}

@@ -1,0 +1,38 @@
+//! How far each cost may be mispredicted before the relaxed decision changes.
+
+use crate::data::Matrix;
+use crate::error::Result;
+use crate::label::Labelled;
+use crate::oracle::Oracle;
+use crate::problem::Bounds;
+use crate::solve::relax::{RangeKind, Ranges};
+use crate::watch::Watch;
+
+/// The end of each cost's range on the side that can mislead: the upper one where the variable is at
+/// its upper bound in the best decision, the lower one elsewhere. One number per cost is enough, since
+/// the other side is free.
+pub(super) fn limits(
+    data: &Labelled,
+    oracle: &Oracle,
+    kind: RangeKind,
+    (label, watch): (&str, &dyn Watch),
+) -> Result<Matrix> {
+    let costs = data.data().costs();
+    let mut limits = Matrix::zeros(costs.rows(), costs.cols());
+    let mut rows: Vec<&mut [f32]> = limits.as_mut_slice().chunks_exact_mut(costs.cols()).collect();
+    watch.begin("cost ranges", costs.rows() as u64);
+    let bounds = oracle.problem().bounds();
+    let at_upper = |j: usize, value: f64| match &bounds {
+        Bounds::Binary => value >= 1.0,
+        Bounds::Box { upper, .. } => value >= upper[j],
+    };
+    let keep = |row: usize, ranges: &Ranges, slot: &mut &mut [f32]| {
+        slot.iter_mut().zip(&ranges.lower).for_each(|(limit, lower)| *limit = *lower as f32);
+        for (j, _) in data.best(row).iter().filter(|(j, value)| at_upper(*j, *value)) {
+            slot[j] = ranges.upper[j] as f32;
+        }
+    };
+    oracle.ranges_all((costs, kind), &mut rows, keep, (label, watch))?;
+    watch.end();
+    Ok(limits)
+}

@@ -1,0 +1,142 @@
+//! Building a linear problem in code, column by column and row by row.
+
+use super::LinearProblem;
+use crate::error::{Error, Result};
+use crate::problem::Sense;
+use crate::solve::highs::Model;
+
+/// The values a column can take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Domain {
+    /// 0 or 1.
+    Binary,
+    /// Whole numbers from the first to the second; either may be infinite.
+    Integer([f64; 2]),
+    /// All numbers from the first to the second; either may be infinite.
+    Continuous([f64; 2]),
+}
+
+impl Domain {
+    fn bounds(self) -> [f64; 2] {
+        match self {
+            Self::Binary => [0.0, 1.0],
+            Self::Integer(bounds) | Self::Continuous(bounds) => bounds,
+        }
+    }
+
+    fn is_integer(self) -> bool {
+        match self {
+            Self::Binary | Self::Integer(_) => true,
+            Self::Continuous(_) => false,
+        }
+    }
+}
+
+/// A linear problem in the making. Columns and rows are numbered in the order they are added.
+///
+/// ```
+/// use regretless::problem::{Domain, LinearBuilder, Sense};
+///
+/// let mut build = LinearBuilder::new("two goods", Sense::Maximize);
+/// let wheat = build.predicted("wheat", Domain::Continuous([0.0, f64::INFINITY]));
+/// let barley = build.predicted("barley", Domain::Continuous([0.0, f64::INFINITY]));
+/// build.row([f64::NEG_INFINITY, 10.0], [(wheat, 1.0), (barley, 2.0)]);
+/// let problem = build.build()?;
+/// # Ok::<(), regretless::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LinearBuilder {
+    name: String,
+    sense: Sense,
+    model: Model,
+    predicted: Vec<usize>,
+}
+
+impl LinearBuilder {
+    /// A problem without columns.
+    pub fn new(name: impl Into<String>, sense: Sense) -> Self {
+        Self { name: name.into(), sense, model: Model::default(), predicted: Vec::new() }
+    }
+
+    /// Adds a column whose cost is predicted; returns its number.
+    pub fn predicted(&mut self, name: impl Into<String>, domain: Domain) -> usize {
+        self.predicted.push(self.model.cost.len());
+        self.auxiliary(name, domain, 0.0)
+    }
+
+    /// Adds a column whose cost is known; returns its number.
+    pub fn auxiliary(&mut self, name: impl Into<String>, domain: Domain, cost: f64) -> usize {
+        self.model.cost.push(cost);
+        self.model.column_bounds.push(domain.bounds());
+        self.model.integer.push(domain.is_integer());
+        self.model.column_names.push(name.into());
+        self.model.cost.len() - 1
+    }
+
+    /// Adds a row: the sum of its entries, each a coefficient times a column, lies within the bounds.
+    pub fn row(&mut self, bounds: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) -> usize {
+        self.model.row_bounds.push(bounds);
+        self.model.row_names.push(format!("r{}", self.model.row_names.len()));
+        self.model.rows.push(entries);
+        self.model.row_bounds.len() - 1
+    }
+
+    /// Sets the constant part of the objective.
+    pub fn offset(&mut self, offset: f64) {
+        self.model.offset = offset;
+    }
+
+    /// The problem.
+    ///
+    /// # Errors
+    /// When the numbers make no problem; names the column or row.
+    pub fn build(self) -> Result<LinearProblem> {
+        let refused = |message: String| Error::setting(format!("{}: {message}", self.name));
+        check(&self.model).map_err(refused)?;
+        if self.predicted.is_empty() {
+            return Err(refused("no column with a predicted cost".into()));
+        }
+        Ok(LinearProblem::new(self.name, self.sense, self.model, self.predicted))
+    }
+}
+
+/// Finds the first column or row that cannot be.
+fn check(model: &Model) -> Result<(), String> {
+    if !model.offset.is_finite() {
+        return Err(format!("the constant {} is not finite", model.offset));
+    }
+    for (column, name) in model.column_names.iter().enumerate() {
+        let (cost, bounds) = (model.cost[column], model.column_bounds[column]);
+        if !cost.is_finite() {
+            return Err(format!("the cost {cost} of column {name} is not finite"));
+        }
+        check_bounds(bounds).map_err(|message| format!("column {name}: {message}"))?;
+    }
+    for (row, name) in model.row_names.iter().enumerate() {
+        check_bounds(model.row_bounds[row]).map_err(|message| format!("row {name}: {message}"))?;
+        check_entries(model, row).map_err(|message| format!("row {name}: {message}"))?;
+    }
+    Ok(())
+}
+
+fn check_bounds([lower, upper]: [f64; 2]) -> Result<(), String> {
+    let sound = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
+    if sound { Ok(()) } else { Err(format!("bounds {lower} to {upper} hold no number")) }
+}
+
+fn check_entries(model: &Model, row: usize) -> Result<(), String> {
+    let mut columns: Vec<usize> = model.rows.entries(row).map(|(column, _)| column).collect();
+    columns.sort_unstable();
+    if let Some(column) = columns.last().filter(|column| **column >= model.cost.len()) {
+        return Err(format!("column {column} of {} does not exist", model.cost.len()));
+    }
+    if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("column {} has two entries", model.column_names[twice[0]]));
+    }
+    match model.rows.entries(row).find(|(_, entry)| !entry.is_finite() || entry.abs() >= 1e15) {
+        Some((column, entry)) => {
+            Err(format!("the entry {entry} of column {} is too large", model.column_names[column]))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,163 @@
+//! A linear problem in writing: a model file and the columns whose costs are predicted.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::problem::{Problem, Sense};
+
+/// A model file (`.mps` or `.lp`) and what is predicted in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinearFile {
+    /// The file.
+    pub file: PathBuf,
+    /// The columns whose costs are predicted.
+    #[serde(default)]
+    pub costs: CostColumns,
+    /// Minimise or maximise, if not as the file says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sense: Option<Sense>,
+}
+
+impl LinearFile {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When the file holds no linear model or lacks the named columns.
+    #[cfg(feature = "highs")]
+    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+        Ok(Arc::new(super::LinearProblem::read(&self.file, &self.costs, self.sense)?))
+    }
+
+    /// Says that this build cannot read model files.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "highs"))]
+    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+        let message = "model files need HiGHS, which this build was made without (cargo feature `highs`)";
+        Err(crate::error::Error::input(crate::error::Place::file(&self.file), message))
+    }
+}
+
+/// Columns whose costs are predicted: `"all"`, one name or pattern, or a list of them. In a pattern, `*`
+/// stands for any characters.
+///
+/// Costs are in the order of the list, columns of one pattern in the order of the model; a column that
+/// several patterns match counts where it is matched first.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub enum CostColumns {
+    /// Every column.
+    #[default]
+    All,
+    /// The columns that match one of these.
+    Named(Vec<String>),
+}
+
+/// How the choice stands in a settings file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "costs are \"all\", a column name or pattern, or a list of them")]
+enum Written {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl From<Written> for CostColumns {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::One(word) if word == "all" => Self::All,
+            Written::One(name) => Self::Named(vec![name]),
+            Written::Many(names) => Self::Named(names),
+        }
+    }
+}
+
+impl From<CostColumns> for Written {
+    fn from(columns: CostColumns) -> Self {
+        match columns {
+            CostColumns::All => Self::One("all".into()),
+            CostColumns::Named(names) => Self::Many(names),
+        }
+    }
+}
+
+impl CostColumns {
+    /// Numbers of the chosen columns, in the order of their costs.
+    ///
+    /// # Errors
+    /// When a name or pattern matches no column, in words.
+    pub fn choose(&self, names: &[String]) -> Result<Vec<usize>, String> {
+        let patterns = match self {
+            Self::All => return Ok((0..names.len()).collect()),
+            Self::Named(patterns) => patterns,
+        };
+        let (mut chosen, mut taken) = (Vec::new(), vec![false; names.len()]);
+        for pattern in patterns {
+            let matching: Vec<usize> = (0..names.len()).filter(|column| matches(pattern, &names[*column])).collect();
+            if matching.is_empty() {
+                let some: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
+                return Err(format!("no column is called '{pattern}'; the first columns are {}", some.join(", ")));
+            }
+            for column in matching {
+                if !std::mem::replace(&mut taken[column], true) {
+                    chosen.push(column);
+                }
+            }
+        }
+        if chosen.is_empty() { Err("no column with a predicted cost".into()) } else { Ok(chosen) }
+    }
+}
+
+/// Whether a name matches a pattern in which `*` stands for any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(found) = left.find(part) else { return false };
+        left = &left[found + part.len()..];
+    }
+    left.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CostColumns, LinearFile, matches};
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, name) in [("x*", "x12"), ("*", ""), ("x*y", "xy"), ("*a*b", "caxxb"), ("a*b*c", "abbc")] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("x", "x1"), ("x*y", "x"), ("ab*ba", "aba"), ("*a*b", "ba"), ("x*", "yx")] {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn chosen_columns_keep_the_order_of_the_list() {
+        let names: Vec<String> = ["a1", "b", "a2", "c"].map(String::from).to_vec();
+        let named = |list: &[&str]| CostColumns::Named(list.iter().map(|name| (*name).to_string()).collect());
+        assert_eq!(named(&["c", "a*"]).choose(&names), Ok(vec![3, 0, 2]));
+        assert_eq!(named(&["a2", "a*"]).choose(&names), Ok(vec![2, 0]));
+        assert_eq!(CostColumns::All.choose(&names), Ok(vec![0, 1, 2, 3]));
+        assert!(named(&["d*"]).choose(&names).unwrap_err().contains("'d*'"));
+        assert!(named(&[]).choose(&names).is_err());
+    }
+
+    #[test]
+    fn settings_say_all_or_name_columns() {
+        let read = |text: &str| serde_json::from_str::<LinearFile>(text).map(|file| file.costs);
+        assert_eq!(read(r#"{"file": "m.mps"}"#).unwrap(), CostColumns::All);
+        assert_eq!(read(r#"{"file": "m.mps", "costs": "all"}"#).unwrap(), CostColumns::All);
+        let named = CostColumns::Named(vec!["x*".into()]);
+        assert_eq!(read(r#"{"file": "m.mps", "costs": ["x*"]}"#).unwrap(), named);
+        assert_eq!(read(r#"{"file": "m.mps", "costs": "x*"}"#).unwrap(), named);
+        assert!(read(r#"{"file": "m.mps", "costs": 3}"#).unwrap_err().to_string().contains("costs are \"all\""));
+    }
+}

@@ -1,0 +1,118 @@
+//! The linear problem itself.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::CostColumns;
+use crate::decision::Decision;
+use crate::error::{Error, Place, Result};
+use crate::problem::{Bounds, Problem, Sense};
+use crate::solve::highs::Model;
+use crate::solve::linear::LinearSearch;
+use crate::solve::{Limits, Solver};
+
+/// Columns, rows, and which columns have predicted costs.
+#[derive(Debug, Clone)]
+pub struct LinearProblem {
+    name: String,
+    sense: Sense,
+    /// To be minimised: known costs and constant of a maximisation are negated. Columns with predicted
+    /// costs cost nothing.
+    model: Arc<Model>,
+    /// The column of each predicted cost.
+    predicted: Arc<[usize]>,
+    /// The predicted cost of each column, if it has one.
+    place: Vec<Option<usize>>,
+}
+
+impl LinearProblem {
+    /// A problem from a model that was checked; `model.maximize` is not looked at, `sense` is.
+    pub(super) fn new(name: String, sense: Sense, mut model: Model, predicted: Vec<usize>) -> Self {
+        let mut place = vec![None; model.cost.len()];
+        for (cost, column) in predicted.iter().enumerate() {
+            place[*column] = Some(cost);
+            model.cost[*column] = 0.0;
+        }
+        model.cost.iter_mut().for_each(|cost| *cost *= sense.sign());
+        model.offset *= sense.sign();
+        model.maximize = false;
+        Self { name, sense, model: Arc::new(model), predicted: predicted.into(), place }
+    }
+
+    /// Reads an `.mps` or `.lp` file; `sense` overrules what the file says.
+    ///
+    /// In an MPS file an RHS entry of the objective row is minus the objective's constant, as HiGHS and
+    /// most others have it.
+    ///
+    /// # Errors
+    /// When the file holds no linear model, naming the line where one can be told, or lacks a column.
+    pub fn read(path: &Path, costs: &CostColumns, sense: Option<Sense>) -> Result<Self> {
+        let model = Model::read(path)?;
+        let predicted =
+            costs.choose(&model.column_names).map_err(|message| Error::input(Place::file(path), message))?;
+        let written = if model.maximize { Sense::Maximize } else { Sense::Minimize };
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        Ok(Self::new(name, sense.unwrap_or(written), model, predicted))
+    }
+
+    /// The same problem with every column continuous: its linear relaxation.
+    #[must_use]
+    pub fn relaxed(&self) -> Self {
+        let mut model = Model::clone(&self.model);
+        model.integer.fill(false);
+        Self { name: format!("{} (relaxed)", self.name), model: Arc::new(model), ..self.clone() }
+    }
+
+    /// Names of the columns with predicted costs, in the order of the costs.
+    pub fn cost_names(&self) -> Vec<&str> {
+        self.predicted.iter().map(|column| self.model.column_names[*column].as_str()).collect()
+    }
+
+    /// The model that is minimised; columns with predicted costs cost nothing in it.
+    pub fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    /// The column of each predicted cost.
+    pub fn predicted(&self) -> &Arc<[usize]> {
+        &self.predicted
+    }
+}
+
+impl Problem for LinearProblem {
+    fn name(&self) -> String {
+        format!("linear problem {}", self.name)
+    }
+
+    fn sense(&self) -> Sense {
+        self.sense
+    }
+
+    fn num_costs(&self) -> usize {
+        self.predicted.len()
+    }
+
+    fn bounds(&self) -> Bounds {
+        let bounds = |column: &usize| self.model.column_bounds[*column];
+        if self.predicted.iter().all(|column| self.model.integer[*column] && bounds(column) == [0.0, 1.0]) {
+            return Bounds::Binary;
+        }
+        let (lower, upper) = self.predicted.iter().map(bounds).map(|[lower, upper]| (lower, upper)).unzip();
+        Bounds::Box { lower, upper }
+    }
+
+    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+        Box::new(LinearSearch::new(Arc::clone(&self.model), Arc::clone(&self.predicted), *limits))
+    }
+
+    /// Auxiliary columns are no part of a decision: rows that have some are checked against the best
+    /// that their bounds allow. The engine checks its whole point before it answers.
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        if let Some(last) = decision.indices().last().filter(|last| **last as usize >= self.num_costs()) {
+            return Err(format!("variable {last} of {} does not exist", self.num_costs()));
+        }
+        let mut values = vec![0.0; self.num_costs()];
+        decision.write_dense(&mut values);
+        self.model.check_partly(|column| self.place[column].map(|cost| values[cost]))
+    }
+}

@@ -1,0 +1,130 @@
+//! What a solve left behind: point, basis, rows and columns of the tableau, cost ranges, figures.
+
+use std::ffi::CStr;
+use std::ptr;
+
+use highs_sys as c;
+
+use super::{Called, Raw, called, int, misfit};
+
+impl Raw {
+    pub(in crate::solve::highs) fn int_info(&self, name: &CStr) -> Called<i32> {
+        let mut value = 0;
+        // SAFETY: live object, a string that ends in NUL, a place for one number.
+        called("tell a figure", unsafe { c::Highs_getIntInfoValue(self.pointer(), name.as_ptr(), &mut value) })?;
+        Ok(value)
+    }
+
+    pub(in crate::solve::highs) fn long_info(&self, name: &CStr) -> Called<i64> {
+        let mut value = 0;
+        // SAFETY: live object, a string that ends in NUL, a place for one number.
+        called("tell a figure", unsafe { c::Highs_getInt64InfoValue(self.pointer(), name.as_ptr(), &mut value) })?;
+        Ok(value)
+    }
+
+    pub(in crate::solve::highs) fn float_info(&self, name: &CStr) -> Called<f64> {
+        let mut value = 0.0;
+        // SAFETY: live object, a string that ends in NUL, a place for one number.
+        called("tell a figure", unsafe { c::Highs_getDoubleInfoValue(self.pointer(), name.as_ptr(), &mut value) })?;
+        Ok(value)
+    }
+
+    pub(in crate::solve::highs) fn objective(&self) -> f64 {
+        // SAFETY: reads a number of a live object.
+        unsafe { c::Highs_getObjectiveValue(self.pointer()) }
+    }
+
+    /// Overwrites values and reduced costs of columns, activities and duals of rows.
+    pub(in crate::solve::highs) fn solution(&self, [value, reduced, activity, dual]: [&mut Vec<f64>; 4]) -> Called {
+        for (vector, most) in [(&mut *value, 0), (&mut *reduced, 0), (&mut *activity, 1), (&mut *dual, 1)] {
+            vector.clear();
+            vector.resize(self.most[most], 0.0);
+        }
+        let pointers = (value.as_mut_ptr(), reduced.as_mut_ptr(), activity.as_mut_ptr(), dual.as_mut_ptr());
+        // SAFETY: HiGHS writes as many numbers as its own vectors hold, never more than the model ever
+        // had columns or rows, and ours are that long.
+        called("give the solution", unsafe {
+            c::Highs_getSolution(self.pointer(), pointers.0, pointers.1, pointers.2, pointers.3)
+        })?;
+        let (columns, rows) = (self.num_columns(), self.num_rows());
+        value.truncate(columns);
+        reduced.truncate(columns);
+        activity.truncate(rows);
+        dual.truncate(rows);
+        Ok(())
+    }
+
+    /// Codes of where columns and rows stand; -1 where HiGHS does not know.
+    pub(in crate::solve::highs) fn basis(&self) -> Called<[Vec<c::HighsInt>; 2]> {
+        let [mut columns, mut rows] = self.most.map(|most| vec![-1; most]);
+        // SAFETY: as for the solution, both vectors are as long as HiGHS's own ever were.
+        called("give the basis", unsafe {
+            c::Highs_getBasis(self.pointer(), columns.as_mut_ptr(), rows.as_mut_ptr())
+        })?;
+        columns.truncate(self.num_columns());
+        rows.truncate(self.num_rows());
+        Ok([columns, rows])
+    }
+
+    pub(in crate::solve::highs) fn set_basis(&mut self, columns: &[c::HighsInt], rows: &[c::HighsInt]) -> Called {
+        if columns.len() != self.num_columns() {
+            return misfit("columns of a basis", columns.len(), self.num_columns());
+        }
+        if rows.len() != self.num_rows() {
+            return misfit("rows of a basis", rows.len(), self.num_rows());
+        }
+        // SAFETY: one code per column and per row, as checked above; HiGHS refuses unknown codes.
+        called("take the basis", unsafe { c::Highs_setBasis(self.pointer(), columns.as_ptr(), rows.as_ptr()) })
+    }
+
+    /// Members of the basis in their order: a column, or minus one minus a row.
+    pub(in crate::solve::highs) fn basic_variables(&mut self) -> Called<Vec<c::HighsInt>> {
+        let mut members = vec![0; self.num_rows()];
+        // SAFETY: the vector has one place per row, which is the size of a basis.
+        called("list the basis", unsafe { c::Highs_getBasicVariables(self.pointer(), members.as_mut_ptr()) })?;
+        Ok(members)
+    }
+
+    /// Column of `B⁻¹A`, dense over the rows.
+    pub(in crate::solve::highs) fn reduced_column(&mut self, column: usize, out: &mut Vec<f64>) -> Called {
+        out.clear();
+        out.resize(self.num_rows(), 0.0);
+        // SAFETY: the vector has one place per row; null pointers say that no sparse form is wanted;
+        // HiGHS refuses a column that does not exist and a model without a factor.
+        called("give a reduced column; is the model solved?", unsafe {
+            let (count, index) = (ptr::null_mut(), ptr::null_mut());
+            c::Highs_getReducedColumn(self.pointer(), int(column), out.as_mut_ptr(), count, index)
+        })
+    }
+
+    /// Row of `B⁻¹A`, dense over the columns.
+    pub(in crate::solve::highs) fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
+        out.clear();
+        out.resize(self.num_columns(), 0.0);
+        // SAFETY: the vector has one place per column; null pointers say that no sparse form is wanted;
+        // HiGHS refuses a row that does not exist and a model without a factor.
+        called("give a reduced row; is the model solved?", unsafe {
+            let (count, index) = (ptr::null_mut(), ptr::null_mut());
+            c::Highs_getReducedRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
+        })
+    }
+
+    /// Lower and upper limits of costs.
+    pub(in crate::solve::highs) fn cost_ranges(&mut self) -> Called<[Vec<f64>; 2]> {
+        let (mut lower, mut upper) = (vec![0.0; self.num_columns()], vec![0.0; self.num_columns()]);
+        let (no, nor) = (ptr::null_mut::<f64>, ptr::null_mut::<c::HighsInt>);
+        let (up, down) = (upper.as_mut_ptr(), lower.as_mut_ptr());
+        // SAFETY: both vectors have one place per column; HiGHS leaves out what a null pointer stands for.
+        #[rustfmt::skip]
+        let status = unsafe {
+            c::Highs_getRanging(
+                self.pointer(),
+                up, no(), nor(), nor(), down, no(), nor(), nor(),
+                no(), no(), nor(), nor(), no(), no(), nor(), nor(),
+                no(), no(), nor(), nor(), no(), no(), nor(), nor(),
+            )
+        };
+        called("range the costs; is the model solved?", status)?;
+        Ok([lower, upper])
+    }
+}

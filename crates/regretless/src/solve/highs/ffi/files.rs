@@ -1,0 +1,149 @@
+//! Model files, and the model that was read from one.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+use highs_sys as c;
+
+use super::super::parts::Vectors;
+use super::{Called, Raw, called, int};
+use crate::solve::Failure;
+
+impl Raw {
+    /// Reads a model file; returns what HiGHS had to say, as an error when it could not.
+    pub(in crate::solve::highs) fn read(&mut self, path: &CStr) -> Result<String, String> {
+        let mut said = String::new();
+        let status = self.listening(&mut said, |object| {
+            // SAFETY: live object and a string that ends in NUL.
+            unsafe { c::Highs_readModel(object, path.as_ptr()) }
+        });
+        self.remember_size();
+        if status == c::STATUS_ERROR { Err(said) } else { Ok(said) }
+    }
+
+    /// Calls HiGHS while its messages are written down.
+    fn listening(&mut self, said: &mut String, call: impl FnOnce(*mut c_void) -> c::HighsInt) -> c::HighsInt {
+        let (object, notebook) = (self.pointer(), ptr::from_mut(said).cast::<c_void>());
+        // SAFETY: `notebook` outlives the callback, which is taken off again before this function ends
+        // and is called on this thread only.
+        unsafe {
+            c::Highs_setBoolOptionValue(object, c"log_to_console".as_ptr(), 0);
+            c::Highs_setBoolOptionValue(object, c"output_flag".as_ptr(), 1);
+            c::Highs_setCallback(object, Some(write_down), notebook);
+            c::Highs_startCallback(object, c::kHighsCallbackLogging);
+        }
+        let status = call(object);
+        // SAFETY: live object; afterwards HiGHS no longer knows the notebook.
+        unsafe {
+            c::Highs_stopCallback(object, c::kHighsCallbackLogging);
+            c::Highs_setCallback(object, None, ptr::null_mut());
+            c::Highs_setBoolOptionValue(object, c"output_flag".as_ptr(), 0);
+        }
+        status
+    }
+
+    pub(in crate::solve::highs) fn write(&mut self, path: &CStr) -> Called {
+        // SAFETY: live object and a string that ends in NUL.
+        called("write the model", unsafe { c::Highs_writeModel(self.pointer(), path.as_ptr()) })
+    }
+
+    /// The model: sense and offset, then vectors by column, by row, and the rows' entries.
+    pub(in crate::solve::highs) fn model(&self) -> Called<RawModel> {
+        let (columns, rows, entries) = (self.num_columns(), self.num_rows(), self.num_entries());
+        let mut model = RawModel::sized(columns, rows, entries);
+        let (mut num_columns, mut num_rows, mut num_entries) = (0, 0, 0);
+        // SAFETY: every vector has the length that HiGHS's own numbers ask for.
+        let status = unsafe {
+            c::Highs_getLp(
+                self.pointer(),
+                c::MATRIX_FORMAT_ROW_WISE,
+                &mut num_columns,
+                &mut num_rows,
+                &mut num_entries,
+                &mut model.sense,
+                &mut model.offset,
+                model.cost.as_mut_ptr(),
+                model.lower.as_mut_ptr(),
+                model.upper.as_mut_ptr(),
+                model.row_lower.as_mut_ptr(),
+                model.row_upper.as_mut_ptr(),
+                model.rows.starts.as_mut_ptr(),
+                model.rows.index.as_mut_ptr(),
+                model.rows.value.as_mut_ptr(),
+                model.kind.as_mut_ptr(),
+            )
+        };
+        called("give the model", status)?;
+        Ok(model)
+    }
+
+    /// Names of all columns and of all rows, none longer than `longest` bytes.
+    pub(in crate::solve::highs) fn names(&self, longest: usize) -> Called<[Vec<String>; 2]> {
+        let mut buffer = vec![0_u8; longest.max(c::kHighsMaximumStringLength as usize) + 1];
+        let mut name = |row: bool, index: usize| {
+            let place = buffer.as_mut_ptr().cast::<c_char>();
+            // SAFETY: HiGHS writes the name and a NUL; the buffer is longer than any name there is.
+            let status = unsafe {
+                if row {
+                    c::Highs_getRowName(self.pointer(), int(index), place)
+                } else {
+                    c::Highs_getColName(self.pointer(), int(index), place)
+                }
+            };
+            called("give a name", status)?;
+            let text = CStr::from_bytes_until_nul(&buffer).map_err(|_| Failure::Engine("a name has no end".into()))?;
+            Ok(text.to_string_lossy().into_owned())
+        };
+        let columns = (0..self.num_columns()).map(|column| name(false, column)).collect::<Called<_>>()?;
+        let rows = (0..self.num_rows()).map(|row| name(true, row)).collect::<Called<_>>()?;
+        Ok([columns, rows])
+    }
+}
+
+/// A model in HiGHS's own vectors.
+#[derive(Debug, Default)]
+pub(in crate::solve::highs) struct RawModel {
+    pub(in crate::solve::highs) sense: c::HighsInt,
+    pub(in crate::solve::highs) offset: f64,
+    pub(in crate::solve::highs) cost: Vec<f64>,
+    pub(in crate::solve::highs) lower: Vec<f64>,
+    pub(in crate::solve::highs) upper: Vec<f64>,
+    pub(in crate::solve::highs) row_lower: Vec<f64>,
+    pub(in crate::solve::highs) row_upper: Vec<f64>,
+    pub(in crate::solve::highs) rows: Vectors,
+    pub(in crate::solve::highs) kind: Vec<c::HighsInt>,
+}
+
+impl RawModel {
+    fn sized(columns: usize, rows: usize, entries: usize) -> Self {
+        let vectors = Vectors { starts: vec![0; rows], index: vec![0; entries], value: vec![0.0; entries] };
+        Self {
+            sense: c::OBJECTIVE_SENSE_MINIMIZE,
+            offset: 0.0,
+            cost: vec![0.0; columns],
+            lower: vec![0.0; columns],
+            upper: vec![0.0; columns],
+            row_lower: vec![0.0; rows],
+            row_upper: vec![0.0; rows],
+            rows: vectors,
+            kind: vec![c::VAR_TYPE_CONTINUOUS; columns],
+        }
+    }
+}
+
+/// Receives one of HiGHS's messages.
+unsafe extern "C" fn write_down(
+    _kind: c_int,
+    message: *const c_char,
+    _out: *const c::HighsCallbackDataOut,
+    _in: *mut c::HighsCallbackDataIn,
+    notebook: *mut c_void,
+) {
+    if message.is_null() || notebook.is_null() {
+        return;
+    }
+    // SAFETY: HiGHS passes a string that ends in NUL, and the pointer that `listening` gave it, whose
+    // `String` is borrowed by nobody else for as long as HiGHS knows it.
+    let (message, notebook) = unsafe { (CStr::from_ptr(message), &mut *notebook.cast::<String>()) };
+    notebook.push_str(&message.to_string_lossy());
+}

@@ -1,0 +1,248 @@
+//! The only place that calls HiGHS. Every function here is safe to call with any arguments: lengths and
+//! indices are checked on this side, so that no C++ code ever reads or writes outside our memory.
+//!
+//! This file makes and changes models and runs them; `answers` reads results, `files` model files.
+
+#![allow(unsafe_code, reason = "calls into a C library; each block says why it is sound")]
+
+use std::ffi::{CStr, c_void};
+use std::ptr::{self, NonNull};
+
+use highs_sys as c;
+
+use super::parts::{Columns, OptionValue, Rows, Vectors};
+use crate::solve::Failure;
+
+mod answers;
+mod files;
+
+pub(super) use files::RawModel;
+
+pub(super) type Called<T = ()> = Result<T, Failure>;
+
+/// Owner of one HiGHS object.
+#[derive(Debug)]
+pub(super) struct Raw {
+    object: NonNull<c_void>,
+    /// Most columns and rows the model ever had: HiGHS may still hold vectors of that length.
+    most: [usize; 2],
+}
+
+// SAFETY: a HiGHS object has no ties to the thread that made it: its state is reached through the
+// pointer only, and the thread-local task executor is looked up anew by every run.
+unsafe impl Send for Raw {}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from `Highs_create` and is destroyed here only.
+        unsafe { c::Highs_destroy(self.object.as_ptr()) }
+    }
+}
+
+/// Turns HiGHS's return code into a result; warnings pass.
+fn called(what: &str, status: c::HighsInt) -> Called {
+    if status == c::STATUS_ERROR { Err(Failure::Engine(format!("HiGHS could not {what}"))) } else { Ok(()) }
+}
+
+fn misfit<T>(what: &str, found: usize, expected: usize) -> Called<T> {
+    Err(Failure::Engine(format!("{found} {what} given where the model has {expected}")))
+}
+
+fn int(value: usize) -> c::HighsInt {
+    c::HighsInt::try_from(value).unwrap_or(c::HighsInt::MAX)
+}
+
+/// Entries must lie in vectors that exist; HiGHS is not asked to find out.
+fn check_entries(entries: &Vectors, most: usize, what: &str) -> Called {
+    match entries.index.iter().find(|index| **index as usize >= most) {
+        Some(index) => Err(Failure::Engine(format!("an entry lies in {what} {index} of {most}"))),
+        None if entries.index.len() > i32::MAX as usize => Err(Failure::Engine("too many entries".into())),
+        None => Ok(()),
+    }
+}
+
+impl Raw {
+    pub(super) fn new() -> Called<Self> {
+        // SAFETY: takes nothing and returns a new object or null.
+        let object = NonNull::new(unsafe { c::Highs_create() });
+        Ok(Self { object: object.ok_or_else(|| Failure::Engine("HiGHS could not start".into()))?, most: [0, 0] })
+    }
+
+    fn pointer(&self) -> *mut c_void {
+        self.object.as_ptr()
+    }
+
+    pub(super) fn num_columns(&self) -> usize {
+        // SAFETY: reads a number of a live object.
+        unsafe { c::Highs_getNumCol(self.pointer()) as usize }
+    }
+
+    pub(super) fn num_rows(&self) -> usize {
+        // SAFETY: reads a number of a live object.
+        unsafe { c::Highs_getNumRow(self.pointer()) as usize }
+    }
+
+    pub(super) fn num_entries(&self) -> usize {
+        // SAFETY: reads a number of a live object.
+        unsafe { c::Highs_getNumNz(self.pointer()) as usize }
+    }
+
+    pub(super) fn num_quadratic_entries(&self) -> usize {
+        // SAFETY: reads a number of a live object.
+        unsafe { c::Highs_getHessianNumNz(self.pointer()) as usize }
+    }
+
+    fn remember_size(&mut self) {
+        self.most = [self.most[0].max(self.num_columns()), self.most[1].max(self.num_rows())];
+    }
+
+    pub(super) fn set_option(&mut self, name: &CStr, value: OptionValue<'_>) -> Called {
+        let (object, name_pointer) = (self.pointer(), name.as_ptr());
+        // SAFETY: live object, strings that end in NUL and are only read during the call.
+        let status = unsafe {
+            match value {
+                OptionValue::Bool(value) => c::Highs_setBoolOptionValue(object, name_pointer, value.into()),
+                OptionValue::Int(value) => c::Highs_setIntOptionValue(object, name_pointer, value),
+                OptionValue::Float(value) => c::Highs_setDoubleOptionValue(object, name_pointer, value),
+                OptionValue::Text(value) => c::Highs_setStringOptionValue(object, name_pointer, value.as_ptr()),
+            }
+        };
+        called(&format!("set option {} to {value:?}", name.to_string_lossy()), status)
+    }
+
+    pub(super) fn add_columns(&mut self, block: &Columns) -> Called {
+        let first = self.num_columns();
+        check_entries(&block.entries, self.num_rows(), "row")?;
+        let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
+        // SAFETY: `Columns` keeps all its vectors equally long; entries were checked above; HiGHS copies.
+        let status = unsafe {
+            c::Highs_addCols(
+                self.pointer(),
+                int(block.len()),
+                block.cost.as_ptr(),
+                lower.as_ptr(),
+                upper.as_ptr(),
+                int(entries.index.len()),
+                entries.starts.as_ptr(),
+                entries.index.as_ptr(),
+                entries.value.as_ptr(),
+            )
+        };
+        called("add columns", status)?;
+        self.remember_size();
+        if block.integer.contains(&true) { self.set_integer(first, &block.integer) } else { Ok(()) }
+    }
+
+    pub(super) fn add_rows(&mut self, block: &Rows) -> Called {
+        check_entries(&block.entries, self.num_columns(), "column")?;
+        let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
+        // SAFETY: `Rows` keeps all its vectors equally long; entries were checked above; HiGHS copies.
+        let status = unsafe {
+            c::Highs_addRows(
+                self.pointer(),
+                int(block.len()),
+                lower.as_ptr(),
+                upper.as_ptr(),
+                int(entries.index.len()),
+                entries.starts.as_ptr(),
+                entries.index.as_ptr(),
+                entries.value.as_ptr(),
+            )
+        };
+        called("add rows", status)?;
+        self.remember_size();
+        Ok(())
+    }
+
+    pub(super) fn delete_columns(&mut self, doomed: &[bool]) -> Called {
+        if doomed.len() != self.num_columns() {
+            return misfit("columns", doomed.len(), self.num_columns());
+        }
+        let mut mask: Vec<c::HighsInt> = doomed.iter().map(|doomed| (*doomed).into()).collect();
+        // SAFETY: the mask has one entry per column, as checked above; HiGHS overwrites it.
+        called("delete columns", unsafe { c::Highs_deleteColsByMask(self.pointer(), mask.as_mut_ptr()) })
+    }
+
+    pub(super) fn delete_rows(&mut self, doomed: &[bool]) -> Called {
+        if doomed.len() != self.num_rows() {
+            return misfit("rows", doomed.len(), self.num_rows());
+        }
+        let mut mask: Vec<c::HighsInt> = doomed.iter().map(|doomed| (*doomed).into()).collect();
+        // SAFETY: the mask has one entry per row, as checked above; HiGHS overwrites it.
+        called("delete rows", unsafe { c::Highs_deleteRowsByMask(self.pointer(), mask.as_mut_ptr()) })
+    }
+
+    /// The range `first..first + count` as HiGHS wants it, or `None` when there is nothing in it.
+    fn column_range(&self, first: usize, count: usize) -> Called<Option<(c::HighsInt, c::HighsInt)>> {
+        if first + count > self.num_columns() {
+            return misfit("columns", first + count, self.num_columns());
+        }
+        Ok((count > 0).then(|| (int(first), int(first + count - 1))))
+    }
+
+    pub(super) fn set_integer(&mut self, first: usize, integer: &[bool]) -> Called {
+        let Some((from, to)) = self.column_range(first, integer.len())? else { return Ok(()) };
+        let kinds: Vec<c::HighsInt> = integer.iter().map(|integer| (*integer).into()).collect();
+        // SAFETY: the range lies in the model and `kinds` has one entry for each column of it.
+        called("set kinds", unsafe { c::Highs_changeColsIntegralityByRange(self.pointer(), from, to, kinds.as_ptr()) })
+    }
+
+    pub(super) fn set_costs(&mut self, first: usize, costs: &[f64]) -> Called {
+        let Some((from, to)) = self.column_range(first, costs.len())? else { return Ok(()) };
+        // SAFETY: the range lies in the model and `costs` has one entry for each column of it.
+        called("set costs", unsafe { c::Highs_changeColsCostByRange(self.pointer(), from, to, costs.as_ptr()) })
+    }
+
+    pub(super) fn set_column_bounds(&mut self, column: usize, [lower, upper]: [f64; 2]) -> Called {
+        // SAFETY: live object; HiGHS refuses a column that does not exist.
+        called("set column bounds", unsafe { c::Highs_changeColBounds(self.pointer(), int(column), lower, upper) })
+    }
+
+    pub(super) fn set_row_bounds(&mut self, row: usize, [lower, upper]: [f64; 2]) -> Called {
+        // SAFETY: live object; HiGHS refuses a row that does not exist.
+        called("set row bounds", unsafe { c::Highs_changeRowBounds(self.pointer(), int(row), lower, upper) })
+    }
+
+    pub(super) fn set_objective(&mut self, maximize: bool, offset: f64) -> Called {
+        let sense = if maximize { c::OBJECTIVE_SENSE_MAXIMIZE } else { c::OBJECTIVE_SENSE_MINIMIZE };
+        // SAFETY: live object and plain numbers.
+        called("set the sense", unsafe { c::Highs_changeObjectiveSense(self.pointer(), sense) })?;
+        // SAFETY: live object and plain numbers.
+        called("set the offset", unsafe { c::Highs_changeObjectiveOffset(self.pointer(), offset) })
+    }
+
+    pub(super) fn set_column_name(&mut self, column: usize, name: &CStr) -> Called {
+        // SAFETY: live object and a string that ends in NUL; HiGHS refuses a column that does not exist.
+        called("name a column", unsafe { c::Highs_passColName(self.pointer(), int(column), name.as_ptr()) })
+    }
+
+    pub(super) fn set_row_name(&mut self, row: usize, name: &CStr) -> Called {
+        // SAFETY: live object and a string that ends in NUL; HiGHS refuses a row that does not exist.
+        called("name a row", unsafe { c::Highs_passRowName(self.pointer(), int(row), name.as_ptr()) })
+    }
+
+    /// Solves; returns HiGHS's model status.
+    pub(super) fn run(&mut self) -> Called<c::HighsInt> {
+        // SAFETY: live object, used by one thread at a time since `self` is exclusive.
+        called("solve", unsafe { c::Highs_run(self.pointer()) })?;
+        // SAFETY: reads a number of a live object.
+        Ok(unsafe { c::Highs_getModelStatus(self.pointer()) })
+    }
+
+    /// Forgets basis, solution and everything else a solve left behind; the model stays.
+    pub(super) fn clear_solver(&mut self) -> Called {
+        // SAFETY: live object.
+        called("forget the last solve", unsafe { c::Highs_clearSolver(self.pointer()) })
+    }
+
+    /// A point to start a search over whole numbers from.
+    pub(super) fn set_start(&mut self, values: &[f64]) -> Called {
+        if values.len() != self.num_columns() {
+            return misfit("values of columns", values.len(), self.num_columns());
+        }
+        // SAFETY: one value per column, as checked above; null stands for what is not given.
+        called("take a start", unsafe {
+            c::Highs_setSolution(self.pointer(), values.as_ptr(), ptr::null(), ptr::null(), ptr::null())
+        })
+    }
+}

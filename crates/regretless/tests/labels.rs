@@ -1,0 +1,187 @@
+//! Labels kept beside a table: found again, never mistaken, never believed when damaged.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regretless::data::synthetic::{self, Recipe};
+use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
+use regretless::oracle::Oracle;
+use regretless::problem::{ProblemSpec, Sense, ShortestPath, TopK};
+use regretless::solve::Limits;
+use regretless::watch::Silent;
+use tempfile::TempDir;
+
+fn table() -> Dataset {
+    let features = Features::new(Matrix::zeros(2, 1), Shape::Wide, None).unwrap();
+    Dataset::new(features, Matrix::new(2, 3, vec![1.0, 3.0, 2.0, -1.0, -4.0, 5.0]).unwrap(), None).unwrap()
+}
+
+fn top(k: usize, sense: Sense) -> ProblemSpec {
+    ProblemSpec::TopK(TopK { items: 3, k, at_most: false, sense })
+}
+
+fn oracle(problem: &ProblemSpec) -> Oracle {
+    Oracle::new(problem.build().unwrap())
+}
+
+/// Labels a table with an oracle of its own and counts the solves.
+fn label(store: &LabelStore, data: Dataset, problem: &ProblemSpec, limits: Limits) -> (Labelled, LabelReport, u64) {
+    let oracle = oracle(problem).with_limits(limits);
+    let (labelled, report) = store.label(data, problem, &oracle, &Silent).unwrap();
+    (labelled, report, oracle.solves())
+}
+
+fn simply(store: &LabelStore) -> (Labelled, LabelReport, u64) {
+    label(store, table(), &top(2, Sense::Maximize), Limits::default())
+}
+
+struct Place {
+    _folder: TempDir,
+    store: LabelStore,
+}
+
+fn place() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LabelStore::beside(&folder.path().join("prices.csv"));
+    Place { _folder: folder, store }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn the_second_call_solves_nothing_and_gives_the_same() {
+    let place = place();
+    let (first, report, solves) = simply(&place.store);
+    assert_eq!((report.source, solves, report.warnings.len()), (LabelSource::Solved, 2, 0));
+    assert_eq!(files(place.store.folder()), std::slice::from_ref(&report.file));
+    assert!(report.file.parent().unwrap().ends_with("prices.csv.labels"));
+    let (second, report, solves) = simply(&place.store);
+    assert_eq!((report.source, solves, report.warnings.len()), (LabelSource::Found, 0, 0));
+    assert_eq!(first.solutions(), second.solutions());
+    assert_eq!(first.data(), second.data());
+    assert_eq!((second.sense(), second.best(0).indices()), (Sense::Maximize, &[1, 2][..]));
+    assert_eq!(second.solution(0).objective, -5.0);
+}
+
+#[test]
+fn labels_are_those_of_a_plain_labelling() {
+    let place = place();
+    let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] });
+    let recipe = Recipe { instances: 30, features: 3, degree: 2, noise: 0.5, seed: 9 };
+    let data = synthetic::shortest_path(recipe, 31).unwrap();
+    let plain = Labelled::solve(data.clone(), &oracle(&problem), &Silent).unwrap();
+    for expected in [30, 0] {
+        let (labelled, _, solves) = label(&place.store, data.clone(), &problem, Limits::default());
+        assert_eq!(labelled.solutions(), plain.solutions());
+        assert_eq!(solves, expected);
+    }
+}
+
+#[test]
+fn anything_that_labels_depend_on_makes_new_ones() {
+    let place = place();
+    let problem = top(2, Sense::Maximize);
+    let mut changed = table();
+    changed.costs_mut().as_mut_slice()[5] = 5.000_001;
+    let tall = Features::new(Matrix::zeros(3, 1), Shape::Wide, None).unwrap();
+    let tall = Dataset::new(tall, Matrix::new(3, 2, table().costs().as_slice().to_vec()).unwrap(), None).unwrap();
+    let narrow = ProblemSpec::TopK(TopK { items: 2, k: 2, at_most: false, sense: Sense::Maximize });
+    let cases = [
+        (table(), problem.clone(), Limits::default()),
+        (changed, problem.clone(), Limits::default()),
+        (table(), problem.clone(), Limits { nodes: 5, ..Limits::default() }),
+        (table(), problem, Limits { gap: 0.01, ..Limits::default() }),
+        (table(), top(1, Sense::Maximize), Limits::default()),
+        (table(), top(2, Sense::Minimize), Limits::default()),
+        (tall, narrow, Limits::default()),
+    ];
+    for (data, problem, limits) in cases.clone() {
+        assert_eq!(label(&place.store, data, &problem, limits).1.source, LabelSource::Solved);
+    }
+    assert_eq!(files(place.store.folder()).len(), cases.len());
+    for (data, problem, limits) in cases {
+        assert_eq!(label(&place.store, data, &problem, limits).1.source, LabelSource::Found);
+    }
+}
+
+/// Damages the file, labels again, and expects a warning, the right labels and a whole file.
+fn assert_recovers(store: &LabelStore, file: &Path, whole: &[u8], damaged: &[u8], what: &str) {
+    fs::write(file, damaged).unwrap();
+    let (labelled, report, solves) = simply(store);
+    assert_eq!((report.source, solves), (LabelSource::Solved, 2), "{what}");
+    assert_eq!(report.warnings.len(), 1, "{what}");
+    assert!(report.warnings[0].starts_with(&format!("{}: labels could not be used", file.display())), "{what}");
+    assert_eq!(labelled.best(0).indices(), [1, 2], "{what}");
+    assert_eq!(fs::read(file).unwrap(), whole, "{what}");
+}
+
+// The tests beside the code cut at every length and flip every bit of the bytes alone; here whole
+// files go through the store, and a sample keeps the disk out of the way.
+
+#[test]
+fn a_cut_file_is_seen_and_replaced() {
+    let place = place();
+    let file = simply(&place.store).1.file;
+    let whole = fs::read(&file).unwrap();
+    for length in (0..whole.len()).step_by(29) {
+        assert_recovers(&place.store, &file, &whole, &whole[..length], &format!("cut to {length}"));
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_seen_and_replaced() {
+    let place = place();
+    let file = simply(&place.store).1.file;
+    let whole = fs::read(&file).unwrap();
+    for bit in (0..whole.len() * 8).step_by(131) {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert_recovers(&place.store, &file, &whole, &damaged, &format!("bit {bit}"));
+    }
+}
+
+#[test]
+fn labels_of_other_costs_under_this_name_are_not_used() {
+    let place = place();
+    let file = simply(&place.store).1.file;
+    let whole = fs::read(&file).unwrap();
+    let other = label(&place.store, table(), &top(1, Sense::Maximize), Limits::default()).1.file;
+    assert_recovers(&place.store, &file, &whole, &fs::read(other).unwrap(), "labels of another problem");
+    assert_recovers(&place.store, &file, &whole, &vec![b' '; 2 << 20], "a file that is far too long");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_only_costs_time() {
+    let place = place();
+    // A file in the place of the folder stops even an administrator.
+    fs::write(place.store.folder(), "in the way").unwrap();
+    for _ in 0..2 {
+        let (labelled, report, solves) = simply(&place.store);
+        assert_eq!((report.source, solves, labelled.len()), (LabelSource::Solved, 2, 2));
+        let last = report.warnings.last().unwrap();
+        assert!(last.starts_with("labels could not be kept and will be computed again next time:"), "{last}");
+    }
+    assert_eq!(fs::read(place.store.folder()).unwrap(), b"in the way");
+}
+
+#[test]
+fn an_oracle_for_another_problem_is_refused() {
+    let place = place();
+    let error = place.store.label(table(), &top(2, Sense::Maximize), &oracle(&top(1, Sense::Maximize)), &Silent);
+    let error = error.unwrap_err().to_string();
+    assert_eq!(error, "labels of top 2 of 3 were asked of an oracle for top 1 of 3");
+    assert!(!place.store.folder().exists());
+}
+
+#[test]
+fn a_table_of_the_wrong_width_is_refused() {
+    let place = place();
+    let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [2, 2] });
+    let error = place.store.label(table(), &problem, &oracle(&problem), &Silent).unwrap_err().to_string();
+    assert!(error.contains("the table has 3 costs per instance, SP2x2 needs 4"), "{error}");
+}

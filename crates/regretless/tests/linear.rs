@@ -1,0 +1,262 @@
+//! Linear problems of every kind: against enumeration, hand calculation, and themselves.
+
+#![cfg(feature = "highs")]
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+use std::sync::Arc;
+
+use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::label::Labelled;
+use regretless::oracle::Oracle;
+use regretless::parallel::Threads;
+use regretless::problem::{Bounds, Domain, LinearBuilder, LinearProblem, Problem, Sense};
+use regretless::random::{Purpose, Stream};
+use regretless::solve::{Failure, Limits, Solution, Status};
+use regretless::watch::Silent;
+
+const INFINITE: f64 = f64::INFINITY;
+
+fn solve(problem: &LinearProblem, costs: &[f64]) -> Result<Solution, Failure> {
+    Oracle::new(Arc::new(problem.clone())).asker().solve(costs)
+}
+
+fn dense(problem: &LinearProblem, solution: &Solution) -> Vec<f64> {
+    let mut values = vec![0.0; problem.num_costs()];
+    solution.decision.write_dense(&mut values);
+    values
+}
+
+fn knapsack(stream: &mut Stream, items: usize, sense: Sense) -> (LinearProblem, Vec<Vec<f64>>) {
+    let weights: Vec<Vec<f64>> = (0..2).map(|_| (0..items).map(|_| stream.uniform(1.0, 5.0)).collect()).collect();
+    let mut build = LinearBuilder::new("knapsack", sense);
+    (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+    for row in &weights {
+        build.row([-INFINITE, 8.0], row.iter().copied().enumerate());
+    }
+    (build.build().unwrap(), weights)
+}
+
+/// The least cost over all choices of items that fit.
+fn enumerate(weights: &[Vec<f64>], costs: &[f64]) -> f64 {
+    let total = |set: u32, of: &[f64]| -> f64 {
+        of.iter().enumerate().filter(|(item, _)| set >> item & 1 == 1).map(|(_, value)| value).sum()
+    };
+    let fits = |set: &u32| weights.iter().all(|row| total(*set, row) <= 8.0);
+    (0..1 << costs.len()).filter(fits).map(|set| total(set, costs)).fold(INFINITE, f64::min)
+}
+
+#[test]
+fn knapsacks_agree_with_enumeration() {
+    let mut stream = Stream::new(Purpose::Benchmark, 11, [0, 0]);
+    for sense in [Sense::Minimize, Sense::Maximize] {
+        for _ in 0..10 {
+            let (problem, weights) = knapsack(&mut stream, 9, sense);
+            let costs: Vec<f64> = (0..9).map(|_| -stream.uniform(-1.0, 5.0)).collect();
+            let solution = solve(&problem, &costs).unwrap();
+            let expected = enumerate(&weights, &costs);
+            assert!((solution.objective - expected).abs() < 1e-9, "{} {expected}", solution.objective);
+            assert_eq!((solution.status, solution.bound), (Status::Optimal, solution.objective));
+            assert!(solution.decision.is_binary());
+        }
+    }
+}
+
+#[test]
+fn answers_depend_on_the_costs_only() {
+    let mut stream = Stream::new(Purpose::Benchmark, 12, [0, 0]);
+    let (problem, _) = knapsack(&mut stream, 12, Sense::Maximize);
+    for problem in [problem.relaxed(), problem] {
+        // Few different costs: many decisions are equally good.
+        let all: Vec<f64> = (0..20 * 12).map(|_| -stream.uniform(1.0, 4.0).floor()).collect();
+        let table = Matrix::from_f64(20, 12, &all).unwrap();
+        let fresh: Vec<_> = all.chunks(12).map(|costs| solve(&problem, costs).unwrap()).collect();
+        for threads in [1, 2] {
+            let oracle = Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
+            for _ in 0..2 {
+                let answers = oracle.solve_all(&table, &Silent).unwrap();
+                let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+                assert_eq!(answers, fresh);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_decision_does_not_change_when_all_costs_are_scaled() {
+    let mut stream = Stream::new(Purpose::Benchmark, 13, [0, 0]);
+    let (problem, _) = knapsack(&mut stream, 12, Sense::Maximize);
+    let costs: Vec<f64> = (0..12).map(|_| -stream.uniform(1.0, 1.5)).collect();
+    let decision = solve(&problem, &costs).unwrap().decision;
+    for scale in [2.0_f64.powi(-40), 2.0_f64.powi(30)] {
+        let scaled: Vec<f64> = costs.iter().map(|cost| cost * scale).collect();
+        assert_eq!(solve(&problem, &scaled).unwrap().decision, decision);
+    }
+}
+
+#[test]
+fn equalities_integers_and_continuous_columns_are_respected() {
+    // x + y + z = 4.5 with x whole: the cheap x takes as much of it as it can.
+    let mut build = LinearBuilder::new("mix", Sense::Minimize);
+    let x = build.predicted("x", Domain::Integer([-2.0, 3.0]));
+    let y = build.predicted("y", Domain::Continuous([0.0, 1.25]));
+    let z = build.predicted("z", Domain::Continuous([-INFINITE, INFINITE]));
+    build.row([4.5, 4.5], [(x, 1.0), (y, 1.0), (z, 1.0)]);
+    build.row([-1.0, 10.0], [(z, 1.0)]);
+    let problem = build.build().unwrap();
+    let solution = solve(&problem, &[1.0, 2.0, 3.0]).unwrap();
+    assert_eq!(dense(&problem, &solution), [3.0, 1.25, 0.25]);
+    assert_eq!(solution.objective, 3.0 + 2.5 + 0.75);
+    let solution = solve(&problem, &[3.0, 2.0, -5.0]).unwrap();
+    // z = 10 would need x + y = -5.5; x = -2, y = 0 leaves z = 6.5.
+    assert_eq!(dense(&problem, &solution), [-2.0, 0.0, 6.5]);
+    let expected = Bounds::Box { lower: vec![-2.0, 0.0, -INFINITE], upper: vec![3.0, 1.25, INFINITE] };
+    assert_eq!(problem.bounds(), expected);
+}
+
+/// One of two machines makes 3 units; switching on costs 4 (A) or 1 (B), running costs are predicted, a
+/// unit not made costs 10.
+fn machines(sense: Sense) -> LinearProblem {
+    let sign = sense.sign();
+    let mut build = LinearBuilder::new("machines", sense);
+    let on_a = build.auxiliary("on_a", Domain::Binary, 4.0 * sign);
+    let run_a = build.predicted("run_a", Domain::Continuous([0.0, INFINITE]));
+    let on_b = build.auxiliary("on_b", Domain::Binary, sign);
+    let run_b = build.predicted("run_b", Domain::Continuous([0.0, INFINITE]));
+    let missing = build.auxiliary("missing", Domain::Continuous([0.0, 3.0]), 10.0 * sign);
+    build.row([3.0, 3.0], [(run_a, 1.0), (run_b, 1.0), (missing, 1.0)]);
+    build.row([-INFINITE, 0.0], [(run_a, 1.0), (on_a, -3.0)]);
+    build.row([-INFINITE, 0.0], [(run_b, 1.0), (on_b, -2.0)]);
+    build.offset(100.0 * sign);
+    build.build().unwrap()
+}
+
+#[test]
+fn fixed_terms_steer_the_decision_and_count_in_its_cost() {
+    for sense in [Sense::Minimize, Sense::Maximize] {
+        let problem = machines(sense);
+        assert_eq!(problem.cost_names(), ["run_a", "run_b"]);
+        // A alone: 4 + 3·1; A and B: 4 + 1 + 1 + 2·2; B and a missing unit: 1 + 4 + 10.
+        let a_alone = solve(&problem, &[1.0, 2.0]).unwrap();
+        assert_eq!((dense(&problem, &a_alone), a_alone.objective), (vec![3.0, 0.0], 107.0));
+        assert_eq!(a_alone.decision.fixed(), 104.0);
+        // Dear A: 4 + 3·6 = 22; both: 5 + 6 + 4 = 15; B and a missing unit: 15 + nothing for A's switch.
+        let both = solve(&problem, &[5.5, 2.0]).unwrap();
+        assert_eq!((dense(&problem, &both), both.objective), (vec![1.0, 2.0], 114.5));
+        let with_missing = solve(&problem, &[6.5, 2.0]).unwrap();
+        assert_eq!((dense(&problem, &with_missing), with_missing.objective), (vec![0.0, 2.0], 115.0));
+        assert_eq!(with_missing.decision.fixed(), 111.0);
+    }
+}
+
+#[test]
+fn regret_compares_totals_with_fixed_costs() {
+    let oracle = Oracle::new(Arc::new(machines(Sense::Minimize)));
+    let features = Features::new(Matrix::zeros(1, 1), Shape::Wide, None).unwrap();
+    let data = Dataset::new(features, Matrix::new(1, 2, vec![1.0, 2.0]).unwrap(), None).unwrap();
+    let labelled = Labelled::solve(data, &oracle, &Silent).unwrap();
+    let mistaken = oracle.asker().solve(&[6.5, 2.0]).unwrap().decision;
+    // B and a missing unit cost 1 + 2·2 + 10 where A alone would have cost 7.
+    assert_eq!(mistaken.dot(labelled.data().costs().row(0)) - labelled.best_objective(0), 8.0);
+}
+
+#[test]
+fn decisions_are_checked_as_far_as_they_tell() {
+    let problem = machines(Sense::Minimize);
+    let check = |values: &[f64]| problem.check(&regretless::Decision::from_dense(values));
+    assert_eq!(check(&[3.0, 0.0]), Ok(()));
+    assert!(check(&[3.5, 0.0]).unwrap_err().contains("row r0"), "more than is needed");
+    assert!(check(&[0.5, 2.5]).unwrap_err().contains("row r2"), "more than B can make");
+    assert!(check(&[-0.1, 0.0]).unwrap_err().contains("run_a"));
+    assert!(check(&[f64::NAN, 0.0]).is_err());
+    assert!(check(&[0.0, 0.0, 1.0]).is_err(), "there are two costs only");
+    let (knapsack, _) = knapsack(&mut Stream::new(Purpose::Benchmark, 1, [0, 0]), 9, Sense::Maximize);
+    assert!(knapsack.check(&regretless::Decision::choosing(0..9)).is_err());
+    assert!(knapsack.check(&regretless::Decision::from_dense(&[0.5])).unwrap_err().contains("whole number"));
+    assert_eq!(knapsack.relaxed().check(&regretless::Decision::from_dense(&[0.5])), Ok(()));
+    assert_eq!((knapsack.bounds(), knapsack.relaxed().bounds() == Bounds::Binary), (Bounds::Binary, false));
+}
+
+#[test]
+fn infeasible_and_unbounded_problems_say_so() {
+    for integer in [false, true] {
+        let domain = |bounds| if integer { Domain::Integer(bounds) } else { Domain::Continuous(bounds) };
+        let mut build = LinearBuilder::new("none", Sense::Minimize);
+        let x = build.predicted("x", domain([0.0, 1.0]));
+        let y = build.predicted("y", domain([0.0, INFINITE]));
+        build.row([2.0, INFINITE], [(x, 1.0)]);
+        build.row([0.0, INFINITE], [(x, 1.0), (y, 1.0)]);
+        assert_eq!(solve(&build.build().unwrap(), &[1.0, -1.0]), Err(Failure::Infeasible));
+        let mut build = LinearBuilder::new("for ever", Sense::Minimize);
+        let x = build.predicted("x", domain([0.0, INFINITE]));
+        let y = build.predicted("y", domain([0.0, INFINITE]));
+        build.row([-1.0, 1.0], [(x, 1.0), (y, -1.0)]);
+        let problem = build.build().unwrap();
+        assert_eq!(solve(&problem, &[-1.0, 0.5]), Err(Failure::Unbounded));
+        assert_eq!(solve(&problem, &[1.0, 1.0]).unwrap().objective, 0.0);
+    }
+}
+
+#[test]
+fn an_engine_that_failed_once_still_solves() {
+    let mut build = LinearBuilder::new("for ever", Sense::Minimize);
+    build.predicted("x", Domain::Continuous([-1.0, INFINITE]));
+    let mut solver = build.build().unwrap().solver(&Limits::default());
+    assert_eq!(solver.solve(&[-1.0]), Err(Failure::Unbounded));
+    assert_eq!(solver.solve(&[2.0]).unwrap().objective, -2.0);
+    assert_eq!(solver.solve(&[0.0]).unwrap().objective, 0.0);
+}
+
+#[test]
+fn limits_are_kept_and_reported() {
+    let mut stream = Stream::new(Purpose::Benchmark, 5, [0, 0]);
+    let items = 60;
+    let mut build = LinearBuilder::new("hard", Sense::Maximize);
+    (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+    for _ in 0..5 {
+        let row: Vec<f64> = (0..items).map(|_| stream.uniform(10.0, 90.0)).collect();
+        build.row([-INFINITE, row.iter().sum::<f64>() / 3.0], row.into_iter().enumerate());
+    }
+    let problem = build.build().unwrap();
+    let costs: Vec<f64> = (0..items).map(|_| -stream.uniform(10.0, 90.0)).collect();
+    let solved = |limits| problem.solver(&limits).solve(&costs).unwrap();
+    let stopped = solved(Limits { nodes: 1, gap: 0.0 });
+    assert_eq!(stopped.status, Status::LimitReached);
+    assert!(stopped.bound < stopped.objective);
+    let loose = solved(Limits { nodes: 1_000_000, gap: 0.02 });
+    let Status::WithinGap(gap) = loose.status else { panic!("{:?}", loose.status) };
+    assert!(gap <= 0.02 && loose.bound <= loose.objective);
+    assert!(stopped.bound <= loose.objective && loose.bound <= stopped.objective);
+}
+
+#[test]
+fn a_switch_that_is_on_by_less_than_the_tolerance_is_off() {
+    // With a capacity of 1e7 a switch at 1e-7 lets one unit through; a whole switch must be paid.
+    let mut build = LinearBuilder::new("switch", Sense::Minimize);
+    let flow = build.predicted("flow", Domain::Continuous([0.0, 1.0]));
+    let switch = build.auxiliary("switch", Domain::Binary, 5.0);
+    build.row([-INFINITE, 0.0], [(flow, 1.0), (switch, -1e7)]);
+    let problem = build.build().unwrap();
+    let solution = solve(&problem, &[-3.0]).unwrap();
+    assert_eq!((dense(&problem, &solution), solution.decision.fixed()), (vec![0.0], 0.0));
+    let solution = solve(&problem, &[-7.0]).unwrap();
+    assert_eq!((dense(&problem, &solution), solution.decision.fixed()), (vec![1.0], 5.0));
+}
+
+#[test]
+fn what_makes_no_problem_is_refused_with_the_name_of_the_part() {
+    let refused = |change: &dyn Fn(&mut LinearBuilder)| {
+        let mut build = LinearBuilder::new("shop", Sense::Minimize);
+        build.predicted("x", Domain::Binary);
+        change(&mut build);
+        build.build().unwrap_err().to_string()
+    };
+    let continuous = |bounds| Domain::Continuous(bounds);
+    assert!(refused(&|b| _ = b.predicted("y", continuous([2.0, 1.0]))).contains("shop: column y"));
+    assert!(refused(&|b| _ = b.predicted("y", continuous([f64::NAN, 1.0]))).contains("column y"));
+    assert!(refused(&|b| _ = b.auxiliary("y", Domain::Binary, f64::INFINITY)).contains("column y"));
+    assert!(refused(&|b| _ = b.row([0.0, 1.0], [(1, 1.0)])).contains("row r0: column 1 of 1"));
+    assert!(refused(&|b| _ = b.row([0.0, 1.0], [(0, 1.0), (0, 1.0)])).contains("two entries"));
+    assert!(refused(&|b| _ = b.row([0.0, 1.0], [(0, f64::NAN)])).contains("row r0"));
+    assert!(refused(&|b| b.offset(f64::NAN)).contains("constant"));
+    assert!(LinearBuilder::new("empty", Sense::Minimize).build().is_err());
+}

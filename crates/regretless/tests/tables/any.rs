@@ -1,0 +1,69 @@
+//! Whatever the numbers or bytes are.
+
+use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert_eq, proptest};
+use regretless::data::{Dataset, Features, Matrix, Shape, csv, npy};
+
+use super::arrays::{npy_file, npy_header};
+use super::{Folder, assert_same, long, wide};
+
+fn finite() -> impl Strategy<Value = f32> {
+    any::<u32>().prop_map(f32::from_bits).prop_filter("finite", |value| value.is_finite())
+}
+
+fn matrix(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
+    prop::collection::vec(finite(), rows * cols).prop_map(move |values| Matrix::new(rows, cols, values).unwrap())
+}
+
+/// Tables of either shape.
+fn tables() -> impl Strategy<Value = Dataset> {
+    (1_usize..5, 1_usize..5, 1_usize..4, any::<bool>()).prop_flat_map(|(instances, items, width, is_long)| {
+        let (rows, shape) = if is_long { (instances * items, Shape::Long { items }) } else { (instances, Shape::Wide) };
+        (matrix(rows, width), matrix(instances, items)).prop_map(move |(values, costs)| {
+            Dataset::new(Features::new(values, shape, None).unwrap(), costs, None).unwrap()
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_written_is_read_back_to_the_bit(data in tables()) {
+        let folder = Folder::new();
+        csv::write(&folder.path("t.csv"), &data, false).unwrap();
+        let layout = match data.features().shape() {
+            Shape::Wide => wide(&["x*"], &["c*"], &[]),
+            Shape::Long { .. } => long(Some("item")),
+        };
+        assert_same(&csv::read(&folder.path("t.csv"), &layout).unwrap(), &data);
+        npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
+        assert_same(&npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap(), &data);
+    }
+
+    #[test]
+    fn any_bytes_are_a_table_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..80), header in "[{}()\\[\\],:'a-z0-9 \\\\]{0,60}") {
+        let folder = Folder::new();
+        let text = [b"x,item,instance,cost\n", &bytes[..]].concat();
+        for layout in [wide(&[], &["cost"], &[]), long(Some("item")), long(None)] {
+            let _ = folder.csv(&text, &layout);
+            let _ = folder.csv(&bytes, &layout);
+        }
+        let file = npy_file(&header, &bytes);
+        prop_assert_eq!(npy::read_features(&folder.file("x.npy", &file), None).is_ok(), false);
+        let file = npy_file(&npy_header("<f4", "False", &header), &bytes);
+        let _ = npy::read_features(&folder.file("x.npy", &file), None);
+    }
+
+    #[test]
+    fn a_quoted_or_plain_row_number_is_that_of_the_line(empty in prop::collection::vec(0_usize..3, 1..6)) {
+        let folder = Folder::new();
+        let mut text = "note,x,c\n".to_string();
+        for gap in &empty {
+            text += &"\n".repeat(*gap);
+            text += "\"a \"\"b\"\", c\",1,2\n";
+        }
+        let row = text.lines().count() + 1;
+        let found = folder.csv(text + "n,1,bad\n", &wide(&["x"], &["c"], &[])).unwrap_err();
+        prop_assert_eq!(found.split(':').next().unwrap(), format!("t.csv, row {row}, column c"));
+    }
+}
