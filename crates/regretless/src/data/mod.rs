@@ -12,11 +12,8 @@ pub mod npy;
 pub mod output;
 pub mod split;
 pub mod synthetic;
-<<<<<<< HEAD
-pub mod tsplib;
-=======
 mod table;
->>>>>>> main
+pub mod tsplib;
 
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::Matrix;

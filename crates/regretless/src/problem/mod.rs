@@ -122,13 +122,10 @@ pub enum ProblemSpec {
     ShortestPath(ShortestPath),
     /// The k best items.
     TopK(TopK),
-<<<<<<< HEAD
-    /// Travelling salesperson.
-    Tsp(Tsp),
-=======
     /// Any linear problem, from an MPS or LP file.
     Linear(LinearFile),
->>>>>>> main
+    /// Travelling salesperson.
+    Tsp(Tsp),
 }
 
 impl ProblemSpec {
@@ -141,11 +138,8 @@ impl ProblemSpec {
             Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
-<<<<<<< HEAD
-            Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
-=======
             Self::Linear(file) => return file.build(),
->>>>>>> main
+            Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
         })
     }
 }

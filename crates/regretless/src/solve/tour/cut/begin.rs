@@ -10,7 +10,7 @@ use crate::solve::tour::search::{Incumbent, Rules};
 use crate::solve::tour::start::Greedy;
 
 /// Neighbours per node that the local search looks at.
-const NEIGHBOURS: usize = 6;
+const NEIGHBOURS: usize = 5;
 /// Edges per node that the linear relaxation starts with.
 const COLUMNS: usize = 5;
 
@@ -20,6 +20,7 @@ pub(super) struct Beginning {
     pub(super) distances: Distances,
     pub(super) multipliers: Vec<f64>,
     pub(super) order: Vec<u32>,
+    reduced: Distances,
     tree: OneTree,
     candidates: Candidates,
     greedy: Greedy,
@@ -27,35 +28,49 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
-    /// Takes over costs and finds a tour by them, without kicks.
+    /// Takes over costs and finds a tour and multipliers by them, without kicks.
     pub(super) fn start(&mut self, nodes: usize, costs: &[f64]) {
         self.distances.fill(nodes, costs);
         self.multipliers.clear();
         self.multipliers.resize(nodes, 0.0);
-        self.candidates.by_reduced_cost(&self.distances, &self.multipliers, NEIGHBOURS);
-        let order = self.greedy.tour(&self.distances, &self.candidates, &self.multipliers);
+        self.candidates.by_cost(&self.distances, NEIGHBOURS);
         self.order.clear();
-        self.order.extend_from_slice(order);
-        self.local.improve(&self.distances, &self.candidates, &mut self.order, 0);
+        self.order.extend_from_slice(self.greedy.tour(&self.distances, &self.candidates));
+        // A greedy tour is far from optimal, so full steps towards it would overshoot.
+        self.raise(Goal { target: 0.0, enough: f64::INFINITY, steps: 15, pace: 0.5, patience: 3 });
+        self.find_neighbours();
+        self.order.clear();
+        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
     }
 
     /// Raises the 1-tree bound towards the present tour; returns it.
     pub(super) fn ascend(&mut self, steps: usize, enough: f64) -> f64 {
+        self.raise(Goal { target: 0.0, enough, steps, pace: 1.0, patience: 5 })
+    }
+
+    fn raise(&mut self, goal: Goal) -> f64 {
         let target = self.distances.length(&self.order);
-        let goal = Goal { target, enough, steps, pace: 1.0, patience: 5 };
-        self.tree.ascend(&self.distances, &mut self.multipliers, &goal)
+        self.tree.ascend(&self.distances, &mut self.multipliers, &Goal { target, ..goal })
+    }
+
+    /// Candidates by nearness to the present tree.
+    fn find_neighbours(&mut self) {
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
     }
 
     /// Searches a better tour among the edges near to the 1-tree.
     pub(super) fn improve(&mut self, kicks: usize) {
-        self.candidates.by_nearness(&self.distances, &self.multipliers, &self.tree, NEIGHBOURS);
-        self.local.improve(&self.distances, &self.candidates, &mut self.order, kicks);
+        self.find_neighbours();
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
     /// Searches a better tour among the edges that are cheap under these potentials.
     pub(super) fn improve_by(&mut self, potentials: &[f64], kicks: usize) {
-        self.candidates.by_reduced_cost(&self.distances, potentials, NEIGHBOURS);
-        self.local.improve(&self.distances, &self.candidates, &mut self.order, kicks);
+        self.reduced.reduce(&self.distances, potentials);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
     /// Offers the present tour.
@@ -66,7 +81,8 @@ impl Beginning {
 
     /// The edges of the tour and the cheapest few at every node by reduced cost, sorted.
     pub(super) fn promising_edges(&mut self) -> Vec<Ends> {
-        self.candidates.by_reduced_cost(&self.distances, &self.multipliers, COLUMNS);
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, COLUMNS);
         let near = self.candidates.pairs().map(|(i, j)| [i.min(j), i.max(j)]);
         let mut edges: Vec<Ends> = near.chain(tour_edges(&self.order)).collect();
         edges.sort_unstable();
