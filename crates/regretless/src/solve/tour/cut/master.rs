@@ -10,7 +10,7 @@
 use super::cuts::{Cut, Nesting};
 use super::price::Prices;
 use crate::solve::Failure;
-use crate::solve::highs::{Basis, Columns, Lp, Outcome, Point, Rows, Simplex, Stand};
+use crate::solve::highs::{Basic, Basis, Columns, Lp, Outcome, Point, Rows, Simplex, Stand};
 use crate::solve::tour::edges::Distances;
 
 /// The two nodes an edge joins, the lower first.
@@ -348,9 +348,29 @@ impl Master {
         self.lp.set_basis(&Basis { columns, rows: vec![Stand::Lower; self.nodes] })
     }
 
-    /// Where every column stands in the present basis.
+    /// Where columns and rows stand.
     pub(super) fn stands(&self) -> Option<Basis> {
         self.lp.basis()
+    }
+
+    /// Members of the basis.
+    pub(super) fn members(&mut self) -> Result<Vec<Basic>, Failure> {
+        self.lp.basic_variables()
+    }
+
+    /// What the duals gain when a member of the basis becomes dearer by one.
+    pub(super) fn inverse_row(&mut self, member: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+        self.lp.inverse_row(member, out)
+    }
+
+    /// The cuts that are rows, in their order.
+    pub(super) fn cuts(&self) -> impl Iterator<Item = &Cut> + Clone {
+        self.cut_of.iter().map(|cut| &self.pool[*cut as usize])
+    }
+
+    /// Dual values of cuts in the units of costs; never positive at an optimum.
+    pub(super) fn cut_duals(&self) -> impl Iterator<Item = f64> + '_ {
+        self.point.dual[self.nodes..].iter().map(|dual| dual / self.units.factor)
     }
 }
 

@@ -8,6 +8,7 @@
 //! * [`begin`]: tour and multipliers. [`master`]: the linear relaxation. [`price`]: what duals prove.
 //! * [`cuts`], [`support`], [`ring`], [`blossom`]: inequalities and how violated ones are found.
 //! * [`root`]: the relaxation over all edges. [`tree`]: the search below it.
+//! * [`relax`], [`range`]: the relaxation as an end in itself, and how far costs may move.
 
 use super::edges::num_edges;
 use super::search::{Incumbent, Rules};
@@ -19,10 +20,14 @@ mod blossom;
 mod cuts;
 mod master;
 mod price;
+mod range;
+mod relax;
 mod ring;
 mod root;
 mod support;
 mod tree;
+
+pub use relax::{Relaxed, TourRelaxation};
 
 use begin::Beginning;
 use master::Ends;
