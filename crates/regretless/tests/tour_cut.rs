@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use regretless::data::tsplib;
 use regretless::problem::{Problem, Tsp};
 use regretless::random::{Purpose, Stream};
-use regretless::solve::tour::TourSearch;
 use regretless::solve::relax::Relaxation;
+use regretless::solve::tour::TourSearch;
 use regretless::solve::tour::cut::{TourCut, TourRelaxation};
 use regretless::solve::tour::edges::num_edges;
 use regretless::solve::{Limits, Solution, Solver, Status};
@@ -104,7 +104,17 @@ fn assert_published(names: &[&str]) {
 #[test]
 fn small_published_optima_are_found() {
     assert_published(&[
-        "gr17", "gr24", "bayg29", "bays29", "dantzig42", "att48", "eil51", "berlin52", "st70", "ulysses16", "lin105",
+        "gr17",
+        "gr24",
+        "bayg29",
+        "bays29",
+        "dantzig42",
+        "att48",
+        "eil51",
+        "berlin52",
+        "st70",
+        "ulysses16",
+        "lin105",
         "kroA100",
     ]);
 }

@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn sets_around_an_edge_are_found() {
-        let cuts = [Cut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]), Cut::ring(12, &[0, 1, 4]).unwrap()];
+        let cuts =
+            [Cut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]), Cut::ring(12, &[0, 1, 4]).unwrap()];
         assert_eq!(cuts[0].most, 3 + 6 - 5);
         let mut nesting = Nesting::default();
         nesting.fill(12, cuts.iter().enumerate().map(|(number, cut)| (number as u32, cut)));

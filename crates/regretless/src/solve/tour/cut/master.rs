@@ -211,7 +211,11 @@ impl Master {
         self.lp.delete_rows(&mask)?;
         retain_unmarked(&mut basis.rows, &mask);
         retain_unmarked(&mut self.idle, doomed);
-        self.cut_of.iter().zip(doomed).filter(|(_, doomed)| **doomed).for_each(|(cut, _)| self.row_of[*cut as usize] = ABSENT);
+        self.cut_of
+            .iter()
+            .zip(doomed)
+            .filter(|(_, doomed)| **doomed)
+            .for_each(|(cut, _)| self.row_of[*cut as usize] = ABSENT);
         retain_unmarked(&mut self.cut_of, doomed);
         self.cut_of.iter().enumerate().for_each(|(row, cut)| self.row_of[*cut as usize] = row as u32);
         self.lp.set_basis(&basis)
@@ -253,11 +257,6 @@ impl Master {
     /// Lets solves stop once the objective is above this.
     pub(super) fn stop_above(&mut self, total: f64) -> Result<(), Failure> {
         self.lp.stop_above(if total.is_finite() { self.units.inner_total(total) } else { total })
-    }
-
-    /// Lets solves stop after so many steps.
-    pub(super) fn limit_steps(&mut self, most: Option<u32>) -> Result<(), Failure> {
-        self.lp.limit_iterations(most)
     }
 
     /// Solves and reads the point.

@@ -19,6 +19,7 @@ mod begin;
 mod blossom;
 mod cuts;
 mod master;
+mod penalty;
 mod price;
 mod range;
 mod relax;
@@ -111,7 +112,8 @@ impl TourCut {
         let decision = Decision::choosing(best.edges.drain(..));
         let distances = &self.begin.distances;
         let noise = distances.noise();
-        let close = if distances.whole() { floor > objective - 1.0 + noise.min(0.5) } else { floor >= objective - noise };
+        let close =
+            if distances.whole() { floor > objective - 1.0 + noise.min(0.5) } else { floor >= objective - noise };
         if close {
             return Solution::optimal(decision, objective);
         }

@@ -107,7 +107,10 @@ impl Shrunk {
             for place in 0..self.edges.len() {
                 let (i, j, value) = self.edges[place];
                 // Ends that moved since the weights were added up wait for the next pass.
-                let fresh = self.joined.group(i) == i && self.joined.group(j) == j && degree[i as usize] > 0.0 && degree[j as usize] > 0.0;
+                let fresh = self.joined.group(i) == i
+                    && self.joined.group(j) == j
+                    && degree[i as usize] > 0.0
+                    && degree[j as usize] > 0.0;
                 let plain = degree[i as usize] < 2.0 + LOOSE && degree[j as usize] < 2.0 + LOOSE;
                 if value > 1.0 - 1e-9 && fresh && plain && self.size > 2 {
                     let union = degree[i as usize] + degree[j as usize] - 2.0 * value;

@@ -11,8 +11,8 @@ use super::ring::loose_rings;
 use super::support::Support;
 use crate::solve::Failure;
 use crate::solve::highs::{Outcome, Simplex};
-use crate::solve::tour::edges::Distances;
 use crate::solve::tour::cut::begin::number;
+use crate::solve::tour::edges::Distances;
 
 /// Which cuts a relaxation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
