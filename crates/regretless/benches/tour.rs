@@ -11,11 +11,13 @@ use std::time::Instant;
 use regretless::data::Dataset;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::Benchmark;
+#[cfg(feature = "highs")]
+use regretless::solve::relax::Relaxation;
 use regretless::solve::tour::TourSearch;
 use regretless::solve::tour::ascent::Goal;
 use regretless::solve::tour::candidates::Candidates;
 #[cfg(feature = "highs")]
-use regretless::solve::tour::cut::TourCut;
+use regretless::solve::tour::cut::{TourCut, TourRelaxation};
 use regretless::solve::tour::edges::Distances;
 use regretless::solve::tour::local::LocalSearch;
 use regretless::solve::tour::one_tree::OneTree;
@@ -37,6 +39,12 @@ fn main() {
         if chosen(&format!("CUT{nodes}")) {
             let most = if nodes < 1000 { 20_000 } else { 400 };
             measure_exact("CUT", nodes, instances, || Box::new(TourCut::new(nodes, Limits { nodes: most, gap: 0.0 })));
+        }
+    }
+    #[cfg(feature = "highs")]
+    for (nodes, instances) in [(20, 60), (100, 40), (250, 20), (1000, 5)] {
+        if chosen(&format!("RELAX{nodes}")) {
+            relaxations(nodes, instances);
         }
     }
     for (nodes, instances) in [(100, 10), (250, 5), (1000, 2)] {
@@ -113,6 +121,31 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
             median(&mut times),
             total / rows.len() as f64
         );
+    }
+}
+
+/// Both relaxations, and ranging the costs of each.
+#[cfg(feature = "highs")]
+fn relaxations(nodes: usize, instances: usize) {
+    for (kind, rows) in kinds(nodes, instances) {
+        for relaxation in [Relaxation::Plain, Relaxation::Tight] {
+            let mut engine = TourRelaxation::new(nodes, relaxation);
+            let (mut solving, mut ranging, mut total) = (Vec::new(), Vec::new(), 0.0);
+            for costs in &rows {
+                let begin = Instant::now();
+                total += engine.solve(costs).unwrap().solution.objective;
+                solving.push(begin.elapsed().as_secs_f64() * 1e3);
+                let begin = Instant::now();
+                engine.ranges().unwrap();
+                ranging.push(begin.elapsed().as_secs_f64() * 1e3);
+            }
+            println!(
+                "RELAX{nodes:<4} {kind:<5} {relaxation:?} median {:8.3} ms, ranging {:8.3} ms, mean value {:.4}",
+                median(&mut solving),
+                median(&mut ranging),
+                total / rows.len() as f64
+            );
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Branch and cut agrees with the 1-tree search, with published optima, and with itself.
 
 #![cfg(feature = "highs")]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
 

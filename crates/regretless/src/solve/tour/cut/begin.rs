@@ -28,8 +28,8 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
-    /// Takes over costs and finds a tour and multipliers by them, without kicks.
-    pub(super) fn start(&mut self, nodes: usize, costs: &[f64]) {
+    /// Takes over costs and finds a tour and multipliers by them, after so many trees and no kicks.
+    pub(super) fn start(&mut self, nodes: usize, costs: &[f64], steps: usize) {
         self.distances.fill(nodes, costs);
         self.multipliers.clear();
         self.multipliers.resize(nodes, 0.0);
@@ -37,8 +37,9 @@ impl Beginning {
         self.order.clear();
         self.order.extend_from_slice(self.greedy.tour(&self.distances, &self.candidates));
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.raise(Goal { target: 0.0, enough: f64::INFINITY, steps: 15, pace: 0.5, patience: 3 });
-        self.find_neighbours();
+        self.raise(Goal { target: 0.0, enough: f64::INFINITY, steps, pace: 0.5, patience: 3 });
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
         self.order.clear();
         self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
@@ -54,15 +55,10 @@ impl Beginning {
         self.tree.ascend(&self.distances, &mut self.multipliers, &Goal { target, ..goal })
     }
 
-    /// Candidates by nearness to the present tree.
-    fn find_neighbours(&mut self) {
-        self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
-    }
-
     /// Searches a better tour among the edges near to the 1-tree.
     pub(super) fn improve(&mut self, kicks: usize) {
-        self.find_neighbours();
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 

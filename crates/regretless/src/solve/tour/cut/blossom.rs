@@ -44,7 +44,7 @@ pub(super) fn blossoms(support: &Support) -> Vec<Cut> {
 /// The most violated blossom of one handle, given the edges that leave it.
 fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<Cut> {
     let mut tooth: Vec<bool> = leaving.iter().map(|(_, value)| *value > 0.5).collect();
-    if tooth.iter().filter(|tooth| **tooth).count() % 2 == 0 {
+    if tooth.iter().filter(|tooth| **tooth).count().is_multiple_of(2) {
         let cost = |(_, value): &([u32; 2], f64)| (1.0 - 2.0 * value).abs();
         let least = (0..leaving.len()).min_by(|a, b| cost(&leaving[*a]).total_cmp(&cost(&leaving[*b])))?;
         tooth[least] = !tooth[least];

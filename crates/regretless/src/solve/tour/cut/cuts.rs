@@ -29,7 +29,7 @@ impl Cut {
         let sets = std::iter::once(handle).chain(teeth.iter().map(Vec::as_slice));
         let sets: Vec<_> = sets.map(|set| smaller_side(nodes, set)).collect();
         let size: usize = sets.iter().map(|set| set.len()).sum();
-        Self { most: (size - (3 * teeth.len() + 1) / 2) as u32, sets }
+        Self { most: (size - (3 * teeth.len()).div_ceil(2)) as u32, sets }
     }
 }
 

@@ -335,8 +335,8 @@ impl Master {
         };
         let mut columns: Vec<Stand> =
             self.edges.iter().map(|ends| if on_tour(ends) { Stand::Basic } else { Stand::Lower }).collect();
-        if self.nodes % 2 == 0 {
-            let even = |ends: &Ends| place[ends[0] as usize].abs_diff(place[ends[1] as usize]) % 2 == 0;
+        if self.nodes.is_multiple_of(2) {
+            let even = |ends: &Ends| place[ends[0] as usize].abs_diff(place[ends[1] as usize]).is_multiple_of(2);
             let chord = self.edges.iter().position(even);
             let (Some(chord), Some(left)) = (chord, self.edges.iter().position(|e| closes(e, order))) else {
                 return Ok(());

@@ -35,8 +35,10 @@ use master::Ends;
 use root::{Family, Root};
 use tree::{Task, Tree};
 
-/// Trees grown before the linear relaxation.
-const STEPS: usize = 60;
+/// Trees grown before and after the first tour.
+const STEPS: [usize; 2] = [15, 20];
+/// Kicks per hundred nodes before the root is solved, and after it, when prices are known.
+const KICKS: [usize; 2] = [10, 50];
 
 /// The exact solver for larger tours.
 #[derive(Debug, Clone, Default)]
@@ -54,14 +56,14 @@ impl TourCut {
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let mut best = Incumbent::default();
-        self.begin.start(self.nodes, costs);
+        self.begin.start(self.nodes, costs, STEPS[0]);
         let rules = Rules::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
-        let bound = self.begin.ascend(STEPS, best.level);
+        let bound = self.begin.ascend(STEPS[1], best.level);
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
-        self.begin.improve(self.nodes);
+        self.begin.improve(KICKS[0] * self.nodes / 100);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
@@ -72,6 +74,11 @@ impl TourCut {
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
+        self.begin.improve_by(&root.prices.even_potentials(), KICKS[1] * self.nodes / 100);
+        self.begin.offer(&mut best, costs, &rules);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
         let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
         let distances = &self.begin.distances;
         let task = Task { distances, costs, rules, most_nodes: self.limits.nodes };
@@ -79,31 +86,22 @@ impl TourCut {
         Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
     }
 
-    /// Drops the edges that no better tour can use. Returns those that are left but no columns, and the
-    /// least cost of a tour that uses a dropped one.
+    /// Drops the edges that no better tour can use. Returns those that are left but no columns, and what
+    /// a tour with a dropped one costs at least.
     fn exclude(&self, root: &mut Root, bound: f64, level: f64) -> Result<(Vec<(Ends, f64)>, f64), Failure> {
         let distances = &self.begin.distances;
         let mut spare = Vec::new();
-        let mut dropped = f64::INFINITY;
         root.prices.scan(distances, level - bound, |i, j, reduced| {
             if !root.has([i, j]) {
                 spare.push(([i, j], reduced));
             }
         });
-        // Everything the scan left out costs more than the level.
-        dropped = dropped.min(level.next_up());
-        let doomed: Vec<bool> = root
-            .master
-            .edges
-            .iter()
-            .zip(&root.master.point.value)
-            .map(|([i, j], value)| {
-                let reduced = root.prices.reduced(distances.between(*i, *j), *i, *j);
-                *value == 0.0 && bound + reduced > level
-            })
-            .collect();
+        let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
+        let columns = root.master.edges.iter().zip(&root.master.point.value);
+        let doomed = columns.map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level).collect();
         root.master.drop_edges(doomed)?;
-        Ok((spare, dropped))
+        // Whatever was left out costs more than the level.
+        Ok((spare, level.next_up()))
     }
 
     /// The best tour, and what is known given that all other tours cost at least `floor`.

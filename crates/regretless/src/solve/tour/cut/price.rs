@@ -43,6 +43,17 @@ impl Prices {
         self.add_weights(plain, one, other)
     }
 
+    /// Potentials with the weights of cuts shared out evenly: c_ij − p_i − p_j is then the reduced cost
+    /// up to the cuts that the edge crosses.
+    pub(super) fn even_potentials(&self) -> Vec<f64> {
+        let halves = (0..self.potential.len() as u32).map(|node| {
+            let mut total = 0.0;
+            self.nesting.around_both(node, node, |cut| total += self.weight[cut as usize]);
+            0.5 * total
+        });
+        self.potential.iter().zip(halves).map(|(potential, half)| potential - half).collect()
+    }
+
     #[inline]
     fn add_weights(&self, mut plain: f64, one: u32, other: u32) -> f64 {
         self.nesting.around_both(one, other, |cut| plain += self.weight[cut as usize]);

@@ -13,7 +13,7 @@ use crate::solve::tour::edges::num_edges;
 use crate::solve::{Failure, Solution, Status};
 
 /// Trees grown before the linear relaxation.
-const STEPS: usize = 30;
+const STEPS: usize = 8;
 /// Values this close to 0 or 1 are taken for it.
 const ROUNDING: f64 = 1e-9;
 
@@ -59,8 +59,7 @@ impl TourRelaxation {
             Relaxation::Tight => Family::Rings,
         };
         let begin = &mut self.begin;
-        begin.start(self.nodes, costs);
-        begin.ascend(STEPS, f64::INFINITY);
+        begin.start(self.nodes, costs, STEPS);
         let edges = begin.promising_edges();
         let mut root = Root::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
         let bound = root.tighten(&begin.distances, family, f64::INFINITY)?;

@@ -13,7 +13,7 @@ use super::cuts::Cut;
 use super::support::{Joined, Support};
 
 /// How much below 2 a cut must be to count.
-const LOOSE: f64 = 1e-5;
+const LOOSE: f64 = 1e-6;
 /// Most sets reported at once.
 const MOST_SETS: usize = 200;
 
