@@ -5,8 +5,9 @@
 mod common;
 
 use common::{golden, numbers, rows};
+use regretless::data::synthetic::Recipe;
 use regretless::data::tsplib::{self, Instance};
-use regretless::problem::{Problem, Tsp};
+use regretless::problem::{Benchmark, Problem, Tsp};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::tour::edges::{Distances, num_edges};
 use regretless::solve::{Limits, Solution, Status};
@@ -192,4 +193,40 @@ fn golden_true_solutions_are_optimal_for_true_costs() {
     let (costs, expected) = (rows(&file["inputs"]["true_cost"]), rows(&file["inputs"]["true_obj"]).concat());
     let found: Vec<f64> = costs.iter().map(|costs| solve(7, costs).objective).collect();
     common::assert_close(&found, &expected, 1e-8, "true objectives");
+}
+
+#[test]
+fn fifteen_nodes_equal_brute_force_too() {
+    for case in 0..24 {
+        let costs = random_costs(15, case % KINDS, &mut Stream::new(Purpose::Benchmark, 8, [case as u64, 15]));
+        let (found, expected) = (solve(15, &costs).objective, brute_force(15, &costs));
+        let scale = costs.iter().fold(1.0, |most: f64, cost| cost.abs().max(most));
+        assert!((found - expected).abs() <= 3e-11 * scale, "case {case}: {found} not {expected}");
+    }
+}
+
+#[test]
+fn the_optimum_does_not_depend_on_how_nodes_are_numbered() {
+    let nodes = 36;
+    for case in 0..40 {
+        let mut stream = Stream::new(Purpose::Benchmark, 17, [case, 3]);
+        let costs = random_costs(nodes, case as usize % KINDS, &mut stream);
+        let mut names: Vec<u32> = (0..nodes as u32).collect();
+        stream.shuffle(&mut names);
+        let table = Distances::new(nodes, &costs);
+        let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
+        let renamed: Vec<f64> = pairs.map(|(i, j)| table.between(names[i], names[j])).collect();
+        let (one, other) = (solve(nodes, &costs).objective, solve(nodes, &renamed).objective);
+        assert!((one - other).abs() <= 1e-10 * table.scale(), "case {case}: {one} and {other}");
+    }
+}
+
+#[test]
+fn the_benchmark_and_the_written_problem_go_by_their_names() {
+    let benchmark: Benchmark = "tsp12".parse().unwrap();
+    let (spec, data) = benchmark.generate(Recipe::paper(2, 1)).unwrap();
+    assert_eq!(benchmark.to_string(), "TSP12");
+    assert_eq!(serde_json::to_string(&spec).unwrap(), r#"{"kind":"tsp","nodes":12}"#);
+    assert_eq!((spec.build().unwrap().name().as_str(), data.costs().cols()), ("TSP12", 66));
+    assert!("TSP2".parse::<Benchmark>().unwrap().generate(Recipe::paper(2, 1)).is_err());
 }

@@ -32,7 +32,7 @@ pub struct Distances {
     nodes: usize,
     values: Vec<f64>,
     scale: f64,
-    whole: bool,
+    grain: Option<f64>,
 }
 
 impl Distances {
@@ -59,8 +59,7 @@ impl Distances {
             rest = below;
         }
         self.scale = costs.iter().fold(0.0, |most, cost| cost.abs().max(most));
-        // Beyond 2^40 sums of whole numbers are no longer exact enough to round a bound up.
-        self.whole = self.scale < (1_u64 << 40) as f64 && costs.iter().all(|cost| cost.fract() == 0.0);
+        self.grain = GRAINS.into_iter().find(|grain| all_multiples(costs, *grain));
     }
 
     /// Overwrites the table with the reduced costs c_ij − π_i − π_j of another. Tours differ by the
@@ -68,7 +67,7 @@ impl Distances {
     pub fn reduce(&mut self, from: &Self, multipliers: &[f64]) {
         self.nodes = from.nodes;
         self.scale = from.scale;
-        self.whole = false;
+        self.grain = None;
         self.values.clear();
         for (row, own) in from.values.chunks_exact(from.nodes.max(1)).zip(multipliers) {
             self.values.extend(row.iter().zip(multipliers).map(|(cost, other)| cost - (own + other)));
@@ -97,9 +96,22 @@ impl Distances {
         self.scale
     }
 
-    /// Whether all costs are whole numbers, so that a bound may be rounded up.
-    pub fn whole(&self) -> bool {
-        self.whole
+    /// The decimal unit all costs are multiples of, if there is one: totals then differ by at least
+    /// as much, and a bound may be rounded up.
+    pub fn grain(&self) -> Option<f64> {
+        self.grain
+    }
+
+    /// Multipliers a with c_ij ≈ a_i + a_j by least squares: the part of the costs that is the same
+    /// for all tours.
+    pub fn common_part(&self, multipliers: &mut [f64]) {
+        let nodes = self.nodes as f64;
+        for (node, multiplier) in multipliers.iter_mut().enumerate() {
+            let (before, after) = self.row(node as u32).split_at(node);
+            *multiplier = before.iter().chain(&after[1..]).sum();
+        }
+        let total = multipliers.iter().sum::<f64>() / (2.0 * (nodes - 1.0));
+        multipliers.iter_mut().for_each(|multiplier| *multiplier = (*multiplier - total) / (nodes - 2.0));
     }
 
     /// Differences of totals below this are rounding noise: 10⁻¹² of the largest cost per node.
@@ -112,6 +124,18 @@ impl Distances {
         let closing = order.last().zip(order.first()).map_or(0.0, |(last, first)| self.between(*last, *first));
         order.windows(2).map(|pair| self.between(pair[0], pair[1])).sum::<f64>() + closing
     }
+}
+
+/// Units that costs may be multiples of, coarsest first.
+const GRAINS: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
+
+/// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation of
+/// whole numbers must not be taken for rounding.
+fn all_multiples(costs: &[f64], grain: f64) -> bool {
+    costs.iter().all(|cost| {
+        let units = cost / grain;
+        (units - units.round()).abs() <= 4.0 * f64::EPSILON * units.abs()
+    })
 }
 
 #[cfg(test)]
@@ -131,11 +155,23 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_symmetric_and_knows_whole_numbers() {
+    fn the_table_is_symmetric_and_knows_its_grain() {
         let distances = Distances::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
         assert_eq!((distances.between(1, 3), distances.between(3, 1)), (-5.0, -5.0));
         assert_eq!(distances.length(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
-        assert!(distances.whole() && distances.scale() == 6.0);
-        assert!(!Distances::new(3, &[1.0, 2.0, 2.5]).whole());
+        assert_eq!((distances.grain(), distances.scale()), (Some(1.0), 6.0));
+        assert_eq!(Distances::new(3, &[1.0, 0.3, -2.5]).grain(), Some(0.1));
+        assert_eq!(Distances::new(3, &[1.0, 2.0, 2.5001]).grain(), Some(0.0001));
+        assert_eq!(Distances::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).grain(), None);
+        assert_eq!(Distances::new(3, &[1.0, 2.0, 3.000_000_001]).grain(), None);
+    }
+
+    #[test]
+    fn the_common_part_of_a_sum_of_node_costs_is_those_costs() {
+        let own = [3.0, -1.0, 4.0, 0.5];
+        let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)].map(|(i, j): (usize, usize)| own[i] + own[j]);
+        let mut found = [0.0; 4];
+        Distances::new(4, &costs).common_part(&mut found);
+        found.iter().zip(own).for_each(|(found, own)| assert!((found - own).abs() < 1e-12));
     }
 }

@@ -6,7 +6,7 @@
 //! the largest cost per node) the first one found is kept.
 //!
 //! * [`edges`]: how edges are numbered, costs as a table.
-//! * [`one_tree`], [`ascent`]: the bound and its multipliers.
+//! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
 //! * [`candidates`], [`start`], [`local`], [`array`]: good tours.
 //! * `graph`, `sparse_tree`, `search`: the exact search.
 
@@ -23,6 +23,7 @@ mod graph;
 pub mod local;
 pub mod one_tree;
 mod search;
+pub mod sparse_ascent;
 mod sparse_tree;
 pub mod start;
 
@@ -32,10 +33,13 @@ use edges::{Distances, edge_index, num_edges};
 use local::LocalSearch;
 use one_tree::OneTree;
 use search::{Incumbent, Rules, Search, Task};
+use sparse_ascent::SparseAscent;
 use start::Greedy;
 
 /// Neighbours per node that the local search looks at.
 const NEIGHBOURS: usize = 5;
+/// Beyond this many nodes the ascent looks at candidate edges only.
+const DENSE_NODES: usize = 150;
 
 /// The exact solver: local search, 1-tree bound, branch and bound.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +50,7 @@ pub struct TourSearch {
     reduced: Distances,
     multipliers: Vec<f64>,
     tree: OneTree,
+    sparse: SparseAscent,
     candidates: Candidates,
     greedy: Greedy,
     local: LocalSearch,
@@ -65,12 +70,12 @@ impl TourSearch {
 
     /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
     fn first_tour(&mut self, costs: &[f64], rules: &Rules) {
-        self.multipliers.clear();
-        self.multipliers.resize(self.nodes, 0.0);
         self.best = Incumbent::default();
-        self.candidates.by_cost(&self.distances, NEIGHBOURS);
+        self.first_multipliers();
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
         self.order.clear();
-        self.order.extend_from_slice(self.greedy.tour(&self.distances, &self.candidates));
+        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.offer_order(costs, rules);
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
         self.raise(Goal { steps: 15, pace: 0.5, patience: 3, ..self.goal() });
@@ -79,6 +84,17 @@ impl TourSearch {
         self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
         self.offer_order(costs, rules);
+    }
+
+    /// The common part of the costs or nothing, whichever gives the higher bound.
+    fn first_multipliers(&mut self) {
+        self.multipliers.clear();
+        self.multipliers.resize(self.nodes, 0.0);
+        let plain = self.tree.grow(&self.distances, &self.multipliers);
+        self.distances.common_part(&mut self.multipliers);
+        if self.tree.grow(&self.distances, &self.multipliers) < plain {
+            self.multipliers.fill(0.0);
+        }
     }
 
     /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
@@ -101,6 +117,15 @@ impl TourSearch {
 
     fn raise(&mut self, goal: Goal) -> f64 {
         self.tree.ascend(&self.distances, &mut self.multipliers, &goal)
+    }
+
+    fn raise_root(&mut self) -> f64 {
+        let goal = self.goal();
+        if self.nodes <= DENSE_NODES {
+            return self.raise(goal);
+        }
+        let state = (&mut self.tree, &mut self.multipliers[..]);
+        self.sparse.run(&self.distances, &self.candidates, state, &Goal { steps: 150, ..goal })
     }
 
     fn offer_order(&mut self, costs: &[f64], rules: &Rules) {
@@ -143,7 +168,7 @@ impl TourSearch {
         self.distances.fill(self.nodes, costs);
         let rules = Rules::new(&self.distances, self.limits);
         self.first_tour(costs, &rules);
-        let bound = self.raise(self.goal());
+        let bound = self.raise_root();
         if bound > self.best.level {
             return self.answer(bound, true);
         }
@@ -166,7 +191,8 @@ impl TourSearch {
         let objective = self.best.cost;
         let decision = Decision::choosing(self.best.edges.drain(..));
         let noise = self.distances.noise();
-        let close = if self.distances.whole() { floor > objective - 1.0 + noise } else { floor >= objective - noise };
+        let exact = Rules::new(&self.distances, Limits { gap: 0.0, ..self.limits });
+        let close = floor > exact.level(objective);
         if close {
             return Solution::optimal(decision, objective);
         }

@@ -6,8 +6,8 @@
 //! edges: first without it, then with it, depth first.
 //!
 //! Only what cannot beat the best tour is dropped: a subtree goes when its bound is above the
-//! *level*, the cost of the best tour less rounding noise; if all costs are whole numbers, less one
-//! plus noise. Tours that differ by less than the noise count as equal, and of equal tours the first
+//! *level*, the cost of the best tour less rounding noise; if all costs are multiples of a decimal
+//! unit, less one unit but for noise. Tours that differ by less than the noise count as equal, and of equal tours the first
 //! one found stays; the order of search is fixed by the costs.
 
 use super::ascent::{Ascent, Goal};
@@ -43,19 +43,20 @@ impl Incumbent {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     noise: f64,
-    whole: bool,
+    grain: Option<f64>,
     limits: Limits,
 }
 
 impl Rules {
     pub(super) fn new(distances: &Distances, limits: Limits) -> Self {
-        Self { noise: distances.noise(), whole: distances.whole(), limits }
+        Self { noise: distances.noise(), grain: distances.grain(), limits }
     }
 
-    fn level(&self, cost: f64) -> f64 {
-        let exact = if self.whole { cost - 1.0 + self.noise.min(0.5) } else { cost - self.noise };
+    /// No tour that beats one of this cost has a bound above the level.
+    pub(super) fn level(&self, cost: f64) -> f64 {
+        let exact = cost - self.grain.map_or(self.noise, |grain| (grain - 2.0 * self.noise).max(self.noise));
         // Noise is taken off again before a bound is reported.
-        exact.min(cost - self.limits.gap * cost.abs() + self.noise)
+        if self.limits.gap > 0.0 { exact.min(cost - self.limits.gap * cost.abs() + self.noise) } else { exact }
     }
 }
 
