@@ -1,2 +1,43 @@
-//! The command line.
-fn main() {}
+//! The command line: words, or one TOML file, become a plan, and the library carries it out.
+//!
+//! `args/` holds the words, `settings.rs` lays flags over a file, `commands/` has one file per
+//! command, and what a command found leaves through `output.rs`. Exit codes are decided here only.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use regretless::Error;
+
+mod args;
+mod commands;
+mod input;
+mod output;
+mod progress;
+mod settings;
+mod table;
+
+use args::Cli;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    progress::listen_for_interrupts();
+    match commands::run(cli.command) {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(error)) | Err(error) => {
+            output::complain(&error);
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+/// The exit code of each kind of error, as `--help` lists them.
+fn exit_code(error: &Error) -> u8 {
+    match error {
+        Error::Setting(_) | Error::Capability { .. } => 2,
+        Error::Input { .. } | Error::Io { .. } | Error::Exists(_) => 3,
+        Error::Solver { .. } | Error::NonFinite { .. } => 4,
+        Error::Interrupted => 130,
+        // The library may learn new kinds; until they are listed here they count as failures.
+        _ => 1,
+    }
+}

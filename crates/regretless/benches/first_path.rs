@@ -10,7 +10,7 @@ use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
-use regretless::train::{Recipe, Select, Settings, Task, train};
+use regretless::train::{Method, Recipe, Select, Settings, Task, train};
 use regretless::watch::Silent;
 
 /// Best of several labellings, in microseconds per instance.
@@ -38,7 +38,7 @@ fn main() {
     let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
     for select in [Select::ValidationLoss, Select::ValidationRegret] {
         let settings = Settings { select, ..Settings::default() };
-        let recipe = Recipe { loss: "MAE(O,S)".parse().unwrap(), predictor: PredictorSpec::Linear, settings };
+        let recipe = Recipe::new("MAE(O,S)".parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
         let report = train(&task, &recipe, &problem).unwrap().report;
         println!("KS32, MAE(O,S), 50 epochs of 1000 instances, {select}: {:.3} s", report.seconds);
     }

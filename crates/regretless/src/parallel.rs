@@ -50,6 +50,24 @@ impl Threads {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
+    /// Runs `work` on every state at the same time, each on a thread of its own; they may wait for each
+    /// other. There must not be more states than threads, and the caller must not be one of the threads.
+    pub fn on_each<S: Send>(&self, mut states: Vec<S>, work: impl Fn(usize, &mut S) + Sync + Send) {
+        match (&self.pool, states.as_mut_slice()) {
+            (_, [only]) => work(0, only),
+            (None, all) => all.iter_mut().enumerate().for_each(|(index, state)| work(index, state)),
+            (Some(pool), all) => {
+                assert!(all.len() <= pool.current_num_threads(), "more states than threads");
+                let all: Vec<Mutex<&mut S>> = all.iter_mut().map(Mutex::new).collect();
+                pool.broadcast(|thread| {
+                    if let Some(state) = all.get(thread.index()) {
+                        work(thread.index(), &mut state.lock().unwrap_or_else(PoisonError::into_inner));
+                    }
+                });
+            }
+        }
+    }
+
     /// Fills `slots`, each by itself, in any order; `init` makes the scratch of one worker.
     ///
     /// What `work` writes may depend on the slot and its index only; then the outcome is the same

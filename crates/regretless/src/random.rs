@@ -68,6 +68,34 @@ impl Stream {
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
+    /// Fills a slice with standard normals; both of each pair are used, unlike by [`Stream::normal`].
+    pub fn fill_normal(&mut self, out: &mut [f64]) {
+        for pair in out.chunks_mut(2) {
+            let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+            let (sine, cosine) = (std::f64::consts::TAU * self.unit()).sin_cos();
+            pair[0] = radius * cosine;
+            if let Some(second) = pair.get_mut(1) {
+                *second = radius * sine;
+            }
+        }
+    }
+
+    /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000; shapes below 1 by their power trick).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            return self.gamma(shape + 1.0) * (1.0 - self.unit()).powf(1.0 / shape);
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let x = self.normal();
+            let v = (1.0 + c * x).powi(3);
+            if v > 0.0 && (1.0 - self.unit()).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
+                return d * v;
+            }
+        }
+    }
+
     /// Puts a slice in random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
@@ -153,6 +181,28 @@ mod tests {
         assert_ne!(reference, first(Purpose::Oracle, 1, [2, 3]));
         assert_ne!(reference, first(Purpose::Loss, 2, [2, 3]));
         assert_ne!(reference, first(Purpose::Loss, 1, [3, 2]));
+    }
+
+    fn moments(draws: &[f64]) -> (f64, f64) {
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        (mean, draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64)
+    }
+
+    #[test]
+    fn normals_and_gammas_have_the_right_mean_and_variance() {
+        let mut stream = Stream::new(Purpose::Loss, 3, [0, 0]);
+        let mut normals = vec![0.0; 99_999];
+        stream.fill_normal(&mut normals);
+        let (mean, variance) = moments(&normals);
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+        for shape in [0.2, 1.0, 4.5] {
+            let draws: Vec<f64> = (0..100_000).map(|_| stream.gamma(shape)).collect();
+            let (mean, variance) = moments(&draws);
+            assert!(
+                (mean / shape - 1.0).abs() < 0.03 && (variance / shape - 1.0).abs() < 0.06,
+                "{shape}: {mean} {variance}"
+            );
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn oracle(problem: &ProblemSpec) -> Oracle {
 fn label(store: &LabelStore, data: Dataset, problem: &ProblemSpec, limits: Limits) -> (Labelled, LabelReport, u64) {
     let oracle = oracle(problem).with_limits(limits);
     let (labelled, report) = store.label(data, problem, &oracle, &Silent).unwrap();
-    (labelled, report, oracle.solves())
+    (labelled, report, oracle.counts().exact)
 }
 
 fn simply(store: &LabelStore) -> (Labelled, LabelReport, u64) {

@@ -2,66 +2,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+#[path = "common/setting.rs"]
+mod setting;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use regretless::Error;
 use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::data::{Dataset, Features, Matrix, Shape, Split};
-use regretless::evaluate::{Evaluation, evaluate};
+use regretless::data::{Dataset, Features, Matrix, Shape};
 use regretless::label::Labelled;
 use regretless::loss::LossSpec;
 use regretless::oracle::Oracle;
-use regretless::parallel::Threads;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
-use regretless::train::{Optimizer, Recipe, Select, Settings, Stopped, Task, Trained, train};
+use regretless::train::{Method, Optimizer, Recipe, Select, Settings, Stopped, Task, train};
 use regretless::watch::{Silent, Watch};
-use regretless::{Error, Result};
 
-/// A labelled table with its problem, oracle and split.
-struct Setting {
-    problem: ProblemSpec,
-    data: Labelled,
-    split: Split,
-    oracle: Oracle,
-}
-
-impl Setting {
-    fn new(problem: ProblemSpec, data: Dataset, counts: [usize; 3], threads: usize) -> Self {
-        let oracle = Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
-        let split = Split::in_order(data.len(), counts).unwrap();
-        let data = Labelled::solve(data, &oracle, &Silent).unwrap();
-        Self { problem, data, split, oracle }
-    }
-
-    fn paths(threads: usize) -> Self {
-        let benchmark: Benchmark = "SP4x4".parse().unwrap();
-        let (problem, data) = benchmark.generate(DataRecipe::paper(260, 3)).unwrap();
-        Self::new(problem, data, [160, 40, 60], threads)
-    }
-
-    fn train(&self, loss: &str, settings: Settings) -> Result<Trained> {
-        self.train_with(loss, PredictorSpec::Linear, settings)
-    }
-
-    fn train_with(&self, loss: &str, predictor: PredictorSpec, settings: Settings) -> Result<Trained> {
-        let task = Task { data: &self.data, split: &self.split, oracle: &self.oracle, watch: &Silent };
-        train(&task, &Recipe { loss: loss.parse()?, predictor, settings }, &self.problem)
-    }
-
-    fn test(&self, model: &Model) -> Evaluation {
-        let mut predictions = model.predict(self.data.data().features()).unwrap();
-        self.data.sense().flip(predictions.as_mut_slice());
-        let width = predictions.cols();
-        let rows: Vec<f32> = self.split.test.iter().flat_map(|row| predictions.row(*row).to_vec()).collect();
-        let rows = Matrix::new(self.split.test.len(), width, rows).unwrap();
-        evaluate(&rows, &self.data, &self.split.test, (&self.oracle, &Silent)).unwrap()
-    }
-}
-
-fn quick() -> Settings {
-    Settings { epochs: 12, learning_rate: 0.02, ..Settings::default() }
-}
+use setting::{Setting, quick};
 
 /// Houses of a street: each has its own two features and one shared rule gives its value.
 fn items_with_own_features(instances: usize, items: usize) -> Dataset {
@@ -88,17 +46,24 @@ fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
     }
 }
 
+/// Every loss, and the oracle settings that have a state of their own.
+fn all_methods() -> Vec<String> {
+    let with_state = ["MAE(C,O,S)", "SPO+ cache 30%", "PFYL(samples=2) cache 30% per instance most 7", "NCE cache 50%"];
+    LossSpec::examples().iter().map(LossSpec::to_string).chain(with_state.map(str::to_owned)).collect()
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
-    let bytes = |threads: usize, seed: u64| {
-        let setting = Setting::paths(threads);
-        let trained = setting.train("MAE(C,O,S)", Settings { seed, ..quick() }).unwrap();
-        trained.model.to_bytes().unwrap()
-    };
-    let one = bytes(1, 5);
-    assert_eq!(one, bytes(2, 5));
-    assert_eq!(one, bytes(3, 5));
-    assert_ne!(one, bytes(1, 6));
+    let (one, three) = (Setting::paths(1), Setting::paths(3));
+    for method in all_methods() {
+        let bytes = |setting: &Setting, seed: u64| {
+            let settings = Settings { seed, epochs: 2, ..quick() };
+            setting.train(&method, settings).unwrap().model.to_bytes().unwrap()
+        };
+        let alone = bytes(&one, 5);
+        assert_eq!(alone, bytes(&three, 5), "{method}");
+        assert_ne!(alone, bytes(&one, 6), "{method}");
+    }
 }
 
 #[test]
@@ -106,7 +71,7 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
     let setting = Setting::paths(1);
     let solves = |loss: &str| {
         let settings = Settings { select: Select::ValidationLoss, epochs: 2, ..quick() };
-        setting.train(loss, settings).unwrap().report.solves
+        setting.train(loss, settings).unwrap().report.solves.total()
     };
     assert_eq!(solves("MAE(O,S)"), 0);
     for (loss, rounds) in [("MSE(C)", 1), ("MSE(W(0.5))", 1), ("MSE(IC(3))", 2), ("MAE(EIC(4),S)", 3)] {
@@ -117,7 +82,7 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
 #[test]
 fn validation_by_regret_solves_once_per_row_and_epoch() {
     let setting = Setting::paths(1);
-    assert_eq!(setting.train("MSE", Settings { epochs: 4, ..quick() }).unwrap().report.solves, 5 * 40);
+    assert_eq!(setting.train("MSE", Settings { epochs: 4, ..quick() }).unwrap().report.solves.total(), 5 * 40);
 }
 
 #[test]
@@ -270,7 +235,7 @@ fn an_interrupted_training_says_so() {
     let setting = Setting::paths(1);
     let watch = Impatient(AtomicU64::new(0));
     let task = Task { data: &setting.data, split: &setting.split, oracle: &setting.oracle, watch: &watch };
-    let recipe = Recipe { loss: "MSE".parse().unwrap(), predictor: PredictorSpec::Linear, settings: quick() };
+    let recipe = Recipe::new("MSE".parse::<Method>().unwrap(), PredictorSpec::Linear, quick());
     assert!(matches!(train(&task, &recipe, &setting.problem), Err(Error::Interrupted)));
 }
 

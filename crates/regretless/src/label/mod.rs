@@ -9,8 +9,10 @@ use crate::solve::Solution;
 use crate::watch::Watch;
 
 mod file;
+mod robust;
 mod store;
 
+pub use robust::Robust;
 pub use store::{LabelReport, LabelSource, LabelStore};
 
 /// A table whose instances know their best decisions. Its costs are to be minimised: those of a

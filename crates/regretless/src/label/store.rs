@@ -14,7 +14,7 @@ use crate::data::{Dataset, Matrix};
 use crate::error::{Error, Result};
 use crate::oracle::Oracle;
 use crate::problem::ProblemSpec;
-use crate::solve::{Limits, Solution};
+use crate::solve::Solution;
 use crate::watch::Watch;
 
 /// Raised when the form of the file changes, or when an engine begins to give other answers.
@@ -73,7 +73,7 @@ impl LabelStore {
     ) -> Result<(Labelled, LabelReport)> {
         check_same(problem, oracle)?;
         let sense = Labelled::turn(&mut data, oracle)?;
-        let key = key(problem, oracle.limits(), data.costs())?;
+        let key = key(problem, oracle, data.costs())?;
         let file = self.folder.join(format!("{}.safetensors", &key[..16]));
         let mut report = LabelReport { source: LabelSource::Found, file, warnings: Vec::new() };
         let best = match load(&report.file, &key, data.costs(), oracle) {
@@ -109,8 +109,9 @@ fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
 }
 
 /// A hash over all that labels depend on.
-fn key(problem: &ProblemSpec, limits: &Limits, costs: &Matrix) -> Result<String> {
-    let written = serde_json::to_vec(&(FORMAT, problem, limits, costs.rows(), costs.cols()));
+fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String> {
+    let beyond = oracle.problem().fingerprint();
+    let written = serde_json::to_vec(&(FORMAT, problem, beyond, oracle.limits(), costs.rows(), costs.cols()));
     let written = written.map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(written.len() as u64).to_le_bytes()).update(&written);

@@ -7,15 +7,49 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::oracle::{Asker, Oracle};
+use crate::random::{Purpose, Stream};
+use crate::solve::Solution;
 use crate::watch::Watch;
 
+mod buffer;
+pub mod contrastive;
 pub mod cos;
+pub mod frank_wolfe;
+pub mod layer;
+pub mod noise;
+mod options;
+pub mod perturbation_gradient;
+pub mod pfyl;
+pub mod ranking;
+pub mod spo_plus;
 
+pub use contrastive::Contrastive;
 pub use cos::{BaseError, Cos, Side, Weighting};
+pub use frank_wolfe::FrankWolfe;
+pub use layer::blackbox::Blackbox;
+pub use layer::implicit::ImplicitMle;
+pub use layer::perturbed::PerturbedOptimizer;
+pub use layer::{Goal, Judged, Layer};
+pub use perturbation_gradient::PerturbationGradient;
+pub use pfyl::Pfyl;
+pub use ranking::Ranking;
+pub use spo_plus::SpoPlus;
+
+use options::Options;
+
+/// Which noise a perturbed method draws: the same on every thread, another in every epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Draw {
+    /// Seed of the training.
+    pub seed: u64,
+    /// Epoch; 0 wherever nothing is trained, so that epochs are judged with the same noise.
+    pub epoch: usize,
+}
 
 /// One instance and what is predicted for it; costs are to be minimised.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +62,23 @@ pub struct Query<'a> {
     pub prediction: &'a [f64],
     /// Best decision under the true costs.
     pub best: &'a Decision,
+    /// Which noise is drawn.
+    pub draw: Draw,
+}
+
+impl Query<'_> {
+    /// Asks for the best decision under some costs.
+    ///
+    /// # Errors
+    /// When there is none; the error names the instance.
+    pub fn ask(&self, asker: &mut Asker<'_>, costs: &[f64]) -> Result<Solution> {
+        asker.solve(costs).map_err(|failure| Error::Solver { instance: self.instance, failure })
+    }
+
+    /// The random stream of this instance.
+    fn stream(&self) -> Stream {
+        Stream::new(Purpose::Loss, self.draw.seed, [self.draw.epoch as u64, self.instance as u64])
+    }
 }
 
 /// Value and gradient of one instance.
@@ -46,10 +97,37 @@ pub trait Loss: Send + Sync {
         1.0
     }
 
+    /// The loss as a sum over costs, if it is one, so that it can be fused with a linear predictor.
+    fn separable(&self) -> Option<Separable<'_>> {
+        None
+    }
+
     /// Whether an evaluation asks the oracle, so that a batch is worth spreading over threads.
     fn solves(&self) -> bool {
         false
     }
+
+    /// Whether the loss compares with known decisions ([`Asker::known`]). Training then keeps a pool and,
+    /// before each step, lets the best decisions under the predictions of the batch join it.
+    fn compares(&self) -> bool {
+        false
+    }
+
+    /// All instances of a batch were evaluated, for training or only to judge.
+    fn batch_done(&self, _training: bool) {}
+}
+
+/// A loss that is a sum over costs, after normalisation or without.
+#[derive(Debug, Clone, Copy)]
+pub struct Separable<'a> {
+    /// Squared or absolute.
+    pub error: BaseError,
+    /// Which direction of error counts.
+    pub side: &'a Side,
+    /// Whether vectors are brought to unit length first.
+    pub scale_invariant: bool,
+    /// Ends of cost ranges, one row per instance.
+    pub limits: Option<&'a Matrix>,
 }
 
 /// A loss in writing, by the label the literature prints.
@@ -58,43 +136,164 @@ pub trait Loss: Send + Sync {
 pub enum LossSpec {
     /// The cost-sensitive family.
     Cos(Cos),
+    /// The convex upper bound of regret.
+    SpoPlus,
+    /// The perturbed Fenchel–Young loss.
+    Pfyl(Pfyl),
+    /// The best decision against a pool.
+    Contrastive(Contrastive),
+    /// A pool in the right order.
+    Ranking(Ranking),
+    /// Regret's derivative along the true costs.
+    PerturbationGradient(PerturbationGradient),
+    /// Decisions differentiated as a black box.
+    Blackbox(Blackbox, Goal),
+    /// Mean decisions under normal noise.
+    Perturbed(PerturbedOptimizer, Goal),
+    /// Mean decisions under Sum-of-Gamma noise.
+    Implicit(ImplicitMle, Goal),
+    /// Decisions smoothed by a quadratic term.
+    Regularised(FrankWolfe, Goal),
+    /// The Fenchel–Young loss of such decisions.
+    RegularisedFy(FrankWolfe),
 }
 
 impl LossSpec {
+    /// How labels look, for messages.
+    pub const CHOICES: [&'static str; 18] = [
+        "MSE or MAE with components, such as MAE(O,S)",
+        "SPO+",
+        "PFYL",
+        "PFYL(mul)",
+        "MAP",
+        "MAP_c",
+        "NCE",
+        "NCE_c",
+        "LTR(point)",
+        "LTR(pair)",
+        "LTR(list)",
+        "PG",
+        "DBB",
+        "NID",
+        "DPO",
+        "I-MLE",
+        "AI-MLE",
+        "RFW or RFY",
+    ];
+
     /// The loss itself, for one table. What it needs beyond the best decisions is computed here, once.
     ///
     /// # Errors
     /// When the problem cannot give what the loss needs, or the user interrupts.
     pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<Box<dyn Loss>> {
-        match self {
-            Self::Cos(cos) => Ok(Box::new(cos.build(data, oracle, watch)?)),
-        }
+        Ok(match self {
+            Self::Cos(cos) => Box::new(cos.build(data, oracle, watch)?),
+            Self::SpoPlus => Box::new(SpoPlus),
+            Self::Pfyl(loss) => Box::new(loss.clone()),
+            Self::Contrastive(loss) => Box::new(*loss),
+            Self::Ranking(loss) => Box::new(*loss),
+            Self::PerturbationGradient(loss) => Box::new(*loss),
+            Self::Blackbox(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
+            Self::Perturbed(layer, goal) => Box::new(Judged { layer: layer.clone(), goal: *goal }),
+            Self::Implicit(layer, goal) => Box::new(Judged { layer: layer.build(), goal: *goal }),
+            Self::Regularised(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
+            Self::RegularisedFy(loss) => Box::new(*loss),
+        })
+    }
+
+    /// The member of the cost-sensitive family that this is, if it is one.
+    pub fn cos(&self) -> Option<&Cos> {
+        if let Self::Cos(cos) = self { Some(cos) } else { None }
     }
 
     /// How instances are weighted by the regret of a baseline.
     pub fn weighting(&self) -> Weighting {
-        match self {
-            Self::Cos(cos) => cos.weighting,
-        }
+        self.cos().map_or(Weighting::Equal, |cos| cos.weighting)
     }
 
-    /// Whether the loss can be zero although there is regret.
+    /// Whether the loss can be zero although there is regret, in a way that upsets instance costs.
     pub fn may_vanish(&self) -> bool {
-        match self {
-            Self::Cos(cos) => matches!(cos.side, Side::Sensitive(_)),
-        }
+        self.cos().is_some_and(|cos| matches!(cos.side, Side::Sensitive(_)))
     }
 
     /// One or more of every kind, for tests that all losses must pass.
     pub fn examples() -> Vec<Self> {
-        Cos::examples().into_iter().map(Self::Cos).collect()
+        let others = [
+            "SPO+",
+            "PFYL",
+            "PFYL(mul,samples=4,sigma=0.5)",
+            "MAP",
+            "MAP_c",
+            "NCE",
+            "NCE_c",
+            "LTR(point)",
+            "LTR(pair)",
+            "LTR(list)",
+            "PG",
+            "PG(central,sigma=0.5)",
+            "DBB",
+            "DBB(lambda=2,distance)",
+            "NID",
+            "NID(distance)",
+            "DPO",
+            "DPO(mul,plain)",
+            "I-MLE(samples=3)",
+            "I-MLE(central,samples=2,distance)",
+            "AI-MLE(samples=3)",
+            "RFW",
+            "RFY",
+        ];
+        let others = others.iter().filter_map(|label| label.parse().ok());
+        Cos::examples().into_iter().map(Self::Cos).chain(others).collect()
     }
+
+    /// The loss of this name with these options.
+    fn named(name: &str, options: &mut Options) -> Result<Option<Self>> {
+        if let Some(loss) = Contrastive::named(name) {
+            return Ok(Some(Self::Contrastive(loss)));
+        }
+        Ok(Some(match name.to_ascii_uppercase().as_str() {
+            "SPO+" => Self::SpoPlus,
+            "PFYL" => Self::Pfyl(Pfyl::read(options)?),
+            "LTR" => Self::Ranking(Ranking::read(options)?),
+            "PG" => Self::PerturbationGradient(PerturbationGradient::read(options)?),
+            "DBB" => Self::Blackbox(Blackbox::read_interpolated(options)?, Goal::read(options)),
+            "NID" => Self::Blackbox(Blackbox::NegativeIdentity, Goal::read(options)),
+            "DPO" => Self::Perturbed(PerturbedOptimizer::read(options)?, Goal::read(options)),
+            "I-MLE" | "IMLE" => Self::Implicit(ImplicitMle::read(options, false)?, Goal::read(options)),
+            "AI-MLE" | "AIMLE" => Self::Implicit(ImplicitMle::read(options, true)?, Goal::read(options)),
+            "RFW" => Self::Regularised(FrankWolfe::read(options)?, Goal::read(options)),
+            "RFY" => Self::RegularisedFy(FrankWolfe::read(options)?),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// The known decisions, of which a loss that compares needs at least one.
+fn known<'a>(asker: &Asker<'a>, label: &str) -> Result<&'a [Decision]> {
+    let pool = asker.known();
+    if pool.is_empty() {
+        let message = "compares with a pool of known decisions, and the pool is empty; give it the best decisions of the \
+                       training rows";
+        return Err(Error::setting(format!("{label} {message}")));
+    }
+    Ok(pool)
 }
 
 impl fmt::Display for LossSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cos(cos) => cos.fmt(f),
+            Self::SpoPlus => f.write_str("SPO+"),
+            Self::Pfyl(loss) => loss.fmt(f),
+            Self::Contrastive(loss) => loss.fmt(f),
+            Self::Ranking(loss) => loss.fmt(f),
+            Self::PerturbationGradient(loss) => loss.fmt(f),
+            Self::Blackbox(layer, goal) => f.write_str(&layer.label(*goal)),
+            Self::Perturbed(layer, goal) => f.write_str(&layer.label(*goal)),
+            Self::Implicit(layer, goal) => f.write_str(&layer.label(*goal)),
+            Self::Regularised(layer, goal) => f.write_str(&layer.layer_label(*goal)),
+            Self::RegularisedFy(loss) => loss.fmt(f),
         }
     }
 }
@@ -103,7 +302,14 @@ impl FromStr for LossSpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        text.parse().map(Self::Cos)
+        let (name, mut options) = Options::of(text);
+        if ["MSE", "MAE"].contains(&name.to_ascii_uppercase().as_str()) {
+            return text.parse().map(Self::Cos);
+        }
+        let spec = Self::named(&name, &mut options)?;
+        let spec = spec.ok_or_else(|| Error::unknown("loss", text, &Self::CHOICES))?;
+        options.end()?;
+        Ok(spec)
     }
 }
 
@@ -118,5 +324,37 @@ impl TryFrom<String> for LossSpec {
 impl From<LossSpec> for String {
     fn from(spec: LossSpec) -> Self {
         spec.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LossSpec;
+
+    #[test]
+    fn every_example_reads_back_as_it_was_written() {
+        let examples = LossSpec::examples();
+        assert_eq!(examples.len(), 12 + 23, "an example has a label that cannot be read");
+        for example in examples {
+            assert_eq!(example.to_string().parse::<LossSpec>().unwrap(), example);
+        }
+    }
+
+    #[test]
+    fn names_are_read_in_any_case_and_options_in_any_order() {
+        for (typed, printed) in [
+            ("spo+", "SPO+"),
+            ("map_C", "MAP_c"),
+            ("ltr( list )", "LTR(list)"),
+            ("pfyl(sigma=2,samples=10,mul)", "PFYL(mul,sigma=2)"),
+            ("imle(lambda=10)", "I-MLE"),
+            ("RFY(plain,tol=1e-9)", "RFY(tol=0.000000001,plain)"),
+        ] {
+            assert_eq!(typed.parse::<LossSpec>().unwrap().to_string(), printed);
+        }
+        for (label, word) in [("LTR", "LTR(pair)"), ("DBB(lambda=0)", "above 0"), ("NID(sigma=1)", "distance")] {
+            let message = label.parse::<LossSpec>().unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
     }
 }

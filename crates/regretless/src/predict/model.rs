@@ -72,7 +72,11 @@ impl Model {
         costs.extend(sums.into_iter().map(|sum| (sum / members) as f32));
     }
 
-    fn check(&self, features: &Features) -> Result<()> {
+    /// Checks that these are the features the model was trained on.
+    ///
+    /// # Errors
+    /// When names or shape differ.
+    pub fn check(&self, features: &Features) -> Result<()> {
         if features.names() != self.about.features {
             let (right, found) = (self.about.features.join(", "), features.names().join(", "));
             return Err(Error::data(format!("the model expects the features {right}; the table has {found}")));

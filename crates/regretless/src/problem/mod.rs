@@ -89,6 +89,12 @@ pub trait Problem: Send + Sync + fmt::Debug {
     /// An engine of its own for one thread.
     fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
 
+    /// What the problem is made of beyond its [`ProblemSpec`], such as the content of a file it names:
+    /// labels are found again only while it stays the same.
+    fn fingerprint(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// The linear relaxation for one thread, if the problem has it.
     fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
         None

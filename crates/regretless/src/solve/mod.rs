@@ -88,6 +88,9 @@ pub enum Failure {
         /// Nodes searched.
         nodes: u64,
     },
+    /// The question was to be answered from known decisions, and none is known.
+    #[error("no decision is known to answer from; give training rows, or let the cache solve (cache 5%)")]
+    NothingKnown,
     /// The engine's answer did not survive our own check.
     #[error("the solver's answer is wrong: {0}")]
     WrongAnswer(String),

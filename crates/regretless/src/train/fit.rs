@@ -1,19 +1,22 @@
 //! The training loop: epochs of steps, each epoch judged, the best one kept.
 
-use super::optimizer::Stepper;
+use super::engine::{Engine, Plain};
+use super::fused::fused;
 use super::select::Selection;
 use super::step::Batch;
 use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::evaluate::regrets;
+use crate::oracle::Answering;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
 
 /// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too.
 pub(super) fn fit(ready: &Ready<'_>, objective: Objective<'_>, network: Network) -> Result<(Network, RoundReport)> {
-    let settings = &ready.recipe.settings;
-    let mut run = Run::new(ready, objective, network);
-    ready.task.watch.begin(&format!("training {}", ready.recipe.loss), settings.epochs as u64);
+    let settings = ready.settings();
+    let mut run = Run::new(ready, objective, network)?;
+    let label = ready.stage.method.stage_label();
+    ready.task.watch.begin(&format!("training {label}"), settings.epochs as u64);
     run.judge(0, None)?;
     let mut stopped = Stopped::Epochs;
     for epoch in 1..=settings.epochs {
@@ -32,64 +35,38 @@ pub(super) fn fit(ready: &Ready<'_>, objective: Objective<'_>, network: Network)
 /// The state of a training loop.
 struct Run<'a> {
     ready: &'a Ready<'a>,
-    objective: Objective<'a>,
-    network: Network,
-    stepper: Stepper,
-    batch: Batch,
+    engine: Box<dyn Engine + 'a>,
+    /// Predicts for validation by regret.
+    batch: Batch<'a>,
     selection: Selection,
     epochs: Vec<EpochReport>,
 }
 
 impl<'a> Run<'a> {
-    fn new(ready: &'a Ready<'a>, objective: Objective<'a>, network: Network) -> Self {
-        let settings = &ready.recipe.settings;
-        let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
-        let costs = ready.task.data.data().costs().cols();
-        let rescale = settings.rescale && settings.optimizer.ignores_scale();
-        let factor = if rescale { objective.rescaling(costs) } else { 1.0 };
-        Self {
-            ready,
-            objective,
-            network,
-            stepper,
-            batch: Batch::new(factor),
-            selection: Selection::new(),
-            epochs: Vec::new(),
-        }
+    fn new(ready: &'a Ready<'a>, objective: Objective<'a>, network: Network) -> Result<Self> {
+        let engine = match fused(ready, objective, &network) {
+            Some(engine) => engine,
+            None => Box::new(Plain::new(ready, objective, network)?),
+        };
+        let batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
+        Ok(Self { ready, engine, batch, selection: Selection::new(), epochs: Vec::new() })
     }
 
     /// One pass over the training rows in an order of its own; returns the mean loss.
     fn epoch(&mut self, epoch: usize) -> Result<f64> {
-        let settings = &self.ready.recipe.settings;
         let mut order = self.ready.task.split.train.clone();
-        Stream::new(Purpose::BatchOrder, settings.seed, [epoch as u64, 0]).shuffle(&mut order);
-        let mut total = 0.0;
-        for rows in order.chunks(settings.batch) {
-            if self.ready.task.watch.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            total += self.step(epoch, rows)?;
-        }
-        Ok(total / order.len() as f64)
-    }
-
-    /// One step on a batch of rows; returns the sum of their losses before it.
-    fn step(&mut self, epoch: usize, rows: &[usize]) -> Result<f64> {
-        self.batch.predict(self.ready, &self.network, rows);
-        let total = self.batch.evaluate(self.ready, self.objective, (epoch, rows))?;
-        let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
-        self.stepper.step(self.network.parameters_mut(), gradient);
-        Ok(total)
+        Stream::new(Purpose::BatchOrder, self.ready.settings().seed, [epoch as u64, 0]).shuffle(&mut order);
+        self.engine.epoch(epoch, &order)
     }
 
     /// Scores the network as it is now and keeps it if it is the best so far.
     fn judge(&mut self, epoch: usize, training_loss: Option<f64>) -> Result<()> {
-        let select = self.ready.recipe.settings.select;
+        let select = self.ready.settings().select;
         let mut report =
             EpochReport { epoch, training_loss, validation_loss: None, validation_regret: None, seconds: 0.0 };
         let score = match select {
             Select::ValidationRegret => {
-                report.validation_regret = Some(self.validation_regret()?);
+                report.validation_regret = Some(self.validation_regret(epoch)?);
                 report.validation_regret
             }
             Select::ValidationLoss => {
@@ -99,7 +76,7 @@ impl<'a> Run<'a> {
             Select::TrainingLoss => Some(training_loss.unwrap_or(f64::INFINITY)),
             Select::Last => None,
         };
-        self.selection.offer(epoch, score, self.network.parameters());
+        self.selection.offer(epoch, score, self.engine.network().parameters());
         report.seconds = self.selection.seconds();
         if let Some(score) = score {
             self.ready.task.watch.note(&format!("epoch {epoch}, {select} {score:.6}"));
@@ -108,10 +85,10 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn validation_regret(&mut self) -> Result<f64> {
+    fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
         let Ready { task, .. } = self.ready;
         let rows = &task.split.validation;
-        let predictions = self.batch.predictions(self.ready, &self.network, rows)?;
+        let predictions = self.batch.predictions(self.ready, self.engine.network(), (epoch, rows))?;
         let quiet = super::step::WithoutProgress(task.watch);
         let regrets = regrets(&predictions, task.data, rows, (task.oracle, &quiet))?;
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
@@ -119,17 +96,18 @@ impl<'a> Run<'a> {
 
     fn validation_loss(&mut self, epoch: usize) -> Result<f64> {
         let rows = &self.ready.task.split.validation;
-        let losses = self.batch.losses(self.ready, self.objective, &self.network, (epoch, rows))?;
+        let losses = self.engine.losses(epoch, rows)?;
         Ok(losses.iter().sum::<f64>() / rows.len() as f64)
     }
 
-    fn finish(self, stopped: Stopped) -> (Network, RoundReport) {
-        let mut network = self.network;
+    fn finish(mut self, stopped: Stopped) -> (Network, RoundReport) {
+        let mut network = self.engine.network().clone();
         let (best_epoch, parameters) = self.selection.finish();
         if let Some(parameters) = parameters {
             network.parameters_mut().copy_from_slice(&parameters);
         }
-        (network, RoundReport { epochs: self.epochs, best_epoch, stopped })
+        let method = self.ready.stage.method.stage_label();
+        (network, RoundReport { method, epochs: self.epochs, best_epoch, stopped })
     }
 }
 
@@ -142,15 +120,16 @@ mod tests {
     use std::sync::Arc;
 
     use super::common::{assert_close, golden, numbers, rows};
-    use super::{Network, Objective, Predictor, Ready, Run};
+    use super::{Engine, Network, Objective, Plain, Predictor, Ready};
     use crate::data::{Dataset, Features, Matrix, Shape, Split};
     use crate::decision::Decision;
     use crate::label::Labelled;
+    use crate::oracle::Occasion;
     use crate::oracle::Oracle;
     use crate::predict::PredictorSpec;
     use crate::problem::ShortestPath;
     use crate::solve::Solution;
-    use crate::train::{Recipe, Settings, Task};
+    use crate::train::{Method, Settings, Stage, Task};
     use crate::watch::Silent;
 
     fn matrix(values: &[Vec<f64>]) -> Matrix {
@@ -176,23 +155,26 @@ mod tests {
         for (name, expected) in file["runs"].as_object().unwrap() {
             let (label, mapped) = name.split_once(' ').map_or((name.as_str(), false), |(label, _)| (label, true));
             let settings = Settings { learning_rate: 0.05, output_map: mapped, ..Settings::paper(0) };
-            let recipe = Recipe { loss: label.parse().unwrap(), predictor: PredictorSpec::Linear, settings };
-            let ready = Ready::new(&task, &recipe);
-            let loss = recipe.loss.build(&data, &oracle, &Silent).unwrap();
+            let method: Method = label.parse().unwrap();
+            let stage = Stage { method: &method, predictor: &PredictorSpec::Linear, settings, start: None };
+            let ready = Ready::new(&task, &stage).unwrap();
+            let loss = method.loss.build(&data, &oracle, &Silent).unwrap();
             let objective = Objective { loss: loss.as_ref(), weights: None };
-            let mut run = Run::new(&ready, objective, Network::with_parameters(vec![3, 12], start.clone()).unwrap());
+            let network = Network::with_parameters(vec![3, 12], start.clone()).unwrap();
+            let mut run = Plain::new(&ready, objective, network).unwrap();
+            let occasion = Occasion { epoch: 1, batch: 0, training: true };
             let mut losses = Vec::new();
             for order in inputs["batch_order"].as_array().unwrap() {
                 let order: Vec<usize> = numbers(order).iter().map(|row| *row as usize).collect();
                 for batch in order.chunks(6) {
-                    losses.push(run.step(1, batch).unwrap() / batch.len() as f64);
+                    losses.push(run.step(occasion, batch).unwrap() / batch.len() as f64);
                 }
             }
             let squared = label.starts_with("MSE");
             let tolerance = if squared { 3e-6 } else { 1e-4 };
             assert_close(&losses, &numbers(&expected["step_losses"]), tolerance, name);
             if squared {
-                let found: Vec<f64> = run.network.parameters().iter().map(|w| f64::from(*w)).collect();
+                let found: Vec<f64> = run.network().parameters().iter().map(|w| f64::from(*w)).collect();
                 let weights = [rows(&expected["W"]).concat(), numbers(&expected["b"])].concat();
                 assert_close(&found, &weights, 2e-5, &format!("{name} weights"));
             }

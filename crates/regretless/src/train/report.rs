@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::oracle::SolveCounts;
+
 /// Why a round of training ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -32,6 +34,8 @@ pub struct EpochReport {
 /// One round of training; weighted losses have several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoundReport {
+    /// The method that was trained.
+    pub method: String,
     /// Every epoch.
     pub epochs: Vec<EpochReport>,
     /// The epoch whose parameters were kept.
@@ -47,8 +51,8 @@ pub struct TrainReport {
     pub rounds: Vec<RoundReport>,
     /// Seconds in all.
     pub seconds: f64,
-    /// Solves of any kind, labelling not included.
-    pub solves: u64,
+    /// Solves by kind, labelling not included.
+    pub solves: SolveCounts,
 }
 
 impl TrainReport {

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 /// | `learning_rate` | 0.005 | size of a step |
 /// | `optimizer` | adam | adam, adamw or sgd |
 /// | `select` | validation-regret | which epoch is kept |
+/// | `join_validation` | false | train on the validation rows too; `select` must do without them |
 /// | `patience` | none | stop after this many epochs without improvement |
 /// | `patience_seconds` | none | stop after this many seconds without improvement |
 /// | `time_limit` | none | stop after this many seconds |
@@ -23,7 +24,10 @@ use crate::error::{Error, Result};
 /// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
 /// | `warm_start` | false | retrain weighted losses from the baseline instead of afresh |
 /// | `clip_costs` | true | with O_S, no instance cost above ten times the median |
-/// | `seed` | 0 | parameters and order of batches |
+/// | `then_learning_rate` | as above | size of a step of the methods after `then` |
+/// | `then_epochs` | as above | most passes of the methods after `then` |
+/// | `fused` | true | use the fast machinery where it fits; it changes the speed, not the result |
+/// | `seed` | 0 | parameters, order of batches, noise, coins |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
@@ -37,6 +41,8 @@ pub struct Settings {
     pub optimizer: Optimizer,
     /// Which epoch is kept.
     pub select: Select,
+    /// Whether validation rows are trained on as well.
+    pub join_validation: bool,
     /// Epochs without improvement before stopping.
     pub patience: Option<usize>,
     /// Seconds without improvement before stopping.
@@ -53,7 +59,13 @@ pub struct Settings {
     pub warm_start: bool,
     /// Whether instance costs are kept below ten times their median where O_S lets losses vanish.
     pub clip_costs: bool,
-    /// Seed of parameters and batches.
+    /// Size of a step of the methods after `then`.
+    pub then_learning_rate: Option<f64>,
+    /// Most passes of the methods after `then`.
+    pub then_epochs: Option<usize>,
+    /// Whether the fused machinery may be used where predictor, loss and optimiser allow it.
+    pub fused: bool,
+    /// Seed of parameters, batches, noise and coins.
     pub seed: u64,
 }
 
@@ -65,6 +77,7 @@ impl Default for Settings {
             learning_rate: 0.005,
             optimizer: Optimizer::default(),
             select: Select::ValidationRegret,
+            join_validation: false,
             patience: None,
             patience_seconds: None,
             time_limit: None,
@@ -73,6 +86,9 @@ impl Default for Settings {
             rescale: true,
             warm_start: false,
             clip_costs: true,
+            then_learning_rate: None,
+            then_epochs: None,
+            fused: true,
             seed: 0,
         }
     }
@@ -84,13 +100,49 @@ impl Settings {
         Self { standardize: false, rescale: false, seed, ..Self::default() }
     }
 
+    /// The settings behind the paper's table of large problems: epochs are judged by their validation loss.
+    pub fn paper_large(seed: u64) -> Self {
+        Self {
+            learning_rate: 0.01,
+            epochs: 100,
+            select: Select::ValidationLoss,
+            patience_seconds: Some(300.0),
+            time_limit: Some(3600.0),
+            ..Self::paper(seed)
+        }
+    }
+
+    /// The same, training on all rows and judging epochs by their training loss, as the paper does for SPO+
+    /// on large problems.
+    #[must_use]
+    pub fn joined(self) -> Self {
+        Self { join_validation: true, select: Select::TrainingLoss, ..self }
+    }
+
+    /// The settings of a method after `then`.
+    pub(super) fn later(&self) -> Self {
+        let learning_rate = self.then_learning_rate.unwrap_or(self.learning_rate);
+        Self { learning_rate, epochs: self.then_epochs.unwrap_or(self.epochs), ..*self }
+    }
+
+    /// The rows that train and those that validate.
+    pub(super) fn rows(&self, split: &Split) -> Split {
+        let mut split = split.clone();
+        if self.join_validation {
+            split.train.append(&mut split.validation);
+        }
+        split
+    }
+
     pub(super) fn check(&self, split: &Split) -> Result<()> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         if self.batch == 0 {
             return Err(Error::setting("batch must be at least 1"));
         }
-        if !positive(self.learning_rate) {
-            return Err(Error::setting(format!("learning_rate must be above 0, not {}", self.learning_rate)));
+        for rate in [Some(self.learning_rate), self.then_learning_rate].into_iter().flatten() {
+            if !positive(rate) {
+                return Err(Error::setting(format!("learning_rate must be above 0, not {rate}")));
+            }
         }
         let limits = [("patience_seconds", self.patience_seconds), ("time_limit", self.time_limit)];
         if let Some((name, _)) = limits.iter().find(|(_, value)| value.is_some_and(|v| !positive(v))) {
@@ -98,6 +150,10 @@ impl Settings {
         }
         if split.train.is_empty() {
             return Err(Error::setting("no rows to train on"));
+        }
+        if self.select.validates() && self.join_validation {
+            let message = format!("select = {} needs the validation rows that join_validation trains on", self.select);
+            return Err(Error::setting(format!("{message}; use select = training-loss or last")));
         }
         if self.select.validates() && split.validation.is_empty() {
             let message = format!("select = {} needs validation rows; give some or use select = last", self.select);

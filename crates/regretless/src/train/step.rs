@@ -2,9 +2,11 @@
 
 use super::{Objective, Ready};
 use crate::data::Matrix;
+use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::loss::Query;
-use crate::oracle::Asker;
+use crate::label::Labelled;
+use crate::loss::{Draw, Loss, Query};
+use crate::oracle::{Answering, Asker, Occasion, Turn};
 use crate::parallel::Threads;
 use crate::predict::{Network, Predictor, Tape};
 use crate::watch::Watch;
@@ -13,8 +15,10 @@ use crate::watch::Watch;
 const ROWS_AT_A_TIME: usize = 256;
 
 /// The buffers of a step, reused from step to step.
-#[derive(Debug, Default)]
-pub(super) struct Batch {
+#[derive(Debug)]
+pub(super) struct Batch<'a> {
+    /// Answers what the loss asks.
+    answering: Answering<'a>,
     /// Training minimises the loss times this.
     factor: f64,
     rows: Vec<f32>,
@@ -27,9 +31,19 @@ pub(super) struct Batch {
     gradient: Vec<f32>,
 }
 
-impl Batch {
-    pub(super) fn new(factor: f64) -> Self {
-        Self { factor, ..Self::default() }
+impl<'a> Batch<'a> {
+    pub(super) fn new(factor: f64, answering: Answering<'a>) -> Self {
+        Self {
+            answering,
+            factor,
+            rows: Vec::new(),
+            tape: Tape::default(),
+            predictions: Vec::new(),
+            gradients: Vec::new(),
+            values: Vec::new(),
+            output_gradient: Vec::new(),
+            gradient: Vec::new(),
+        }
     }
 
     /// Predicts the costs of these instances.
@@ -46,28 +60,60 @@ impl Batch {
         &mut self,
         ready: &Ready<'_>,
         objective: Objective<'_>,
-        (epoch, instances): (usize, &[usize]),
+        (occasion, instances): (Occasion, &[usize]),
     ) -> Result<f64> {
-        let task = ready.task;
-        let width = task.data.data().costs().cols();
+        if objective.loss.compares() && occasion.training {
+            self.refresh(occasion, instances)?;
+        }
+        let data = ready.task.data;
+        let width = data.data().costs().cols();
+        let draw = Draw { seed: ready.settings().seed, epoch: if occasion.training { occasion.epoch } else { 0 } };
         self.gradients.resize(self.predictions.len(), 0.0);
         let rows = self.predictions.chunks_exact(width).zip(self.gradients.chunks_exact_mut(width));
-        let mut slots: Vec<Slot<'_>> =
-            rows.map(|(prediction, gradient)| Slot { prediction, gradient, value: Ok(0.0) }).collect();
-        let here = Threads::one();
-        let threads = if objective.loss.solves() { task.oracle.threads() } else { &here };
-        threads.fill(
+        let mut slots: Vec<Slot<'_>> = rows.map(|(prediction, gradient)| Slot::new(prediction, gradient)).collect();
+        let answering = &self.answering;
+        threads_for(objective.loss, answering).fill(
             &mut slots,
-            || (task.oracle.asker(), Vec::new()),
+            || (answering.asker(), Vec::new()),
             |(asker, costs), index, slot| {
-                slot.evaluate(task.data, objective, (asker, costs), instances[index]);
+                asker.take_turn(answering.turn(occasion, instances[index]));
+                slot.evaluate((data, draw), objective, (asker, costs), instances[index]);
+                slot.found = asker.take_found();
             },
         );
         self.values.clear();
         for (slot, instance) in slots.into_iter().zip(instances) {
-            self.values.push(slot.finite(epoch, *instance)?);
+            if occasion.training {
+                self.answering.keep(&slot.found);
+            }
+            self.values.push(slot.finite(occasion.epoch, *instance)?);
         }
+        objective.loss.batch_done(occasion.training);
         Ok(self.values.iter().sum())
+    }
+
+    /// Lets the best decisions under the predictions of a batch join the pool, where the coin says so.
+    fn refresh(&mut self, occasion: Occasion, instances: &[usize]) -> Result<()> {
+        let width = self.predictions.len() / instances.len().max(1);
+        let mut found: Vec<Result<Option<Decision>>> = Vec::new();
+        found.resize_with(instances.len(), || Ok(None));
+        let (answering, predictions) = (&self.answering, &self.predictions);
+        answering.oracle().threads().fill(
+            &mut found,
+            || answering.asker(),
+            |asker, index, slot| {
+                let instance = instances[index];
+                if answering.turn(occasion, instance) == Turn::Solve {
+                    let answer = asker.solve(&predictions[index * width..][..width]);
+                    let wrong = |failure| Error::Solver { instance, failure };
+                    *slot = answer.map(|solution| Some(solution.decision)).map_err(wrong);
+                }
+            },
+        );
+        for decision in found {
+            self.answering.keep(&decision?);
+        }
+        Ok(())
     }
 
     /// Gradient of the mean loss, times the factor, with respect to the parameters.
@@ -81,13 +127,22 @@ impl Batch {
         &self.gradient
     }
 
-    /// Predicted costs of any number of instances, to be minimised.
-    pub(super) fn predictions(&mut self, ready: &Ready<'_>, network: &Network, instances: &[usize]) -> Result<Matrix> {
+    /// Predicted costs of any number of instances, to be minimised; all of them numbers.
+    pub(super) fn predictions(
+        &mut self,
+        ready: &Ready<'_>,
+        network: &Network,
+        (epoch, instances): (usize, &[usize]),
+    ) -> Result<Matrix> {
         let width = ready.task.data.data().costs().cols();
         let mut costs = Vec::with_capacity(instances.len() * width);
         for part in instances.chunks(ROWS_AT_A_TIME) {
             self.predict(ready, network, part);
             costs.extend(self.predictions.iter().map(|cost| *cost as f32));
+        }
+        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+            let (instance, output) = (instances[bad / width], Some(bad % width));
+            return Err(Error::NonFinite { what: "prediction", epoch, instance, output });
         }
         Matrix::new(instances.len(), width, costs)
     }
@@ -100,10 +155,11 @@ impl Batch {
         network: &Network,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<Vec<f64>> {
+        let occasion = Occasion { epoch, batch: 0, training: false };
         let mut losses = Vec::with_capacity(instances.len());
         for part in instances.chunks(ROWS_AT_A_TIME) {
             self.predict(ready, network, part);
-            self.evaluate(ready, objective, (epoch, part))?;
+            self.evaluate(ready, objective, (occasion, part))?;
             losses.extend_from_slice(&self.values);
         }
         Ok(losses)
@@ -119,9 +175,15 @@ impl Batch {
     ) -> Result<Vec<f64>> {
         self.predictions.clear();
         self.predictions.extend(predictions.as_slice().iter().map(|cost| f64::from(*cost)));
-        self.evaluate(ready, objective, (0, instances))?;
+        let occasion = Occasion { epoch: 0, batch: 0, training: false };
+        self.evaluate(ready, objective, (occasion, instances))?;
         Ok(std::mem::take(&mut self.values))
     }
+}
+
+/// Threads only where they are worth their while.
+fn threads_for(loss: &dyn Loss, answering: &Answering<'_>) -> Threads {
+    if loss.solves() { answering.oracle().threads().clone() } else { Threads::one() }
 }
 
 /// One instance of a batch.
@@ -129,19 +191,25 @@ struct Slot<'a> {
     prediction: &'a [f64],
     gradient: &'a mut [f64],
     value: Result<f64>,
+    /// What was solved on the way.
+    found: Vec<Decision>,
 }
 
-impl Slot<'_> {
+impl<'a> Slot<'a> {
+    fn new(prediction: &'a [f64], gradient: &'a mut [f64]) -> Self {
+        Self { prediction, gradient, value: Ok(0.0), found: Vec::new() }
+    }
+
     fn evaluate(
         &mut self,
-        data: &crate::label::Labelled,
+        (data, draw): (&Labelled, Draw),
         objective: Objective<'_>,
         (asker, costs): (&mut Asker<'_>, &mut Vec<f64>),
         instance: usize,
     ) {
         costs.clear();
         costs.extend(data.data().costs().row(instance).iter().map(|cost| f64::from(*cost)));
-        let query = Query { instance, costs, prediction: self.prediction, best: data.best(instance) };
+        let query = Query { instance, costs, prediction: self.prediction, best: data.best(instance), draw };
         let weight = objective.weight(instance);
         self.value = objective.loss.evaluate(&query, asker, self.gradient).map(|value| weight * value);
         if objective.weights.is_some() {
@@ -151,11 +219,11 @@ impl Slot<'_> {
 
     /// The value, if it and its gradient are numbers.
     fn finite(self, epoch: usize, instance: usize) -> Result<f64> {
-        let value = self.value?;
         let stop = |what, output| Err(Error::NonFinite { what, epoch, instance, output });
         if let Some(output) = self.prediction.iter().position(|p| !p.is_finite()) {
             return stop("prediction", Some(output));
         }
+        let value = self.value?;
         if let Some(output) = self.gradient.iter().position(|g| !g.is_finite()) {
             return stop("gradient", Some(output));
         }

@@ -8,6 +8,7 @@ use super::{Objective, Ready};
 use crate::error::Result;
 use crate::evaluate::regrets;
 use crate::loss::Loss;
+use crate::oracle::Answering;
 use crate::predict::Network;
 
 /// How regret and loss of a baseline become a weight.
@@ -30,10 +31,11 @@ pub(super) fn weights(ready: &Ready<'_>, loss: &dyn Loss, baseline: &[Network], 
         Rule::Reweighted(w) => reweighted(&regrets, w),
         Rule::RegretOverLoss => {
             let unweighted = Objective { loss, weights: None };
-            let losses = Batch::new(1.0).losses_of(ready, unweighted, &predictions, &rows)?;
+            let losses =
+                Batch::new(1.0, Answering::exactly(task.oracle)).losses_of(ready, unweighted, &predictions, &rows)?;
             let best: Vec<f64> = rows.iter().map(|row| task.data.best_objective(*row)).collect();
             let mut costs = instance_costs(&regrets, &losses, &best);
-            if ready.recipe.settings.clip_costs && ready.recipe.loss.may_vanish() {
+            if ready.settings().clip_costs && ready.stage.method.loss.may_vanish() {
                 clip(&mut costs);
             }
             costs
@@ -46,10 +48,10 @@ pub(super) fn weights(ready: &Ready<'_>, loss: &dyn Loss, baseline: &[Network], 
 
 /// Mean predicted costs (to be minimised) of the members of a baseline.
 fn mean_predictions(ready: &Ready<'_>, members: &[Network], rows: &[usize]) -> Result<crate::data::Matrix> {
-    let mut batch = Batch::new(1.0);
-    let mut mean = batch.predictions(ready, &members[0], rows)?;
+    let mut batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
+    let mut mean = batch.predictions(ready, &members[0], (0, rows))?;
     for (count, member) in members.iter().enumerate().skip(1) {
-        let next = batch.predictions(ready, member, rows)?;
+        let next = batch.predictions(ready, member, (0, rows))?;
         let share = 1.0 / (count + 1) as f32;
         mean.as_mut_slice().iter_mut().zip(next.as_slice()).for_each(|(mean, next)| *mean += share * (next - *mean));
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use regretless::Decision;
 use regretless::data::Matrix;
-use regretless::loss::{Loss, Query};
+use regretless::loss::{Draw, Loss, Query};
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK};
 
@@ -111,7 +111,13 @@ impl Case {
     pub fn evaluate(&self, loss: &dyn Loss, predictions: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
         let each = predictions.iter().enumerate().map(|(instance, prediction)| {
             let mut gradient = vec![0.0; prediction.len()];
-            let query = Query { instance, costs: &self.costs[instance], prediction, best: &self.best[instance] };
+            let query = Query {
+                instance,
+                costs: &self.costs[instance],
+                prediction,
+                best: &self.best[instance],
+                draw: Draw::default(),
+            };
             let value = loss.evaluate(&query, &mut self.oracle.asker(), &mut gradient).unwrap();
             (value, gradient)
         });

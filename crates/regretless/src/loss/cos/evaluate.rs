@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::{BaseError, Cos, Guide, Side, guides};
 use crate::data::Matrix;
 use crate::error::Result;
-use crate::loss::{Loss, Query};
+use crate::loss::{Loss, Query, Separable};
 use crate::oracle::Asker;
 use crate::problem::Bounds;
 
@@ -148,6 +148,11 @@ impl Loss for CosLoss {
         let factor = 1.0 / query.costs.len() as f64;
         gradient.iter_mut().for_each(|g| *g *= factor);
         Ok(total * factor)
+    }
+
+    fn separable(&self) -> Option<Separable<'_>> {
+        let Cos { error, side, scale_invariant, .. } = &self.cos;
+        Some(Separable { error: *error, side, scale_invariant: *scale_invariant, limits: self.limits.as_ref() })
     }
 
     /// The mean over d costs, the length of the vectors and, for squared errors, the smallness of the

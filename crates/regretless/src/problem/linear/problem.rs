@@ -101,6 +101,12 @@ impl Problem for LinearProblem {
         Bounds::Box { lower, upper }
     }
 
+    fn fingerprint(&self) -> Vec<u8> {
+        // The debug form of a model holds all of its numbers, shortest and exact.
+        let content = format!("{:?} {:?} {:?}", self.sense, self.model, self.predicted);
+        blake3::hash(content.as_bytes()).as_bytes().to_vec()
+    }
+
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
         Box::new(LinearSearch::new(Arc::clone(&self.model), Arc::clone(&self.predicted), *limits))
     }

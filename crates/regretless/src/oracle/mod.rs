@@ -3,17 +3,34 @@
 //! An oracle knows how many threads may work and how far a search may go, checks each answer with
 //! code of its own, and keeps idle engines for the next batch. One failed instance does not stop
 //! the others; its place in the answers says why.
+//!
+//! During training an [`Answering`] stands between losses and oracle: by its [`OracleSettings`] a question is
+//! solved, answered from the linear relaxation, or answered from a [`Pool`] of known decisions.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::problem::Problem;
-use crate::solve::relax::{RangeKind, Ranges};
-use crate::solve::{Failure, Limits, Solution, Solver};
+use crate::solve::relax::{RangeKind, Ranges, Relaxation};
+use crate::solve::{Failure, Limits, Solution};
 use crate::watch::Watch;
+
+mod answering;
+mod asker;
+mod counts;
+mod pool;
+mod settings;
+
+pub use answering::{Answering, Occasion, Turn};
+pub use asker::Asker;
+pub use counts::SolveCounts;
+pub use pool::Pool;
+pub use settings::{Cache, Coin, OracleSettings};
+
+use asker::Engine;
+use counts::Counters;
 
 /// What an oracle says about one cost vector.
 pub type Answer = std::result::Result<Solution, Failure>;
@@ -23,16 +40,15 @@ pub struct Oracle {
     problem: Arc<dyn Problem>,
     limits: Limits,
     threads: Threads,
-    solves: AtomicU64,
-    relaxed: AtomicU64,
-    idle: Mutex<Vec<Box<dyn Solver>>>,
+    counters: Counters,
+    idle: Mutex<Vec<Engine>>,
 }
 
 impl std::fmt::Debug for Oracle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Oracle");
         shown.field("problem", &self.problem).field("limits", &self.limits);
-        shown.field("solves", &self.solves()).finish_non_exhaustive()
+        shown.field("counts", &self.counts()).finish_non_exhaustive()
     }
 }
 
@@ -43,8 +59,7 @@ impl Oracle {
             problem,
             limits: Limits::default(),
             threads: Threads::one(),
-            solves: AtomicU64::new(0),
-            relaxed: AtomicU64::new(0),
+            counters: Counters::default(),
             idle: Mutex::new(Vec::new()),
         }
     }
@@ -79,14 +94,9 @@ impl Oracle {
         &self.threads
     }
 
-    /// Exact solves done so far.
-    pub fn solves(&self) -> u64 {
-        self.solves.load(Ordering::Relaxed)
-    }
-
-    /// Solves of the linear relaxation done so far.
-    pub fn relaxed_solves(&self) -> u64 {
-        self.relaxed.load(Ordering::Relaxed)
+    /// Solves done so far, by kind.
+    pub fn counts(&self) -> SolveCounts {
+        self.counters.read()
     }
 
     /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row number
@@ -118,7 +128,7 @@ impl Oracle {
                 };
                 widened.clear();
                 widened.extend(costs.row(row).iter().map(|cost| f64::from(*cost)));
-                self.relaxed.fetch_add(1, Ordering::Relaxed);
+                self.counters.relaxed();
                 match ranger.ranges(widened) {
                     Ok(ranges) => keep(row, &ranges, slot),
                     Err(failure_found) => **failure = Err(Error::Solver { instance: row, failure: failure_found }),
@@ -141,9 +151,29 @@ impl Oracle {
 
     /// An engine for the calling thread; it goes back when dropped.
     pub fn asker(&self) -> Asker<'_> {
-        let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let solver = kept.unwrap_or_else(|| self.problem.solver(&self.limits));
-        Asker { oracle: self, solver: Some(solver), widened: Vec::new() }
+        Asker::new(self, Some(self.engine()), None)
+    }
+
+    /// An engine for the problem itself, an idle one if there is one.
+    fn engine(&self) -> Engine {
+        let idle = self.idle_engine(|engine| matches!(engine, Engine::Exact(_)));
+        idle.unwrap_or_else(|| Engine::Exact(self.problem.solver(&self.limits)))
+    }
+
+    /// An engine for this relaxation, if the problem has it.
+    fn relaxing_engine(&self, kind: Relaxation) -> Option<Engine> {
+        let idle = self.idle_engine(|engine| matches!(engine, Engine::Relaxed(other, _) if *other == kind));
+        idle.or_else(|| self.problem.relaxer(kind, &self.limits).map(|relaxer| Engine::Relaxed(kind, relaxer)))
+    }
+
+    fn idle_engine(&self, fits: impl Fn(&Engine) -> bool) -> Option<Engine> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.iter().rposition(fits).map(|place| idle.swap_remove(place))
+    }
+
+    /// Keeps an engine for whoever asks next.
+    fn take_back(&self, engine: Engine) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(engine);
     }
 
     /// The best decision for each row of costs (to be minimised), in the order of the rows.
@@ -172,59 +202,5 @@ impl Oracle {
             },
         );
         answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
-    }
-}
-
-/// One thread's access to an oracle.
-pub struct Asker<'a> {
-    oracle: &'a Oracle,
-    /// Present until dropped.
-    solver: Option<Box<dyn Solver>>,
-    widened: Vec<f64>,
-}
-
-impl Asker<'_> {
-    /// The problem that is solved.
-    pub fn problem(&self) -> &dyn Problem {
-        self.oracle.problem.as_ref()
-    }
-
-    /// The best decision for a row of single-precision costs.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn solve_row(&mut self, costs: &[f32]) -> Answer {
-        let mut widened = std::mem::take(&mut self.widened);
-        widened.clear();
-        widened.extend(costs.iter().map(|cost| f64::from(*cost)));
-        let answer = self.solve(&widened);
-        self.widened = widened;
-        answer
-    }
-
-    /// The best decision for these costs, counted and checked.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn solve(&mut self, costs: &[f64]) -> Answer {
-        self.oracle.solves.fetch_add(1, Ordering::Relaxed);
-        let Some(solver) = self.solver.as_mut() else {
-            return Err(Failure::Engine("the engine is gone".into()));
-        };
-        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-            return Err(Failure::Engine(format!("cost {bad} is not finite")));
-        }
-        let mut solution = solver.solve(costs)?;
-        self.problem().check(&solution.decision).map_err(Failure::WrongAnswer)?;
-        solution.objective = solution.decision.dot(costs);
-        Ok(solution)
-    }
-}
-
-impl Drop for Asker<'_> {
-    fn drop(&mut self) {
-        if let Some(solver) = self.solver.take() {
-            self.oracle.idle.lock().unwrap_or_else(PoisonError::into_inner).push(solver);
-        }
     }
 }

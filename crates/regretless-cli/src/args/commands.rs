@@ -1,0 +1,188 @@
+//! The options of each command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use regretless::predict::PredictorSpec;
+use regretless::problem::Benchmark;
+use regretless::train::Method;
+use serde::{Deserialize, Serialize};
+
+use super::data::{ColumnOptions, DataOptions, ProblemOptions};
+use super::training::TrainingOptions;
+use super::values::{SplitSpec, TableFormat, one_or_many_losses};
+use super::{Machine, ProblemSource};
+
+/// Options of `generate`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct GenerateOptions {
+    /// Benchmark: KS32 (knapsack, any number of items), SP5x5 (shortest path, any grid) or TSP20
+    /// (tour, any number of nodes)
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Option<Benchmark>,
+    /// Instances [default: 2000]
+    #[arg(long, value_name = "N")]
+    pub instances: Option<usize>,
+    /// Features per instance [default: 5]
+    #[arg(long, value_name = "N")]
+    pub features: Option<usize>,
+    /// Degree of the polynomial between features and costs [default: 6]
+    #[arg(long, value_name = "N")]
+    pub degree: Option<u32>,
+    /// Half-width of the multiplicative noise [default: 0.5]
+    #[arg(long, value_name = "SHARE")]
+    pub noise: Option<f64>,
+    /// Seed of the data, as numpy's `RandomState` takes it [default: 0]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u32>,
+    /// Folder of the table and the problem; made if missing
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// csv: table.csv; npy: features.npy and costs.npy [default: csv]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub format: Option<TableFormat>,
+}
+
+/// Options of `train`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct TrainOptions {
+    /// Where the instances come from.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// What is decided.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub problem: ProblemOptions,
+    /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others, with
+    /// 'relax' or 'cache 5%' behind; 'A then B' trains on with B [default: MAE(O,S)]
+    #[arg(long, value_name = "LABEL", help_heading = "Training")]
+    pub loss: Option<Method>,
+    /// How the rows are divided.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub split: SplitOptions,
+    /// How to train.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub training: TrainingOptions,
+    /// Seed of the split, the first parameters and the batches [default: 0]
+    #[arg(long, value_name = "SEED", help_heading = "Training")]
+    pub seed: Option<u32>,
+    /// Threads.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+    /// Model file; epochs, report and settings are written beside it [default: model.safetensors]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+}
+
+/// Predictor and division of the rows.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Training")]
+pub struct SplitOptions {
+    /// Predictor: linear, mlp, or mlp:64,32 with its hidden layers [default: linear]
+    #[arg(long, value_name = "KIND")]
+    pub predictor: Option<PredictorSpec>,
+    /// Shares drawn at random to validate and test (0.2 for both, or 0.2,0.1), or rows in the order
+    /// of the table to train, validate and test (1000,400,600) [default: 0.2,0.2; with --benchmark
+    /// 1000,400,600]
+    #[arg(long, value_name = "SHARES|ROWS")]
+    pub split: Option<SplitSpec>,
+}
+
+/// Options of `evaluate`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct EvaluateOptions {
+    /// Model whose predictions are judged
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Predicted costs to judge instead of a model's (CSV or NPY, one row per instance)
+    #[arg(long, value_name = "FILE")]
+    pub predictions: Option<PathBuf>,
+    /// Problem to decide; a model knows its own
+    #[arg(long, value_name = "FILE.toml")]
+    pub problem: Option<ProblemSource>,
+    /// Where the instances come from.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Among decisions the predictions cannot tell apart, count the worst
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub unambiguous: Option<bool>,
+    /// Threads.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+}
+
+/// Options of `decide`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct DecideOptions {
+    /// Model that predicts
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// New rows (CSV or NPY): the features the model was trained on
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// Which columns name instances and items.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub columns: ColumnOptions,
+    /// Problem to decide, if not the one the model was trained for
+    #[arg(long, value_name = "FILE.toml")]
+    pub problem: Option<ProblemSource>,
+    /// Decisions (CSV or NPY)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Write one row (instance, item, value) per entry that is not zero; CSV only
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, help_heading = "Output")]
+    pub sparse: Option<bool>,
+    /// Write the predicted costs too (CSV or NPY)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub predictions_out: Option<PathBuf>,
+    /// Threads.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct CompareOptions {
+    /// Where the instances come from.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// What is decided.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub problem: ProblemOptions,
+    /// Losses, separated by semicolons or given one by one; MSE always runs as the reference
+    /// [default: MSE and MAE with every choice of C, O, S]
+    #[arg(long, alias = "loss", value_delimiter = ';', value_name = "LABELS", help_heading = "Training")]
+    #[serde(default, deserialize_with = "one_or_many_losses")]
+    pub losses: Option<Vec<Method>>,
+    /// How many seeds; data and split follow the seed too [default: 5]
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub seeds: Option<u32>,
+    /// The first seed [default: 0]
+    #[arg(long, value_name = "SEED", help_heading = "Training")]
+    pub seed: Option<u32>,
+    /// How the rows are divided.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub split: SplitOptions,
+    /// How to train.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub training: TrainingOptions,
+    /// Threads.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+    /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+}

@@ -1,0 +1,142 @@
+//! Options that say where instances come from and what is decided.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use regretless::Error;
+use regretless::data::{Layout, LongColumns, WideColumns};
+use regretless::problem::{Benchmark, ProblemSpec};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::values::one_or_many;
+
+/// A table and its columns.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Data")]
+pub struct DataOptions {
+    /// Table: CSV with features and costs, or features alone beside --cost-data (CSV or NPY)
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// Costs in a file of their own, row by row beside --data (CSV or NPY)
+    #[arg(long, value_name = "FILE")]
+    pub cost_data: Option<PathBuf>,
+    /// Feature columns, by name or pattern such as 'x*' [default: all other columns of numbers]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub features: Option<Vec<String>>,
+    /// Cost columns, by name or pattern such as 'c*'
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub costs: Option<Vec<String>>,
+    /// Columns to leave out, by name or pattern
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub ignore: Option<Vec<String>>,
+    /// Columns of a long table.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub columns: ColumnOptions,
+    /// Long table: the column with the cost [default: cost]
+    #[arg(long, value_name = "COLUMN")]
+    pub cost_column: Option<String>,
+}
+
+/// Columns that say what a row of a long table is about.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Data")]
+pub struct ColumnOptions {
+    /// Long table (one row per instance and cost): the column that names the instance
+    #[arg(long, value_name = "COLUMN")]
+    pub instance_column: Option<String>,
+    /// Long table: the column that names the item; without it an instance's rows follow each other
+    #[arg(long, value_name = "COLUMN")]
+    pub item_column: Option<String>,
+}
+
+impl DataOptions {
+    /// Whether a table is given at all.
+    pub fn is_given(&self) -> bool {
+        self.data.is_some() || self.cost_data.is_some()
+    }
+
+    /// The layout of a CSV table.
+    pub fn layout(&self) -> Layout {
+        let columns = &self.columns;
+        if columns.instance_column.is_none() && columns.item_column.is_none() && self.cost_column.is_none() {
+            return Layout::Wide(self.wide());
+        }
+        let standard = LongColumns::default();
+        Layout::Long(LongColumns {
+            cost: self.cost_column.clone().unwrap_or(standard.cost),
+            features: self.features.clone().unwrap_or_default(),
+            ignore: self.ignore.clone().unwrap_or_default(),
+            ..columns.long(Vec::new())
+        })
+    }
+
+    /// The columns of a wide table.
+    pub fn wide(&self) -> WideColumns {
+        WideColumns {
+            features: self.features.clone().unwrap_or_default(),
+            costs: self.costs.clone().unwrap_or_default(),
+            ignore: self.ignore.clone().unwrap_or_default(),
+        }
+    }
+}
+
+impl ColumnOptions {
+    /// The columns of a long table; items in this order, if any is given.
+    pub fn long(&self, items: Vec<String>) -> LongColumns {
+        let standard = LongColumns::default();
+        LongColumns {
+            instance: self.instance_column.clone().unwrap_or(standard.instance),
+            item: self.item_column.clone(),
+            items: if self.item_column.is_some() { items } else { Vec::new() },
+            cost: standard.cost,
+            features: standard.features,
+            ignore: standard.ignore,
+        }
+    }
+}
+
+/// What is decided.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Problem")]
+pub struct ProblemOptions {
+    /// Problem file, as generate writes it; a settings file may hold it as a table of this name
+    #[arg(long, value_name = "FILE.toml")]
+    pub problem: Option<ProblemSource>,
+    /// Built-in data and problem instead of a table: KS32, SP5x5, TSP20, or another size
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Option<Benchmark>,
+}
+
+/// A problem in a file of its own or within the settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ProblemSource {
+    /// Path of a problem file.
+    File(PathBuf),
+    /// The problem itself.
+    Inline(ProblemSpec),
+}
+
+impl FromStr for ProblemSource {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Ok(Self::File(text.into()))
+    }
+}
+
+impl<'de> Deserialize<'de> for ProblemSource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(deserializer)? {
+            toml::Value::String(path) => Ok(Self::File(path.into())),
+            table => {
+                table.try_into().map(Self::Inline).map_err(|e: toml::de::Error| serde::de::Error::custom(e.message()))
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The words of the command line. Every option has one name: `--learning-rate` on the command line
+//! is `learning_rate` in a settings file, and the field here says what it means for both.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use serde::{Deserialize, Serialize};
+
+mod commands;
+mod data;
+mod training;
+mod values;
+
+pub use commands::{CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, TrainOptions};
+pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
+pub use training::Profile;
+pub use values::{SplitSpec, TableFormat};
+
+const EXIT_CODES: &str = "\
+Start here:
+  regretless compare                     16 losses on built-in knapsack data, about a minute
+  regretless generate --benchmark KS32 --out example      a table and a problem to try
+  regretless train --help                how to train on your own table
+
+Exit codes:
+  0    done
+  2    usage: unknown names or settings
+  3    input: data or files that cannot be used, outputs that exist
+  4    solver: an instance without a decision, or training that diverged
+  130  interrupted; finished results are kept
+
+Settings files: --config FILE.toml holds the same names with underscores (learning_rate = 0.01).
+Flags win over the file. A table named after a command, such as [train], holds for that command
+only. Paths are relative to the folder the program runs in.";
+
+/// Trains predictors for the decisions they lead to.
+#[derive(Debug, Parser)]
+#[command(name = "regretless", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write synthetic data and its problem
+    #[command(after_help = "\
+Example:
+  regretless generate --benchmark KS32 --instances 2000 --out ks32")]
+    Generate(Call<GenerateOptions>),
+
+    /// Train a model on one loss
+    #[command(after_help = "\
+Examples:
+  regretless train --data ks32/table.csv --costs 'c*' --problem ks32/problem.toml
+  regretless train --data x.npy --cost-data c.npy --problem problem.toml --loss 'MSE(C,O,S)'
+  regretless train --data long.csv --instance-column day --cost-column price --problem p.toml")]
+    Train(Call<TrainOptions>),
+
+    /// Measure the regret of a model or of anybody's predictions
+    #[command(after_help = "\
+Examples:
+  regretless evaluate --model model.safetensors --data test.csv
+  regretless evaluate --predictions preds.csv --data test.csv --costs 'c*' --problem problem.toml")]
+    Evaluate(Call<EvaluateOptions>),
+
+    /// Predict costs for new rows and decide
+    #[command(after_help = "\
+Example:
+  regretless decide --model model.safetensors --data new.csv --out decisions.csv")]
+    Decide(Call<DecideOptions>),
+
+    /// Compare losses over several seeds on one problem
+    #[command(after_help = "\
+Examples:
+  regretless compare
+  regretless compare --benchmark SP5x5 --losses 'MSE;MAE(O,S)' --seeds 20
+  regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
+    Compare(Call<CompareOptions>),
+}
+
+/// A command's own options and those of every command.
+#[derive(Debug, Args)]
+pub struct Call<O: Args> {
+    /// The command's own.
+    #[command(flatten)]
+    pub options: O,
+    /// Those of every command.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options about this one call; they stand in no settings file.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "General")]
+pub struct Common {
+    /// Read settings from this file; flags win over it
+    #[arg(long, value_name = "FILE.toml")]
+    pub config: Option<PathBuf>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Replace outputs that exist
+    #[arg(long)]
+    pub force: bool,
+    /// No progress bars and no remarks, only results and errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Options about the machine and its dice.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "General")]
+pub struct Machine {
+    /// Threads; 0 takes all there are. Results do not depend on it [default: 0]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+}

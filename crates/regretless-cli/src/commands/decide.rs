@@ -1,0 +1,88 @@
+//! `decide`: predicted costs of new rows, and the decisions they lead to.
+
+use std::path::Path;
+
+use regretless::data::output::check_free;
+use regretless::data::{Matrix, csv, npy};
+use regretless::predict::Model;
+use regretless::watch::Watch;
+use regretless::{Decision, Error, Result};
+use serde_json::json;
+
+use super::{Session, oracle};
+use crate::args::DecideOptions;
+use crate::input::{Decided, Kind, features_for_model, in_file, needed};
+use crate::output::{Report, grouped};
+
+/// Predicts, decides, and writes.
+pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
+    let model_file = needed(options.model.as_ref(), "--model")?;
+    let data = needed(options.data.as_ref(), "--data")?;
+    let out = needed(options.out.as_ref(), "--out")?;
+    let sparse = options.sparse.unwrap_or(false);
+    if Kind::of(&out)? == Kind::Npy && sparse {
+        return Err(Error::setting("--sparse writes CSV; name a file that ends in .csv"));
+    }
+    for path in options.predictions_out.iter().chain([&out]) {
+        Kind::of(path)?;
+        check_free(path, session.force)?;
+    }
+    let model = Model::load(&model_file)?;
+    let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(&model_file))?;
+    let features = features_for_model(&data, &options.columns, &model)?;
+    let predicted = model.predict(&features).map_err(in_file(&data))?;
+    check_width(&predicted, &decided).map_err(in_file(&data))?;
+    let decisions = decide(&predicted, &decided, options.machine.threads, session)?;
+    let names = names(&model, predicted.cols());
+    if let Some(path) = &options.predictions_out {
+        match Kind::of(path)? {
+            Kind::Csv => csv::write_predictions(path, &names, &predicted, session.force)?,
+            Kind::Npy => npy::write_predictions(path, &predicted, session.force)?,
+        }
+    }
+    write(&out, &names, &decisions, sparse, session.force)?;
+    let mut report = Report {
+        json: json!({"instances": decisions.len(), "decisions": out, "predictions": options.predictions_out}),
+        ..Report::default()
+    };
+    report.line(format!("{} decisions written to {}", grouped(decisions.len() as u64), out.display()));
+    if let Some(path) = &options.predictions_out {
+        report.line(format!("predicted costs written to {}", path.display()));
+    }
+    Ok(report)
+}
+
+fn check_width(predicted: &Matrix, decided: &Decided) -> Result<()> {
+    let (found, right) = (predicted.cols(), decided.problem.num_costs());
+    if found == right {
+        return Ok(());
+    }
+    Err(Error::data(format!("{found} costs are predicted per instance, {} needs {right}", decided.problem.name())))
+}
+
+/// Names of the variables; a long table without item names may have another number of items.
+fn names(model: &Model, count: usize) -> Vec<String> {
+    let known = &model.about.costs;
+    if known.len() == count { known.clone() } else { (0..count).map(|j| format!("c{j}")).collect() }
+}
+
+fn decide(predicted: &Matrix, decided: &Decided, threads: Option<usize>, session: &Session) -> Result<Vec<Decision>> {
+    let mut costs = predicted.clone();
+    decided.problem.sense().flip(costs.as_mut_slice());
+    session.progress.begin("deciding", costs.rows() as u64);
+    let answers = oracle(decided, threads)?.solve_all(&costs, &session.progress)?;
+    session.progress.end();
+    let each = answers.into_iter().enumerate().map(|(instance, answer)| match answer {
+        Ok(solution) => Ok(solution.decision),
+        Err(failure) => Err(Error::Solver { instance, failure }),
+    });
+    each.collect()
+}
+
+fn write(path: &Path, names: &[String], decisions: &[Decision], sparse: bool, force: bool) -> Result<()> {
+    let form = if sparse { csv::DecisionForm::Sparse } else { csv::DecisionForm::Dense };
+    match Kind::of(path)? {
+        Kind::Csv => csv::write_decisions(path, names, decisions, form, force),
+        Kind::Npy => npy::write_decisions(path, names.len(), decisions, force),
+    }
+}

@@ -1,0 +1,101 @@
+//! `evaluate`: the regret of a model, or of anybody's predictions.
+
+use std::path::Path;
+
+use regretless::data::Matrix;
+use regretless::error::Place;
+use regretless::evaluate::{Evaluation, evaluate, summarise, unambiguous_regrets};
+use regretless::label::Labelled;
+use regretless::oracle::Oracle;
+use regretless::predict::Model;
+use regretless::watch::Watch;
+use regretless::{Error, Result};
+use serde_json::json;
+
+use super::{Session, json, label, oracle};
+use crate::args::EvaluateOptions;
+use crate::input::{Decided, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source};
+use crate::output::{Report, grouped, number, percent};
+
+/// Predictions in the user's sense, and what they are judged by.
+struct Case {
+    predictions: Matrix,
+    data: Labelled,
+    oracle: Oracle,
+}
+
+/// Predicts or reads predictions, decides, and measures.
+pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
+    let case = match (&options.model, &options.predictions) {
+        (Some(model), None) => Case::of_model(model, options, session)?,
+        (None, Some(file)) => Case::of_predictions(file, options, session)?,
+        _ => return Err(Error::setting("nothing to judge; give either --model or --predictions")),
+    };
+    let before = case.oracle.counts().total();
+    let found = case.measure(options.unambiguous.unwrap_or(false), session)?;
+    let solves = case.oracle.counts().total() - before;
+    let mut shown = json(&found)?;
+    shown["solves"] = json!(solves);
+    shown["problem"] = json!(case.oracle.problem().name());
+    let mut report = Report { json: shown, ..Report::default() };
+    tell(&found, solves, &mut report);
+    Ok(report)
+}
+
+impl Case {
+    fn of_model(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
+        let model = Model::load(file)?;
+        let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(file))?;
+        let oracle = oracle(&decided, options.machine.threads)?;
+        let source = table_source(&options_for_model(&options.data, &model))?;
+        let table = dataset_for_model(&source, &model)?;
+        let predictions = model.predict(table.features()).map_err(in_file(source.costs_file()))?;
+        let data = label(table, source.costs_file(), (&decided, &oracle), session)?;
+        Ok(Self { predictions, data, oracle })
+    }
+
+    fn of_predictions(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
+        let missing = || Error::setting("--problem is missing; predictions do not know theirs");
+        let decided = Decided::load(options.problem.as_ref().ok_or_else(missing)?)?;
+        let oracle = oracle(&decided, options.machine.threads)?;
+        let (costs_file, table) = costs_only(&options.data)?;
+        let predictions = predictions(file, table.cost_names())?;
+        if predictions.rows() != table.len() {
+            let message = format!("{} rows of predictions for {} instances", predictions.rows(), table.len());
+            return Err(Error::input(Place::file(file), message));
+        }
+        let data = label(table, &costs_file, (&decided, &oracle), session)?;
+        Ok(Self { predictions, data, oracle })
+    }
+
+    fn measure(&self, unambiguous: bool, session: &Session) -> Result<Evaluation> {
+        let Self { data, oracle, .. } = self;
+        let mut predictions = self.predictions.clone();
+        data.sense().flip(predictions.as_mut_slice());
+        let rows: Vec<usize> = (0..data.len()).collect();
+        let watch = &session.progress;
+        watch.begin("deciding", rows.len() as u64);
+        let found = if unambiguous {
+            let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, watch))?;
+            summarise(regrets, &predictions, data, &rows)
+        } else {
+            evaluate(&predictions, data, &rows, (oracle, watch))?
+        };
+        watch.end();
+        Ok(found)
+    }
+}
+
+fn tell(found: &Evaluation, solves: u64, report: &mut Report) {
+    let lines = [
+        ("instances", grouped(found.instances as u64)),
+        ("mean regret", number(found.regret)),
+        ("normalised regret", percent(found.normalised_regret)),
+        ("relative regret", percent(found.relative_regret)),
+        ("decisions optimal", percent(found.optimal_share)),
+        ("mean squared error", number(found.mse)),
+        ("mean absolute error", number(found.mae)),
+        ("solves", grouped(solves)),
+    ];
+    lines.iter().for_each(|(name, value)| report.line(format!("{name:<20} {value}")));
+}

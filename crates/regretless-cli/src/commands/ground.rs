@@ -1,0 +1,131 @@
+//! What is trained on: labelled rows, how they are divided, and the problem they belong to.
+//!
+//! Built-in data are made anew for every seed, and the seed is also numpy's: `--seed 3` trains on
+//! the table that `generate --seed 3` writes. A user's table stays the same; its split follows the
+//! seed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use regretless::data::synthetic::Recipe;
+use regretless::data::{Dataset, Split};
+use regretless::label::Labelled;
+use regretless::problem::Benchmark;
+use regretless::{Error, Result};
+
+use super::{Session, label, oracle};
+use crate::args::{DataOptions, ProblemOptions, SplitSpec};
+use crate::input::{Decided, table_source};
+use crate::output::grouped;
+
+/// Rows to train, validate and test on where the program makes the data.
+const BENCHMARK_ROWS: SplitSpec = SplitSpec::Counts([1000, 400, 600]);
+/// Shares to validate and test on where the user brings the data.
+const TABLE_SHARES: SplitSpec = SplitSpec::Shares([0.2, 0.2]);
+/// Rows of built-in data where the split does not say.
+const ROWS: usize = 2000;
+
+/// Labelled rows of one seed.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    /// What is decided.
+    pub decided: Decided,
+    /// All rows.
+    pub data: Arc<Labelled>,
+    /// How they are divided.
+    pub split: Split,
+}
+
+impl Ground {
+    /// Rows to train, validate and test, for people.
+    pub fn rows(&self) -> String {
+        let split = &self.split;
+        let count = |rows: &Vec<usize>| grouped(rows.len() as u64);
+        format!("{}/{}/{} rows", count(&split.train), count(&split.validation), count(&split.test))
+    }
+}
+
+/// The split that is taken where none is given.
+pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<SplitSpec> {
+    match (problem.benchmark, data.is_given()) {
+        (Some(_), true) => {
+            Err(Error::setting("--benchmark brings its own data; drop it and give --problem, or drop --data"))
+        }
+        (Some(_), false) if problem.problem.is_some() => {
+            Err(Error::setting("--benchmark brings its own problem; drop it and give --data, or drop --problem"))
+        }
+        (Some(_), false) => Ok(BENCHMARK_ROWS),
+        (None, true) => Ok(TABLE_SHARES),
+        (None, false) => Err(Error::setting("no data; give --data and --problem, or --benchmark KS32")),
+    }
+}
+
+/// Where grounds come from.
+pub struct Source<'a> {
+    split: SplitSpec,
+    threads: Option<usize>,
+    session: &'a Session,
+    origin: Origin,
+}
+
+enum Origin {
+    Benchmark(Benchmark),
+    Table(Box<Table>),
+}
+
+/// A user's table, read but not labelled.
+struct Table {
+    decided: Decided,
+    data: Dataset,
+    file: PathBuf,
+}
+
+impl<'a> Source<'a> {
+    /// Reads the user's table and problem, if there are any.
+    pub fn open(
+        (data, problem): (&DataOptions, &ProblemOptions),
+        split: Option<SplitSpec>,
+        threads: Option<usize>,
+        session: &'a Session,
+    ) -> Result<Self> {
+        let standard = standard_split(data, problem)?;
+        let origin = match problem.benchmark {
+            Some(benchmark) => Origin::Benchmark(benchmark),
+            None => {
+                let missing = || Error::setting("--problem is missing; give a problem file, as generate writes one");
+                let decided = Decided::load(problem.problem.as_ref().ok_or_else(missing)?)?;
+                let source = table_source(data)?;
+                let (data, file) = (source.read()?, source.costs_file().to_path_buf());
+                Origin::Table(Box::new(Table { decided, data, file }))
+            }
+        };
+        Ok(Self { split: split.unwrap_or(standard), threads, session, origin })
+    }
+
+    /// The grounds of some seeds, in their order.
+    pub fn grounds(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<Ground>> {
+        let Self { split, threads, session, origin } = self;
+        match origin {
+            Origin::Benchmark(benchmark) => {
+                let rows = split.rows().unwrap_or(ROWS);
+                let ground = |seed| {
+                    let (spec, data) = benchmark.generate(Recipe::paper(rows, seed))?;
+                    let decided = Decided::new(spec)?;
+                    let data = Labelled::solve(data, &oracle(&decided, threads)?, &session.progress)?;
+                    let split = split.apply(data.len(), u64::from(seed))?;
+                    Ok(Ground { decided, data: Arc::new(data), split })
+                };
+                seeds.map(ground).collect()
+            }
+            Origin::Table(table) => {
+                let Table { decided, data, file } = *table;
+                let seeds: Vec<u32> = seeds.collect();
+                let split = |seed: &u32| split.apply(data.len(), u64::from(*seed));
+                let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
+                let data = Arc::new(label(data, &file, (&decided, &oracle(&decided, threads)?), session)?);
+                let ground = |split| Ground { decided: decided.clone(), data: data.clone(), split };
+                Ok(splits.into_iter().map(ground).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! `train`: one model on one loss.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use regretless::data::output::check_free;
+use regretless::evaluate::Evaluation;
+use regretless::loss::{BaseError, Cos, LossSpec, Side};
+use regretless::predict::PredictorSpec;
+use regretless::train::{Method, Recipe, Task, TrainReport, Trained, train};
+use regretless::{Error, Result};
+use serde_json::json;
+
+use super::ground::{Ground, Source, standard_split};
+use super::{Session, json, judge, oracle};
+use crate::args::{Profile, TrainOptions};
+use crate::output::{Report, grouped, number, percent, write_text};
+use crate::settings;
+
+/// Files of one training.
+struct Outputs {
+    model: PathBuf,
+    epochs: [PathBuf; 2],
+    report: PathBuf,
+    settings: PathBuf,
+}
+
+impl Outputs {
+    fn of(model: &Path) -> Self {
+        let beside = |end: &str| model.with_extension(end);
+        Self {
+            model: model.to_path_buf(),
+            epochs: [beside("epochs.csv"), beside("epochs.jsonl")],
+            report: beside("report.json"),
+            settings: beside("settings.toml"),
+        }
+    }
+
+    fn check(&self, force: bool) -> Result<()> {
+        [&self.model, &self.epochs[0], &self.epochs[1], &self.report, &self.settings]
+            .into_iter()
+            .try_for_each(|path| check_free(path, force))
+    }
+}
+
+/// Trains, tests and writes the model.
+pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
+    let options = resolved(options.clone())?;
+    let seed = u64::from(options.seed.unwrap_or(0));
+    let out = Outputs::of(options.out.as_deref().unwrap_or(Path::new("model.safetensors")));
+    out.check(session.force)?;
+    let method = options.loss.clone().unwrap_or_else(best_loss);
+    let predictor = options.split.predictor.clone().unwrap_or(PredictorSpec::Linear);
+    let recipe = Recipe::new(method, predictor, options.training.settings(Profile::Default, seed));
+    let threads = options.machine.threads;
+    let source = Source::open((&options.data, &options.problem), options.split.split, threads, session)?;
+    let grounds = source.grounds(options.seed.into_iter())?;
+    let ground = grounds.first().ok_or_else(|| Error::setting("--seed is missing"))?;
+    let Ground { decided, data, split } = ground;
+    let oracle = &oracle(decided, threads)?;
+    let task = Task { data, split, oracle, watch: &session.progress };
+    let trained = train(&task, &recipe, &decided.spec)?;
+    let part = |rows: &[usize]| {
+        let judged = (!rows.is_empty()).then(|| judge(&trained.model, data, rows, (oracle, &session.progress)));
+        judged.transpose()
+    };
+    let found =
+        Found { validation: part(&split.validation)?, test: part(&split.test)?, recipe: &recipe, trained: &trained };
+    write(&out, &found, &options, session)?;
+    Ok(found.report(&out, ground))
+}
+
+/// The options with every default written out.
+fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
+    let split = standard_split(&options.data, &options.problem)?;
+    options.split.split.get_or_insert(split);
+    options.split.predictor.get_or_insert(PredictorSpec::Linear);
+    options.loss.get_or_insert_with(best_loss);
+    options.seed.get_or_insert(0);
+    options.out.get_or_insert_with(|| "model.safetensors".into());
+    options.training = options.training.resolved(Profile::Default);
+    Ok(options)
+}
+
+/// MAE(O,S): the strongest loss that needs no solve beyond the labels.
+fn best_loss() -> Method {
+    let loss = LossSpec::Cos(Cos { side: Side::OneSided, scale_invariant: true, ..Cos::plain(BaseError::Absolute) });
+    loss.into()
+}
+
+/// What there is to tell.
+struct Found<'a> {
+    recipe: &'a Recipe,
+    trained: &'a Trained,
+    validation: Option<Evaluation>,
+    test: Option<Evaluation>,
+}
+
+impl Found<'_> {
+    fn json(&self) -> serde_json::Value {
+        let report = &self.trained.report;
+        json!({
+            "loss": self.recipe.method, "seed": self.recipe.settings.seed, "best_epoch": report.best_epoch(),
+            "stopped": report.rounds.last().map(|round| round.stopped),
+            "validation": self.validation, "test": self.test, "solves": report.solves.total(),
+            "solves_by_kind": report.solves, "seconds": report.seconds,
+        })
+    }
+
+    fn report(&self, out: &Outputs, ground: &Ground) -> Report {
+        let mut json = self.json();
+        json["model"] = json!(out.model);
+        let mut report = Report { json, ..Report::default() };
+        let trained = &self.trained.report;
+        let epochs = trained.rounds.last().map_or(0, |round| round.epochs.len().saturating_sub(1));
+        report.line(format!("{} on {}, {}", self.recipe.method, ground.decided.problem.name(), ground.rows()));
+        report.line(format!("  best epoch         {} of {epochs}", trained.best_epoch()));
+        for (name, part) in [("validation regret", &self.validation), ("test regret", &self.test)] {
+            if let Some(part) = part {
+                let share = percent(part.normalised_regret);
+                report.line(format!("  {name:<18} {} ({share} of the best objective)", number(part.regret)));
+            }
+        }
+        report.line(format!("  solves             {}", grouped(trained.solves.total())));
+        report.line(format!("  seconds            {:.2}", trained.seconds));
+        report.line(format!("\nmodel written to {}", out.model.display()));
+        report
+    }
+}
+
+/// Writes what lies beside the model first: a model file means that all of it is there.
+fn write(out: &Outputs, found: &Found<'_>, options: &TrainOptions, session: &Session) -> Result<()> {
+    let force = session.force;
+    let [as_csv, as_lines] = &out.epochs;
+    write_text(as_csv, &epochs_csv(&found.trained.report), force)?;
+    write_text(as_lines, &epochs_jsonl(&found.trained.report)?, force)?;
+    write_text(&out.report, &format!("{:#}\n", found.json()), force)?;
+    write_text(&out.settings, &settings::text(options, "train")?, force)?;
+    found.trained.model.save(&out.model, force)
+}
+
+fn epochs_csv(report: &TrainReport) -> String {
+    let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let mut text = String::from("round,epoch,training_loss,validation_loss,validation_regret,seconds\n");
+    for (round, epochs) in report.rounds.iter().enumerate() {
+        for e in &epochs.epochs {
+            let scores = [e.training_loss, e.validation_loss, e.validation_regret].map(cell).join(",");
+            let _ = writeln!(text, "{},{},{scores},{:.6}", round + 1, e.epoch, e.seconds);
+        }
+    }
+    text
+}
+
+fn epochs_jsonl(report: &TrainReport) -> Result<String> {
+    let mut text = String::new();
+    for (round, epochs) in report.rounds.iter().enumerate() {
+        for epoch in &epochs.epochs {
+            let mut line = json(epoch)?;
+            line["round"] = json!(round + 1);
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    Ok(text)
+}

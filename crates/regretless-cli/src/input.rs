@@ -1,0 +1,178 @@
+//! From options to tables and problems.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use regretless::data::{Dataset, Features, Layout, Matrix, Shape, TableSource, WideColumns, csv, npy};
+use regretless::predict::Model;
+use regretless::problem::{Problem, ProblemSpec};
+use regretless::{Error, Result};
+
+use crate::args::{ColumnOptions, DataOptions, ProblemSource};
+use crate::settings::read_toml;
+
+/// Kinds of table files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text with commas.
+    Csv,
+    /// numpy's arrays.
+    Npy,
+}
+
+impl Kind {
+    /// The kind that a file's name says.
+    pub fn of(path: &Path) -> Result<Self> {
+        match path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).as_deref() {
+            Some("csv") => Ok(Self::Csv),
+            Some("npy") => Ok(Self::Npy),
+            _ => Err(Error::setting(format!("{}: unknown kind of table; files end in .csv or .npy", path.display()))),
+        }
+    }
+}
+
+/// A setting that must be given.
+pub fn needed<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
+    value.cloned().ok_or_else(|| Error::setting(format!("{flag} is missing; see --help for an example")))
+}
+
+/// Names the file in an error that knows no place of its own.
+pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
+    move |error| match error {
+        Error::Input { mut place, message } => {
+            place.file.get_or_insert_with(|| path.to_path_buf());
+            Error::Input { place, message }
+        }
+        other => other,
+    }
+}
+
+/// A problem in writing and ready to be solved.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// In writing.
+    pub spec: ProblemSpec,
+    /// Ready to be solved.
+    pub problem: Arc<dyn Problem>,
+}
+
+impl Decided {
+    /// A problem, its numbers checked.
+    pub fn new(spec: ProblemSpec) -> Result<Self> {
+        Ok(Self { problem: spec.build()?, spec })
+    }
+
+    /// The problem of a file or of the settings.
+    pub fn load(source: &ProblemSource) -> Result<Self> {
+        match source {
+            ProblemSource::Inline(spec) => Self::new(spec.clone()),
+            ProblemSource::File(path) => Self::new(read_problem(path)?).map_err(|error| match error {
+                Error::Setting(message) => Error::setting(format!("{}: {message}", path.display())),
+                other => other,
+            }),
+        }
+    }
+
+    /// The problem given, or else the one the model was trained for.
+    pub fn of_model(model: &Model, given: Option<&ProblemSource>) -> Result<Self> {
+        match given {
+            Some(source) => Self::load(source),
+            None => {
+                let spec = serde_json::from_value(model.about.problem.clone());
+                Self::new(spec.map_err(|e| Error::data(format!("the model's problem cannot be read: {e}")))?)
+            }
+        }
+    }
+}
+
+/// A problem file; a model file it names lies beside it.
+fn read_problem(path: &Path) -> Result<ProblemSpec> {
+    let mut spec = read_toml(path)?;
+    if let (ProblemSpec::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {
+        linear.file = folder.join(&linear.file);
+    }
+    Ok(spec)
+}
+
+/// Where a table is.
+pub fn table_source(options: &DataOptions) -> Result<TableSource> {
+    let data = needed(options.data.as_ref(), "--data")?;
+    let layout = options.layout();
+    match (Kind::of(&data)?, &options.cost_data) {
+        (Kind::Csv, None) => Ok(TableSource::Csv { file: data, layout }),
+        (Kind::Npy, None) => {
+            Err(Error::setting(format!("{} holds features only; give --cost-data costs.npy too", data.display())))
+        }
+        (kind, Some(costs)) if kind != Kind::of(costs)? => {
+            Err(Error::setting("--data and --cost-data must be of one kind; both CSV or both NPY"))
+        }
+        (Kind::Npy, Some(costs)) => Ok(TableSource::Npy { features: data, costs: costs.clone() }),
+        (Kind::Csv, Some(costs)) => match layout {
+            Layout::Wide(columns) => Ok(TableSource::CsvPair { features: data, costs: costs.clone(), columns }),
+            Layout::Long(_) => Err(Error::setting("a long table holds its costs itself; drop --cost-data")),
+        },
+    }
+}
+
+/// The options with what a model knows filled in: names of features and costs, and its shape.
+pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
+    let mut options = options.clone();
+    options.features.get_or_insert_with(|| model.about.features.clone());
+    match model.about.shape {
+        Shape::Wide => drop(options.costs.get_or_insert_with(|| model.about.costs.clone())),
+        Shape::Long { .. } => drop(options.columns.instance_column.get_or_insert_with(|| "instance".into())),
+    }
+    options
+}
+
+/// A table with the features a model wants, under the model's names.
+pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<Dataset> {
+    let data = source.read()?;
+    if let TableSource::Npy { .. } = source {
+        // Arrays have no names; as many columns as the model wants are those it wants.
+        let features = source.read_features(&model.about.features)?;
+        return Dataset::new(features, data.costs().clone(), Some(data.cost_names().to_vec()));
+    }
+    Ok(data)
+}
+
+/// New rows for a model: features only.
+pub fn features_for_model(path: &Path, columns: &ColumnOptions, model: &Model) -> Result<Features> {
+    let wanted = &model.about.features;
+    let layout = match model.about.shape {
+        Shape::Wide => Layout::Wide(WideColumns::default()),
+        Shape::Long { .. } => Layout::Long(columns.long(model.about.costs.clone())),
+    };
+    match Kind::of(path)? {
+        Kind::Csv => csv::read_features(path, &layout, wanted),
+        Kind::Npy => npy::read_features(path, Some(wanted)),
+    }
+}
+
+/// A table of which only the costs count; its features are the costs again.
+pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
+    let missing = || Error::setting("--data with --costs, or --cost-data, is missing; see --help for an example");
+    let path = options.cost_data.as_ref().or(options.data.as_ref()).ok_or_else(missing)?;
+    let data = match (Kind::of(path)?, options.layout()) {
+        (Kind::Npy, _) => {
+            let features = npy::read_features(path, None)?;
+            let costs = features.values().clone();
+            Dataset::new(features, costs, None)?
+        }
+        (Kind::Csv, layout @ Layout::Long(_)) => csv::read(path, &layout)?,
+        (Kind::Csv, Layout::Wide(columns)) => {
+            let costs = if columns.costs.is_empty() { vec!["*".into()] } else { columns.costs };
+            csv::read_pair(path, path, &WideColumns { features: costs.clone(), costs, ignore: columns.ignore })?
+        }
+    };
+    Ok((path.clone(), data))
+}
+
+/// Predicted costs, one row per instance.
+pub fn predictions(path: &Path, names: &[String]) -> Result<Matrix> {
+    let found = match Kind::of(path)? {
+        Kind::Csv => csv::read_features(path, &Layout::Wide(WideColumns::default()), names)?,
+        Kind::Npy => npy::read_features(path, Some(names))?,
+    };
+    Ok(found.values().clone())
+}

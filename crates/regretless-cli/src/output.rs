@@ -1,0 +1,103 @@
+//! What leaves the program: results on standard output, errors and remarks on standard error.
+
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use regretless::data::output::write_atomically;
+use regretless::{Error, Result};
+use serde_json::Value;
+
+/// What a command found, for people and for machines.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// For people.
+    pub text: String,
+    /// For machines.
+    pub json: Value,
+    /// What went wrong after there was something to report.
+    pub failure: Option<Error>,
+}
+
+impl Report {
+    /// Adds a line for people.
+    pub fn line(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref());
+        self.text.push('\n');
+    }
+
+    /// Prints one of the two forms. A reader who has seen enough, such as `head`, is no error.
+    pub fn print(&self, json: bool) -> Result<()> {
+        let mut text = if json { self.json.to_string() } else { self.text.clone() };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::io(Path::new("standard output"))(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Prints an error, and what to do about it on a line of its own where the error says so.
+pub fn complain(error: &Error) {
+    let message = error.to_string();
+    let mut text = String::new();
+    let _ = match message.split_once("; ") {
+        Some((what, hint)) => write!(text, "error: {what}\n hint: {hint}"),
+        None => write!(text, "error: {message}"),
+    };
+    remark(&text);
+}
+
+/// Prints a line on standard error; nobody may be listening, which is fine.
+pub fn remark(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Writes a whole text file or nothing.
+pub fn write_text(path: &Path, text: &str, force: bool) -> Result<()> {
+    write_atomically(path, force, |out| out.write_all(text.as_bytes()))
+}
+
+/// A number with a comma between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with about five digits that matter.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-3..1e6).contains(&size) => {
+            let before = if size < 1.0 { 0 } else { size.log10() as usize };
+            format!("{value:.*}", 4_usize.saturating_sub(before).max(1))
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// A share as a percentage.
+pub fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{grouped, number};
+
+    #[test]
+    fn numbers_are_short_and_readable() {
+        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([number(0.0), number(0.123_456), number(12.345_67)], ["0.0000", "0.1235", "12.346"]);
+        assert_eq!([number(123_456.7), number(1.5e-9)], ["123456.7", "1.500e-9"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Progress bars on standard error, and Ctrl-C.
+//!
+//! Bars show after a moment, and only on a terminal. The first Ctrl-C asks the work to stop, which
+//! keeps what is finished; the second ends the program at once.
+
+use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use regretless::watch::Watch;
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Work shorter than this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Turns Ctrl-C into a question that all long work asks now and then.
+pub fn listen_for_interrupts() {
+    let handler = || {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    if ctrlc::set_handler(handler).is_err() {
+        crate::output::remark("note: Ctrl-C will end the program at once");
+    }
+}
+
+/// One bar for the task at work.
+pub struct Progress {
+    shown: bool,
+    bar: Mutex<Option<Bar>>,
+}
+
+struct Bar {
+    bar: ProgressBar,
+    begun: Instant,
+    drawn: bool,
+}
+
+impl Progress {
+    /// Bars on a terminal, unless the user wants it quiet.
+    pub fn new(quiet: bool) -> Self {
+        Self { shown: !quiet && stderr().is_terminal(), bar: Mutex::new(None) }
+    }
+
+    fn with_bar(&self, work: impl FnOnce(&ProgressBar)) {
+        let mut kept = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = kept.as_mut() {
+            bar.draw_when_due();
+            work(&bar.bar);
+        }
+    }
+}
+
+impl Bar {
+    fn new(task: &str, steps: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
+        let form = "{prefix} {bar:30.cyan/dim} {human_pos}/{human_len}  {elapsed}, {eta} left  {msg:.dim}";
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            bar.set_style(style.progress_chars("━╸─"));
+        }
+        bar.set_prefix(task.to_owned());
+        Self { bar, begun: Instant::now(), drawn: false }
+    }
+
+    fn draw_when_due(&mut self) {
+        if !self.drawn && self.begun.elapsed() > PATIENCE {
+            self.drawn = true;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+    }
+}
+
+impl Watch for Progress {
+    fn begin(&self, task: &str, steps: u64) {
+        if self.shown {
+            *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(Bar::new(task, steps));
+        }
+    }
+
+    fn advance(&self, steps: u64) {
+        if self.shown {
+            self.with_bar(|bar| bar.inc(steps));
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if self.shown {
+            self.with_bar(|bar| bar.set_message(text.to_owned()));
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.bar.finish_and_clear();
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        INTERRUPTED.load(Ordering::Relaxed)
+    }
+}
+
+/// Listens for interruption only: for work that is itself one step of the task on show.
+pub struct Quiet;
+
+impl Watch for Quiet {
+    fn interrupted(&self) -> bool {
+        INTERRUPTED.load(Ordering::Relaxed)
+    }
+}

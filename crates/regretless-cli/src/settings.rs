@@ -1,0 +1,80 @@
+//! Settings: what a file says, with what the command line says laid over it.
+//!
+//! Options are laid over the file as one flat table of names, then read back as options. The names
+//! that may stand in a file are those of the command's flags, so the two can never drift apart.
+
+use std::fs;
+use std::path::Path;
+
+use clap::Args;
+use regretless::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+/// Names of the commands; tables of these names hold for their command only.
+const COMMANDS: [&str; 5] = ["generate", "train", "evaluate", "decide", "compare"];
+
+/// The options of a command: flags first, then the file.
+pub fn merged<O: Args + Serialize + DeserializeOwned>(flags: O, config: Option<&Path>, command: &str) -> Result<O> {
+    let Some(path) = config else { return Ok(flags) };
+    let mut table = read_table(path)?;
+    let own = table.remove(command);
+    COMMANDS.iter().for_each(|other| drop(table.remove(*other)));
+    match own {
+        None => {}
+        Some(Value::Table(own)) => table.extend(own),
+        Some(_) => return Err(in_file(path, &format!("'{command}' must be a table: [{command}]"))),
+    }
+    check_names::<O>(&table, path, command)?;
+    check_values::<O>(&table, path)?;
+    let given = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
+    table.extend(given);
+    table.try_into().map_err(|e: toml::de::Error| in_file(path, e.message()))
+}
+
+/// Options as the text of a settings file that gives the same run again.
+pub fn text<O: Serialize>(options: &O, command: &str) -> Result<String> {
+    let body = toml::to_string(options).map_err(|e| Error::setting(format!("settings cannot be written: {e}")))?;
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(format!("# regretless {version}; run again: regretless {command} --config THIS_FILE --out NEW\n{body}"))
+}
+
+/// Reads a TOML file as a value of any type.
+pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).map_err(Error::io(path))?;
+    toml::from_str(&text).map_err(|e| {
+        let line = e.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        in_file(path, &format!("{place}{}", e.message().trim_end()))
+    })
+}
+
+fn read_table(path: &Path) -> Result<Table> {
+    read_toml(path)
+}
+
+fn in_file(path: &Path, message: &str) -> Error {
+    Error::setting(format!("{}: {message}", path.display()))
+}
+
+fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()> {
+    let flags = O::augment_args(clap::Command::new("settings"));
+    let names: Vec<&str> = flags.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+    match table.keys().find(|key| !names.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => {
+            let choices = names.join(", ");
+            Err(in_file(path, &format!("unknown setting '{key}' for {command}; choose one of: {choices}")))
+        }
+    }
+}
+
+/// Reads every setting by itself first, since errors of the whole do not say which one is wrong.
+fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
+    for (name, value) in table {
+        let single = Table::from_iter([(name.clone(), value.clone())]);
+        single.try_into::<O>().map(drop).map_err(|e| in_file(path, &format!("{name}: {}", e.message().trim_end())))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! A folder of its own for every test, and the program in it.
+#![allow(dead_code, clippy::unwrap_used, reason = "every test file uses some of this, and a test may panic")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// A temporary folder in which commands run.
+pub struct Workshop(TempDir);
+
+/// What a command left behind.
+pub struct Left {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Workshop {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    /// A folder with `table.csv` and `problem.toml` of a small knapsack.
+    pub fn with_knapsack() -> Self {
+        let shop = Self::new();
+        shop.run("generate --benchmark KS8 --instances 60 --out .").succeeded();
+        shop
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// Names of everything in the folder but labels, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| !name.ends_with(".labels"));
+        names.sort();
+        names
+    }
+
+    /// Runs the program with words separated by spaces.
+    pub fn run(&self, words: &str) -> Left {
+        let mut command = Command::cargo_bin("regretless").unwrap();
+        let output = command.current_dir(self.0.path()).args(words.split_whitespace()).output().unwrap();
+        Left {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Left {
+    pub fn succeeded(self) -> Self {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self
+    }
+
+    /// The command failed with this code, said all these words, and printed no result.
+    pub fn failed(self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        assert!(self.err.lines().any(|line| line.starts_with("error: ")), "{}", self.err);
+        assert!(self.out.is_empty(), "{}", self.out);
+        for word in words {
+            assert!(self.err.contains(word), "'{word}' is not in: {}", self.err);
+        }
+    }
+
+    pub fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.succeeded().out).unwrap()
+    }
+}

@@ -1,0 +1,109 @@
+//! Settings files: the same names as the flags, flags win, nothing unknown passes.
+
+mod common;
+
+use common::Workshop;
+
+#[test]
+fn a_settings_file_equals_its_flags() {
+    let shop = Workshop::with_knapsack();
+    let flags = "--data table.csv --costs c* --problem problem.toml --loss MSE(O) --epochs 4 --batch 8 \
+                 --learning-rate 0.01 --optimizer sgd:momentum=0.5 --select last --patience 3 --standardize false \
+                 --output-map true --rescale false --split 0.3,0.1 --seed 7 --predictor mlp:4,3";
+    shop.run(&format!("train {flags} --out flags.safetensors")).succeeded();
+    shop.write(
+        "run.toml",
+        "data = 'table.csv'\ncosts = ['c*']\nproblem = 'problem.toml'\nloss = 'MSE(O)'\nepochs = 4\nbatch = 8\n\
+         learning_rate = 0.01\noptimizer = 'sgd:momentum=0.5'\nselect = 'last'\npatience = 3\nstandardize = false\n\
+         output_map = true\nrescale = false\nsplit = [0.3, 0.1]\nseed = 7\npredictor = 'mlp:4,3'\n",
+    );
+    shop.run("train --config run.toml --out file.safetensors").succeeded();
+    assert_eq!(shop.bytes("flags.safetensors"), shop.bytes("file.safetensors"));
+    let settings = |name: &str| shop.read(name).replace("flags.safetensors", "").replace("file.safetensors", "");
+    assert_eq!(settings("flags.settings.toml"), settings("file.settings.toml"));
+}
+
+#[test]
+fn the_settings_beside_a_model_give_the_same_model_again() {
+    let shop = Workshop::with_knapsack();
+    shop.run("train --data table.csv --costs c* --problem problem.toml --epochs 3 --out a.safetensors").succeeded();
+    shop.run("train --config a.settings.toml --out b.safetensors").succeeded();
+    assert_eq!(shop.bytes("a.safetensors"), shop.bytes("b.safetensors"));
+}
+
+#[test]
+fn flags_win_over_the_file() {
+    let shop = Workshop::with_knapsack();
+    shop.write("run.toml", "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nepochs = 9\nloss = 'MSE'\n");
+    shop.run("train --config run.toml --epochs 2 --loss MAE").succeeded();
+    let settings = shop.read("model.settings.toml");
+    assert!(settings.contains("epochs = 2\n") && settings.contains("loss = \"MAE\"\n"), "{settings}");
+}
+
+#[test]
+fn one_file_serves_several_commands_and_holds_the_problem() {
+    let shop = Workshop::with_knapsack();
+    let problem = shop.read("problem.toml").replace("kind", "[problem]\nkind");
+    let shared =
+        "data = 'table.csv'\ncosts = 'c*'\n[train]\nepochs = 2\n[compare]\nseeds = 1\nlosses = 'MSE;MAE'\nepochs = 1\n";
+    shop.write("all.toml", &format!("{shared}{problem}"));
+    shop.run("train --config all.toml").succeeded();
+    assert_eq!(shop.read("model.epochs.csv").lines().count(), 1 + 3);
+    shop.run("compare --config all.toml --out cmp").succeeded();
+    assert_eq!(shop.read("cmp/results.csv").lines().count(), 1 + 2);
+    shop.run("train --config model.settings.toml --out again.safetensors").succeeded();
+    assert_eq!(shop.bytes("model.safetensors"), shop.bytes("again.safetensors"));
+}
+
+#[test]
+fn unknown_settings_are_named_with_the_choices() {
+    let shop = Workshop::with_knapsack();
+    shop.write("run.toml", "epoch = 9\n");
+    shop.run("train --config run.toml").failed(2, &["run.toml", "'epoch'", "epochs", "learning_rate"]);
+    shop.write("run.toml", "[train]\nlearning-rate = 9\n");
+    shop.run("train --config run.toml").failed(2, &["run.toml", "'learning-rate'", "learning_rate"]);
+}
+
+#[test]
+fn settings_of_the_wrong_kind_are_named() {
+    let shop = Workshop::with_knapsack();
+    for (text, words) in [
+        ("epochs = 'many'", ["epochs", "many"]),
+        ("epochs = -1", ["epochs", "-1"]),
+        ("loss = 'RMSE'", ["loss", "RMSE"]),
+        ("select = 'best'", ["select", "validation-regret"]),
+        ("optimizer = 'lion'", ["optimizer", "adamw"]),
+        ("profile = 'mine'", ["profile", "paper"]),
+        ("benchmark = 'ABC20'", ["benchmark", "KS32"]),
+        ("split = '2,2'", ["split", "1000,400,600"]),
+        ("[problem]\nkind = 'tour'", ["problem", "knapsack"]),
+    ] {
+        shop.write("run.toml", text);
+        shop.run("train --config run.toml").failed(2, &[&["run.toml"], &words[..]].concat());
+    }
+    shop.write("run.toml", "a = 1\nepochs =\n");
+    shop.run("train --config run.toml").failed(2, &["run.toml", "line 2"]);
+    shop.run("train --config missing.toml").failed(3, &["missing.toml"]);
+}
+
+#[test]
+fn results_are_json_when_asked() {
+    let shop = Workshop::with_knapsack();
+    let made = shop.run("generate --benchmark SP3x3 --instances 9 --out sp --json").json();
+    assert_eq!(made["costs"], 12);
+    let trained = shop.run("train --data table.csv --costs c* --problem problem.toml --epochs 1 --json").json();
+    assert!(trained["test"]["regret"].is_number() && trained["solves"].is_number(), "{trained}");
+    let decided = shop.run("decide --model model.safetensors --data table.csv --out d.csv --json").json();
+    assert_eq!(decided["instances"], 60);
+}
+
+#[test]
+fn help_teaches_every_command_by_an_example() {
+    let shop = Workshop::new();
+    for command in ["generate", "train", "evaluate", "decide", "compare"] {
+        let help = shop.run(&format!("{command} --help")).succeeded().out;
+        assert!(help.contains("Example") && help.contains(&format!("  regretless {command}")), "{help}");
+    }
+    let help = shop.run("--help").succeeded().out;
+    assert!(["  2 ", "  3 ", "  4 ", "  130 "].iter().all(|code| help.contains(code)), "{help}");
+}

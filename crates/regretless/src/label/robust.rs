@@ -1,0 +1,89 @@
+//! Robust labels: costs mixed with those of similar instances.
+//!
+//! ```text
+//! c'_i = w·c_i + (1 − w)·mean of c over the k training instances nearest to i in features
+//! ```
+//!
+//! One observed cost vector is a single draw from what the features allow; its neighbours are further draws.
+//! Decisions that are best for the mixture are less a matter of luck, and every loss can be trained on them.
+//! Features are compared by Euclidean distance as they stand in the table; ties go to the earlier row, and an
+//! instance is no neighbour of itself.
+//!
+//! Source: Schutte, Postek and Yorke-Smith, "Robust losses for decision-focused learning" (2024).
+//! Needs one solve per training row, before training. Use it on noisy costs and few rows.
+
+use std::fmt;
+
+use super::Labelled;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::oracle::Oracle;
+use crate::watch::Watch;
+
+/// How labels are made robust.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Robust {
+    /// Neighbours per instance.
+    pub neighbours: usize,
+    /// Weight of an instance's own costs, from 0 to 1.
+    pub weight: f64,
+}
+
+impl Default for Robust {
+    fn default() -> Self {
+        Self { neighbours: 10, weight: 0.5 }
+    }
+}
+
+impl fmt::Display for Robust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "knn({},{})", self.neighbours, self.weight)
+    }
+}
+
+impl Robust {
+    /// The same table with robust costs and labels in the listed rows; other rows stay as they are.
+    ///
+    /// # Errors
+    /// When a mixture has no decision, or the user interrupts.
+    pub fn apply(&self, data: &Labelled, rows: &[usize], (oracle, watch): (&Oracle, &dyn Watch)) -> Result<Labelled> {
+        let mut robust = data.clone();
+        for row in rows {
+            let mixed = self.mixed(&data.data, rows, *row);
+            robust.data.costs_mut().row_mut(*row).copy_from_slice(&mixed);
+        }
+        watch.begin("labelling mixed costs", rows.len() as u64);
+        let answers = oracle.solve_rows(robust.data.costs(), rows, watch)?;
+        watch.end();
+        for (row, answer) in rows.iter().zip(answers) {
+            robust.best[*row] = answer.map_err(|failure| Error::Solver { instance: *row, failure })?;
+        }
+        Ok(robust)
+    }
+
+    fn mixed(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<f32> {
+        let nearest = self.nearest(data, rows, row);
+        let mut mean = vec![0.0; data.costs().cols()];
+        for neighbour in &nearest {
+            mean.iter_mut().zip(data.costs().row(*neighbour)).for_each(|(sum, cost)| *sum += f64::from(*cost));
+        }
+        let own = data.costs().row(row).iter().map(|cost| f64::from(*cost));
+        let count = nearest.len() as f64;
+        let mix = |(own, sum): (f64, f64)| {
+            if count > 0.0 { self.weight * own + (1.0 - self.weight) * sum / count } else { own }
+        };
+        own.zip(mean).map(|pair| mix(pair) as f32).collect()
+    }
+
+    fn nearest(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<usize> {
+        let here = data.features().of(row);
+        let distance = |other: usize| -> f64 {
+            let pairs = here.iter().zip(data.features().of(other));
+            pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum()
+        };
+        let others = rows.iter().filter(|other| **other != row);
+        let mut others: Vec<(f64, usize)> = others.map(|other| (distance(*other), *other)).collect();
+        others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        others.into_iter().take(self.neighbours).map(|(_, other)| other).collect()
+    }
+}

@@ -1,0 +1,49 @@
+//! Buffers that a thread keeps from evaluation to evaluation, so that none allocates.
+
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+
+thread_local! {
+    static KEPT: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Numbers that go back to their thread when dropped.
+#[derive(Debug)]
+pub(super) struct Buffer(Vec<f64>);
+
+/// This many zeros.
+pub(super) fn zeros(len: usize) -> Buffer {
+    let mut numbers = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
+    numbers.clear();
+    numbers.resize(len, 0.0);
+    Buffer(numbers)
+}
+
+/// These numbers.
+pub(super) fn filled(values: impl Iterator<Item = f64>) -> Buffer {
+    let mut buffer = zeros(0);
+    buffer.0.extend(values);
+    buffer
+}
+
+impl Deref for Buffer {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.0
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let numbers = std::mem::take(&mut self.0);
+        // A thread that is ending has no place left to keep it.
+        let _ = KEPT.try_with(|kept| kept.borrow_mut().push(numbers));
+    }
+}

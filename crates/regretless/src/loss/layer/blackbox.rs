@@ -1,0 +1,81 @@
+//! DBB and NID: one decision, differentiated as a black box.
+//!
+//! ```text
+//! decision x(ĉ), judged with gradient g
+//! DBB: gradient [x(ĉ + λg) − x(ĉ)]/λ, the slope of a linear interpolation of the judgement
+//! NID: gradient −g, as if the decision were −ĉ
+//! ```
+//!
+//! Sources: Vlastelica Pogančić, Paulus, Musil, Martius and Rolínek, "Differentiation of blackbox combinatorial
+//! solvers" (2020); Sahoo, Paulus, Vlastelica, Musil, Kuleshov and Martius, "Backpropagation through combinatorial
+//! algorithms: identity with projection works" (2023).
+//! Solves per evaluation: two (DBB), one (NID).
+//! λ of DBB should move decisions: of the size of the costs over that of g.
+
+use std::fmt;
+
+use super::{Goal, Judge, Layer};
+use crate::error::Result;
+use crate::loss::options::{Label, Options};
+use crate::loss::{Query, buffer};
+use crate::oracle::Asker;
+
+/// How the gradient passes the decision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Blackbox {
+    /// DBB with its λ.
+    Interpolated {
+        /// How far costs are moved along the gradient.
+        lambda: f64,
+    },
+    /// NID.
+    NegativeIdentity,
+}
+
+impl Blackbox {
+    const LAMBDA: f64 = 10.0;
+
+    pub(in crate::loss) fn read_interpolated(options: &mut Options) -> Result<Self> {
+        Ok(Self::Interpolated { lambda: options.positive("lambda", Self::LAMBDA)? })
+    }
+
+    pub(in crate::loss) fn label(self, goal: Goal) -> String {
+        match self {
+            Self::Interpolated { lambda } => {
+                goal.write(Label::default().number("lambda", lambda, Self::LAMBDA)).after("DBB")
+            }
+            Self::NegativeIdentity => goal.write(Label::default()).after("NID"),
+        }
+    }
+}
+
+impl fmt::Display for Blackbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label(Goal::Regret))
+    }
+}
+
+impl Layer for Blackbox {
+    fn decide(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        judge: &mut Judge<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
+        let here = query.ask(asker, query.prediction)?.decision;
+        let mut upstream = buffer::zeros(gradient.len());
+        let value = super::judged_mean(std::slice::from_ref(&here), judge, &mut upstream);
+        match self {
+            Self::NegativeIdentity => gradient.iter_mut().zip(upstream.iter()).for_each(|(out, g)| *out = -g),
+            Self::Interpolated { lambda } => {
+                let moved = query.prediction.iter().zip(upstream.iter()).map(|(p, g)| p + lambda * g);
+                let there = query.ask(asker, &buffer::filled(moved))?.decision;
+                gradient.fill(0.0);
+                there.add_to(1.0 / lambda, gradient);
+                here.add_to(-1.0 / lambda, gradient);
+            }
+        }
+        Ok(value)
+    }
+}

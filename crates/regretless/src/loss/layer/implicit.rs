@@ -1,0 +1,201 @@
+//! I-MLE: the mean decision under Sum-of-Gamma noise, differentiated by moving the costs along the gradient.
+//!
+//! ```text
+//! decision mean_k x(ĉ + σε_k), judged with gradient g
+//! I-MLE:          gradient mean_k [x(ĉ + λg + σε_k) − x(ĉ + σε_k)]/λ
+//! I-MLE(central): gradient mean_k [x(ĉ + λg + σε_k) − x(ĉ − λg + σε_k)]/2λ
+//! AI-MLE:         λ = α‖ĉ‖/‖g‖ in every instance; α starts at 1 and after each training step grows by 0.001 where
+//!                 gradients have fewer than one entry on (moving) average, and shrinks by as much otherwise
+//! ```
+//!
+//! Sources: Niepert, Minervini and Franceschi, "Implicit MLE: backpropagating through discrete exponential family
+//! distributions" (2021); Minervini, Franceschi and Niepert, "Adaptive perturbation-based gradient estimation" (2023).
+//! Solves per evaluation: two per sample, three when central.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Goal, Judge, Layer};
+use crate::decision::Decision;
+use crate::error::Result;
+use crate::loss::noise::{Distribution, Noise, Rows};
+use crate::loss::options::{Label, Options};
+use crate::loss::{Query, buffer};
+use crate::oracle::Asker;
+
+/// How far costs are moved along the gradient.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reach {
+    /// λ, always the same.
+    Fixed(f64),
+    /// α‖ĉ‖/‖g‖ with an α that adapts.
+    Adaptive,
+}
+
+/// The layer in writing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImplicitMle {
+    /// Samples per evaluation.
+    pub samples: usize,
+    /// σ, the size of the noise.
+    pub sigma: f64,
+    /// How far costs are moved.
+    pub reach: Reach,
+    /// Whether they are moved both ways.
+    pub central: bool,
+    /// Where noise comes from.
+    pub noise: Noise,
+}
+
+const SAMPLES: usize = 10;
+const SIGMA: f64 = 1.0;
+const LAMBDA: f64 = 10.0;
+const KAPPA: f64 = 5.0;
+const TERMS: usize = 10;
+
+impl ImplicitMle {
+    pub(in crate::loss) fn read(options: &mut Options, adaptive: bool) -> Result<Self> {
+        let reach = if adaptive { Reach::Adaptive } else { Reach::Fixed(options.positive("lambda", LAMBDA)?) };
+        let kappa = options.positive("kappa", KAPPA)?;
+        Ok(Self {
+            samples: options.count("samples", SAMPLES)?,
+            sigma: options.positive("sigma", SIGMA)?,
+            reach,
+            central: options.flag("central"),
+            noise: Noise::Drawn(Distribution::SumOfGamma { kappa, terms: TERMS }),
+        })
+    }
+
+    pub(in crate::loss) fn label(&self, goal: Goal) -> String {
+        let label = Label::default().flag("central", self.central);
+        let label = label.number("samples", self.samples, SAMPLES).number("sigma", self.sigma, SIGMA);
+        let (name, label) = match self.reach {
+            Reach::Fixed(lambda) => ("I-MLE", label.number("lambda", lambda, LAMBDA)),
+            Reach::Adaptive => ("AI-MLE", label),
+        };
+        let label = match self.noise {
+            Noise::Drawn(Distribution::SumOfGamma { kappa, .. }) => label.number("kappa", kappa, KAPPA),
+            Noise::Drawn(Distribution::Normal) | Noise::Given(_) => label,
+        };
+        goal.write(label).after(name)
+    }
+
+    /// The layer ready for training.
+    pub fn build(&self) -> ImplicitLayer {
+        ImplicitLayer { spec: self.clone(), adapting: Adapting::default() }
+    }
+}
+
+impl fmt::Display for ImplicitMle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label(Goal::Regret))
+    }
+}
+
+/// The layer at work.
+#[derive(Debug)]
+pub struct ImplicitLayer {
+    spec: ImplicitMle,
+    adapting: Adapting,
+}
+
+impl ImplicitLayer {
+    /// Decisions at the prediction moved along `direction`, one per row of noise.
+    fn decisions(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        (reach, direction): (f64, &[f64]),
+    ) -> Result<Vec<Decision>> {
+        let mut rows: Rows<'_> = self.spec.noise.rows(query);
+        let (mut row, mut costs) = (buffer::zeros(direction.len()), buffer::zeros(direction.len()));
+        let mut decisions = Vec::with_capacity(self.spec.samples);
+        for _ in 0..self.spec.samples {
+            rows.next(&mut row);
+            let moved = query.prediction.iter().zip(direction).map(|(p, g)| p + reach * g);
+            costs.iter_mut().zip(moved).zip(row.iter()).for_each(|((c, p), noise)| *c = p + self.spec.sigma * noise);
+            decisions.push(query.ask(asker, &costs)?.decision);
+        }
+        Ok(decisions)
+    }
+
+    fn reach(&self, query: &Query<'_>, upstream: &[f64]) -> f64 {
+        let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
+        match self.spec.reach {
+            Reach::Fixed(lambda) => lambda,
+            Reach::Adaptive => self.adapting.alpha() * norm(query.prediction) / norm(upstream).max(1e-7),
+        }
+    }
+}
+
+impl Layer for ImplicitLayer {
+    fn decide(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        judge: &mut Judge<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
+        let mut upstream = buffer::zeros(gradient.len());
+        let here = self.decisions(query, asker, (0.0, &upstream))?;
+        let value = super::judged_mean(&here, judge, &mut upstream);
+        let reach = self.reach(query, &upstream);
+        gradient.fill(0.0);
+        if reach > 0.0 {
+            let ahead = self.decisions(query, asker, (reach, &upstream))?;
+            let behind = if self.spec.central { self.decisions(query, asker, (-reach, &upstream))? } else { here };
+            let width = if self.spec.central { 2.0 * reach } else { reach };
+            let share = 1.0 / (width * self.spec.samples as f64);
+            ahead.iter().for_each(|x| x.add_to(share, gradient));
+            behind.iter().for_each(|x| x.add_to(-share, gradient));
+        }
+        self.adapting.note(gradient);
+        Ok(value)
+    }
+
+    fn batch_done(&self, training: bool) {
+        self.adapting.batch_done(training);
+    }
+}
+
+/// The α of the adaptive form and what it adapts to. Entries are counted in whole numbers, so that their sum does not
+/// depend on the order in which threads add them.
+#[derive(Debug)]
+struct Adapting {
+    entries: AtomicU64,
+    instances: AtomicU64,
+    /// α and the moving average of entries per instance.
+    state: Mutex<(f64, f64)>,
+}
+
+impl Default for Adapting {
+    fn default() -> Self {
+        Self { entries: AtomicU64::new(0), instances: AtomicU64::new(0), state: Mutex::new((1.0, 1.0)) }
+    }
+}
+
+impl Adapting {
+    const STEP: f64 = 1e-3;
+    const MEMORY: f64 = 0.9;
+
+    fn alpha(&self) -> f64 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn note(&self, gradient: &[f64]) {
+        let entries = gradient.iter().filter(|g| g.abs() > 1e-12).count();
+        self.entries.fetch_add(entries as u64, Ordering::Relaxed);
+        self.instances.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn batch_done(&self, training: bool) {
+        let instances = self.instances.swap(0, Ordering::Relaxed);
+        let entries = self.entries.swap(0, Ordering::Relaxed);
+        if training && instances > 0 {
+            let (alpha, average) = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            *average = Self::MEMORY * *average + (1.0 - Self::MEMORY) * entries as f64 / instances as f64;
+            *alpha = (*alpha + if *average < 1.0 { Self::STEP } else { -Self::STEP }).max(0.0);
+        }
+    }
+}

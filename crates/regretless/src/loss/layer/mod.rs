@@ -1,0 +1,110 @@
+//! Decision layers: the decision itself as a function of predicted costs, with a stand-in for its derivative, which
+//! is 0 almost everywhere.
+//!
+//! A layer answers with a decision (or a mean of several), a [`Goal`] judges it, and the layer carries the gradient of
+//! that judgement back to the predicted costs. Each layer is one file: [`blackbox`] (DBB, NID), [`perturbed`] (DPO),
+//! [`implicit`] (I-MLE), and the regularised one in `loss/frank_wolfe.rs`.
+//!
+//! Use them where the judgement of a decision is more than its cost. For regret alone SPO+ or PFYL train better and
+//! are convex.
+
+pub mod blackbox;
+pub mod implicit;
+pub mod perturbed;
+
+use super::options::{Label, Options};
+use super::{Loss, Query, buffer};
+use crate::error::Result;
+use crate::oracle::Asker;
+
+/// Judges a decision (dense): writes the gradient with respect to it and returns the value.
+pub type Judge<'j> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'j;
+
+/// A decision as a function of predicted costs.
+pub trait Layer: Send + Sync {
+    /// Decides, has the decision judged, and writes the gradient with respect to the predicted costs; returns the
+    /// judgement.
+    ///
+    /// # Errors
+    /// When a solve has no answer.
+    fn decide(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        judge: &mut Judge<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64>;
+
+    /// All instances of a batch were decided, for training or only to judge.
+    fn batch_done(&self, _training: bool) {}
+}
+
+/// What a decision is judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Goal {
+    /// Its regret, c·x − c·x*.
+    #[default]
+    Regret,
+    /// Its squared distance to the best decision, ‖x − x*‖².
+    Distance,
+}
+
+impl Goal {
+    pub(super) fn read(options: &mut Options) -> Self {
+        if options.flag("distance") { Self::Distance } else { Self::Regret }
+    }
+
+    pub(super) fn write(self, label: Label) -> Label {
+        label.flag("distance", self == Self::Distance)
+    }
+
+    /// Value of a decision; writes the gradient with respect to it.
+    fn judge(self, query: &Query<'_>, decision: &[f64], gradient: &mut [f64]) -> f64 {
+        match self {
+            Self::Regret => {
+                gradient.copy_from_slice(query.costs);
+                let cost: f64 = decision.iter().zip(query.costs).map(|(x, c)| x * c).sum();
+                cost - query.best.iter().map(|(j, x)| x * query.costs[j]).sum::<f64>()
+            }
+            Self::Distance => {
+                gradient.copy_from_slice(decision);
+                query.best.add_to(-1.0, gradient);
+                let square = gradient.iter().map(|g| g * g).sum();
+                gradient.iter_mut().for_each(|g| *g *= 2.0);
+                square
+            }
+        }
+    }
+}
+
+/// A layer trained for a goal.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<L> {
+    /// Decides.
+    pub layer: L,
+    /// Judges.
+    pub goal: Goal,
+}
+
+impl<L: Layer> Loss for Judged<L> {
+    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+        let mut judge = |decision: &[f64], upstream: &mut [f64]| self.goal.judge(query, decision, upstream);
+        self.layer.decide(query, asker, &mut judge, gradient)
+    }
+
+    fn solves(&self) -> bool {
+        true
+    }
+
+    fn batch_done(&self, training: bool) {
+        self.layer.batch_done(training);
+    }
+}
+
+/// Has the mean of some decisions judged.
+fn judged_mean(decisions: &[crate::decision::Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
+    let mut mean = buffer::zeros(upstream.len());
+    let share = 1.0 / decisions.len() as f64;
+    decisions.iter().for_each(|x| x.add_to(share, &mut mean));
+    judge(&mean, upstream)
+}

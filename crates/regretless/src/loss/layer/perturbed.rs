@@ -1,0 +1,101 @@
+//! DPO: the mean decision under perturbed costs, differentiated by the score of the noise.
+//!
+//! ```text
+//! decision mean_k x_k, x_k = x(ĉ + σξ_k), judged with gradient g; v_k = x_k·g
+//! gradient = Σ_k ξ_k (v_k − b_k)/(nσ)       b_k = mean of the other v, or 0 (`plain`)
+//! multiplicative (`mul`): x_k = x(ĉ ⊙ exp(σξ_k − σ²/2)), gradient divided by ĉ
+//! ```
+//!
+//! The leave-one-out baseline b_k changes the variance of the gradient, not its mean.
+//!
+//! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed optimizers" (2020).
+//! Solves per evaluation: one per sample.
+
+use std::fmt;
+
+use super::{Goal, Judge, Layer};
+use crate::decision::Decision;
+use crate::error::Result;
+use crate::loss::noise::{Distribution, Noise, Perturbation, Perturbed};
+use crate::loss::options::Options;
+use crate::loss::{Query, buffer};
+use crate::oracle::Asker;
+
+/// The layer and its noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerturbedOptimizer {
+    /// Noise and its size.
+    pub perturbed: Perturbed,
+    /// Whether the mean of the other samples is subtracted.
+    pub baseline: bool,
+}
+
+/// Least size of a predicted cost that a multiplicative perturbation divides by.
+const LEAST_COST: f64 = 1e-7;
+
+impl PerturbedOptimizer {
+    pub(in crate::loss) fn read(options: &mut Options) -> Result<Self> {
+        let perturbation = Perturbation::read(options)?;
+        let perturbed = Perturbed { perturbation, noise: Noise::Drawn(Distribution::Normal) };
+        Ok(Self { perturbed, baseline: !options.flag("plain") })
+    }
+
+    pub(in crate::loss) fn label(&self, goal: Goal) -> String {
+        let label = self.perturbed.perturbation.label().flag("plain", !self.baseline);
+        goal.write(label).after("DPO")
+    }
+
+    /// Solves all samples.
+    fn sample(&self, query: &Query<'_>, asker: &mut Asker<'_>) -> Result<Vec<Decision>> {
+        let Perturbed { perturbation, noise } = &self.perturbed;
+        let width = query.prediction.len();
+        let (mut row, mut costs) = (buffer::zeros(width), buffer::zeros(width));
+        let mut rows = noise.rows(query);
+        let mut decisions = Vec::with_capacity(perturbation.samples);
+        for _ in 0..perturbation.samples {
+            rows.next(&mut row);
+            perturbation.prepare(&mut row);
+            perturbation.apply(query.prediction, &row, &mut costs);
+            decisions.push(query.ask(asker, &costs)?.decision);
+        }
+        Ok(decisions)
+    }
+}
+
+impl fmt::Display for PerturbedOptimizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label(Goal::Regret))
+    }
+}
+
+impl Layer for PerturbedOptimizer {
+    fn decide(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        judge: &mut Judge<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
+        let Perturbed { perturbation, noise } = &self.perturbed;
+        let decisions = self.sample(query, asker)?;
+        let (mut upstream, mut row) = (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
+        let value = super::judged_mean(&decisions, judge, &mut upstream);
+        let worth = buffer::filled(decisions.iter().map(|x| x.iter().map(|(j, x)| x * upstream[j]).sum()));
+        let (count, total) = (decisions.len() as f64, worth.iter().sum::<f64>());
+        // The same noise once more: rows of it are too long to keep them all.
+        let mut rows = noise.rows(query);
+        gradient.fill(0.0);
+        for v in worth.iter() {
+            rows.next(&mut row);
+            let others = if self.baseline && count > 1.0 { (total - v) / (count - 1.0) } else { 0.0 };
+            let factor = (v - others) / (count * perturbation.sigma);
+            gradient.iter_mut().zip(row.iter()).for_each(|(g, xi)| *g += factor * xi);
+        }
+        if perturbation.multiplicative {
+            let divide =
+                |(g, p): (&mut f64, &f64)| *g /= if p.abs() < LEAST_COST { LEAST_COST.copysign(*p) } else { *p };
+            gradient.iter_mut().zip(query.prediction).for_each(divide);
+        }
+        Ok(value)
+    }
+}

@@ -1,0 +1,112 @@
+//! Noise around a prediction: what perturbed methods draw, reproducibly.
+//!
+//! Rows of noise depend on seed, epoch and instance only, never on threads; they are drawn one at a time,
+//! since a row has as many numbers as there are costs. Additive noise turns ĉ into ĉ + σξ, multiplicative
+//! noise into ĉ ⊙ exp(σξ − σ²/2), which keeps signs and means.
+
+use super::Query;
+use crate::random::Stream;
+
+/// The distribution of ξ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Distribution {
+    /// Standard normal.
+    Normal,
+    /// Sum of Gamma (Niepert, Minervini and Franceschi 2021): (Σᵢ Gamma(1/κ, κ/i) − ln terms)/κ.
+    SumOfGamma {
+        /// κ, the usual number of ones of a decision.
+        kappa: f64,
+        /// Terms of the sum.
+        terms: usize,
+    },
+}
+
+/// Where noise comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Noise {
+    /// Drawn for each seed, epoch and instance.
+    Drawn(Distribution),
+    /// Known: for each instance its rows, one after the other.
+    Given(Vec<Vec<f64>>),
+}
+
+impl Noise {
+    /// The rows of noise of a query, from the first.
+    pub(super) fn rows(&self, query: &Query<'_>) -> Rows<'_> {
+        let given = match self {
+            Self::Drawn(_) => &[],
+            Self::Given(instances) => instances[query.instance].as_slice(),
+        };
+        Rows { noise: self, stream: query.stream(), given }
+    }
+}
+
+/// Rows of noise of one instance.
+pub(super) struct Rows<'n> {
+    noise: &'n Noise,
+    stream: Stream,
+    /// Known rows still to come.
+    given: &'n [f64],
+}
+
+impl Rows<'_> {
+    /// The next row.
+    pub(super) fn next(&mut self, row: &mut [f64]) {
+        match self.noise {
+            Noise::Drawn(Distribution::Normal) => self.stream.fill_normal(row),
+            Noise::Drawn(Distribution::SumOfGamma { kappa, terms }) => {
+                row.iter_mut().for_each(|noise| *noise = sum_of_gamma(&mut self.stream, *kappa, *terms));
+            }
+            Noise::Given(_) => {
+                let (next, later) = self.given.split_at(row.len());
+                row.copy_from_slice(next);
+                self.given = later;
+            }
+        }
+    }
+}
+
+fn sum_of_gamma(stream: &mut Stream, kappa: f64, terms: usize) -> f64 {
+    let sum: f64 = (1..=terms).map(|i| stream.gamma(1.0 / kappa) * kappa / i as f64).sum();
+    (sum - (terms as f64).ln()) / kappa
+}
+
+/// How noise changes a prediction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Perturbation {
+    /// Samples per evaluation.
+    pub samples: usize,
+    /// σ, the size of the noise.
+    pub sigma: f64,
+    /// Whether noise multiplies costs instead of being added.
+    pub multiplicative: bool,
+}
+
+impl Perturbation {
+    /// Ten samples of unit size.
+    pub const USUAL: Self = Self { samples: 10, sigma: 1.0, multiplicative: false };
+
+    /// Turns noise into the factors of a multiplicative perturbation; leaves it alone otherwise.
+    pub(super) fn prepare(&self, noise: &mut [f64]) {
+        if self.multiplicative {
+            let (sigma, shift) = (self.sigma, self.sigma * self.sigma / 2.0);
+            noise.iter_mut().for_each(|xi| *xi = (sigma * *xi - shift).exp());
+        }
+    }
+
+    /// Perturbed costs, given prepared noise.
+    pub(super) fn apply(&self, prediction: &[f64], prepared: &[f64], costs: &mut [f64]) {
+        for ((cost, p), noise) in costs.iter_mut().zip(prediction).zip(prepared) {
+            *cost = if self.multiplicative { p * noise } else { p + self.sigma * noise };
+        }
+    }
+}
+
+/// What perturbed methods hold: how much noise, and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Perturbed {
+    /// How noise changes a prediction.
+    pub perturbation: Perturbation,
+    /// Where noise comes from.
+    pub noise: Noise,
+}

@@ -1,0 +1,61 @@
+//! PG: regret's derivative along the true costs, by a finite difference of the optimal value.
+//!
+//! ```text
+//! PG          = [z(ĉ) − z(ĉ − σc)]/σ               gradient [x(ĉ) − x(ĉ − σc)]/σ
+//! PG(central) = [z(ĉ + σc) − z(ĉ − σc)]/2σ         gradient [x(ĉ + σc) − x(ĉ − σc)]/2σ
+//! ```
+//!
+//! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; larger σ give smoother losses.
+//!
+//! Source: Huang and Gupta, "Decision-focused learning with directional gradients" (2024).
+//! Solves per evaluation: two. Needs true costs, but no best decisions.
+//! Use it where predictions cannot be right (a misspecified predictor), where SPO+ may lead astray.
+
+use std::fmt;
+
+use super::options::{Label, Options};
+use super::{Loss, Query, buffer};
+use crate::error::Result;
+use crate::oracle::Asker;
+
+/// The loss and its step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PerturbationGradient {
+    /// σ, the step of the difference.
+    pub sigma: f64,
+    /// Whether the difference is taken on both sides.
+    pub central: bool,
+}
+
+impl PerturbationGradient {
+    const SIGMA: f64 = 0.1;
+
+    pub(super) fn read(options: &mut Options) -> Result<Self> {
+        Ok(Self { central: options.flag("central"), sigma: options.positive("sigma", Self::SIGMA)? })
+    }
+}
+
+impl fmt::Display for PerturbationGradient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = Label::default().flag("central", self.central).number("sigma", self.sigma, Self::SIGMA);
+        f.write_str(&label.after("PG"))
+    }
+}
+
+impl Loss for PerturbationGradient {
+    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+        let (ahead, width) = if self.central { (self.sigma, 2.0 * self.sigma) } else { (0.0, self.sigma) };
+        let moved =
+            |step: f64| buffer::filled(query.prediction.iter().zip(query.costs).map(move |(p, c)| p + step * c));
+        let plus = query.ask(asker, &moved(ahead))?;
+        let minus = query.ask(asker, &moved(-self.sigma))?;
+        gradient.fill(0.0);
+        plus.decision.add_to(1.0 / width, gradient);
+        minus.decision.add_to(-1.0 / width, gradient);
+        Ok((plus.objective - minus.objective) / width)
+    }
+
+    fn solves(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,34 @@
+//! SPO+: the convex upper bound of regret.
+//!
+//! ```text
+//! loss = −z(2ĉ − c) + 2ĉ·x* − z*        z(q) = min q·x,  z* = c·x*
+//! gradient = 2(x* − x(2ĉ − c))
+//! ```
+//!
+//! Source: Elmachtoub and Grigas, "Smart 'Predict, then Optimize'" (2022).
+//! Solves per evaluation: one, at 2ĉ − c. Needs the best decisions.
+//! Use it where a solve is cheap, or with `cache` or `relax` where it is not: the strongest known surrogate on
+//! most small problems, without a setting to tune.
+
+use super::{Loss, Query, buffer};
+use crate::error::Result;
+use crate::oracle::Asker;
+
+/// The loss; it has no settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpoPlus;
+
+impl Loss for SpoPlus {
+    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+        let beyond = buffer::filled(query.prediction.iter().zip(query.costs).map(|(p, c)| 2.0 * p - c));
+        let tempting = query.ask(asker, &beyond)?;
+        gradient.fill(0.0);
+        query.best.add_to(2.0, gradient);
+        tempting.decision.add_to(-2.0, gradient);
+        Ok(2.0 * query.best.dot(query.prediction) - query.best.dot(query.costs) - tempting.objective)
+    }
+
+    fn solves(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,120 @@
+//! One thread's access to an oracle.
+
+use super::{Oracle, Pool, Turn};
+use crate::decision::Decision;
+use crate::problem::Problem;
+use crate::solve::relax::{Relaxation, Relaxer};
+use crate::solve::{Failure, Solution, Solver};
+
+use super::Answer;
+
+/// What solves.
+pub(super) enum Engine {
+    /// The problem itself.
+    Exact(Box<dyn Solver>),
+    /// Its relaxation.
+    Relaxed(Relaxation, Box<dyn Relaxer>),
+}
+
+/// Asks an oracle; the engine goes back when dropped.
+pub struct Asker<'a> {
+    oracle: &'a Oracle,
+    /// Present until dropped.
+    engine: Option<Engine>,
+    pool: Option<&'a Pool>,
+    turn: Turn,
+    /// What was solved since the last time somebody took it, if there is a pool.
+    found: Vec<Decision>,
+    widened: Vec<f64>,
+}
+
+impl<'a> Asker<'a> {
+    pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, pool: Option<&'a Pool>) -> Self {
+        Self { oracle, engine, pool, turn: Turn::Solve, found: Vec::new(), widened: Vec::new() }
+    }
+
+    /// The problem that is solved.
+    pub fn problem(&self) -> &dyn Problem {
+        self.oracle.problem.as_ref()
+    }
+
+    /// The decisions known so far; none where nobody keeps a pool.
+    pub fn known(&self) -> &'a [Decision] {
+        self.pool.map_or(&[], Pool::decisions)
+    }
+
+    /// From now on questions are solved or answered from the pool.
+    pub fn take_turn(&mut self, turn: Turn) {
+        self.turn = turn;
+    }
+
+    /// What was solved since the last call, for the pool.
+    pub fn take_found(&mut self) -> Vec<Decision> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// The best decision for a row of single-precision costs.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn solve_row(&mut self, costs: &[f32]) -> Answer {
+        let mut widened = std::mem::take(&mut self.widened);
+        widened.clear();
+        widened.extend(costs.iter().map(|cost| f64::from(*cost)));
+        let answer = self.solve(&widened);
+        self.widened = widened;
+        answer
+    }
+
+    /// The answer for these costs: solved, counted and checked, or the cheapest known decision.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn solve(&mut self, costs: &[f64]) -> Answer {
+        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+            return Err(Failure::Engine(format!("cost {bad} is not finite")));
+        }
+        match self.turn {
+            Turn::Recall => self.recall(costs),
+            Turn::Solve => {
+                let solution = self.compute(costs)?;
+                if self.pool.is_some() {
+                    self.found.push(solution.decision.clone());
+                }
+                Ok(solution)
+            }
+        }
+    }
+
+    fn recall(&self, costs: &[f64]) -> Answer {
+        self.oracle.counters.pooled();
+        let cheapest = self.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
+        let (decision, objective) = (cheapest.0.clone(), cheapest.1);
+        Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: crate::solve::Status::LimitReached })
+    }
+
+    fn compute(&mut self, costs: &[f64]) -> Answer {
+        match &mut self.engine {
+            Some(Engine::Exact(solver)) => {
+                self.oracle.counters.exact();
+                let mut solution = solver.solve(costs)?;
+                self.oracle.problem.check(&solution.decision).map_err(Failure::WrongAnswer)?;
+                solution.objective = solution.decision.dot(costs);
+                Ok(solution)
+            }
+            Some(Engine::Relaxed(_, relaxer)) => {
+                self.oracle.counters.relaxed();
+                relaxer.relax(costs)
+            }
+            None => Err(Failure::Engine("the engine is gone".into())),
+        }
+    }
+}
+
+impl Drop for Asker<'_> {
+    fn drop(&mut self) {
+        if let Some(engine) = self.engine.take() {
+            self.oracle.take_back(engine);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Methods in writing: a loss, how its questions are answered, on which labels it trains, and what follows.
+//!
+//! ```text
+//! SPO+      SPO+ relax      PFYL cache 5%      MAP cache 0%      MSE(O) knn(10,0.5)      MAE(O,S) then SPO+
+//! ```
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::label::Robust;
+use crate::loss::LossSpec;
+use crate::oracle::OracleSettings;
+
+/// A way to train, by the label that reports print.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Method {
+    /// What is minimised.
+    pub loss: LossSpec,
+    /// How the questions of the loss are answered.
+    pub oracle: OracleSettings,
+    /// Whether labels are made robust first.
+    pub robust: Option<Robust>,
+    /// The method that trains on from the result.
+    pub then: Option<Box<Method>>,
+}
+
+impl From<LossSpec> for Method {
+    fn from(loss: LossSpec) -> Self {
+        Self { loss, oracle: OracleSettings::default(), robust: None, then: None }
+    }
+}
+
+impl Method {
+    /// This method and those that follow.
+    pub fn stages(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |method| method.then.as_deref())
+    }
+
+    /// The label of this stage alone.
+    pub fn stage_label(&self) -> String {
+        let robust = self.robust.map_or_else(String::new, |robust| format!(" {robust}"));
+        format!("{}{}{robust}", self.loss, self.oracle)
+    }
+
+    /// Checks that the parts fit together.
+    ///
+    /// # Errors
+    /// When questions are to be answered in a certain way and the loss asks none.
+    pub fn check(&self) -> Result<()> {
+        if self.oracle != OracleSettings::default() && self.loss.cos().is_some() {
+            let message = format!("'{}' asks no questions during training, so that", self.loss);
+            return Err(Error::setting(format!("{message} '{}' means nothing here", self.oracle.to_string().trim())));
+        }
+        Ok(())
+    }
+
+    fn read_stage(text: &str) -> Result<Self> {
+        let words = words(text);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let Some((loss, mut rest)) = words.split_first().map(|(loss, rest)| (*loss, rest)) else {
+            return Err(Error::unknown("loss", text, &LossSpec::CHOICES));
+        };
+        let mut method = Self::from(loss.parse::<LossSpec>()?);
+        while let Some(word) = rest.first() {
+            if method.oracle.read(&mut rest).map_err(|e| Error::setting(format!("method '{text}': {e}")))? {
+                continue;
+            }
+            let Some(robust) = read_robust(word) else { return Err(unknown(text, word)) };
+            method.robust = Some(robust);
+            rest = &rest[1..];
+        }
+        method.check()?;
+        Ok(method)
+    }
+}
+
+/// Splits at white space outside brackets.
+fn words(text: &str) -> Vec<String> {
+    let (mut words, mut depth) = (vec![String::new()], 0_i32);
+    for c in text.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        match words.last_mut() {
+            Some(word) if !c.is_whitespace() || depth > 0 => word.push(c),
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// `knn`, `knn(k)` or `knn(k,weight)`.
+fn read_robust(word: &str) -> Option<Robust> {
+    let usual = Robust::default();
+    let rest = word.strip_prefix("knn")?;
+    if rest.is_empty() {
+        return Some(usual);
+    }
+    let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
+    let (neighbours, weight) = inside.split_once(',').unwrap_or((inside, "0.5"));
+    let neighbours = neighbours.trim().parse().ok().filter(|k| *k >= 1)?;
+    let weight = weight.trim().parse().ok().filter(|w| (0.0..=1.0).contains(w))?;
+    Some(Robust { neighbours, weight })
+}
+
+fn unknown(text: &str, word: &str) -> Error {
+    let choices = [OracleSettings::CHOICES.as_slice(), &["knn(10,0.5)", "then another method"]].concat();
+    Error::unknown(&format!("addition in method '{text}':"), word, &choices)
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.stage_label())?;
+        self.then.as_ref().map_or(Ok(()), |then| write!(f, " then {then}"))
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let stages: Vec<Self> = text.split(" then ").map(Self::read_stage).collect::<Result<_>>()?;
+        let joined = stages.into_iter().rev().reduce(|later, earlier| Self { then: Some(Box::new(later)), ..earlier });
+        joined.ok_or_else(|| Error::unknown("loss", text, &LossSpec::CHOICES))
+    }
+}
+
+impl TryFrom<String> for Method {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Method> for String {
+    fn from(method: Method) -> Self {
+        method.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Method;
+
+    #[test]
+    fn labels_read_back_as_they_were_written() {
+        for label in [
+            "SPO+",
+            "SPO+ relax",
+            "SPO+ relax tight cache 5%",
+            "PFYL(mul,sigma=0.5) cache 7%",
+            "SPO+ cache 0% per instance most 500",
+            "MSE(O,S) knn(10,0.5)",
+            "MAE(O,S) then SPO+ cache 5% then PFYL",
+        ] {
+            assert_eq!(label.parse::<Method>().unwrap().to_string(), label);
+        }
+        assert_eq!("spo+  relax".parse::<Method>().unwrap().to_string(), "SPO+ relax");
+        assert_eq!("mse( o , s) knn".parse::<Method>().unwrap().to_string(), "MSE(O,S) knn(10,0.5)");
+        assert_eq!("PFYL(samples=10,sigma=1)".parse::<Method>().unwrap().to_string(), "PFYL");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_answered_with_the_choices() {
+        let message = |label: &str| label.parse::<Method>().unwrap_err().to_string();
+        assert!(message("SPO").contains("SPO+"), "{}", message("SPO"));
+        assert!(message("").contains("PFYL"), "{}", message(""));
+        assert!(message("SPO+ fast").contains("relax tight"), "{}", message("SPO+ fast"));
+        assert!(message("SPO+ cache 105%").contains("0% to 100%"), "{}", message("SPO+ cache 105%"));
+        assert!(message("SPO+ cache").contains("cache 5%"), "{}", message("SPO+ cache"));
+        assert!(message("SPO+ relax relax").contains("twice"), "{}", message("SPO+ relax relax"));
+        assert!(message("SPO+(samples=3)").contains("no options"), "{}", message("SPO+(samples=3)"));
+        assert!(message("PFYL(sample=3)").contains("samples"), "{}", message("PFYL(sample=3)"));
+        assert!(message("PFYL(samples=0)").contains("whole number"), "{}", message("PFYL(samples=0)"));
+        assert!(message("PFYL(sigma=-1)").contains("above 0"), "{}", message("PFYL(sigma=-1)"));
+        assert!(message("MSE relax").contains("no questions"), "{}", message("MSE relax"));
+        assert!(message("MSE then ").contains("SPO+"), "{}", message("MSE then "));
+        assert!(message("MSE knn(0)").contains("knn"), "{}", message("MSE knn(0)"));
+    }
+}

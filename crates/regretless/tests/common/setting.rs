@@ -1,0 +1,86 @@
+//! A labelled table with its problem, oracle and split, ready to train on.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::sync::Arc;
+
+use regretless::Result;
+use regretless::data::synthetic::Recipe as DataRecipe;
+use regretless::data::{Dataset, Matrix, Split};
+use regretless::evaluate::{Evaluation, evaluate};
+use regretless::label::Labelled;
+use regretless::oracle::Oracle;
+use regretless::parallel::Threads;
+use regretless::predict::{Model, PredictorSpec};
+use regretless::problem::{Benchmark, Problem, ProblemSpec};
+use regretless::train::{Method, Recipe, Settings, Task, Trained, train};
+use regretless::watch::Silent;
+
+pub struct Setting {
+    pub problem: ProblemSpec,
+    pub data: Labelled,
+    pub split: Split,
+    pub oracle: Oracle,
+}
+
+impl Setting {
+    pub fn new(problem: ProblemSpec, data: Dataset, counts: [usize; 3], threads: usize) -> Self {
+        let built = problem.build().unwrap();
+        Self::solved_as(built, (problem, data), counts, threads)
+    }
+
+    /// The same with another problem behind the oracle.
+    pub fn solved_as(
+        solved: Arc<dyn Problem>,
+        (problem, data): (ProblemSpec, Dataset),
+        counts: [usize; 3],
+        threads: usize,
+    ) -> Self {
+        let oracle = Oracle::new(solved).with_threads(Threads::new(threads).unwrap());
+        let split = Split::in_order(data.len(), counts).unwrap();
+        let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+        Self { problem, data, split, oracle }
+    }
+
+    /// Paths through a grid of 4 by 4 nodes: 160 rows train, 40 validate, 60 test.
+    pub fn paths(threads: usize) -> Self {
+        let (problem, data) = Self::path_data();
+        Self::new(problem, data, [160, 40, 60], threads)
+    }
+
+    pub fn path_data() -> (ProblemSpec, Dataset) {
+        let benchmark: Benchmark = "SP4x4".parse().unwrap();
+        benchmark.generate(DataRecipe::paper(260, 3)).unwrap()
+    }
+
+    pub fn task(&self) -> Task<'_> {
+        Task { data: &self.data, split: &self.split, oracle: &self.oracle, watch: &Silent }
+    }
+
+    pub fn train(&self, method: &str, settings: Settings) -> Result<Trained> {
+        self.train_with(method, PredictorSpec::Linear, settings)
+    }
+
+    pub fn train_with(&self, method: &str, predictor: PredictorSpec, settings: Settings) -> Result<Trained> {
+        self.follow(&Recipe::new(method.parse::<Method>()?, predictor, settings))
+    }
+
+    pub fn follow(&self, recipe: &Recipe) -> Result<Trained> {
+        train(&self.task(), recipe, &self.problem)
+    }
+
+    pub fn test(&self, model: &Model) -> Evaluation {
+        let mut predictions = model.predict(self.data.data().features()).unwrap();
+        self.data.sense().flip(predictions.as_mut_slice());
+        let width = predictions.cols();
+        let rows: Vec<f32> = self.split.test.iter().flat_map(|row| predictions.row(*row).to_vec()).collect();
+        let rows = Matrix::new(self.split.test.len(), width, rows).unwrap();
+        evaluate(&rows, &self.data, &self.split.test, (&self.oracle, &Silent)).unwrap()
+    }
+}
+
+/// A few large steps.
+pub fn quick() -> Settings {
+    Settings { epochs: 12, learning_rate: 0.02, ..Settings::default() }
+}

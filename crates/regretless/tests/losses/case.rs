@@ -1,0 +1,137 @@
+//! A golden file of losses: its problem with a real engine, its inputs in minimising form, its checks.
+
+use std::sync::Arc;
+
+use regretless::Decision;
+use regretless::loss::noise::Noise;
+use regretless::loss::{Draw, Layer, Loss, Query};
+use regretless::oracle::{Answering, Asker, Oracle, Turn};
+use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
+use serde_json::Value;
+
+use super::common::{assert_close, golden, numbers, rows};
+
+pub struct Case {
+    pub name: &'static str,
+    pub file: Value,
+    pub oracle: Oracle,
+    pub sign: f64,
+    pub costs: Vec<Vec<f64>>,
+    pub best: Vec<Decision>,
+    pub pool: Vec<Decision>,
+}
+
+fn decisions(value: &Value) -> Vec<Decision> {
+    rows(value).iter().map(|x| Decision::from_dense(x)).collect()
+}
+
+fn problem(spec: &Value) -> Arc<dyn Problem> {
+    match spec["kind"].as_str().unwrap() {
+        "knapsack" => Arc::new(
+            Knapsack { weights: rows(&spec["weights"]), capacity: numbers(&spec["capacity"]) }.checked().unwrap(),
+        ),
+        "tsp" => Arc::new(Tsp { nodes: spec["nodes"].as_u64().unwrap() as usize }),
+        _ => Arc::new(ShortestPath { grid: [4, 5] }.checked().unwrap()),
+    }
+}
+
+impl Case {
+    /// All golden files of losses; none, and a word about it, where they are absent.
+    pub fn all() -> Vec<Self> {
+        let names = ["losses_sp4x5_min", "losses_ks10_max", "losses_tsp7_min"];
+        names.into_iter().filter_map(Self::read).collect()
+    }
+
+    fn read(name: &'static str) -> Option<Self> {
+        let file = golden(name)?;
+        let sign = if file["sense"] == "max" { -1.0 } else { 1.0 };
+        let oracle = Oracle::new(problem(&file["problem"]));
+        let inputs = &file["inputs"];
+        let (best, pool) = (decisions(&inputs["true_sol"]), decisions(&inputs["pool"]));
+        let costs = turned(sign, &rows(&inputs["true_cost"]));
+        Some(Self { name, sign, oracle, costs, best, pool, file })
+    }
+
+    /// The golden values of a loss, or a part of the file that it refers to.
+    pub fn golden(&self, loss: &str) -> &Value {
+        &self.file["losses"][loss]
+    }
+
+    pub fn number(&self, loss: &str, name: &str) -> f64 {
+        self.golden(loss)[name].as_f64().unwrap()
+    }
+
+    /// Predictions of a loss (its own, or those of the file), to be minimised.
+    pub fn predictions(&self, loss: &str) -> Vec<Vec<f64>> {
+        let own = &self.golden(loss)["pred"];
+        turned(self.sign, &rows(if own.is_null() { &self.file["inputs"]["pred"] } else { own }))
+    }
+
+    /// Noise of a loss, given; additive noise is added to costs and so turns with them.
+    pub fn noise(&self, loss: &str, multiplicative: bool) -> Noise {
+        let own = &self.golden(loss)["noise"];
+        if let Some(other) = own.as_str().and_then(|text| text.strip_prefix("as ")) {
+            return self.noise(other, multiplicative);
+        }
+        let sign = if multiplicative { 1.0 } else { self.sign };
+        let instances = own.as_array().unwrap().iter();
+        Noise::Given(instances.map(|instance| turned(sign, &rows(instance)).concat()).collect())
+    }
+
+    pub fn query<'a>(&'a self, instance: usize, prediction: &'a [f64]) -> Query<'a> {
+        let (costs, best) = (&self.costs[instance], &self.best[instance]);
+        Query { instance, costs, prediction, best, draw: Draw::default() }
+    }
+
+    /// Compares values and gradients with the golden ones, which are in the user's sense.
+    pub fn check(&self, golden: &str, loss: &dyn Loss, answering: &Answering<'_>, tolerance: f64) {
+        self.check_with(golden, loss, &mut answering.asker(), tolerance);
+    }
+
+    /// The same with every question answered from the pool.
+    pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &Answering<'_>) {
+        let mut asker = answering.asker();
+        asker.take_turn(Turn::Recall);
+        self.check_with(golden, loss, &mut asker, 1e-8);
+    }
+
+    fn check_with(&self, golden: &str, loss: &dyn Loss, asker: &mut Asker<'_>, tolerance: f64) {
+        let what = format!("{} {golden}", self.name);
+        let (mut values, mut gradients) = (Vec::new(), Vec::new());
+        for (instance, prediction) in self.predictions(golden).iter().enumerate() {
+            let mut gradient = vec![f64::NAN; prediction.len()];
+            values.push(loss.evaluate(&self.query(instance, prediction), asker, &mut gradient).unwrap());
+            gradients.extend(gradient.iter().map(|g| self.sign * g / self.costs.len() as f64));
+        }
+        let expected = self.golden(golden);
+        assert_close(&values, &numbers(&expected["per_instance"]), tolerance, &what);
+        assert_close(&gradients, &rows(&expected["grad_of_mean"]).concat(), tolerance, &format!("{what} gradient"));
+    }
+
+    /// Compares decisions and the gradients sent back with the golden ones.
+    pub fn check_layer(&self, golden: &str, layer: &dyn Layer, tolerance: f64) {
+        let what = format!("{} {golden}", self.name);
+        let expected = self.golden(golden);
+        let upstream = rows(&expected["upstream"]);
+        let (mut decisions, mut gradients) = (Vec::new(), Vec::new());
+        for (instance, prediction) in self.predictions(golden).iter().enumerate() {
+            let mut gradient = vec![f64::NAN; prediction.len()];
+            let mut judge = |decision: &[f64], out: &mut [f64]| {
+                decisions.extend_from_slice(decision);
+                out.copy_from_slice(&upstream[instance]);
+                7.0
+            };
+            let query = self.query(instance, prediction);
+            let value = layer.decide(&query, &mut self.oracle.asker(), &mut judge, &mut gradient).unwrap();
+            assert_eq!(value, 7.0, "{what}");
+            gradients.extend(gradient.iter().map(|g| self.sign * g));
+        }
+        assert_close(&decisions, &rows(&expected["forward"]).concat(), 1e-8, &what);
+        assert_close(&gradients, &rows(&expected["vjp"]).concat(), tolerance, &format!("{what} gradient"));
+    }
+}
+
+/// All numbers times a sign.
+pub fn turned(sign: f64, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    rows.iter().map(|row| row.iter().map(|value| sign * value).collect()).collect()
+}
