@@ -9,6 +9,7 @@
 //! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
 //! * [`candidates`], [`start`], [`local`], [`array`]: good tours.
 //! * `graph`, `sparse_tree`, `search`: the exact search.
+//! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
 
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;

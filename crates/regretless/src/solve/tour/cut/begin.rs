@@ -7,12 +7,16 @@ use crate::solve::tour::edges::{Distances, edge_index};
 use crate::solve::tour::local::LocalSearch;
 use crate::solve::tour::one_tree::OneTree;
 use crate::solve::tour::search::{Incumbent, Rules};
+use crate::solve::tour::sparse_ascent::SparseAscent;
 use crate::solve::tour::start::Greedy;
 
 /// Neighbours per node that the local search looks at.
 const NEIGHBOURS: usize = 5;
 /// Edges per node that the linear relaxation starts with.
 const COLUMNS: usize = 5;
+
+/// Beyond this many nodes the ascent looks at candidate edges only, in more steps.
+const DENSE_NODES: usize = 150;
 
 /// A first tour and multipliers; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +26,7 @@ pub(super) struct Beginning {
     pub(super) order: Vec<u32>,
     reduced: Distances,
     tree: OneTree,
+    sparse: SparseAscent,
     candidates: Candidates,
     greedy: Greedy,
     local: LocalSearch,
@@ -31,18 +36,32 @@ impl Beginning {
     /// Takes over costs and finds a tour and multipliers by them, after so many trees and no kicks.
     pub(super) fn start(&mut self, nodes: usize, costs: &[f64], steps: usize) {
         self.distances.fill(nodes, costs);
-        self.multipliers.clear();
-        self.multipliers.resize(nodes, 0.0);
-        self.candidates.by_cost(&self.distances, NEIGHBOURS);
-        self.order.clear();
-        self.order.extend_from_slice(self.greedy.tour(&self.distances, &self.candidates));
+        self.first_multipliers();
+        self.find_cheap_tour();
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
         self.raise(Goal { target: 0.0, enough: f64::INFINITY, steps, pace: 0.5, patience: 3 });
+        self.find_cheap_tour();
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+    }
+
+    /// The common part of the costs or nothing, whichever gives the higher bound.
+    fn first_multipliers(&mut self) {
+        self.multipliers.clear();
+        self.multipliers.resize(self.distances.nodes(), 0.0);
+        let plain = self.tree.grow(&self.distances, &self.multipliers);
+        self.distances.common_part(&mut self.multipliers);
+        if self.tree.grow(&self.distances, &self.multipliers) < plain {
+            self.multipliers.fill(0.0);
+            self.tree.grow(&self.distances, &self.multipliers);
+        }
+    }
+
+    /// Candidates by reduced cost, and a greedy tour of them.
+    fn find_cheap_tour(&mut self) {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, NEIGHBOURS);
         self.order.clear();
         self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
     }
 
     /// Raises the 1-tree bound towards the present tour; returns it.
@@ -51,8 +70,12 @@ impl Beginning {
     }
 
     fn raise(&mut self, goal: Goal) -> f64 {
-        let target = self.distances.length(&self.order);
-        self.tree.ascend(&self.distances, &mut self.multipliers, &Goal { target, ..goal })
+        let goal = Goal { target: self.distances.length(&self.order), ..goal };
+        if self.distances.nodes() <= DENSE_NODES {
+            return self.tree.ascend(&self.distances, &mut self.multipliers, &goal);
+        }
+        let state = (&mut self.tree, &mut self.multipliers[..]);
+        self.sparse.run(&self.distances, &self.candidates, state, &Goal { steps: 3 * goal.steps, ..goal })
     }
 
     /// Searches a better tour among the edges near to the 1-tree.

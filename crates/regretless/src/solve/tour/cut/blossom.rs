@@ -58,3 +58,27 @@ fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<
         leaving.iter().zip(&tooth).filter(|(_, tooth)| **tooth).map(|((ends, _), _)| ends.to_vec()).collect();
     if teeth.len() >= 3 { Some(Cut::comb(nodes, handle, &teeth)) } else { Cut::ring(nodes, handle) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::blossoms;
+    use crate::solve::tour::cut::support::Support;
+
+    #[test]
+    fn three_full_edges_out_of_a_half_triangle_make_a_blossom() {
+        // Two triangles of halves, joined by three paths of ones: all degrees 2, no loose set.
+        let halves = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)].map(|(i, j)| ([i, j], 0.5));
+        let ones = [(0, 3), (1, 4), (2, 5)].map(|(i, j)| ([i, j], 1.0));
+        let support = Support { nodes: 6, edges: halves.into_iter().chain(ones).collect() };
+        let cuts = blossoms(&support);
+        assert!(!cuts.is_empty());
+        for cut in &cuts {
+            let inside = |set: &[u32]| {
+                let both = |ends: &[u32; 2]| ends.iter().all(|node| set.contains(node));
+                support.edges.iter().filter(|(ends, _)| both(ends)).map(|(_, value)| value).sum::<f64>()
+            };
+            let total: f64 = cut.sets.iter().map(|set| inside(set)).sum();
+            assert!(cut.sets.len() == 4 && total > f64::from(cut.most) + 0.4, "{cut:?} {total}");
+        }
+    }
+}

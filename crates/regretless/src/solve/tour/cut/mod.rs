@@ -110,9 +110,8 @@ impl TourCut {
         let decision = Decision::choosing(best.edges.drain(..));
         let distances = &self.begin.distances;
         let noise = distances.noise();
-        let close =
-            if distances.whole() { floor > objective - 1.0 + noise.min(0.5) } else { floor >= objective - noise };
-        if close {
+        let exact = Rules::new(distances, Limits { gap: 0.0, ..self.limits });
+        if floor > exact.level(objective) {
             return Solution::optimal(decision, objective);
         }
         let bound = (floor - noise).min(objective);

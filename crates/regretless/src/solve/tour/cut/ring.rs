@@ -215,3 +215,45 @@ fn adjacency(nodes: usize, edges: &[(u32, u32, f64)]) -> (Vec<u32>, Vec<(u32, f6
     }
     (start, list)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::loose_rings;
+    use crate::solve::tour::cut::support::Support;
+
+    fn support(nodes: usize, edges: &[(u32, u32, f64)]) -> Support {
+        Support { nodes, edges: edges.iter().map(|(i, j, value)| ([*i, *j], *value)).collect() }
+    }
+
+    #[test]
+    fn two_rings_are_told_apart() {
+        let rings = support(6, &[(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0), (3, 5, 1.0)]);
+        let cuts = loose_rings(&rings);
+        assert_eq!(cuts.len(), 1);
+        assert_eq!((&*cuts[0].sets[0], cuts[0].most), (&[3, 4, 5][..], 2));
+    }
+
+    #[test]
+    fn a_set_that_hangs_by_less_than_two_is_found() {
+        // Two triangles joined by a single unit of edges, each degree 2.
+        let edges = [
+            (0, 1, 0.75),
+            (0, 2, 0.75),
+            (1, 2, 1.0),
+            (3, 4, 0.75),
+            (3, 5, 0.75),
+            (4, 5, 1.0),
+            (0, 3, 0.5),
+            (1, 4, 0.25),
+            (2, 5, 0.25),
+        ];
+        let cuts = loose_rings(&support(6, &edges));
+        assert!(cuts.iter().any(|cut| *cut.sets[0] == [3, 4, 5]), "{cuts:?}");
+    }
+
+    #[test]
+    fn a_tour_has_no_loose_set() {
+        let tour: Vec<_> = (0..9).map(|i: u32| (i.min((i + 1) % 9), i.max((i + 1) % 9), 1.0)).collect();
+        assert!(loose_rings(&support(9, &tour)).is_empty());
+    }
+}

@@ -152,6 +152,6 @@ impl Tail {
         let little = objective - self.last < 0.01 * (enough - objective);
         self.flat = if little { self.flat + 1 } else { 0 };
         self.last = objective;
-        self.flat > 5
+        self.flat > 2
     }
 }
