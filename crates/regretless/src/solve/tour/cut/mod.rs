@@ -5,10 +5,10 @@
 //! edges of every node, and cuts and edges join until neither is violated at the root. Edges whose
 //! reduced cost exceeds the gap are out for good; what is left is searched.
 //!
-//! * [`begin`]: tour and multipliers. [`master`]: the linear relaxation. [`price`]: what duals prove.
-//! * [`cuts`], [`support`], [`ring`], [`blossom`]: inequalities and how violated ones are found.
-//! * [`root`]: the relaxation over all edges. [`tree`]: the search below it.
-//! * [`relax`], [`range`]: the relaxation as an end in itself, and how far costs may move.
+//! * `begin`: tour and multipliers. `master`: the linear relaxation. `price`: what duals prove.
+//! * `cuts`, `support`, `ring`, `blossom`: inequalities and how violated ones are found.
+//! * `root`: the relaxation over all edges. `tree`: the search below it.
+//! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
 
 use super::edges::num_edges;
 use super::search::{Incumbent, Rules};
