@@ -1,0 +1,195 @@
+//! What to decide next: an edge with a fractional value, or a set of customers whose visits are
+//! fractional, whichever raises the bounds of both children most.
+//!
+//! The effect of a decision is found by a few steps of dual simplex the first time, and taken from what
+//! was learnt then afterwards (Applegate, Bixby, Chvátal and Cook 1995).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::master::{Master, Snapshot};
+use super::rows::Cut;
+use super::support::TINY;
+use crate::solve::Failure;
+use crate::solve::highs::Outcome;
+
+/// Fractional edges that are considered.
+const EDGES: usize = 6;
+/// Sets that are considered.
+const SETS: usize = 4;
+/// Steps of dual simplex that a consideration takes.
+const PROBE_STEPS: u32 = 20;
+
+/// What a decision is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum At {
+    /// A column.
+    Edge(usize),
+    /// A row of the pool.
+    Set(u32),
+}
+
+impl At {
+    fn limits(self, master: &Master) -> [f64; 2] {
+        match self {
+            Self::Edge(column) => master.bounds(column),
+            Self::Set(place) => master.limits(place),
+        }
+    }
+
+    fn set(self, master: &mut Master, limits: [f64; 2]) -> Result<(), Failure> {
+        match self {
+            Self::Edge(column) => master.set_bounds(column, limits),
+            Self::Set(place) => master.set_limits(place, limits),
+        }
+    }
+}
+
+/// Decisions from a node up to the root.
+#[derive(Debug)]
+pub(super) struct Decided {
+    pub(super) at: At,
+    pub(super) limits: [f64; 2],
+    pub(super) above: Option<Rc<Decided>>,
+}
+
+impl Decided {
+    /// Enforces this decision alone.
+    pub(super) fn enforce(&self, master: &mut Master) -> Result<(), Failure> {
+        let [low, high] = self.at.limits(master);
+        // Bounds that contradict each other would be refused; the narrower of two serves as well, as the
+        // level excludes all of such a node.
+        let limits = [low.max(self.limits[0]).min(self.limits[1]), high.min(self.limits[1]).max(self.limits[0])];
+        self.at.set(master, limits)
+    }
+
+    /// Enforces all decisions from here up to the root.
+    pub(super) fn apply(&self, master: &mut Master) -> Result<(), Failure> {
+        let mut at = Some(self);
+        while let Some(decision) = at {
+            decision.enforce(master)?;
+            at = decision.above.as_deref();
+        }
+        Ok(())
+    }
+}
+
+/// What is known of the effect of a decision, per unit of change.
+#[derive(Debug, Clone, Copy, Default)]
+struct Effect {
+    sum: f64,
+    count: u32,
+}
+
+/// A choice: what is decided, and the limits of the two children, the more promising first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Split {
+    pub(super) at: At,
+    pub(super) children: [[f64; 2]; 2],
+}
+
+/// Chooses decisions and remembers their effects.
+#[derive(Debug, Default)]
+pub(super) struct Branching {
+    effects: HashMap<At, [Effect; 2]>,
+    places: HashMap<Vec<u32>, u32>,
+}
+
+impl Branching {
+    /// The decision to make at the point solved last.
+    pub(super) fn choose(
+        &mut self,
+        master: &mut Master,
+        between: &[(f64, Vec<u32>)],
+        basis: Option<&Snapshot>,
+        level: f64,
+    ) -> Result<Option<Split>, Failure> {
+        let objective = master.objective();
+        let candidates = self.candidates(master, between)?;
+        if let (Some(basis), true) = (basis, candidates.iter().any(|(at, _)| matches!(at, At::Set(_)))) {
+            master.restore(basis)?;
+        }
+        let room = if level.is_finite() { level - objective } else { 0.1 * objective.abs() };
+        let most = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
+        master.limit_steps(Some(PROBE_STEPS))?;
+        let mut chosen: Option<(f64, Split)> = None;
+        for (at, value) in candidates {
+            let [low, high] = at.limits(master);
+            let children = [[low, value.floor()], [value.ceil(), high]];
+            let mut gains = [0.0; 2];
+            for side in 0..2 {
+                let change = if side == 0 { value - value.floor() } else { value.ceil() - value };
+                let known = self.effects.get(&at).map_or(Effect::default(), |effects| effects[side]);
+                if known.count > 0 {
+                    gains[side] = (known.sum / f64::from(known.count) * change).min(most);
+                    continue;
+                }
+                let gain = probe(master, at, children[side], basis)? - objective;
+                gains[side] = gain.clamp(0.0, most);
+                let effect = &mut self.effects.entry(at).or_default()[side];
+                effect.sum += gains[side] / change;
+                effect.count += 1;
+            }
+            let score = (gains[0] + 1e-3 * most) * (gains[1] + 1e-3 * most);
+            if chosen.is_none_or(|(most, _)| score > most) {
+                let children = if gains[0] <= gains[1] { children } else { [children[1], children[0]] };
+                chosen = Some((score, Split { at, children }));
+            }
+        }
+        master.limit_steps(None)?;
+        Ok(chosen.map(|(_, split)| split))
+    }
+
+    /// Edges and sets to consider, with their values.
+    fn candidates(&mut self, master: &mut Master, between: &[(f64, Vec<u32>)]) -> Result<Vec<(At, f64)>, Failure> {
+        let mut edges: Vec<(f64, usize)> = Vec::new();
+        for (column, value) in master.point.value.iter().enumerate() {
+            let room = (value - value.floor()).min(value.ceil() - value);
+            if room > TINY {
+                edges.push((room, column));
+            }
+        }
+        edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        edges.truncate(EDGES);
+        let mut sets: Vec<(f64, Vec<u32>)> =
+            between.iter().map(|(half, set)| ((half - 1.45).abs(), set.clone())).collect();
+        sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
+        sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        sets.truncate(SETS);
+        let mut candidates: Vec<(At, f64)> =
+            edges.into_iter().map(|(_, column)| (At::Edge(column), master.point.value[column])).collect();
+        for (_, set) in sets {
+            let place = match self.places.get(&set) {
+                Some(place) => *place,
+                None => {
+                    let place = master.add_cuts(&[Cut::free(set.clone())])?;
+                    self.places.insert(set, place);
+                    place
+                }
+            };
+            let value = master.activity(place);
+            if (value - value.round()).abs() > TINY {
+                candidates.push((At::Set(place), value));
+            }
+        }
+        Ok(candidates)
+    }
+}
+
+/// Objective after a few steps with one more decision; infinite when there is no point.
+fn probe(master: &mut Master, at: At, limits: [f64; 2], basis: Option<&Snapshot>) -> Result<f64, Failure> {
+    let before = at.limits(master);
+    at.set(master, limits)?;
+    let objective = match master.run()? {
+        Outcome::Infeasible | Outcome::BoundPassed => f64::INFINITY,
+        Outcome::Optimal | Outcome::IterationLimit => master.objective(),
+        other @ (Outcome::Unbounded | Outcome::UnboundedOrInfeasible | Outcome::NodeLimit) => {
+            return Err(Failure::Engine(format!("a trial ended as {other:?}")));
+        }
+    };
+    at.set(master, before)?;
+    if let Some(basis) = basis {
+        master.restore(basis)?;
+    }
+    Ok(objective)
+}
