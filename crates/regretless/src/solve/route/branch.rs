@@ -111,7 +111,7 @@ impl Branching {
         }
         let room = if level.is_finite() { level - objective } else { 0.1 * objective.abs() };
         let most = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
-        master.limit_steps(Some(PROBE_STEPS))?;
+        master.limit_steps(Some(crate::solve::route::knob("PROBE",15.0) as u32))?;
         let mut chosen: Option<(f64, Split)> = None;
         for (at, value) in candidates {
             let [low, high] = at.limits(master);
@@ -150,12 +150,12 @@ impl Branching {
             }
         }
         edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        edges.truncate(EDGES);
+        edges.truncate(crate::solve::route::knob("EDGES",5.0) as usize);
         let mut sets: Vec<(f64, Vec<u32>)> =
-            between.iter().map(|(half, set)| ((half - 1.45).abs(), set.clone())).collect();
+            between.iter().map(|(half, set)| ((half - crate::solve::route::knob("MID",1.45)).abs(), set.clone())).collect();
         sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
         sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-        sets.truncate(SETS);
+        sets.truncate(crate::solve::route::knob("SETS",2.0) as usize);
         let mut candidates: Vec<(At, f64)> =
             edges.into_iter().map(|(_, column)| (At::Edge(column), master.point.value[column])).collect();
         for (_, set) in sets {

@@ -5,7 +5,7 @@
 //! negative, real and far from metric, demands may be any numbers; loads are compared with a tolerance of
 //! 10⁻⁹ of the capacity. The answer depends on costs and demands only.
 //!
-//! * [`start`]: good routes. [`master`]: the linear relaxation. [`rows`]: its inequalities.
+//! * [`start`], [`ring`]: good routes. [`master`]: the linear relaxation. [`rows`]: its inequalities.
 //! * [`support`], [`separate`]: how violated ones are found.
 //! * [`tree`], [`branch`]: the search. [`best`]: when it may give up a part.
 
@@ -17,6 +17,7 @@ mod best;
 mod branch;
 mod fleet;
 mod master;
+mod ring;
 mod rows;
 mod separate;
 mod start;
@@ -29,6 +30,8 @@ use best::{Best, Rules};
 use master::Master;
 use start::Start;
 use tree::{Task, Tree, Verdict};
+
+fn knob(name: &str, usual: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual) }
 
 /// The exact solver for vehicle routes.
 #[derive(Debug, Clone)]
@@ -49,9 +52,10 @@ impl RouteCut {
         self.distances.fill(nodes, costs);
         let rules = Rules::new(&self.distances, self.limits);
         let mut best = Best::none();
-        if let Some(routes) = Start::new(&self.fleet, &self.distances).search(5 * nodes * nodes) {
+        if let Some(routes) = Start::new(&self.fleet, &self.distances).search((knob("ATT",0.5) * (nodes * nodes) as f64) as usize) {
             best.offer(uses(nodes, &routes), costs, &rules);
         }
+        if std::env::var("DBG").is_ok() { eprintln!("start {}", best.cost); }
         let noise = self.distances.noise();
         let task = Task { fleet: &self.fleet, costs, rules, noise, most_nodes: self.limits.nodes };
         let master = Master::new(&self.fleet, &self.distances)?;

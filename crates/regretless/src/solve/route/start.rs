@@ -1,36 +1,31 @@
-//! Good routes by ruin and recreate: strings of neighbouring customers leave their routes and return one
-//! by one where they cost least (Christiaens and Vanden Berghe 2020).
+//! Good routes by local search with kicks.
 //!
-//! A change is kept when it is an improvement up to a threshold that falls while the search goes on.
-//! Customers that find no room, and single ones where those are not allowed, cost extra in the
-//! meantime; only routes without either count. Chance follows a fixed stream, so the routes depend on
-//! costs and demands only.
+//! All routes stand in one ring, in which the depot appears once per vehicle; two depots in a row are a
+//! vehicle that stays. Turning a stretch of the ring round, moving up to three neighbours and exchanging
+//! two customers then change routes and sets of routes alike (2-opt, relocate, swap, cross). Only moves
+//! that bring a customer next to one of its nearest neighbours are tried. What a vehicle carries too much
+//! and, where they are not allowed, single customers cost extra; only rings without either count.
+//!
+//! From a ring that no move improves, a kick exchanges two short stretches, and the search goes on
+//! from the better one, or now and then from a slightly worse one (Martin, Otto and Felten 1991).
+//! Chance follows a fixed stream, so the routes depend on costs and demands only.
 
 use super::fleet::Fleet;
+use super::ring::{Change, Ring};
 use crate::random::{Purpose, Stream};
 use crate::solve::tour::edges::Distances;
 
-/// Most customers that leave one route.
-const STRING: usize = 8;
-/// Share of places that an insertion overlooks.
-const BLINK: f64 = 0.02;
-
-/// Routes under way.
-#[derive(Debug, Clone, Default)]
-struct Plan {
-    routes: Vec<Vec<u32>>,
-    loads: Vec<f64>,
-    absent: Vec<u32>,
-    cost: f64,
-    sound: bool,
-}
+/// Nearest neighbours that are tried.
+const NEIGHBOURS: usize = 8;
+/// Longest stretch of a kick.
+const STRETCH: usize = 6;
 
 /// The search; one per instance.
 #[derive(Debug)]
 pub(super) struct Start<'a> {
     fleet: &'a Fleet,
-    distances: &'a Distances,
-    /// Other customers of each customer, nearest first.
+    /// Costs with zeros between depots.
+    table: Vec<f64>,
     near: Vec<Vec<u32>>,
     /// A typical difference between good and bad edges.
     spread: f64,
@@ -38,166 +33,164 @@ pub(super) struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    pub(super) fn new(fleet: &'a Fleet, distances: &'a Distances) -> Self {
-        let nodes = fleet.nodes() as u32;
-        let mut near: Vec<Vec<u32>> = (0..nodes).map(|i| (1..nodes).filter(|j| *j != i).collect()).collect();
+    pub(super) fn new(fleet: &'a Fleet, distances: &Distances) -> Self {
+        let nodes = fleet.nodes();
+        let mut table: Vec<f64> = (0..nodes as u32).flat_map(|node| distances.row(node).to_vec()).collect();
+        (0..nodes).for_each(|node| table[node * (nodes + 1)] = 0.0);
+        let mean: Vec<f64> = table.chunks(nodes).map(|row| row.iter().sum::<f64>() / (nodes - 1) as f64).collect();
         let mut spread = 0.0;
-        for (i, list) in near.iter_mut().enumerate() {
-            let row = distances.row(i as u32);
-            list.sort_by(|a, b| row[*a as usize].total_cmp(&row[*b as usize]).then(a.cmp(b)));
-            if let (Some(best), Some(middling)) = (list.first(), list.get(list.len() / 3)) {
-                spread += (row[*middling as usize] - row[*best as usize]) / f64::from(nodes);
-            }
-        }
+        let near = (0..nodes).map(|node| {
+            // What all edges of a node have in common says nothing about them.
+            let apart = |other: &u32| table[node * nodes + *other as usize] - mean[*other as usize];
+            let mut list: Vec<u32> = (0..nodes as u32).filter(|other| *other as usize != node).collect();
+            list.sort_by(|a, b| apart(a).total_cmp(&apart(b)).then(a.cmp(b)));
+            spread += (apart(&list[list.len() / 3]) - apart(&list[0])) / nodes as f64;
+            list.truncate(NEIGHBOURS);
+            list
+        });
+        let near = near.collect();
         let spread = if spread > 0.0 { spread } else { distances.scale().max(1e-300) };
-        Self { fleet, distances, near, spread, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
+        Self { fleet, table, near, spread, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
     }
 
-    /// The best routes after this many attempts, if any were found.
-    pub(super) fn search(&mut self, attempts: usize) -> Option<Vec<Vec<u32>>> {
+    /// The best routes after this many kicks, if any were found.
+    pub(super) fn search(&mut self, kicks: usize) -> Option<Vec<Vec<u32>>> {
         let mut present = self.first();
-        let mut best = present.sound.then(|| present.clone());
-        let mut trial = Plan::default();
-        let (mut heat, last) = (0.3 * self.spread, 0.005 * self.spread);
-        let cooling = (last / heat).powf(1.0 / attempts.max(1) as f64);
-        for _ in 0..attempts {
+        self.improve(&mut present);
+        let mut best = present.clone();
+        let mut trial = present.clone();
+        for _ in 0..kicks {
             trial.clone_from(&present);
-            self.ruin(&mut trial);
-            self.recreate(&mut trial);
-            heat *= cooling;
-            if trial.sound && best.as_ref().is_none_or(|best| trial.cost < best.cost) {
-                best = Some(trial.clone());
+            self.kick(&mut trial);
+            self.improve(&mut trial);
+            let better = |one: &Ring, other: &Ring| (one.is_sound(), -one.total()) > (other.is_sound(), -other.total());
+            if better(&trial, &best) {
+                best.clone_from(&trial);
             }
-            if trial.cost < present.cost - heat * self.stream.unit().max(1e-12).ln() {
+            if trial.total() < present.total() - crate::solve::route::knob("HEAT",0.03) * self.spread * self.stream.unit().max(1e-12).ln() {
                 std::mem::swap(&mut present, &mut trial);
             }
         }
-        best.map(|plan| plan.routes.into_iter().filter(|route| !route.is_empty()).collect())
+        best.is_sound().then(|| best.routes())
     }
 
-    fn first(&mut self) -> Plan {
+    /// Customers by falling demand, each with the vehicle that has most room.
+    fn first(&self) -> Ring {
+        let mut customers: Vec<u32> = (1..self.fleet.nodes() as u32).collect();
+        let demand = |customer: u32| self.fleet.demands[customer as usize];
+        customers.sort_by(|a, b| demand(*b).total_cmp(&demand(*a)));
         let vehicles = self.fleet.vehicles.min(self.fleet.nodes());
-        let absent = (1..self.fleet.nodes() as u32).collect();
-        let mut plan = Plan { routes: vec![Vec::new(); vehicles], loads: vec![0.0; vehicles], absent, ..Plan::default() };
-        self.recreate(&mut plan);
-        plan
+        let mut routes = vec![(0.0, Vec::new()); vehicles];
+        for customer in customers {
+            let least = (0..vehicles).reduce(|a, b| if routes[b].0 < routes[a].0 { b } else { a });
+            if let Some(route) = least {
+                routes[route].0 += demand(customer);
+                routes[route].1.push(customer);
+            }
+        }
+        let order = routes.into_iter().flat_map(|(_, route)| std::iter::once(0).chain(route)).collect();
+        self.priced(Ring::new(order, self.fleet.nodes()))
     }
 
-    /// Takes strings around a random customer out of a few routes.
-    fn ruin(&mut self, plan: &mut Plan) {
-        let customers = self.fleet.nodes() - 1;
-        let seed = 1 + self.stream.below(customers);
-        let mut strings = 1 + self.stream.below(3);
-        let mut touched = vec![false; plan.routes.len()];
-        for place in 0..customers {
-            let customer = if place == 0 { seed as u32 } else { self.near[seed][place - 1] };
-            let Some((route, at)) = find(plan, customer) else { continue };
-            if touched[route] {
+    /// Notes what a ring costs.
+    fn priced(&self, mut ring: Ring) -> Ring {
+        ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
+        ring.penalty = self.penalty(&ring.order);
+        ring
+    }
+
+    #[inline]
+    fn between(&self, one: u32, other: u32) -> f64 {
+        self.table[one as usize * self.fleet.nodes() + other as usize]
+    }
+
+    /// What overloads and single customers cost.
+    fn penalty(&self, order: &[u32]) -> f64 {
+        let Some(first) = order.iter().position(|node| *node == 0) else { return f64::INFINITY };
+        let (mut over, mut lonely, mut load, mut stops) = (0.0, 0, 0.0, 0);
+        let (before, after) = order.split_at(first + 1);
+        for node in after.iter().chain(before) {
+            if *node != 0 {
+                load += self.fleet.demands[*node as usize];
+                stops += 1;
                 continue;
             }
-            touched[route] = true;
-            self.cut_string(plan, route, at);
-            strings -= 1;
-            if strings == 0 {
-                break;
+            if !self.fleet.fits(load) {
+                over += 0.1 + load / self.fleet.capacity - 1.0;
+            }
+            lonely += usize::from(stops == 1);
+            (load, stops) = (0.0, 0);
+        }
+        let lonely = if self.fleet.singles { 0 } else { lonely };
+        self.spread * (10.0 * over + lonely as f64)
+    }
+
+    /// Exchanges two neighbouring stretches somewhere.
+    fn kick(&mut self, ring: &mut Ring) {
+        let size = ring.order.len();
+        let mut length = || 1 + self.stream.below((crate::solve::route::knob("STR",6.0) as usize).min(size / 2).max(1));
+        let (one, other) = (length(), length());
+        let first = self.stream.below(size);
+        if one + other < size {
+            ring.order.rotate_left(first);
+            ring.order[..one + other].rotate_left(one);
+            ring.note_places();
+            for place in [0, other - 1, other, one + other - 1, one + other, size - 1] {
+                ring.wake(ring.order[place]);
             }
         }
+        ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
+        ring.penalty = self.penalty(&ring.order);
     }
 
-    fn cut_string(&mut self, plan: &mut Plan, route: usize, at: usize) {
-        let size = plan.routes[route].len();
-        let length = 1 + self.stream.below(size.min(STRING));
-        let earliest = (at + 1).saturating_sub(length);
-        let latest = at.min(size - length);
-        let first = earliest + self.stream.below(latest - earliest + 1);
-        plan.absent.extend(plan.routes[route].drain(first..first + length));
-        plan.loads[route] = self.fleet.load(&plan.routes[route]);
-    }
-
-    /// Puts the absent back in one of several orders, each where it costs least.
-    fn recreate(&mut self, plan: &mut Plan) {
-        let mut waiting = std::mem::take(&mut plan.absent);
-        self.stream.shuffle(&mut waiting);
-        let from_depot = self.distances.row(0);
-        match self.stream.below(6) {
-            0 | 1 => waiting.sort_by(|a, b| self.demand(*b).total_cmp(&self.demand(*a))),
-            2 => waiting.sort_by(|a, b| from_depot[*b as usize].total_cmp(&from_depot[*a as usize])),
-            3 => waiting.sort_by(|a, b| from_depot[*a as usize].total_cmp(&from_depot[*b as usize])),
-            _ => {}
+    /// Makes improving moves until there is none.
+    fn improve(&self, ring: &mut Ring) {
+        let mut buffer = Vec::new();
+        while let Some(customer) = ring.next_awake() {
+            while self.improve_at(ring, customer, &mut buffer) {}
         }
-        for customer in waiting {
-            match self.best_place(plan, customer) {
-                Some((route, at)) => {
-                    plan.routes[route].insert(at, customer);
-                    plan.loads[route] += self.demand(customer);
-                }
-                None => plan.absent.push(customer),
-            }
-        }
-        self.price(plan);
     }
 
-    fn demand(&self, customer: u32) -> f64 {
-        self.fleet.demands[customer as usize]
-    }
-
-    fn best_place(&mut self, plan: &Plan, customer: u32) -> Option<(usize, usize)> {
-        let row = self.distances.row(customer);
-        let mut best: Option<(f64, usize, usize)> = None;
-        let mut tried_empty = false;
-        for (route, stops) in plan.routes.iter().enumerate() {
-            if (stops.is_empty() && tried_empty) || !self.fleet.fits(plan.loads[route] + self.demand(customer)) {
+    /// Makes one move that brings a customer next to a near node, if one improves the ring.
+    fn improve_at(&self, ring: &mut Ring, customer: u32, buffer: &mut Vec<u32>) -> bool {
+        let at = ring.place(customer);
+        let dearest = self.between(customer, ring.after(at)).max(self.between(customer, ring.before(at)));
+        for near in &self.near[customer as usize] {
+            let added = self.between(customer, *near);
+            // One of the edges that go must be dearer than the one that comes, unless vehicles are overloaded.
+            if added >= dearest && ring.penalty == 0.0 {
                 continue;
             }
-            tried_empty |= stops.is_empty();
-            let mut before = 0;
-            for at in 0..=stops.len() {
-                let after = stops.get(at).copied().unwrap_or(0);
-                let added = row[before as usize] + row[after as usize] - self.link(stops, before, after);
-                before = after;
-                if best.is_none_or(|(least, _, _)| added < least) && self.stream.unit() >= BLINK {
-                    best = Some((added, route, at));
+            let others = if *near == 0 { 0..ring.depots.len() } else { 0..1 };
+            for which in others {
+                let other = if *near == 0 { ring.depots[which] as usize } else { ring.place(*near) };
+                for change in Change::bringing_together(at, other, ring.order.len()) {
+                    if self.try_change(ring, change, buffer) {
+                        return true;
+                    }
                 }
             }
         }
-        best.map(|(_, route, at)| (route, at))
+        false
     }
 
-    /// Cost of what an insertion replaces.
-    fn link(&self, stops: &[u32], before: u32, after: u32) -> f64 {
-        match stops {
-            [] => -self.lonely(),
-            [only] if before == 0 || after == 0 => self.distances.between(0, *only) + self.lonely(),
-            _ => self.distances.between(before, after),
+    /// Makes a change if it is an improvement.
+    fn try_change(&self, ring: &mut Ring, change: Change, buffer: &mut Vec<u32>) -> bool {
+        let gain = change.gain(&ring.order, |i, j| self.between(i, j));
+        let least = 1e-9 * self.spread;
+        if gain + ring.penalty <= least {
+            return false;
         }
-    }
-
-    /// What a single customer costs beside its edges.
-    fn lonely(&self) -> f64 {
-        if self.fleet.singles { 0.0 } else { self.spread }
-    }
-
-    fn price(&self, plan: &mut Plan) {
-        let mut cost = 0.0;
-        let mut lonely = 0;
-        for stops in &plan.routes {
-            let mut before = 0;
-            for stop in stops {
-                cost += self.distances.between(before, *stop);
-                before = *stop;
-            }
-            if before != 0 {
-                cost += self.distances.between(before, 0);
-            }
-            lonely += usize::from(stops.len() == 1);
+        change.write(&ring.order, buffer);
+        let penalty = self.penalty(buffer);
+        if gain + ring.penalty - penalty <= least {
+            return false;
         }
-        let missing = self.fleet.load(&plan.absent) / self.fleet.capacity + plan.absent.len() as f64;
-        plan.cost = cost + self.lonely() * lonely as f64 + 30.0 * self.spread * missing;
-        plan.sound = plan.absent.is_empty() && (lonely == 0 || self.fleet.singles);
+        change.ends(ring.order.len()).into_iter().for_each(|place| ring.wake(ring.order[place]));
+        std::mem::swap(&mut ring.order, buffer);
+        ring.note_places();
+        ring.cost -= gain;
+        ring.penalty = penalty;
+        true
     }
-}
-
-fn find(plan: &Plan, customer: u32) -> Option<(usize, usize)> {
-    let places = plan.routes.iter().map(|route| route.iter().position(|stop| *stop == customer));
-    places.enumerate().find_map(|(route, at)| at.map(|at| (route, at)))
 }

@@ -101,7 +101,7 @@ impl<'a> Tree<'a> {
                 }
                 End::Closed => match self.next(best)? {
                     Some((decided, raised)) => (present, bound) = (decided, raised),
-                    None => return Ok(Verdict { floor: self.floor, complete: true }),
+                    None => { if std::env::var("DBG").is_ok() { eprintln!("done after {count} nodes, best {}", best.cost); } return Ok(Verdict { floor: self.floor, complete: true }) },
                 },
             }
         }
@@ -277,9 +277,9 @@ impl Tail {
 
     /// Whether the last few rounds each closed little of what is left.
     fn is_flat(&mut self, objective: f64, enough: f64) -> bool {
-        let little = objective - self.last < 0.02 * (enough - objective).min(0.05 * objective.abs());
+        let little = objective - self.last < crate::solve::route::knob("LITTLE",0.02) * (enough - objective).min(0.05 * objective.abs());
         self.flat = if little { self.flat + 1 } else { 0 };
         self.last = objective;
-        self.flat > 3
+        self.flat > crate::solve::route::knob("FLAT",3.0) as u32
     }
 }
