@@ -158,3 +158,24 @@ impl From<Benchmark> for String {
         benchmark.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Benchmark, CAPACITY, ProblemSpec, Recipe, VEHICLES};
+
+    #[test]
+    fn customers_demand_seventy_percent_of_the_fleet() {
+        let benchmark: Benchmark = "cvrp20".parse().unwrap();
+        assert_eq!(benchmark.to_string(), "CVRP20");
+        let (ProblemSpec::Cvrp(problem), data) = benchmark.generate(Recipe::paper(3, 1)).unwrap() else {
+            panic!("not vehicle routing")
+        };
+        assert_eq!((problem.nodes(), data.costs().cols()), (20, 190));
+        let load: f64 = problem.demands.iter().sum();
+        assert!((load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9);
+        let unit = problem.demands.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(problem.demands.iter().any(|demand| *demand > 1.5 * unit));
+        let (other, _) = benchmark.generate(Recipe::paper(3, 2)).unwrap();
+        assert_ne!(other, ProblemSpec::Cvrp(problem));
+    }
+}

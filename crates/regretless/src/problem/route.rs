@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "highs")]
 use super::{Bounds, Problem, Sense};
+use crate::data::tsplib::Instance;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 #[cfg(feature = "highs")]
@@ -67,6 +68,23 @@ impl Cvrp {
             }
             None => Ok(self),
         }
+    }
+
+    /// A published instance as the general problem: single customers may have a route, and the fleet is
+    /// the number behind `-k` in the name (`E-n22-k4` has at most 4 vehicles).
+    ///
+    /// # Errors
+    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node.
+    pub fn published(instance: &Instance) -> Result<Self> {
+        let fleet = instance.name.rsplit_once("-k").and_then(|(_, number)| number.trim().parse().ok());
+        let (Some(capacity), Some(vehicles)) = (instance.capacity, fleet) else {
+            return Err(Error::data(format!("'{}' has no capacity or names no fleet", instance.name)));
+        };
+        if instance.depots != [0] || instance.demands.len() != instance.nodes {
+            return Err(Error::data(format!("'{}' needs one depot, its first node, and demands", instance.name)));
+        }
+        let demands = instance.demands[1..].to_vec();
+        Self { demands, capacity, vehicles, single_customer_routes: true }.checked()
     }
 
     /// How often an edge may be used.

@@ -16,9 +16,11 @@ use crate::solve::highs::Outcome;
 /// Fractional edges that are considered.
 const EDGES: usize = 6;
 /// Sets that are considered.
-const SETS: usize = 4;
+const SETS: usize = 1;
 /// Steps of dual simplex that a consideration takes.
-const PROBE_STEPS: u32 = 20;
+const PROBE_STEPS: u32 = 12;
+/// Visits of a set that make it most worth considering.
+const HALFWAY: f64 = 1.45;
 
 /// What a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,8 +59,8 @@ impl Decided {
     /// Enforces this decision alone.
     pub(super) fn enforce(&self, master: &mut Master) -> Result<(), Failure> {
         let [low, high] = self.at.limits(master);
-        // Bounds that contradict each other would be refused; the narrower of two serves as well, as the
-        // level excludes all of such a node.
+        // Where better routes found meanwhile exclude the decision, it is enforced all the same: bounds that
+        // contradict each other would be refused, and the node then closes by its bound.
         let limits = [low.max(self.limits[0]).min(self.limits[1]), high.min(self.limits[1]).max(self.limits[0])];
         self.at.set(master, limits)
     }
@@ -74,13 +76,6 @@ impl Decided {
     }
 }
 
-/// What is known of the effect of a decision, per unit of change.
-#[derive(Debug, Clone, Copy, Default)]
-struct Effect {
-    sum: f64,
-    count: u32,
-}
-
 /// A choice: what is decided, and the limits of the two children, the more promising first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Split {
@@ -91,7 +86,9 @@ pub(super) struct Split {
 /// Chooses decisions and remembers their effects.
 #[derive(Debug, Default)]
 pub(super) struct Branching {
-    effects: HashMap<At, [Effect; 2]>,
+    /// What deciding down or up costs per unit of change, once known.
+    effects: HashMap<At, [Option<f64>; 2]>,
+    /// Places in the pool of sets that were considered.
     places: HashMap<Vec<u32>, u32>,
 }
 
@@ -111,7 +108,7 @@ impl Branching {
         }
         let room = if level.is_finite() { level - objective } else { 0.1 * objective.abs() };
         let most = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
-        master.limit_steps(Some(crate::solve::route::knob("PROBE",15.0) as u32))?;
+        master.limit_steps(Some(PROBE_STEPS))?;
         let mut chosen: Option<(f64, Split)> = None;
         for (at, value) in candidates {
             let [low, high] = at.limits(master);
@@ -119,19 +116,14 @@ impl Branching {
             let mut gains = [0.0; 2];
             for side in 0..2 {
                 let change = if side == 0 { value - value.floor() } else { value.ceil() - value };
-                let known = self.effects.get(&at).map_or(Effect::default(), |effects| effects[side]);
-                if known.count > 0 {
-                    gains[side] = (known.sum / f64::from(known.count) * change).min(most);
-                    continue;
-                }
-                let gain = probe(master, at, children[side], basis)? - objective;
-                gains[side] = gain.clamp(0.0, most);
-                let effect = &mut self.effects.entry(at).or_default()[side];
-                effect.sum += gains[side] / change;
-                effect.count += 1;
+                gains[side] = match self.effects.get(&at).and_then(|effects| effects[side]) {
+                    Some(effect) => (effect * change).min(most),
+                    None => (probe(master, at, children[side], basis)? - objective).clamp(0.0, most),
+                };
+                self.effects.entry(at).or_default()[side].get_or_insert(gains[side] / change);
             }
             let score = (gains[0] + 1e-3 * most) * (gains[1] + 1e-3 * most);
-            if chosen.is_none_or(|(most, _)| score > most) {
+            if chosen.is_none_or(|(highest, _)| score > highest) {
                 let children = if gains[0] <= gains[1] { children } else { [children[1], children[0]] };
                 chosen = Some((score, Split { at, children }));
             }
@@ -142,23 +134,8 @@ impl Branching {
 
     /// Edges and sets to consider, with their values.
     fn candidates(&mut self, master: &mut Master, between: &[(f64, Vec<u32>)]) -> Result<Vec<(At, f64)>, Failure> {
-        let mut edges: Vec<(f64, usize)> = Vec::new();
-        for (column, value) in master.point.value.iter().enumerate() {
-            let room = (value - value.floor()).min(value.ceil() - value);
-            if room > TINY {
-                edges.push((room, column));
-            }
-        }
-        edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        edges.truncate(crate::solve::route::knob("EDGES",5.0) as usize);
-        let mut sets: Vec<(f64, Vec<u32>)> =
-            between.iter().map(|(half, set)| ((half - crate::solve::route::knob("MID",1.45)).abs(), set.clone())).collect();
-        sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
-        sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-        sets.truncate(crate::solve::route::knob("SETS",2.0) as usize);
-        let mut candidates: Vec<(At, f64)> =
-            edges.into_iter().map(|(_, column)| (At::Edge(column), master.point.value[column])).collect();
-        for (_, set) in sets {
+        let mut candidates = fractional_edges(&master.point.value);
+        for set in halfway_sets(between) {
             let place = match self.places.get(&set) {
                 Some(place) => *place,
                 None => {
@@ -174,6 +151,25 @@ impl Branching {
         }
         Ok(candidates)
     }
+}
+
+/// The edges farthest from whole numbers, with their values.
+fn fractional_edges(values: &[f64]) -> Vec<(At, f64)> {
+    let room = |value: f64| (value - value.floor()).min(value.ceil() - value);
+    let mut edges: Vec<(f64, usize)> = values.iter().map(|value| room(*value)).zip(0..).collect();
+    edges.retain(|(room, _)| *room > TINY);
+    edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    edges.truncate(EDGES);
+    edges.into_iter().map(|(_, column)| (At::Edge(column), values[column])).collect()
+}
+
+/// The sets whose visits are farthest from one and two.
+fn halfway_sets(between: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
+    let mut sets: Vec<(f64, Vec<u32>)> =
+        between.iter().map(|(half, set)| ((half - HALFWAY).abs(), set.clone())).collect();
+    sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
+    sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+    sets.into_iter().take(SETS).map(|(_, set)| set)
 }
 
 /// Objective after a few steps with one more decision; infinite when there is no point.

@@ -273,9 +273,10 @@ impl Master {
                 entries.iter().for_each(|(column, value)| reduced[*column as usize] -= price * value);
             }
         }
-        let paid = reduced.iter().zip(&self.bounds).map(|(reduced, [lower, upper])| {
-            reduced * if *reduced < 0.0 { upper } else { lower }
-        });
+        let paid = reduced
+            .iter()
+            .zip(&self.bounds)
+            .map(|(reduced, [lower, upper])| reduced * if *reduced < 0.0 { upper } else { lower });
         total + paid.sum::<f64>()
     }
 

@@ -31,8 +31,6 @@ use master::Master;
 use start::Start;
 use tree::{Task, Tree, Verdict};
 
-fn knob(name: &str, usual: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual) }
-
 /// The exact solver for vehicle routes.
 #[derive(Debug, Clone)]
 pub struct RouteCut {
@@ -52,10 +50,9 @@ impl RouteCut {
         self.distances.fill(nodes, costs);
         let rules = Rules::new(&self.distances, self.limits);
         let mut best = Best::none();
-        if let Some(routes) = Start::new(&self.fleet, &self.distances).search((knob("ATT",0.5) * (nodes * nodes) as f64) as usize) {
+        if let Some(routes) = Start::new(&self.fleet, &self.distances).search(nodes * nodes / 3) {
             best.offer(uses(nodes, &routes), costs, &rules);
         }
-        if std::env::var("DBG").is_ok() { eprintln!("start {}", best.cost); }
         let noise = self.distances.noise();
         let task = Task { fleet: &self.fleet, costs, rules, noise, most_nodes: self.limits.nodes };
         let master = Master::new(&self.fleet, &self.distances)?;

@@ -178,7 +178,8 @@ impl Change {
             Self::Move { first, count, to, turned } => {
                 let until = (to + size - first) % size;
                 out.extend((count..=until).map(|step| order[(first + step) % size]));
-                let stretch = (0..count).map(|step| order[(first + if turned { count - 1 - step } else { step }) % size]);
+                let stretch =
+                    (0..count).map(|step| order[(first + if turned { count - 1 - step } else { step }) % size]);
                 out.extend(stretch);
                 out.extend((until + 1..size).map(|step| order[(first + step) % size]));
             }

@@ -102,12 +102,12 @@ impl Separator {
         }
         let mut cuts = Vec::new();
         self.short.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        for (_, set) in self.short.drain(..).take(crate::solve::route::knob("CAPS",25.0) as usize) {
+        for (_, set) in self.short.drain(..).take(MOST_ROWS) {
             let trips = fleet.trips(fleet.load(&set));
             cuts.push(Cut::capacity(set, trips));
         }
         self.odd.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        cuts.extend(self.odd.drain(..).take(crate::solve::route::knob("BLOS",25.0) as usize).map(|(_, set, teeth)| Cut::blossom(set, teeth)));
+        cuts.extend(self.odd.drain(..).take(MOST_ROWS).map(|(_, set, teeth)| Cut::blossom(set, teeth)));
         cuts
     }
 
@@ -184,7 +184,7 @@ impl Separator {
                 least = (price, *ends);
             }
         }
-        if teeth.len() % 2 == 0 {
+        if teeth.len().is_multiple_of(2) {
             slack += least.0;
             match teeth.iter().position(|ends| *ends == least.1) {
                 Some(place) => drop(teeth.remove(place)),

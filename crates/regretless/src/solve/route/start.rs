@@ -67,7 +67,7 @@ impl<'a> Start<'a> {
             if better(&trial, &best) {
                 best.clone_from(&trial);
             }
-            if trial.total() < present.total() - crate::solve::route::knob("HEAT",0.03) * self.spread * self.stream.unit().max(1e-12).ln() {
+            if trial.total() < present.total() - 0.03 * self.spread * self.stream.unit().max(1e-12).ln() {
                 std::mem::swap(&mut present, &mut trial);
             }
         }
@@ -128,7 +128,7 @@ impl<'a> Start<'a> {
     /// Exchanges two neighbouring stretches somewhere.
     fn kick(&mut self, ring: &mut Ring) {
         let size = ring.order.len();
-        let mut length = || 1 + self.stream.below((crate::solve::route::knob("STR",6.0) as usize).min(size / 2).max(1));
+        let mut length = || 1 + self.stream.below(STRETCH.min(size / 2).max(1));
         let (one, other) = (length(), length());
         let first = self.stream.below(size);
         if one + other < size {

@@ -1,10 +1,10 @@
 //! Branch and cut: best bound first, diving into the better child.
 //!
 //! A node is a list of decisions: an edge is used at most or at least so often, or a set of customers is
-//! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by dual simplex from the basis of its
-//! parent, and cut. A node goes when its duals prove a bound above the level (never by the solver's word
-//! alone), when it has no point, or when its point is a set of routes. At the root, edges whose reduced
-//! cost exceeds what is left to the best routes are dropped for good.
+//! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by dual simplex from the
+//! basis of its parent, and cut. A node goes when its duals prove a bound above the level (never by the
+//! solver's word alone), when it has no point, or when its point is a set of routes. At the root, edges
+//! whose reduced cost exceeds what is left to the best routes are dropped for good.
 
 use std::rc::Rc;
 
@@ -87,21 +87,19 @@ impl<'a> Tree<'a> {
         let Some(mut bound) = self.solve_root(best)? else {
             return Ok(Verdict { floor: self.floor, complete: true });
         };
-        if std::env::var("DBG").is_ok() { eprintln!("root {bound} best {} level {} cols {}", best.cost, best.level, self.master.edges.len()); }
         if self.task.most_nodes == 0 {
             return Ok(self.stopped(bound));
         }
         let mut present = self.branch(bound, None, best)?;
-        for count in 0..self.task.most_nodes {
-            if std::env::var("DBG").is_ok() && count % 100 == 0 { eprintln!("node {count} waiting {} bound {bound} best {}", self.waiting.len(), best.cost); }
+        for _ in 0..self.task.most_nodes {
             match self.explore(bound, best)? {
                 End::Split { bound: raised } => {
                     bound = raised.max(bound);
-                    present = self.branch(bound, Some(present), best)?;
+                    present = self.branch(bound, Some(&present), best)?;
                 }
                 End::Closed => match self.next(best)? {
                     Some((decided, raised)) => (present, bound) = (decided, raised),
-                    None => { if std::env::var("DBG").is_ok() { eprintln!("done after {count} nodes, best {}", best.cost); } return Ok(Verdict { floor: self.floor, complete: true }) },
+                    None => return Ok(Verdict { floor: self.floor, complete: true }),
                 },
             }
         }
@@ -249,13 +247,14 @@ impl<'a> Tree<'a> {
     }
 
     /// Splits the present node; one child waits, the other is entered and returned.
-    fn branch(&mut self, bound: f64, above: Option<Rc<Decided>>, best: &Best) -> Result<Rc<Decided>, Failure> {
+    fn branch(&mut self, bound: f64, above: Option<&Rc<Decided>>, best: &Best) -> Result<Rc<Decided>, Failure> {
         let basis = self.master.snapshot().map(Rc::new);
         let between = std::mem::take(&mut self.separator.between);
         let Some(split) = self.branching.choose(&mut self.master, &between, basis.as_deref(), best.level)? else {
             return Err(Failure::WrongAnswer("a fractional point has nothing to branch on".into()));
         };
-        let [first, second] = split.children.map(|limits| Rc::new(Decided { at: split.at, limits, above: above.clone() }));
+        let [first, second] =
+            split.children.map(|limits| Rc::new(Decided { at: split.at, limits, above: above.cloned() }));
         self.born += 1;
         self.waiting.push(Open { bound, age: self.born, decided: second, basis });
         first.enforce(&mut self.master)?;
@@ -277,9 +276,9 @@ impl Tail {
 
     /// Whether the last few rounds each closed little of what is left.
     fn is_flat(&mut self, objective: f64, enough: f64) -> bool {
-        let little = objective - self.last < crate::solve::route::knob("LITTLE",0.02) * (enough - objective).min(0.05 * objective.abs());
+        let little = objective - self.last < 0.02 * (enough - objective).min(0.05 * objective.abs());
         self.flat = if little { self.flat + 1 } else { 0 };
         self.last = objective;
-        self.flat > crate::solve::route::knob("FLAT",3.0) as u32
+        self.flat > 3
     }
 }
