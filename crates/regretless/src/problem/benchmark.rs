@@ -1,19 +1,25 @@
 //! Named benchmarks: a problem and synthetic data for it, as the field knows them.
 //!
 //! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items, `TSP20` a tour
-//! through 20 nodes. Sizes are free: `SP10x4` and `KS100` work as well.
+//! through 20 nodes, `CVRP20` vehicle routes over 20 nodes with the depot. Sizes are free: `SP10x4` and
+//! `KS100` work as well.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Knapsack, ProblemSpec, ShortestPath, Tsp};
+use super::{Cvrp, Knapsack, ProblemSpec, ShortestPath, Tsp};
 use crate::data::Dataset;
 use crate::data::synthetic::{self, Recipe};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, Stream};
 use crate::solve::grid::GridPath;
+
+/// Vehicles of `CVRPn`.
+const VEHICLES: usize = 5;
+/// What each of them carries.
+const CAPACITY: f64 = 30.0;
 
 /// A benchmark by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,14 +43,24 @@ pub enum Benchmark {
         /// Number of nodes.
         nodes: usize,
     },
+    /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of that.
+    Routes {
+        /// Number of nodes with the depot.
+        nodes: usize,
+    },
 }
 
 impl Benchmark {
     /// How names look, for messages.
-    pub const CHOICES: [&'static str; 3] =
-        ["SP5x5 (any grid size)", "KS32 (any number of items)", "TSP20 (any number of nodes)"];
+    pub const CHOICES: [&'static str; 4] = [
+        "SP5x5 (any grid size)",
+        "KS32 (any number of items)",
+        "TSP20 (any number of nodes)",
+        "CVRP20 (any number of nodes)",
+    ];
 
-    /// The problem and a table for it. Weights of knapsack items are drawn anew for every seed.
+    /// The problem and a table for it. Weights of knapsack items and demands of customers are drawn
+    /// anew for every seed.
     ///
     /// # Errors
     /// When the recipe makes no table.
@@ -70,8 +86,22 @@ impl Benchmark {
                 let problem = Tsp { nodes }.checked()?;
                 Ok((ProblemSpec::Tsp(problem), synthetic::tour(recipe, nodes)?))
             }
+            Self::Routes { nodes } => {
+                let demands = paper_demands(nodes.saturating_sub(1), recipe.seed);
+                let (capacity, vehicles) = (CAPACITY, VEHICLES);
+                let problem = Cvrp { demands, capacity, vehicles, single_customer_routes: false }.checked()?;
+                Ok((ProblemSpec::Cvrp(problem), synthetic::tour(recipe, nodes)?))
+            }
         }
     }
+}
+
+/// Demands uniform on 1 to 10, then scaled to take up 70 % of all vehicles.
+fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
+    let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
+    let raw: Vec<f64> = (0..customers).map(|_| (1 + stream.below(10)) as f64).collect();
+    let factor = 0.7 * VEHICLES as f64 * CAPACITY / raw.iter().sum::<f64>();
+    raw.into_iter().map(|demand| demand * factor).collect()
 }
 
 /// Weights uniform from 3 to 8, to one decimal.
@@ -87,6 +117,7 @@ impl fmt::Display for Benchmark {
             Self::ShortestPath { rows, cols } => write!(f, "SP{rows}x{cols}"),
             Self::Knapsack { items } => write!(f, "KS{items}"),
             Self::Tour { nodes } => write!(f, "TSP{nodes}"),
+            Self::Routes { nodes } => write!(f, "CVRP{nodes}"),
         }
     }
 }
@@ -105,6 +136,8 @@ impl FromStr for Benchmark {
             }
         } else if let Some(size) = upper.strip_prefix("TSP") {
             number(size).map(|nodes| Self::Tour { nodes })
+        } else if let Some(size) = upper.strip_prefix("CVRP") {
+            number(size).map(|nodes| Self::Routes { nodes })
         } else {
             upper.strip_prefix("KS").and_then(number).map(|items| Self::Knapsack { items })
         };
@@ -123,5 +156,26 @@ impl TryFrom<String> for Benchmark {
 impl From<Benchmark> for String {
     fn from(benchmark: Benchmark) -> Self {
         benchmark.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Benchmark, CAPACITY, ProblemSpec, Recipe, VEHICLES};
+
+    #[test]
+    fn customers_demand_seventy_percent_of_the_fleet() {
+        let benchmark: Benchmark = "cvrp20".parse().unwrap();
+        assert_eq!(benchmark.to_string(), "CVRP20");
+        let (ProblemSpec::Cvrp(problem), data) = benchmark.generate(Recipe::paper(3, 1)).unwrap() else {
+            panic!("not vehicle routing")
+        };
+        assert_eq!((problem.nodes(), data.costs().cols()), (20, 190));
+        let load: f64 = problem.demands.iter().sum();
+        assert!((load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9);
+        let unit = problem.demands.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(problem.demands.iter().any(|demand| *demand > 1.5 * unit));
+        let (other, _) = benchmark.generate(Recipe::paper(3, 2)).unwrap();
+        assert_ne!(other, ProblemSpec::Cvrp(problem));
     }
 }

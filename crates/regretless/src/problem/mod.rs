@@ -18,6 +18,7 @@ mod benchmark;
 mod choice;
 mod knapsack;
 mod linear;
+mod route;
 mod shortest_path;
 mod tour;
 
@@ -27,6 +28,7 @@ pub use knapsack::Knapsack;
 pub use linear::{CostColumns, LinearFile};
 #[cfg(feature = "highs")]
 pub use linear::{Domain, LinearBuilder, LinearProblem};
+pub use route::Cvrp;
 pub use shortest_path::ShortestPath;
 pub use tour::Tsp;
 
@@ -139,6 +141,8 @@ pub enum ProblemSpec {
     Linear(LinearFile),
     /// Travelling salesperson.
     Tsp(Tsp),
+    /// Capacitated vehicle routing.
+    Cvrp(Cvrp),
 }
 
 impl ProblemSpec {
@@ -153,6 +157,13 @@ impl ProblemSpec {
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
             Self::Linear(file) => return file.build(),
             Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
+            #[cfg(feature = "highs")]
+            Self::Cvrp(problem) => Arc::new(problem.clone().checked()?),
+            #[cfg(not(feature = "highs"))]
+            Self::Cvrp(_) => {
+                let message = "vehicle routing needs HiGHS, which this build was made without (cargo feature `highs`)";
+                return Err(crate::error::Error::setting(message));
+            }
         })
     }
 }

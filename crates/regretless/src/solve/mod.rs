@@ -16,6 +16,8 @@ pub mod knapsack;
 #[cfg(feature = "highs")]
 pub mod linear;
 pub mod relax;
+#[cfg(feature = "highs")]
+pub mod route;
 pub mod tour;
 
 /// Finds cheapest decisions; one per thread.

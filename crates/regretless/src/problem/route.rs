@@ -1,0 +1,232 @@
+//! Capacitated vehicle routing: routes from a depot that serve every customer once, each within the
+//! capacity of a vehicle, at least total cost.
+//!
+//! Node 0 is the depot. One cost per edge {i, j}, i < j, in lexicographic order, as for tours. Every
+//! customer has degree 2, the depot at most twice the number of vehicles, so not all of them need leave.
+//!
+//! A route with one customer would use its depot edge twice. By default edges are used at most once,
+//! as in the benchmarks of decision-focused learning, which excludes such routes; the general problem
+//! allows them: then a depot edge may have the value 2.
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "highs")]
+use super::{Bounds, Problem, Sense};
+use crate::data::tsplib::Instance;
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+#[cfg(feature = "highs")]
+use crate::solve::route::{Fleet, RouteCut};
+use crate::solve::tour::edges::{edge_ends, num_edges};
+#[cfg(feature = "highs")]
+use crate::solve::{Limits, Solver};
+
+/// Share of the capacity by which rounding may overload a vehicle.
+const OVERLOAD: f64 = 1e-8;
+
+/// Vehicle routing with one depot and equal vehicles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cvrp {
+    /// What each customer demands; customer i is node i + 1.
+    pub demands: Vec<f64>,
+    /// What a vehicle carries.
+    pub capacity: f64,
+    /// Most routes.
+    pub vehicles: usize,
+    /// Whether a route may serve a single customer.
+    #[serde(default)]
+    pub single_customer_routes: bool,
+}
+
+impl Cvrp {
+    /// Most nodes whose edges can be numbered.
+    const MOST_NODES: usize = 65_535;
+
+    /// Number of nodes with the depot.
+    pub fn nodes(&self) -> usize {
+        self.demands.len() + 1
+    }
+
+    /// The problem, if its numbers make one.
+    ///
+    /// # Errors
+    /// When there is no customer or no vehicle, or a demand is negative or more than a vehicle carries.
+    pub fn checked(self) -> Result<Self> {
+        let fail = |message: String| Err(Error::setting(message));
+        if self.demands.is_empty() || self.nodes() > Self::MOST_NODES {
+            return fail(format!("routes serve 1 to {} customers, not {}", Self::MOST_NODES - 1, self.demands.len()));
+        }
+        if self.vehicles == 0 || !(self.capacity.is_finite() && self.capacity > 0.0) {
+            return fail(format!("{} vehicles of capacity {} serve nobody", self.vehicles, self.capacity));
+        }
+        let fine = |demand: &f64| (0.0..=self.capacity * (1.0 + OVERLOAD)).contains(demand);
+        match self.demands.iter().position(|demand| !fine(demand)) {
+            Some(bad) => {
+                let (demand, most) = (self.demands[bad], self.capacity);
+                fail(format!("customer {} demands {demand}; a vehicle carries 0 to {most}", bad + 1))
+            }
+            None => Ok(self),
+        }
+    }
+
+    /// A published instance as the general problem: single customers may have a route, and the fleet is
+    /// the number behind `-k` in the name (`E-n22-k4` has at most 4 vehicles).
+    ///
+    /// # Errors
+    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node.
+    pub fn published(instance: &Instance) -> Result<Self> {
+        let fleet = instance.name.rsplit_once("-k").and_then(|(_, number)| number.trim().parse().ok());
+        let (Some(capacity), Some(vehicles)) = (instance.capacity, fleet) else {
+            return Err(Error::data(format!("'{}' has no capacity or names no fleet", instance.name)));
+        };
+        if instance.depots != [0] || instance.demands.len() != instance.nodes {
+            return Err(Error::data(format!("'{}' needs one depot, its first node, and demands", instance.name)));
+        }
+        let demands = instance.demands[1..].to_vec();
+        Self { demands, capacity, vehicles, single_customer_routes: true }.checked()
+    }
+
+    /// How often an edge may be used.
+    fn most_uses(&self, depot: bool) -> f64 {
+        if depot && self.single_customer_routes { 2.0 } else { 1.0 }
+    }
+
+    /// Checks a decision against the constraints, independently of any engine.
+    ///
+    /// # Errors
+    /// The first constraint that does not hold, in words.
+    pub fn check_routes(&self, decision: &Decision) -> std::result::Result<(), String> {
+        let nodes = self.nodes();
+        if let Some(bad) = decision.indices().last().filter(|last| **last as usize >= num_edges(nodes)) {
+            return Err(format!("variable {bad} of {} does not exist", num_edges(nodes)));
+        }
+        let mut degrees = vec![0.0; nodes];
+        let mut adjacent = vec![Vec::new(); nodes];
+        for ((i, j), (_, value)) in edge_ends(nodes, decision.indices()).zip(decision.iter()) {
+            if value != 1.0 && value != self.most_uses(i == 0) {
+                return Err(format!("the edge from {i} to {j} cannot be used {value} times"));
+            }
+            degrees[i] += value;
+            degrees[j] += value;
+            adjacent[i].push(j);
+            adjacent[j].push(i);
+        }
+        if let Some(bad) = (1..nodes).find(|node| degrees[*node] != 2.0) {
+            return Err(format!("customer {bad} has degree {}, not 2", degrees[bad]));
+        }
+        if degrees[0] > 2.0 * self.vehicles as f64 {
+            return Err(format!("{} routes for {} vehicles", degrees[0] / 2.0, self.vehicles));
+        }
+        self.check_loads(&adjacent)
+    }
+
+    /// Follows every route from the depot.
+    fn check_loads(&self, adjacent: &[Vec<usize>]) -> std::result::Result<(), String> {
+        let mut served = vec![false; adjacent.len()];
+        for first in &adjacent[0] {
+            let (mut at, mut load) = (Some(*first), 0.0);
+            while let Some(customer) = at.filter(|customer| !served[*customer]) {
+                served[customer] = true;
+                load += self.demands[customer - 1];
+                at = adjacent[customer].iter().copied().find(|next| *next != 0 && !served[*next]);
+            }
+            if load > self.capacity * (1.0 + OVERLOAD) {
+                return Err(format!("the route over customer {first} carries {load} of {}", self.capacity));
+            }
+        }
+        match (1..served.len()).find(|customer| !served[*customer]) {
+            Some(lost) => Err(format!("customer {lost} is not connected to the depot")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(feature = "highs")]
+impl Problem for Cvrp {
+    fn name(&self) -> String {
+        format!("CVRP{}", self.nodes())
+    }
+
+    fn sense(&self) -> Sense {
+        Sense::Minimize
+    }
+
+    fn num_costs(&self) -> usize {
+        num_edges(self.nodes())
+    }
+
+    fn bounds(&self) -> Bounds {
+        if !self.single_customer_routes {
+            return Bounds::Binary;
+        }
+        let customers = self.demands.len();
+        let upper = (0..self.num_costs()).map(|edge| self.most_uses(edge < customers)).collect();
+        Bounds::Box { lower: vec![0.0; self.num_costs()], upper }
+    }
+
+    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+        let demands = std::iter::once(0.0).chain(self.demands.iter().copied()).collect();
+        let (capacity, vehicles, singles) = (self.capacity, self.vehicles, self.single_customer_routes);
+        Box::new(RouteCut::new(Fleet { demands, capacity, vehicles, singles }, *limits))
+    }
+
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        self.check_routes(decision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cvrp;
+    use crate::decision::Decision;
+    use crate::solve::tour::edges::edge_index;
+
+    fn problem(single_customer_routes: bool) -> Cvrp {
+        Cvrp { demands: vec![4.0, 5.0, 1.0, 3.0], capacity: 9.0, vehicles: 2, single_customer_routes }
+    }
+
+    fn using(edges: &[(usize, usize, f64)]) -> Decision {
+        let mut dense = [0.0; 10];
+        edges.iter().for_each(|(i, j, value)| dense[edge_index(5, *i, *j)] = *value);
+        Decision::from_dense(&dense)
+    }
+
+    fn complaint(single: bool, edges: &[(usize, usize, f64)]) -> String {
+        problem(single).check_routes(&using(edges)).unwrap_err()
+    }
+
+    #[test]
+    fn routes_within_capacity_are_accepted_and_others_named() {
+        let two = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (0, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        assert_eq!(problem(false).check_routes(&using(&two)), Ok(()));
+        let all = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        assert!(complaint(false, &all).contains("carries 13"));
+        let apart = [(0, 4, 1.0), (0, 1, 1.0), (1, 4, 1.0)];
+        assert!(complaint(false, &apart).contains("customer 2 has degree 0"));
+    }
+
+    #[test]
+    fn a_ring_without_the_depot_is_refused() {
+        let mut problem = problem(true);
+        problem.capacity = 20.0;
+        let ring = using(&[(0, 1, 2.0), (2, 3, 1.0), (3, 4, 1.0), (2, 4, 1.0)]);
+        assert!(problem.check_routes(&ring).unwrap_err().contains("customer 2 is not connected"));
+    }
+
+    #[test]
+    fn single_customers_need_permission_and_a_vehicle() {
+        let single = [(0, 2, 2.0), (0, 1, 1.0), (1, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        assert_eq!(problem(true).check_routes(&using(&single)), Ok(()));
+        assert!(complaint(false, &single).contains("2 times"));
+        let three = [(0, 2, 2.0), (0, 1, 2.0), (0, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        assert!(complaint(true, &three).contains("3 routes for 2 vehicles"));
+    }
+
+    #[test]
+    fn demands_that_no_vehicle_carries_are_refused() {
+        let mut problem = problem(false);
+        problem.demands[2] = 9.5;
+        assert!(problem.checked().unwrap_err().to_string().contains("customer 3 demands 9.5"));
+    }
+}

@@ -1,0 +1,111 @@
+//! Cheapest vehicle routes by branch and cut with rounded capacity inequalities (Laporte and Nobert 1983;
+//! Augerat et al. 1998; Lysgaard, Letchford and Eglese 2004).
+//!
+//! One variable per edge, customers of degree 2, at most two edges at the depot per vehicle. Costs may be
+//! negative, real and far from metric, demands may be any numbers; loads are compared with a tolerance of
+//! 10⁻⁹ of the capacity. The answer depends on costs and demands only.
+//!
+//! * [`start`], [`ring`]: good routes. [`master`]: the linear relaxation. [`rows`]: its inequalities.
+//! * [`support`], [`separate`]: how violated ones are found.
+//! * [`tree`], [`branch`]: the search. [`best`]: when it may give up a part.
+
+use super::tour::edges::{Distances, edge_index, num_edges};
+use super::{Failure, Limits, Solution, Solver, Status};
+use crate::decision::Decision;
+
+mod best;
+mod branch;
+mod fleet;
+mod master;
+mod ring;
+mod rows;
+mod separate;
+mod start;
+mod support;
+mod tree;
+
+pub use fleet::Fleet;
+
+use best::{Best, Rules};
+use master::Master;
+use start::Start;
+use tree::{Task, Tree, Verdict};
+
+/// The exact solver for vehicle routes.
+#[derive(Debug, Clone)]
+pub struct RouteCut {
+    fleet: Fleet,
+    limits: Limits,
+    distances: Distances,
+}
+
+impl RouteCut {
+    /// An engine for these customers and vehicles.
+    pub fn new(fleet: Fleet, limits: Limits) -> Self {
+        Self { fleet, limits, distances: Distances::default() }
+    }
+
+    fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let nodes = self.fleet.nodes();
+        self.distances.fill(nodes, costs);
+        let rules = Rules::new(&self.distances, self.limits);
+        let mut best = Best::none();
+        if let Some(routes) = Start::new(&self.fleet, &self.distances).search(nodes * nodes / 3) {
+            best.offer(uses(nodes, &routes), costs, &rules);
+        }
+        let noise = self.distances.noise();
+        let task = Task { fleet: &self.fleet, costs, rules, noise, most_nodes: self.limits.nodes };
+        let master = Master::new(&self.fleet, &self.distances)?;
+        let verdict = Tree::new(task, master).run(&mut best)?;
+        self.answer(best, &rules, &verdict)
+    }
+
+    /// The best routes, and what is known given that all others cost at least the floor.
+    fn answer(&self, best: Best, rules: &Rules, verdict: &Verdict) -> Result<Solution, Failure> {
+        if best.uses.is_empty() {
+            let nodes = self.limits.nodes;
+            return Err(if verdict.complete { Failure::Infeasible } else { Failure::LimitReached { nodes } });
+        }
+        let objective = best.cost;
+        let decision = Decision::from_entries(best.uses);
+        if rules.proves(verdict.floor, objective) {
+            return Ok(Solution::optimal(decision, objective));
+        }
+        let bound = (verdict.floor - self.distances.noise()).min(objective);
+        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
+        let within = verdict.complete || gap <= self.limits.gap;
+        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
+        Ok(Solution { decision, objective, bound, status })
+    }
+}
+
+/// How often routes use each edge.
+fn uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
+    let number = |i: u32, j: u32| edge_index(nodes, i as usize, j as usize) as u32;
+    let mut uses = Vec::new();
+    for route in routes {
+        match route[..] {
+            [] => {}
+            [only] => uses.push((number(0, only), 2.0)),
+            [first, .., last] => {
+                uses.extend([(number(0, first), 1.0), (number(0, last), 1.0)]);
+                uses.extend(route.windows(2).map(|pair| (number(pair[0], pair[1]), 1.0)));
+            }
+        }
+    }
+    uses
+}
+
+impl Solver for RouteCut {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let nodes = self.fleet.nodes();
+        if nodes < 2 {
+            return Err(Failure::Infeasible);
+        }
+        if costs.len() != num_edges(nodes) {
+            let (found, right) = (costs.len(), num_edges(nodes));
+            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {nodes} nodes")));
+        }
+        self.run(costs)
+    }
+}

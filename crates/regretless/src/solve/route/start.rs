@@ -1,0 +1,196 @@
+//! Good routes by local search with kicks.
+//!
+//! All routes stand in one ring, in which the depot appears once per vehicle; two depots in a row are a
+//! vehicle that stays. Turning a stretch of the ring round, moving up to three neighbours and exchanging
+//! two customers then change routes and sets of routes alike (2-opt, relocate, swap, cross). Only moves
+//! that bring a customer next to one of its nearest neighbours are tried. What a vehicle carries too much
+//! and, where they are not allowed, single customers cost extra; only rings without either count.
+//!
+//! From a ring that no move improves, a kick exchanges two short stretches, and the search goes on
+//! from the better one, or now and then from a slightly worse one (Martin, Otto and Felten 1991).
+//! Chance follows a fixed stream, so the routes depend on costs and demands only.
+
+use super::fleet::Fleet;
+use super::ring::{Change, Ring};
+use crate::random::{Purpose, Stream};
+use crate::solve::tour::edges::Distances;
+
+/// Nearest neighbours that are tried.
+const NEIGHBOURS: usize = 8;
+/// Longest stretch of a kick.
+const STRETCH: usize = 6;
+
+/// The search; one per instance.
+#[derive(Debug)]
+pub(super) struct Start<'a> {
+    fleet: &'a Fleet,
+    /// Costs with zeros between depots.
+    table: Vec<f64>,
+    near: Vec<Vec<u32>>,
+    /// A typical difference between good and bad edges.
+    spread: f64,
+    stream: Stream,
+}
+
+impl<'a> Start<'a> {
+    pub(super) fn new(fleet: &'a Fleet, distances: &Distances) -> Self {
+        let nodes = fleet.nodes();
+        let mut table: Vec<f64> = (0..nodes as u32).flat_map(|node| distances.row(node).to_vec()).collect();
+        (0..nodes).for_each(|node| table[node * (nodes + 1)] = 0.0);
+        let mean: Vec<f64> = table.chunks(nodes).map(|row| row.iter().sum::<f64>() / (nodes - 1) as f64).collect();
+        let mut spread = 0.0;
+        let near = (0..nodes).map(|node| {
+            // What all edges of a node have in common says nothing about them.
+            let apart = |other: &u32| table[node * nodes + *other as usize] - mean[*other as usize];
+            let mut list: Vec<u32> = (0..nodes as u32).filter(|other| *other as usize != node).collect();
+            list.sort_by(|a, b| apart(a).total_cmp(&apart(b)).then(a.cmp(b)));
+            spread += (apart(&list[list.len() / 3]) - apart(&list[0])) / nodes as f64;
+            list.truncate(NEIGHBOURS);
+            list
+        });
+        let near = near.collect();
+        let spread = if spread > 0.0 { spread } else { distances.scale().max(1e-300) };
+        Self { fleet, table, near, spread, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
+    }
+
+    /// The best routes after this many kicks, if any were found.
+    pub(super) fn search(&mut self, kicks: usize) -> Option<Vec<Vec<u32>>> {
+        let mut present = self.first();
+        self.improve(&mut present);
+        let mut best = present.clone();
+        let mut trial = present.clone();
+        for _ in 0..kicks {
+            trial.clone_from(&present);
+            self.kick(&mut trial);
+            self.improve(&mut trial);
+            let better = |one: &Ring, other: &Ring| (one.is_sound(), -one.total()) > (other.is_sound(), -other.total());
+            if better(&trial, &best) {
+                best.clone_from(&trial);
+            }
+            if trial.total() < present.total() - 0.03 * self.spread * self.stream.unit().max(1e-12).ln() {
+                std::mem::swap(&mut present, &mut trial);
+            }
+        }
+        best.is_sound().then(|| best.routes())
+    }
+
+    /// Customers by falling demand, each with the vehicle that has most room.
+    fn first(&self) -> Ring {
+        let mut customers: Vec<u32> = (1..self.fleet.nodes() as u32).collect();
+        let demand = |customer: u32| self.fleet.demands[customer as usize];
+        customers.sort_by(|a, b| demand(*b).total_cmp(&demand(*a)));
+        let vehicles = self.fleet.vehicles.min(self.fleet.nodes());
+        let mut routes = vec![(0.0, Vec::new()); vehicles];
+        for customer in customers {
+            let least = (0..vehicles).reduce(|a, b| if routes[b].0 < routes[a].0 { b } else { a });
+            if let Some(route) = least {
+                routes[route].0 += demand(customer);
+                routes[route].1.push(customer);
+            }
+        }
+        let order = routes.into_iter().flat_map(|(_, route)| std::iter::once(0).chain(route)).collect();
+        self.priced(Ring::new(order, self.fleet.nodes()))
+    }
+
+    /// Notes what a ring costs.
+    fn priced(&self, mut ring: Ring) -> Ring {
+        ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
+        ring.penalty = self.penalty(&ring.order);
+        ring
+    }
+
+    #[inline]
+    fn between(&self, one: u32, other: u32) -> f64 {
+        self.table[one as usize * self.fleet.nodes() + other as usize]
+    }
+
+    /// What overloads and single customers cost.
+    fn penalty(&self, order: &[u32]) -> f64 {
+        let Some(first) = order.iter().position(|node| *node == 0) else { return f64::INFINITY };
+        let (mut over, mut lonely, mut load, mut stops) = (0.0, 0, 0.0, 0);
+        let (before, after) = order.split_at(first + 1);
+        for node in after.iter().chain(before) {
+            if *node != 0 {
+                load += self.fleet.demands[*node as usize];
+                stops += 1;
+                continue;
+            }
+            if !self.fleet.fits(load) {
+                over += 0.1 + load / self.fleet.capacity - 1.0;
+            }
+            lonely += usize::from(stops == 1);
+            (load, stops) = (0.0, 0);
+        }
+        let lonely = if self.fleet.singles { 0 } else { lonely };
+        self.spread * (10.0 * over + lonely as f64)
+    }
+
+    /// Exchanges two neighbouring stretches somewhere.
+    fn kick(&mut self, ring: &mut Ring) {
+        let size = ring.order.len();
+        let mut length = || 1 + self.stream.below(STRETCH.min(size / 2).max(1));
+        let (one, other) = (length(), length());
+        let first = self.stream.below(size);
+        if one + other < size {
+            ring.order.rotate_left(first);
+            ring.order[..one + other].rotate_left(one);
+            ring.note_places();
+            for place in [0, other - 1, other, one + other - 1, one + other, size - 1] {
+                ring.wake(ring.order[place]);
+            }
+        }
+        ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
+        ring.penalty = self.penalty(&ring.order);
+    }
+
+    /// Makes improving moves until there is none.
+    fn improve(&self, ring: &mut Ring) {
+        let mut buffer = Vec::new();
+        while let Some(customer) = ring.next_awake() {
+            while self.improve_at(ring, customer, &mut buffer) {}
+        }
+    }
+
+    /// Makes one move that brings a customer next to a near node, if one improves the ring.
+    fn improve_at(&self, ring: &mut Ring, customer: u32, buffer: &mut Vec<u32>) -> bool {
+        let at = ring.place(customer);
+        let dearest = self.between(customer, ring.after(at)).max(self.between(customer, ring.before(at)));
+        for near in &self.near[customer as usize] {
+            let added = self.between(customer, *near);
+            // One of the edges that go must be dearer than the one that comes, unless vehicles are overloaded.
+            if added >= dearest && ring.penalty == 0.0 {
+                continue;
+            }
+            let others = if *near == 0 { 0..ring.depots.len() } else { 0..1 };
+            for which in others {
+                let other = if *near == 0 { ring.depots[which] as usize } else { ring.place(*near) };
+                for change in Change::bringing_together(at, other, ring.order.len()) {
+                    if self.try_change(ring, change, buffer) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Makes a change if it is an improvement.
+    fn try_change(&self, ring: &mut Ring, change: Change, buffer: &mut Vec<u32>) -> bool {
+        let gain = change.gain(&ring.order, |i, j| self.between(i, j));
+        let least = 1e-9 * self.spread;
+        if gain + ring.penalty <= least {
+            return false;
+        }
+        change.write(&ring.order, buffer);
+        let penalty = self.penalty(buffer);
+        if gain + ring.penalty - penalty <= least {
+            return false;
+        }
+        change.ends(ring.order.len()).into_iter().for_each(|place| ring.wake(ring.order[place]));
+        std::mem::swap(&mut ring.order, buffer);
+        ring.note_places();
+        ring.cost -= gain;
+        ring.penalty = penalty;
+        true
+    }
+}

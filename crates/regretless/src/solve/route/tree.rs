@@ -1,0 +1,284 @@
+//! Branch and cut: best bound first, diving into the better child.
+//!
+//! A node is a list of decisions: an edge is used at most or at least so often, or a set of customers is
+//! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by dual simplex from the
+//! basis of its parent, and cut. A node goes when its duals prove a bound above the level (never by the
+//! solver's word alone), when it has no point, or when its point is a set of routes. At the root, edges
+//! whose reduced cost exceeds what is left to the best routes are dropped for good.
+
+use std::rc::Rc;
+
+use super::best::{Best, Rules};
+use super::branch::{Branching, Decided};
+use super::fleet::Fleet;
+use super::master::{Master, Snapshot};
+use super::separate::Separator;
+use super::support::Support;
+use crate::solve::Failure;
+use crate::solve::highs::Outcome;
+use crate::solve::tour::edges::edge_index;
+
+/// What the search works on.
+pub(super) struct Task<'a> {
+    pub(super) fleet: &'a Fleet,
+    pub(super) costs: &'a [f64],
+    pub(super) rules: Rules,
+    pub(super) noise: f64,
+    pub(super) most_nodes: u64,
+}
+
+/// A node that waits.
+#[derive(Debug)]
+struct Open {
+    bound: f64,
+    /// Nodes made before this one: ties go to the youngest.
+    age: u64,
+    decided: Rc<Decided>,
+    basis: Option<Rc<Snapshot>>,
+}
+
+/// How a node ended.
+enum End {
+    Closed,
+    Split { bound: f64 },
+}
+
+/// How a search ended.
+pub(super) struct Verdict {
+    /// Nothing that was not found costs less than this.
+    pub(super) floor: f64,
+    /// Whether nothing was left open.
+    pub(super) complete: bool,
+}
+
+/// The search.
+pub(super) struct Tree<'a> {
+    task: Task<'a>,
+    master: Master,
+    separator: Separator,
+    support: Support,
+    branching: Branching,
+    reduced: Vec<f64>,
+    /// Bound and reduced costs at the root.
+    root: (f64, Vec<f64>),
+    waiting: Vec<Open>,
+    floor: f64,
+    born: u64,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(task: Task<'a>, master: Master) -> Self {
+        Self {
+            task,
+            master,
+            separator: Separator::default(),
+            support: Support::default(),
+            branching: Branching::default(),
+            reduced: Vec::new(),
+            root: (f64::NEG_INFINITY, Vec::new()),
+            waiting: Vec::new(),
+            floor: f64::INFINITY,
+            born: 0,
+        }
+    }
+
+    /// Searches all nodes or up to the limit, which does not count the root.
+    pub(super) fn run(mut self, best: &mut Best) -> Result<Verdict, Failure> {
+        let Some(mut bound) = self.solve_root(best)? else {
+            return Ok(Verdict { floor: self.floor, complete: true });
+        };
+        if self.task.most_nodes == 0 {
+            return Ok(self.stopped(bound));
+        }
+        let mut present = self.branch(bound, None, best)?;
+        for _ in 0..self.task.most_nodes {
+            match self.explore(bound, best)? {
+                End::Split { bound: raised } => {
+                    bound = raised.max(bound);
+                    present = self.branch(bound, Some(&present), best)?;
+                }
+                End::Closed => match self.next(best)? {
+                    Some((decided, raised)) => (present, bound) = (decided, raised),
+                    None => return Ok(Verdict { floor: self.floor, complete: true }),
+                },
+            }
+        }
+        Ok(self.stopped(bound))
+    }
+
+    /// Solves the root twice: with all edges, and with those that better routes can use. Returns its bound
+    /// unless it is closed.
+    fn solve_root(&mut self, best: &mut Best) -> Result<Option<f64>, Failure> {
+        let End::Split { bound } = self.explore(f64::NEG_INFINITY, best)? else { return Ok(None) };
+        self.root = (bound, self.reduced.clone());
+        self.exclude(best)?;
+        match self.explore(bound, best)? {
+            End::Split { bound: raised } => Ok(Some(raised.max(bound))),
+            End::Closed => Ok(None),
+        }
+    }
+
+    /// What is known when the present node and all that wait are left open.
+    fn stopped(&self, bound: f64) -> Verdict {
+        let open = self.waiting.iter().map(|open| open.bound).fold(bound, f64::min);
+        Verdict { floor: self.floor.min(open), complete: false }
+    }
+
+    /// Goes to the waiting node with the lowest bound.
+    fn next(&mut self, best: &Best) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
+        let lowest = |a: &Open, b: &Open| a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age));
+        let Some(place) = (0..self.waiting.len()).min_by(|a, b| lowest(&self.waiting[*a], &self.waiting[*b])) else {
+            return Ok(None);
+        };
+        let open = self.waiting.swap_remove(place);
+        if open.bound > best.level {
+            // The lowest of all that wait: none of them is of interest.
+            self.floor = self.floor.min(open.bound);
+            self.waiting.clear();
+            return Ok(None);
+        }
+        self.master.release()?;
+        open.decided.apply(&mut self.master)?;
+        if let Some(basis) = &open.basis {
+            self.master.restore(basis)?;
+        }
+        Ok(Some((open.decided, open.bound)))
+    }
+
+    /// Solves and cuts the present node.
+    fn explore(&mut self, inherited: f64, best: &mut Best) -> Result<End, Failure> {
+        self.master.stop_above(best.level)?;
+        let mut tail = Tail::new(inherited);
+        loop {
+            match self.master.solve()? {
+                Outcome::Optimal => {}
+                Outcome::BoundPassed if self.is_hopeless(best) => return Ok(End::Closed),
+                Outcome::BoundPassed => {
+                    self.master.stop_above(f64::INFINITY)?;
+                    continue;
+                }
+                Outcome::Infeasible => return Ok(End::Closed),
+                other @ (Outcome::Unbounded
+                | Outcome::UnboundedOrInfeasible
+                | Outcome::IterationLimit
+                | Outcome::NodeLimit) => {
+                    return Err(Failure::Engine(format!("the relaxation of a node ended as {other:?}")));
+                }
+            }
+            if self.master.objective() > best.level && self.is_hopeless(best) {
+                return Ok(End::Closed);
+            }
+            self.support.fill(self.task.fleet.nodes(), &self.master.edges, &self.master.point.value);
+            let cuts = self.separator.find(&self.support, self.task.fleet);
+            let needed = self.support.is_whole();
+            if cuts.is_empty() || (!needed && tail.is_flat(self.master.objective(), best.level)) {
+                return self.finish(best);
+            }
+            self.master.add_cuts(&cuts)?;
+        }
+    }
+
+    /// Whether the duals prove that the node holds nothing better.
+    fn is_hopeless(&mut self, best: &Best) -> bool {
+        let bound = self.master.bound(&mut self.reduced);
+        let hopeless = bound > best.level;
+        if hopeless {
+            self.floor = self.floor.min(bound);
+        }
+        hopeless
+    }
+
+    /// A point that no row improves: routes, or a reason to branch.
+    fn finish(&mut self, best: &mut Best) -> Result<End, Failure> {
+        let bound = self.master.bound(&mut self.reduced);
+        if bound > best.level {
+            self.floor = self.floor.min(bound);
+            return Ok(End::Closed);
+        }
+        if !self.support.is_whole() {
+            return Ok(End::Split { bound });
+        }
+        let nodes = self.support.nodes;
+        let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
+        let uses: Vec<(u32, f64)> =
+            self.support.edges.iter().map(|(ends, value)| (number(*ends), value.round())).collect();
+        let cost: f64 = uses.iter().map(|(edge, times)| times * self.task.costs[*edge as usize]).sum();
+        if bound < cost - 10.0 * self.task.noise {
+            self.floor = self.floor.min(bound);
+        }
+        if best.offer(uses, self.task.costs, &self.task.rules) {
+            self.tighten(best)?;
+        }
+        Ok(End::Closed)
+    }
+
+    /// Drops the edges that no better routes can use.
+    fn exclude(&mut self, best: &Best) -> Result<(), Failure> {
+        let (bound, reduced) = &self.root;
+        let doomed: Vec<bool> = reduced.iter().map(|reduced| bound + reduced > best.level).collect();
+        let gone = self.master.drop_edges(doomed)?;
+        let least = reduced.iter().zip(&gone).filter(|(_, gone)| **gone).map(|(reduced, _)| bound + reduced);
+        self.floor = least.fold(self.floor, f64::min);
+        let mut gone = gone.into_iter();
+        self.root.1.retain(|_| !gone.next().unwrap_or(false));
+        self.tighten(best)
+    }
+
+    /// Bounds edges by their reduced costs at the root.
+    fn tighten(&mut self, best: &Best) -> Result<(), Failure> {
+        let bound = self.root.0;
+        for (column, reduced) in self.root.1.iter().enumerate() {
+            let room = (best.level - bound) / reduced.abs();
+            let [lower, upper] = self.master.base[column];
+            let steps = room.floor();
+            if lower < upper && steps < upper - lower && *reduced != 0.0 {
+                self.floor = self.floor.min(bound + (steps + 1.0) * reduced.abs());
+                let bounds = if *reduced > 0.0 { [lower, lower + steps] } else { [upper - steps, upper] };
+                self.master.base[column] = bounds;
+            }
+        }
+        (0..self.root.1.len()).try_for_each(|column| {
+            let ([low, high], [lower, upper]) = (self.master.bounds(column), self.master.base[column]);
+            if low > upper || high < lower {
+                return Ok(());
+            }
+            self.master.set_bounds(column, [low.max(lower), high.min(upper)])
+        })
+    }
+
+    /// Splits the present node; one child waits, the other is entered and returned.
+    fn branch(&mut self, bound: f64, above: Option<&Rc<Decided>>, best: &Best) -> Result<Rc<Decided>, Failure> {
+        let basis = self.master.snapshot().map(Rc::new);
+        let between = std::mem::take(&mut self.separator.between);
+        let Some(split) = self.branching.choose(&mut self.master, &between, basis.as_deref(), best.level)? else {
+            return Err(Failure::WrongAnswer("a fractional point has nothing to branch on".into()));
+        };
+        let [first, second] =
+            split.children.map(|limits| Rc::new(Decided { at: split.at, limits, above: above.cloned() }));
+        self.born += 1;
+        self.waiting.push(Open { bound, age: self.born, decided: second, basis });
+        first.enforce(&mut self.master)?;
+        Ok(first)
+    }
+}
+
+/// Notices when rounds of cuts no longer raise the objective.
+#[derive(Debug)]
+struct Tail {
+    last: f64,
+    flat: u32,
+}
+
+impl Tail {
+    fn new(objective: f64) -> Self {
+        Self { last: objective, flat: 0 }
+    }
+
+    /// Whether the last few rounds each closed little of what is left.
+    fn is_flat(&mut self, objective: f64, enough: f64) -> bool {
+        let little = objective - self.last < 0.02 * (enough - objective).min(0.05 * objective.abs());
+        self.flat = if little { self.flat + 1 } else { 0 };
+        self.last = objective;
+        self.flat > 3
+    }
+}
