@@ -118,11 +118,27 @@ fn relaxed_solves_are_counted_as_such_and_answer_the_loss() {
 
 #[test]
 fn a_missing_relaxation_is_refused_with_what_to_do() {
-    for (setting, method) in [(Setting::paths(1), "SPO+ relax"), (relaxed_paths(), "PFYL relax tight")] {
+    let setting = relaxed_paths();
+    for method in ["SPO+ relax tight", "PFYL relax tight cache 5%"] {
         let error = setting.train(method, quick()).unwrap_err();
         assert!(matches!(error, Error::Capability { .. }), "{error}");
         let message = error.to_string();
         assert!(message.contains(method) && message.contains("leave out 'relax'"), "{message}");
+    }
+}
+
+#[test]
+fn cones_and_neighbours_are_counted_and_their_absence_is_named() {
+    let setting = Setting::paths(1);
+    let projected = SolveCounts { projected: EPOCHS * ROWS, ..SolveCounts::default() };
+    assert_eq!(solves(&setting, "CaVE"), projected);
+    let hybrid = solves(&setting, "CaVE(hybrid)").projected as f64 / (EPOCHS * ROWS) as f64;
+    assert!((0.2..0.4).contains(&hybrid), "{hybrid}");
+    assert_eq!(solves(&setting, "LAVA"), SolveCounts { relaxed: 260, ..SolveCounts::default() });
+    for method in ["CaVE", "LAVA"] {
+        let error = relaxed_paths().train(method, unjudged()).unwrap_err();
+        assert!(matches!(error, Error::Capability { .. }), "{error}");
+        assert!(error.to_string().contains(method) && error.to_string().contains("MAE(O,S)"), "{error}");
     }
 }
 
@@ -147,7 +163,7 @@ fn epochs_of_a_cached_method_are_judged_on_the_cache() {
     let setting = Setting::paths(1);
     let settings = Settings { epochs: 2, select: Select::ValidationLoss, ..quick() };
     let counts = |method: &str| setting.train(method, settings).unwrap().report.solves;
-    assert_eq!(counts("SPO+ cache 100%"), SolveCounts { exact: 2 * ROWS, pooled: 3 * 40, relaxed: 0 });
+    assert_eq!(counts("SPO+ cache 100%"), SolveCounts { exact: 2 * ROWS, pooled: 3 * 40, ..SolveCounts::default() });
     assert_eq!(counts("SPO+").exact, 2 * ROWS + 3 * 40);
     assert_eq!(counts("MAP").total(), 2 * ROWS, "a pool is at hand without solves");
 }

@@ -8,7 +8,7 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{Knapsack, Problem, Sense, ShortestPath};
 use regretless::solve::relax::{RangeKind, Relaxation};
-use regretless::solve::{Failure, Limits, Solver};
+use regretless::solve::{Limits, Solver};
 use regretless::watch::Silent;
 use regretless::{Decision, Error};
 
