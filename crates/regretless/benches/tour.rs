@@ -11,9 +11,13 @@ use std::time::Instant;
 use regretless::data::Dataset;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::Benchmark;
+#[cfg(feature = "highs")]
+use regretless::solve::relax::Relaxation;
 use regretless::solve::tour::TourSearch;
 use regretless::solve::tour::ascent::Goal;
 use regretless::solve::tour::candidates::Candidates;
+#[cfg(feature = "highs")]
+use regretless::solve::tour::cut::{TourCut, TourRelaxation};
 use regretless::solve::tour::edges::Distances;
 use regretless::solve::tour::local::LocalSearch;
 use regretless::solve::tour::one_tree::OneTree;
@@ -26,7 +30,22 @@ fn main() {
     let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
     for (nodes, instances) in [(20, 300), (50, 100), (64, 60), (100, 30)] {
         if chosen(&format!("TSP{nodes}")) {
-            exact(nodes, instances);
+            measure_exact("TSP", nodes, instances, || {
+                Box::new(TourSearch::new(nodes, Limits { nodes: 200_000, gap: 0.0 }))
+            });
+        }
+    }
+    #[cfg(feature = "highs")]
+    for (nodes, instances) in [(50, 60), (100, 60), (250, 30), (500, 20), (1000, 10)] {
+        if chosen(&format!("CUT{nodes}")) {
+            let most = if nodes < 1000 { 20_000 } else { 400 };
+            measure_exact("CUT", nodes, instances, || Box::new(TourCut::new(nodes, Limits { nodes: most, gap: 0.0 })));
+        }
+    }
+    #[cfg(feature = "highs")]
+    for (nodes, instances) in [(20, 60), (100, 40), (250, 20), (1000, 5)] {
+        if chosen(&format!("RELAX{nodes}")) {
+            relaxations(nodes, instances);
         }
     }
     for (nodes, instances) in [(100, 10), (250, 5), (1000, 2)] {
@@ -77,9 +96,9 @@ fn least_squares(data: &Dataset) -> Vec<Vec<f64>> {
     features.iter().map(predict).collect()
 }
 
-fn exact(nodes: usize, instances: usize) {
+fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -> Box<dyn Solver>) {
     for (kind, rows) in kinds(nodes, instances) {
-        let mut solver = TourSearch::new(nodes, Limits { nodes: 200_000, gap: 0.0 });
+        let mut solver = solver();
         let mut unproven = 0;
         let mut times: Vec<f64> = Vec::new();
         let mut total = 0.0;
@@ -87,7 +106,7 @@ fn exact(nodes: usize, instances: usize) {
             let mut solution = solver.solve(costs).unwrap();
             // The least of several runs: neighbours on the machine only ever add time.
             let mut least = f64::INFINITY;
-            for _ in 0..9 {
+            for _ in 0..if nodes <= 64 { 9 } else { 1 } {
                 let begin = Instant::now();
                 solution = solver.solve(costs).unwrap();
                 least = least.min(begin.elapsed().as_secs_f64() * 1e3);
@@ -99,10 +118,35 @@ fn exact(nodes: usize, instances: usize) {
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         let most = times.iter().copied().fold(0.0, f64::max);
         println!(
-            "TSP{nodes:<4} {kind:<5} median {:8.4} ms  mean {mean:8.4}  max {most:9.3}  unproven {unproven}  mean cost {:.4}",
+            "{name}{nodes:<4} {kind:<5} median {:8.4} ms  mean {mean:8.4}  max {most:9.3}  unproven {unproven}  mean cost {:.4}",
             median(&mut times),
             total / rows.len() as f64
         );
+    }
+}
+
+/// Both relaxations, and ranging the costs of each.
+#[cfg(feature = "highs")]
+fn relaxations(nodes: usize, instances: usize) {
+    for (kind, rows) in kinds(nodes, instances) {
+        for relaxation in [Relaxation::Plain, Relaxation::Tight] {
+            let mut engine = TourRelaxation::new(nodes, relaxation);
+            let (mut solving, mut ranging, mut total) = (Vec::new(), Vec::new(), 0.0);
+            for costs in &rows {
+                let begin = Instant::now();
+                total += engine.solve(costs).unwrap().solution.objective;
+                solving.push(begin.elapsed().as_secs_f64() * 1e3);
+                let begin = Instant::now();
+                engine.ranges().unwrap();
+                ranging.push(begin.elapsed().as_secs_f64() * 1e3);
+            }
+            println!(
+                "RELAX{nodes:<4} {kind:<5} {relaxation:?} median {:8.3} ms, ranging {:8.3} ms, mean value {:.4}",
+                median(&mut solving),
+                median(&mut ranging),
+                total / rows.len() as f64
+            );
+        }
     }
 }
 

@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+#[cfg(feature = "highs")]
+use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
 use crate::solve::tour::TourSearch;
+#[cfg(feature = "highs")]
+use crate::solve::tour::cut::{TourCut, TourRelaxation};
 use crate::solve::tour::edges::{edge_ends, num_edges};
 use crate::solve::{Limits, Solver};
 
@@ -22,6 +26,9 @@ pub struct Tsp {
 impl Tsp {
     /// Most nodes whose edges can be numbered.
     const MOST_NODES: usize = 65_535;
+    /// Up to so many nodes the search on 1-trees is faster than branch and cut.
+    #[cfg(feature = "highs")]
+    const FEW_NODES: usize = 64;
 
     /// The problem, if its numbers make one.
     ///
@@ -50,7 +57,24 @@ impl Problem for Tsp {
     }
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+        #[cfg(feature = "highs")]
+        if self.nodes > Self::FEW_NODES {
+            return Box::new(TourCut::new(self.nodes, *limits));
+        }
         Box::new(TourSearch::new(self.nodes, *limits))
+    }
+
+    #[cfg(feature = "highs")]
+    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        Some(Box::new(TourRelaxation::new(self.nodes, kind)))
+    }
+
+    #[cfg(feature = "highs")]
+    fn ranger(&self, kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        match kind {
+            RangeKind::Basis => Some(Box::new(TourRelaxation::new(self.nodes, Relaxation::Plain))),
+            RangeKind::Exact => None,
+        }
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -109,6 +109,15 @@ impl Lp {
         self.raw.inverse_column(row, out)
     }
 
+    /// Overwrites `out` with row `row` of `B⁻¹`: what the duals gain when that member of the basis
+    /// becomes dearer by one.
+    ///
+    /// # Errors
+    /// When there is no such row or the last linear solve left no basis.
+    pub fn inverse_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+        self.raw.inverse_row(row, out)
+    }
+
     /// Overwrites `out` with row `row` of `B⁻¹A`: one number per column.
     ///
     /// # Errors

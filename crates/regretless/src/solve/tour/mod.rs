@@ -7,8 +7,9 @@
 //!
 //! * [`edges`]: how edges are numbered, costs as a table.
 //! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
-//! * [`candidates`], [`start`], [`local`], [`array`]: good tours.
+//! * [`candidates`], [`start`], [`local`], [`mod@array`]: good tours.
 //! * `graph`, `sparse_tree`, `search`: the exact search.
+//! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
 
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
@@ -16,6 +17,8 @@ use crate::decision::Decision;
 pub mod array;
 pub mod ascent;
 pub mod candidates;
+#[cfg(feature = "highs")]
+pub mod cut;
 pub mod edges;
 mod graph;
 pub mod local;

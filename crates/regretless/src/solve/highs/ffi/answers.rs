@@ -85,6 +85,18 @@ impl Raw {
         Ok(members)
     }
 
+    /// Row of `B⁻¹`, dense over the rows of the model.
+    pub(in crate::solve::highs) fn inverse_row(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
+        out.clear();
+        out.resize(self.num_rows(), 0.0);
+        // SAFETY: the vector has one place per row; null pointers say that no sparse form is wanted;
+        // HiGHS refuses a row that does not exist and a model without a factor.
+        called("give a row of the inverse; is the model solved?", unsafe {
+            let (count, index) = (ptr::null_mut(), ptr::null_mut());
+            c::Highs_getBasisInverseRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
+        })
+    }
+
     /// Column of `B⁻¹A`, dense over the rows.
     pub(in crate::solve::highs) fn reduced_column(&mut self, column: usize, out: &mut Vec<f64>) -> Called {
         out.clear();

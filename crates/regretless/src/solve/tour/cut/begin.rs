@@ -1,0 +1,123 @@
+//! What comes before any linear programme: a good tour, node multipliers, and the edges to start with.
+
+use super::master::Ends;
+use crate::solve::tour::ascent::Goal;
+use crate::solve::tour::candidates::Candidates;
+use crate::solve::tour::edges::{Distances, edge_index};
+use crate::solve::tour::local::LocalSearch;
+use crate::solve::tour::one_tree::OneTree;
+use crate::solve::tour::search::{Incumbent, Rules};
+use crate::solve::tour::sparse_ascent::SparseAscent;
+use crate::solve::tour::start::Greedy;
+
+/// Neighbours per node that the local search looks at.
+const NEIGHBOURS: usize = 5;
+/// Edges per node that the linear relaxation starts with.
+const COLUMNS: usize = 5;
+
+/// Beyond this many nodes the ascent looks at candidate edges only, in more steps.
+const DENSE_NODES: usize = 150;
+
+/// A first tour and multipliers; buffers are kept between calls.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Beginning {
+    pub(super) distances: Distances,
+    pub(super) multipliers: Vec<f64>,
+    pub(super) order: Vec<u32>,
+    reduced: Distances,
+    tree: OneTree,
+    sparse: SparseAscent,
+    candidates: Candidates,
+    greedy: Greedy,
+    local: LocalSearch,
+}
+
+impl Beginning {
+    /// Takes over costs and finds a tour and multipliers by them, after so many trees and no kicks.
+    pub(super) fn start(&mut self, nodes: usize, costs: &[f64], steps: usize) {
+        self.distances.fill(nodes, costs);
+        self.first_multipliers();
+        self.find_cheap_tour();
+        // A greedy tour is far from optimal, so full steps towards it would overshoot.
+        self.raise(Goal { target: 0.0, enough: f64::INFINITY, steps, pace: 0.5, patience: 3 });
+        self.find_cheap_tour();
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+    }
+
+    /// The common part of the costs or nothing, whichever gives the higher bound.
+    fn first_multipliers(&mut self) {
+        self.multipliers.clear();
+        self.multipliers.resize(self.distances.nodes(), 0.0);
+        let plain = self.tree.grow(&self.distances, &self.multipliers);
+        self.distances.common_part(&mut self.multipliers);
+        if self.tree.grow(&self.distances, &self.multipliers) < plain {
+            self.multipliers.fill(0.0);
+            self.tree.grow(&self.distances, &self.multipliers);
+        }
+    }
+
+    /// Candidates by reduced cost, and a greedy tour of them.
+    fn find_cheap_tour(&mut self) {
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.order.clear();
+        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+    }
+
+    /// Raises the 1-tree bound towards the present tour; returns it.
+    pub(super) fn ascend(&mut self, steps: usize, enough: f64) -> f64 {
+        self.raise(Goal { target: 0.0, enough, steps, pace: 1.0, patience: 5 })
+    }
+
+    fn raise(&mut self, goal: Goal) -> f64 {
+        let goal = Goal { target: self.distances.length(&self.order), ..goal };
+        if self.distances.nodes() <= DENSE_NODES {
+            return self.tree.ascend(&self.distances, &mut self.multipliers, &goal);
+        }
+        let state = (&mut self.tree, &mut self.multipliers[..]);
+        self.sparse.run(&self.distances, &self.candidates, state, &Goal { steps: 3 * goal.steps, ..goal })
+    }
+
+    /// Searches a better tour among the edges near to the 1-tree.
+    pub(super) fn improve(&mut self, kicks: usize) {
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+    }
+
+    /// Searches a better tour among the edges that are cheap under these potentials.
+    pub(super) fn improve_by(&mut self, potentials: &[f64], kicks: usize) {
+        self.reduced.reduce(&self.distances, potentials);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+    }
+
+    /// Offers the present tour.
+    pub(super) fn offer(&self, best: &mut Incumbent, costs: &[f64], rules: &Rules) {
+        let mut numbers: Vec<u32> = tour_edges(&self.order).map(|ends| number(self.order.len(), ends)).collect();
+        best.offer(&mut numbers, costs, rules);
+    }
+
+    /// The edges of the tour and the cheapest few at every node by reduced cost, sorted.
+    pub(super) fn promising_edges(&mut self) -> Vec<Ends> {
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, COLUMNS);
+        let near = self.candidates.pairs().map(|(i, j)| [i.min(j), i.max(j)]);
+        let mut edges: Vec<Ends> = near.chain(tour_edges(&self.order)).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+}
+
+/// The number of an edge among the costs.
+pub(super) fn number(nodes: usize, [i, j]: Ends) -> u32 {
+    edge_index(nodes, i as usize, j as usize) as u32
+}
+
+/// The edges of a closed tour.
+pub(super) fn tour_edges(order: &[u32]) -> impl Iterator<Item = Ends> + '_ {
+    let closing = order.last().copied().zip(order.first().copied());
+    let pairs = order.windows(2).map(|pair| (pair[0], pair[1])).chain(closing);
+    pairs.map(|(i, j)| [i.min(j), i.max(j)])
+}

@@ -1,0 +1,127 @@
+//! Inequalities that hold for every tour, as families of node sets.
+//!
+//! A cut is a list of sets S with Σ x(E(S)) ≤ `most`, where E(S) are the edges inside S. One set with
+//! |S| − 1 forbids a ring on S (Dantzig, Fulkerson and Johnson 1954). A handle H and an odd number t ≥ 3
+//! of teeth T give |H| + Σ|T| − (3t + 1)/2 (Chvátal 1973); teeth that are single edges make a blossom
+//! (Edmonds 1965). As every node has degree 2, a set and its complement say the same: the smaller one
+//! is kept, which keeps rows sparse.
+
+/// A valid inequality.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// Sorted nodes of each set.
+    pub(super) sets: Vec<Box<[u32]>>,
+    /// Greatest number of edges inside the sets together.
+    pub(super) most: u32,
+}
+
+impl Cut {
+    /// No ring on these nodes; `None` when there are too few or too many of them to forbid one.
+    pub(super) fn ring(nodes: usize, set: &[u32]) -> Option<Self> {
+        let set = smaller_side(nodes, set);
+        let most = (set.len() as u32).checked_sub(1).filter(|most| *most > 0)?;
+        Some(Self { sets: vec![set], most })
+    }
+
+    /// A handle and an odd number of teeth that each leave it.
+    pub(super) fn comb(nodes: usize, handle: &[u32], teeth: &[Vec<u32>]) -> Self {
+        debug_assert!(teeth.len() >= 3 && teeth.len() % 2 == 1);
+        let sets = std::iter::once(handle).chain(teeth.iter().map(Vec::as_slice));
+        let sets: Vec<_> = sets.map(|set| smaller_side(nodes, set)).collect();
+        let size: usize = sets.iter().map(|set| set.len()).sum();
+        Self { most: (size - (3 * teeth.len()).div_ceil(2)) as u32, sets }
+    }
+}
+
+/// The set or its complement, whichever is smaller, sorted; of equal ones that without node 0.
+fn smaller_side(nodes: usize, set: &[u32]) -> Box<[u32]> {
+    let mut sorted = set.to_vec();
+    sorted.sort_unstable();
+    if 2 * sorted.len() < nodes || (2 * sorted.len() == nodes && sorted[0] != 0) {
+        return sorted.into();
+    }
+    let mut rest = sorted.into_iter().peekable();
+    (0..nodes as u32).filter(|node| rest.next_if_eq(node).is_none()).collect()
+}
+
+/// For every node the sets that contain it, so that the sets around an edge are found quickly.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Nesting {
+    start: Vec<u32>,
+    around: Vec<u32>,
+    /// The owner of each set.
+    owner: Vec<u32>,
+}
+
+impl Nesting {
+    /// Lists the sets of these cuts; each cut comes with a number that stands for it.
+    pub(super) fn fill<'a>(&mut self, nodes: usize, cuts: impl Iterator<Item = (u32, &'a Cut)> + Clone) {
+        self.owner.clear();
+        self.start.clear();
+        self.start.resize(nodes + 2, 0);
+        for (owner, cut) in cuts.clone() {
+            for set in &cut.sets {
+                self.owner.push(owner);
+                set.iter().for_each(|node| self.start[*node as usize + 2] += 1);
+            }
+        }
+        (2..nodes + 2).for_each(|node| self.start[node] += self.start[node - 1]);
+        self.around.clear();
+        self.around.resize(self.start[nodes + 1] as usize, 0);
+        for (number, set) in cuts.flat_map(|(_, cut)| &cut.sets).enumerate() {
+            for node in set {
+                let place = &mut self.start[*node as usize + 1];
+                self.around[*place as usize] = number as u32;
+                *place += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn of(&self, node: u32) -> &[u32] {
+        &self.around[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
+    }
+
+    /// Visits the owner of every set that contains both nodes, in the order of the cuts.
+    #[inline]
+    pub(super) fn around_both(&self, one: u32, other: u32, mut visit: impl FnMut(u32)) {
+        let (a, b) = (self.of(one), self.of(other));
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() && j < b.len() {
+            if a[i] == b[j] {
+                visit(self.owner[a[i] as usize]);
+            }
+            let (low, high) = (a[i], b[j]);
+            i += usize::from(low <= high);
+            j += usize::from(high <= low);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cut, Nesting};
+
+    #[test]
+    fn the_smaller_side_of_a_set_is_kept() {
+        assert_eq!(Cut::ring(6, &[3, 1]), Some(Cut { sets: vec![[1, 3].into()], most: 1 }));
+        assert_eq!(Cut::ring(6, &[5, 0, 2, 4]), Cut::ring(6, &[1, 3]));
+        assert_eq!(Cut::ring(6, &[0, 1, 2]), Cut::ring(6, &[3, 4, 5]));
+        assert_eq!((Cut::ring(6, &[2]), Cut::ring(3, &[0, 1, 2])), (None, None));
+    }
+
+    #[test]
+    fn sets_around_an_edge_are_found() {
+        let cuts =
+            [Cut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]), Cut::ring(12, &[0, 1, 4]).unwrap()];
+        assert_eq!(cuts[0].most, 3 + 6 - 5);
+        let mut nesting = Nesting::default();
+        nesting.fill(12, cuts.iter().enumerate().map(|(number, cut)| (number as u32, cut)));
+        let around = |i, j| {
+            let mut found = Vec::new();
+            nesting.around_both(i, j, |owner| found.push(owner));
+            found
+        };
+        assert_eq!((around(0, 1), around(0, 4), around(2, 6), around(4, 5)), (vec![0, 1], vec![0, 1], vec![0], vec![]));
+    }
+}

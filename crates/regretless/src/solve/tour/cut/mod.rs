@@ -1,0 +1,136 @@
+//! Branch and cut for tours on a linear relaxation (Padberg and Rinaldi 1991), for more nodes than the
+//! 1-tree search can manage.
+//!
+//! A local search finds a good tour and 1-trees find multipliers; the relaxation starts with the few best
+//! edges of every node, and cuts and edges join until neither is violated at the root. Edges whose
+//! reduced cost exceeds the gap are out for good; what is left is searched.
+//!
+//! * [`begin`]: tour and multipliers. [`master`]: the linear relaxation. [`price`]: what duals prove.
+//! * [`cuts`], [`support`], [`ring`], [`blossom`]: inequalities and how violated ones are found.
+//! * [`root`]: the relaxation over all edges. [`tree`]: the search below it.
+//! * [`relax`], [`range`]: the relaxation as an end in itself, and how far costs may move.
+
+use super::edges::num_edges;
+use super::search::{Incumbent, Rules};
+use crate::decision::Decision;
+use crate::solve::{Failure, Limits, Solution, Solver, Status};
+
+mod begin;
+mod blossom;
+mod cuts;
+mod master;
+mod penalty;
+mod price;
+mod range;
+mod relax;
+mod ring;
+mod root;
+mod support;
+mod tree;
+
+pub use relax::{Relaxed, TourRelaxation};
+
+use begin::Beginning;
+use master::Ends;
+use root::{Family, Root};
+use tree::{Task, Tree};
+
+/// Trees grown before and after the first tour.
+const STEPS: [usize; 2] = [15, 20];
+/// Kicks per hundred nodes before the root is solved, and after it, when prices are known.
+const KICKS: [usize; 2] = [10, 50];
+
+/// The exact solver for larger tours.
+#[derive(Debug, Clone, Default)]
+pub struct TourCut {
+    nodes: usize,
+    limits: Limits,
+    begin: Beginning,
+}
+
+impl TourCut {
+    /// An engine for tours through this many nodes, at least 5.
+    pub fn new(nodes: usize, limits: Limits) -> Self {
+        Self { nodes, limits, ..Self::default() }
+    }
+
+    fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let mut best = Incumbent::default();
+        self.begin.start(self.nodes, costs, STEPS[0]);
+        let rules = Rules::new(&self.begin.distances, self.limits);
+        self.begin.offer(&mut best, costs, &rules);
+        let bound = self.begin.ascend(STEPS[1], best.level);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        self.begin.improve(KICKS[0] * self.nodes / 100);
+        self.begin.offer(&mut best, costs, &rules);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        let edges = self.begin.promising_edges();
+        let mut root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        let bound = root.tighten(&self.begin.distances, Family::All, best.level)?;
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        self.begin.improve_by(&root.prices.even_potentials(), KICKS[1] * self.nodes / 100);
+        self.begin.offer(&mut best, costs, &rules);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
+        let distances = &self.begin.distances;
+        let task = Task { distances, costs, rules, most_nodes: self.limits.nodes };
+        let verdict = Tree::new(task, root.master, spare, bound).run(&mut best)?;
+        Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
+    }
+
+    /// Drops the edges that no better tour can use. Returns those that are left but no columns, and what
+    /// a tour with a dropped one costs at least.
+    fn exclude(&self, root: &mut Root, bound: f64, level: f64) -> Result<(Vec<(Ends, f64)>, f64), Failure> {
+        let distances = &self.begin.distances;
+        let mut spare = Vec::new();
+        root.prices.scan(distances, level - bound, |i, j, reduced| {
+            if !root.has([i, j]) {
+                spare.push(([i, j], reduced));
+            }
+        });
+        let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
+        let columns = root.master.edges.iter().zip(&root.master.point.value);
+        let doomed = columns.map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level).collect();
+        root.master.drop_edges(doomed)?;
+        // Whatever was left out costs more than the level.
+        Ok((spare, level.next_up()))
+    }
+
+    /// The best tour, and what is known given that all other tours cost at least `floor`.
+    fn answer(&self, best: &mut Incumbent, floor: f64, complete: bool) -> Solution {
+        let objective = best.cost;
+        let decision = Decision::choosing(best.edges.drain(..));
+        let distances = &self.begin.distances;
+        let noise = distances.noise();
+        let exact = Rules::new(distances, Limits { gap: 0.0, ..self.limits });
+        if floor > exact.level(objective) {
+            return Solution::optimal(decision, objective);
+        }
+        let bound = (floor - noise).min(objective);
+        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
+        let within = complete || gap <= self.limits.gap;
+        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
+        Solution { decision, objective, bound, status }
+    }
+}
+
+impl Solver for TourCut {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        if self.nodes < 3 {
+            return Err(Failure::Infeasible);
+        }
+        if costs.len() != num_edges(self.nodes) {
+            let (found, right) = (costs.len(), num_edges(self.nodes));
+            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
+        }
+        self.run(costs)
+    }
+}

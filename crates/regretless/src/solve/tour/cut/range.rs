@@ -1,0 +1,191 @@
+//! How far each cost may move while the optimal basis of a relaxation stays optimal.
+//!
+//! An edge out of the basis may move until its reduced cost changes sign. When the cost of an edge in the
+//! basis moves by Δ, the reduced cost d of every other edge moves by −Δ·α, where α is its entry in that
+//! edge's row of B⁻¹A; the range ends where the first of them, or the first dual of a tight cut, changes
+//! sign. Edges that are no columns count like all others. The smallest |d| come first: once |d| exceeds
+//! what any α of the row could undo within the range found so far, the rest cannot matter. If that does
+//! not end the search early, the edges at nodes that the row touches are tried one by one.
+
+use super::begin::number;
+use super::cuts::Nesting;
+use super::master::Ends;
+use super::price::Prices;
+use super::root::Root;
+use crate::solve::Failure;
+use crate::solve::highs::{Basic, Stand};
+use crate::solve::relax::Ranges;
+use crate::solve::tour::edges::Distances;
+
+/// Entries of a row that are smaller count as zero.
+const TINY: f64 = 1e-9;
+/// Edges per node that are tried in the order of their reduced costs.
+const SORTED: usize = 8;
+
+/// The ranges of all costs after [`Root::tighten`].
+pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, Failure> {
+    let nodes = distances.nodes();
+    let Some(basis) = root.master.stands() else {
+        return Err(Failure::Engine("the relaxation has no basis".into()));
+    };
+    let mut stand = vec![Stand::Lower; nodes * (nodes - 1) / 2];
+    for (ends, column) in root.master.edges.iter().zip(&basis.columns) {
+        stand[number(nodes, *ends) as usize] = *column;
+    }
+    let (mut found, near) = outside(&root.prices, distances, &stand);
+    let members = root.master.members()?;
+    let mut row = Vec::new();
+    let mut limits = Vec::new();
+    let mut search = Search::new(root, distances, &stand, &basis.rows, near);
+    for (member, basic) in members.into_iter().enumerate() {
+        if let Basic::Column(column) = basic {
+            root.master.inverse_row(member, &mut row)?;
+            limits.push((column, search.range(&root.prices, &row)));
+        }
+    }
+    for (column, [down, up]) in limits {
+        let ends = root.master.edges[column];
+        let (edge, cost) = (number(nodes, ends) as usize, distances.between(ends[0], ends[1]));
+        (found.lower[edge], found.upper[edge]) = (cost - down, cost + up);
+    }
+    Ok(found)
+}
+
+/// Ranges of the edges out of the basis, and those edges with the smallest absolute reduced costs.
+fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Vec<Near>) {
+    let nodes = distances.nodes();
+    let mut found = Ranges { lower: vec![f64::NEG_INFINITY; stand.len()], upper: vec![f64::INFINITY; stand.len()] };
+    let mut near = Vec::new();
+    // Edges come in the order of their numbers.
+    let mut edge = 0;
+    prices.scan(distances, f64::INFINITY, |i, j, reduced| {
+        let cost = distances.between(i, j);
+        match stand[edge] {
+            Stand::Basic => {}
+            Stand::Upper => found.upper[edge] = cost - reduced.min(0.0),
+            Stand::Lower | Stand::Zero | Stand::Nonbasic => found.lower[edge] = cost - reduced.max(0.0),
+        }
+        if stand[edge] != Stand::Basic {
+            near.push(Near { margin: reduced.abs(), ends: [i, j], upper: stand[edge] == Stand::Upper });
+        }
+        edge += 1;
+    });
+    let order = |a: &Near, b: &Near| a.margin.total_cmp(&b.margin).then(a.ends.cmp(&b.ends));
+    if near.len() > SORTED * nodes {
+        near.select_nth_unstable_by(SORTED * nodes, order);
+        near.truncate(SORTED * nodes);
+    }
+    near.sort_unstable_by(order);
+    (found, near)
+}
+
+/// An edge out of the basis.
+#[derive(Debug, Clone, Copy)]
+struct Near {
+    /// Absolute reduced cost.
+    margin: f64,
+    ends: Ends,
+    /// Whether its value is 1.
+    upper: bool,
+}
+
+/// What the ratio tests look at.
+struct Search<'a> {
+    distances: &'a Distances,
+    stand: &'a [Stand],
+    near: Vec<Near>,
+    /// Tight cuts: their rows and absolute duals.
+    tight: Vec<(usize, f64)>,
+    nesting: Nesting,
+    /// The sets of tight cuts with their rows.
+    sets: Vec<(usize, Box<[u32]>)>,
+    /// How much the cuts around a node can add to an entry.
+    cap: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    fn new(root: &Root, distances: &'a Distances, stand: &'a [Stand], rows: &[Stand], near: Vec<Near>) -> Self {
+        let (master, nodes) = (&root.master, distances.nodes());
+        let is_tight = |row: &usize| rows[nodes + row] != Stand::Basic;
+        let duals = master.cut_duals().enumerate().filter(|(row, _)| is_tight(row));
+        let tight = duals.map(|(row, dual)| (nodes + row, dual.min(0.0).abs())).collect();
+        let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
+        let mut nesting = Nesting::default();
+        nesting.fill(nodes, cuts.clone().map(|(row, cut)| ((nodes + row) as u32, cut)));
+        let sets = cuts.flat_map(|(row, cut)| cut.sets.iter().map(move |set| (nodes + row, set.clone())));
+        Self { distances, stand, near, tight, nesting, sets: sets.collect(), cap: Vec::new() }
+    }
+
+    /// How far the cost behind a row of the inverse may fall and rise.
+    fn range(&mut self, prices: &Prices, row: &[f64]) -> [f64; 2] {
+        let mut limit = [f64::INFINITY; 2];
+        for (cut, dual) in &self.tight {
+            // The dual −|dual| must not become positive.
+            shorten(&mut limit, *dual, row[*cut]);
+        }
+        let most = self.greatest_entry(row);
+        for near in &self.near {
+            if near.margin > limit[0].max(limit[1]) * most {
+                return limit;
+            }
+            let entry = self.entry(row, near.ends);
+            shorten(&mut limit, near.margin, if near.upper { -entry } else { entry });
+        }
+        for node in 0..self.distances.nodes() as u32 {
+            if row[node as usize].abs() > TINY || self.cap[node as usize] > 0.0 {
+                self.try_all_at(node, prices, row, (most, &mut limit));
+            }
+        }
+        limit
+    }
+
+    /// Tries every edge at a node, given the greatest entry and the limits so far.
+    fn try_all_at(&self, node: u32, prices: &Prices, row: &[f64], (most, limit): (f64, &mut [f64; 2])) {
+        let nodes = self.distances.nodes();
+        let own = prices.potential[node as usize];
+        for (other, (cost, potential)) in self.distances.row(node).iter().zip(&prices.potential).enumerate() {
+            // Cuts only add to this; a node is infinitely far from itself.
+            if cost - own - potential > limit[0].max(limit[1]) * most || other as u32 == node {
+                continue;
+            }
+            let other = other as u32;
+            let margin = prices.reduced(*cost, node, other).abs();
+            let entry = self.entry(row, [node, other]);
+            match self.stand[number(nodes, [node, other]) as usize] {
+                Stand::Basic => {}
+                Stand::Upper => shorten(limit, margin, -entry),
+                Stand::Lower | Stand::Zero | Stand::Nonbasic => shorten(limit, margin, entry),
+            }
+        }
+    }
+
+    /// Entry of a row of B⁻¹A for an edge, given that row of B⁻¹.
+    fn entry(&self, row: &[f64], [i, j]: Ends) -> f64 {
+        let mut entry = row[i as usize] + row[j as usize];
+        self.nesting.around_both(i, j, |cut| entry += row[cut as usize]);
+        entry
+    }
+
+    /// A bound on the absolute entries of all edges.
+    fn greatest_entry(&mut self, row: &[f64]) -> f64 {
+        self.cap.clear();
+        self.cap.resize(self.distances.nodes(), 0.0);
+        for (cut, set) in &self.sets {
+            let entry = row[*cut].abs();
+            if entry > TINY {
+                set.iter().for_each(|node| self.cap[*node as usize] += entry);
+            }
+        }
+        let caps = self.cap.iter().zip(row).map(|(sets, own)| 2.0 * own.abs() + sets);
+        caps.fold(0.0, f64::max)
+    }
+}
+
+/// Shortens the limits so that a margin that moves by −Δ·entry stays non-negative.
+fn shorten([down, up]: &mut [f64; 2], margin: f64, entry: f64) {
+    if entry > TINY {
+        *up = up.min(margin / entry);
+    } else if entry < -TINY {
+        *down = down.min(margin / -entry);
+    }
+}

@@ -1,0 +1,107 @@
+//! The linear relaxation of tours over all edges: degrees alone, or with every ring forbidden.
+//!
+//! Degrees: x(δ(v)) = 2 for every node and 0 ≤ x ≤ 1 (plain). With x(δ(S)) ≥ 2 for every set S besides
+//! it is the relaxation of Dantzig, Fulkerson and Johnson (1954), whose value Held and Karp's bound
+//! approaches (tight). Edges are priced, so the result holds for the complete graph.
+
+use super::begin::{Beginning, number};
+use super::range::ranges;
+use super::root::{Family, Root};
+use crate::decision::Decision;
+use crate::solve::relax::{Ranger, Ranges, Relaxation, Relaxer};
+use crate::solve::tour::edges::num_edges;
+use crate::solve::{Failure, Solution, Status};
+
+/// Trees grown before the linear relaxation.
+const STEPS: usize = 8;
+/// Values this close to 0 or 1 are taken for it.
+const ROUNDING: f64 = 1e-9;
+
+/// The cheapest point of a relaxation and what proves it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relaxed {
+    /// The point, its cost and the bound that the dual values prove.
+    pub solution: Solution,
+    /// Dual value of each node's degree.
+    pub potentials: Vec<f64>,
+}
+
+/// Solves one of the two relaxations; one per thread.
+#[derive(Debug)]
+pub struct TourRelaxation {
+    nodes: usize,
+    kind: Relaxation,
+    begin: Beginning,
+    solved: Option<Root>,
+}
+
+impl TourRelaxation {
+    /// An engine for this many nodes, at least 3.
+    pub fn new(nodes: usize, kind: Relaxation) -> Self {
+        Self { nodes, kind, begin: Beginning::default(), solved: None }
+    }
+
+    /// The cheapest point for these costs.
+    ///
+    /// # Errors
+    /// When the number of costs is wrong or the engine fails.
+    pub fn solve(&mut self, costs: &[f64]) -> Result<Relaxed, Failure> {
+        self.solved = None;
+        if self.nodes < 3 {
+            return Err(Failure::Infeasible);
+        }
+        if costs.len() != num_edges(self.nodes) {
+            let (found, right) = (costs.len(), num_edges(self.nodes));
+            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
+        }
+        let family = match self.kind {
+            Relaxation::Plain => Family::None,
+            Relaxation::Tight => Family::Rings,
+        };
+        let begin = &mut self.begin;
+        begin.start(self.nodes, costs, STEPS);
+        let edges = begin.promising_edges();
+        let mut root = Root::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
+        let bound = root.tighten(&begin.distances, family, f64::INFINITY)?;
+        let decision = decision(&root);
+        let objective = decision.dot(costs);
+        let potentials = root.prices.potential.clone();
+        self.solved = Some(root);
+        let solution = Solution { decision, objective, bound: bound.min(objective), status: Status::Optimal };
+        Ok(Relaxed { solution, potentials })
+    }
+
+    /// How far each cost may move, alone, while the point solved last stays optimal. The limits belong to
+    /// the basis the simplex method ended with: valid, but narrower than necessary where it is degenerate.
+    ///
+    /// # Errors
+    /// When nothing was solved.
+    pub fn ranges(&mut self) -> Result<Ranges, Failure> {
+        match &mut self.solved {
+            Some(root) => ranges(root, &self.begin.distances),
+            None => Err(Failure::Engine("no relaxation was solved whose costs could be ranged".into())),
+        }
+    }
+}
+
+fn decision(root: &Root) -> Decision {
+    let (master, nodes) = (&root.master, root.master.nodes());
+    let used = master.edges.iter().zip(&master.point.value).filter(|(_, value)| **value > ROUNDING);
+    let round = |value: f64| if value > 1.0 - ROUNDING { 1.0 } else { value };
+    let mut entries: Vec<(u32, f64)> = used.map(|(ends, value)| (number(nodes, *ends), round(*value))).collect();
+    entries.sort_unstable_by_key(|entry| entry.0);
+    Decision::from_entries(entries)
+}
+
+impl Relaxer for TourRelaxation {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        Ok(self.solve(costs)?.solution)
+    }
+}
+
+impl Ranger for TourRelaxation {
+    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+        self.solve(costs)?;
+        Self::ranges(self)
+    }
+}

@@ -1,0 +1,157 @@
+//! Solves the relaxation over all edges: cuts and columns are added until nothing is violated.
+//!
+//! Rows come first, by dual simplex; once no cut is violated all edges are priced, and those of negative
+//! reduced cost join, by primal simplex.
+
+use super::blossom::blossoms;
+use super::cuts::Cut;
+use super::master::{Ends, Master, Units};
+use super::price::Prices;
+use super::ring::loose_rings;
+use super::support::Support;
+use crate::solve::Failure;
+use crate::solve::highs::{Outcome, Simplex};
+use crate::solve::tour::cut::begin::number;
+use crate::solve::tour::edges::Distances;
+
+/// Which cuts a relaxation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    /// None: degrees only.
+    None,
+    /// Rings.
+    Rings,
+    /// Rings and blossoms.
+    All,
+}
+
+/// The relaxation of one instance.
+#[derive(Debug)]
+pub(super) struct Root {
+    pub(super) master: Master,
+    pub(super) prices: Prices,
+    pub(super) support: Support,
+    /// Whether each edge of the complete graph is a column.
+    present: Vec<bool>,
+}
+
+impl Root {
+    /// A relaxation with these edges, started from a tour among them.
+    pub(super) fn new(
+        distances: &Distances,
+        multipliers: &[f64],
+        edges: &[Ends],
+        order: &[u32],
+    ) -> Result<Self, Failure> {
+        let nodes = distances.nodes();
+        let mut master = Master::new(nodes, Units::fitting(distances, multipliers, edges))?;
+        master.add_edges(distances, edges)?;
+        master.start_from_tour(order)?;
+        let mut present = vec![false; nodes * (nodes - 1) / 2];
+        edges.iter().for_each(|ends| present[number(nodes, *ends) as usize] = true);
+        Ok(Self { master, prices: Prices::default(), support: Support::default(), present })
+    }
+
+    /// Adds cuts of a family and edges until none is violated, or until the bound exceeds `enough`.
+    /// Returns the bound; prices are those that prove it.
+    pub(super) fn tighten(&mut self, distances: &Distances, family: Family, enough: f64) -> Result<f64, Failure> {
+        self.solve(Simplex::Primal)?;
+        loop {
+            self.cut(family, enough)?;
+            let (bound, joined) = self.price(distances)?;
+            if joined == 0 || bound > enough {
+                return Ok(bound);
+            }
+            self.solve(Simplex::Primal)?;
+        }
+    }
+
+    fn solve(&mut self, method: Simplex) -> Result<(), Failure> {
+        match self.master.solve(method)? {
+            Outcome::Optimal => Ok(()),
+            other => Err(Failure::Engine(format!("a relaxation that has a tour ended as {other:?}"))),
+        }
+    }
+
+    /// Adds violated cuts as long as that helps.
+    fn cut(&mut self, family: Family, enough: f64) -> Result<(), Failure> {
+        let mut tail = Tail::new(self.master.objective());
+        while self.master.objective() <= enough {
+            self.support.fill(self.master.nodes(), &self.master.edges, &self.master.point.value);
+            let cuts = violated(&self.support, family);
+            if cuts.is_empty() || (family == Family::All && tail.is_flat(self.master.objective(), enough)) {
+                return Ok(());
+            }
+            self.master.add_cuts(cuts)?;
+            self.solve(Simplex::Dual)?;
+        }
+        Ok(())
+    }
+
+    /// Prices all edges. Adds the worst of those with negative reduced cost; returns the bound and how
+    /// many joined.
+    fn price(&mut self, distances: &Distances) -> Result<(f64, usize), Failure> {
+        self.master.read_prices(&mut self.prices);
+        let nodes = distances.nodes();
+        let slack = 1e-9 / self.master.factor();
+        let mut bound = self.master.bound(distances, &self.prices);
+        let mut found: Vec<(f64, Ends)> = Vec::new();
+        self.prices.scan(distances, 0.0, |i, j, reduced| {
+            if !self.present[number(nodes, [i, j]) as usize] {
+                bound += reduced;
+                if reduced < -slack {
+                    found.push((reduced, [i, j]));
+                }
+            }
+        });
+        found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found.truncate(nodes.max(50));
+        let edges: Vec<Ends> = found.into_iter().map(|(_, ends)| ends).collect();
+        edges.iter().for_each(|ends| self.present[number(nodes, *ends) as usize] = true);
+        if !edges.is_empty() {
+            self.master.add_edges(distances, &edges)?;
+        }
+        Ok((bound, edges.len()))
+    }
+
+    /// Whether an edge is a column.
+    pub(super) fn has(&self, ends: Ends) -> bool {
+        self.present[number(self.master.nodes(), ends) as usize]
+    }
+}
+
+/// Cuts of a family that a point violates.
+pub(super) fn violated(support: &Support, family: Family) -> Vec<Cut> {
+    match family {
+        Family::None => Vec::new(),
+        Family::Rings => loose_rings(support),
+        Family::All => {
+            let mut cuts = loose_rings(support);
+            if support.is_connected() {
+                cuts.extend(blossoms(support));
+            }
+            cuts
+        }
+    }
+}
+
+/// Notices when rounds of cuts no longer raise the objective.
+#[derive(Debug)]
+pub(super) struct Tail {
+    last: f64,
+    flat: u32,
+}
+
+impl Tail {
+    pub(super) fn new(objective: f64) -> Self {
+        Self { last: objective, flat: 0 }
+    }
+
+    /// Whether the last few rounds each closed less than a hundredth of what is left.
+    pub(super) fn is_flat(&mut self, objective: f64, enough: f64) -> bool {
+        let little = objective - self.last < 0.01 * (enough - objective);
+        self.flat = if little { self.flat + 1 } else { 0 };
+        self.last = objective;
+        self.flat > 2
+    }
+}
