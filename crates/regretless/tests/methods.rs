@@ -125,6 +125,21 @@ fn a_missing_relaxation_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn cones_and_neighbours_are_counted_and_their_absence_is_named() {
+    let setting = Setting::paths(1);
+    let projected = SolveCounts { projected: EPOCHS * ROWS, ..SolveCounts::default() };
+    assert_eq!(solves(&setting, "CaVE"), projected);
+    let hybrid = solves(&setting, "CaVE(hybrid)").projected as f64 / (EPOCHS * ROWS) as f64;
+    assert!((0.2..0.4).contains(&hybrid), "{hybrid}");
+    assert_eq!(solves(&setting, "LAVA"), SolveCounts { relaxed: 260, ..SolveCounts::default() });
+    for method in ["CaVE", "LAVA"] {
+        let error = relaxed_paths().train(method, unjudged()).unwrap_err();
+        assert!(matches!(error, Error::Capability { .. }), "{error}");
+        assert!(error.to_string().contains(method) && error.to_string().contains("MAE(O,S)"), "{error}");
+    }
+}
+
+#[test]
 fn a_cache_solves_its_share_and_answers_the_rest() {
     let setting = Setting::paths(1);
     let asked = EPOCHS * ROWS;
@@ -145,7 +160,7 @@ fn epochs_of_a_cached_method_are_judged_on_the_cache() {
     let setting = Setting::paths(1);
     let settings = Settings { epochs: 2, select: Select::ValidationLoss, ..quick() };
     let counts = |method: &str| setting.train(method, settings).unwrap().report.solves;
-    assert_eq!(counts("SPO+ cache 100%"), SolveCounts { exact: 2 * ROWS, pooled: 3 * 40, relaxed: 0 });
+    assert_eq!(counts("SPO+ cache 100%"), SolveCounts { exact: 2 * ROWS, pooled: 3 * 40, ..SolveCounts::default() });
     assert_eq!(counts("SPO+").exact, 2 * ROWS + 3 * 40);
     assert_eq!(counts("MAP").total(), 2 * ROWS, "a pool is at hand without solves");
 }

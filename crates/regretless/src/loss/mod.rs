@@ -17,9 +17,11 @@ use crate::solve::Solution;
 use crate::watch::Watch;
 
 mod buffer;
+pub mod cave;
 pub mod contrastive;
 pub mod cos;
 pub mod frank_wolfe;
+pub mod lava;
 pub mod layer;
 pub mod noise;
 mod options;
@@ -28,9 +30,11 @@ pub mod pfyl;
 pub mod ranking;
 pub mod spo_plus;
 
+pub use cave::Cave;
 pub use contrastive::Contrastive;
 pub use cos::{BaseError, Cos, Side, Weighting};
 pub use frank_wolfe::FrankWolfe;
+pub use lava::Lava;
 pub use layer::blackbox::Blackbox;
 pub use layer::implicit::ImplicitMle;
 pub use layer::perturbed::PerturbedOptimizer;
@@ -156,11 +160,15 @@ pub enum LossSpec {
     Regularised(FrankWolfe, Goal),
     /// The Fenchel–Young loss of such decisions.
     RegularisedFy(FrankWolfe),
+    /// Costs aligned with the cone of the best decision.
+    Cave(Cave),
+    /// The best vertex against those next to it.
+    Lava(Lava),
 }
 
 impl LossSpec {
     /// How labels look, for messages.
-    pub const CHOICES: [&'static str; 18] = [
+    pub const CHOICES: [&'static str; 20] = [
         "MSE or MAE with components, such as MAE(O,S)",
         "SPO+",
         "PFYL",
@@ -179,6 +187,8 @@ impl LossSpec {
         "I-MLE",
         "AI-MLE",
         "RFW or RFY",
+        "CaVE",
+        "LAVA",
     ];
 
     /// The loss itself, for one table. What it needs beyond the best decisions is computed here, once.
@@ -198,12 +208,19 @@ impl LossSpec {
             Self::Implicit(layer, goal) => Box::new(Judged { layer: layer.build(), goal: *goal }),
             Self::Regularised(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
             Self::RegularisedFy(loss) => Box::new(*loss),
+            Self::Cave(loss) => Box::new(*loss),
+            Self::Lava(loss) => Box::new(loss.build(data, oracle, watch)?),
         })
     }
 
     /// The member of the cost-sensitive family that this is, if it is one.
     pub fn cos(&self) -> Option<&Cos> {
         if let Self::Cos(cos) = self { Some(cos) } else { None }
+    }
+
+    /// Whether training asks for decisions, so that it matters how questions are answered.
+    pub fn asks(&self) -> bool {
+        !matches!(self, Self::Cos(_) | Self::Cave(_) | Self::Lava(_))
     }
 
     /// How instances are weighted by the regret of a baseline.
@@ -242,6 +259,9 @@ impl LossSpec {
             "AI-MLE(samples=3)",
             "RFW",
             "RFY",
+            "CaVE",
+            "CaVE(hybrid,ratio=0.5)",
+            "LAVA",
         ];
         let others = others.iter().filter_map(|label| label.parse().ok());
         Cos::examples().into_iter().map(Self::Cos).chain(others).collect()
@@ -264,6 +284,8 @@ impl LossSpec {
             "AI-MLE" | "AIMLE" => Self::Implicit(ImplicitMle::read(options, true)?, Goal::read(options)),
             "RFW" => Self::Regularised(FrankWolfe::read(options)?, Goal::read(options)),
             "RFY" => Self::RegularisedFy(FrankWolfe::read(options)?),
+            "CAVE" => Self::Cave(Cave::read(options)?),
+            "LAVA" => Self::Lava(Lava::read(options)?),
             _ => return Ok(None),
         }))
     }
@@ -294,6 +316,8 @@ impl fmt::Display for LossSpec {
             Self::Implicit(layer, goal) => f.write_str(&layer.label(*goal)),
             Self::Regularised(layer, goal) => f.write_str(&layer.layer_label(*goal)),
             Self::RegularisedFy(loss) => loss.fmt(f),
+            Self::Cave(loss) => loss.fmt(f),
+            Self::Lava(loss) => loss.fmt(f),
         }
     }
 }
@@ -334,7 +358,7 @@ mod tests {
     #[test]
     fn every_example_reads_back_as_it_was_written() {
         let examples = LossSpec::examples();
-        assert_eq!(examples.len(), 12 + 23, "an example has a label that cannot be read");
+        assert_eq!(examples.len(), 12 + 26, "an example has a label that cannot be read");
         for example in examples {
             assert_eq!(example.to_string().parse::<LossSpec>().unwrap(), example);
         }

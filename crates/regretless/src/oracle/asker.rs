@@ -2,7 +2,9 @@
 
 use super::{Answer, Oracle, Pool, Turn, check_finite};
 use crate::decision::Decision;
+use crate::error::Result;
 use crate::problem::Problem;
+use crate::solve::cone::Cone;
 use crate::solve::relax::{Relaxation, Relaxer};
 use crate::solve::{Failure, Solution, Solver};
 
@@ -80,6 +82,24 @@ impl<'a> Asker<'a> {
                 Ok(solution)
             }
         }
+    }
+
+    /// The cone of costs that keep a decision best; `method` is who asks.
+    ///
+    /// # Errors
+    /// When the problem has none.
+    pub fn cone(&self, decision: &Decision, method: &str) -> Result<Cone> {
+        self.oracle.cone(decision, method)
+    }
+
+    /// The point nearest to a vector in the cone of a decision, counted as a projection.
+    ///
+    /// # Errors
+    /// When the problem has no cones.
+    pub fn project(&self, decision: &Decision, vector: &[f64], method: &str) -> Result<Vec<f64>> {
+        let cone = self.cone(decision, method)?;
+        self.oracle.counters.projected();
+        Ok(cone.project(vector))
     }
 
     fn recall(&self, costs: &[f64]) -> Answer {

@@ -12,6 +12,8 @@ pub struct SolveCounts {
     pub exact: u64,
     /// Solves of its linear relaxation, those for cost ranges included.
     pub relaxed: u64,
+    /// Projections on the cone of a decision.
+    pub projected: u64,
     /// Questions answered with the best known decision, without a solve.
     pub pooled: u64,
 }
@@ -19,7 +21,7 @@ pub struct SolveCounts {
 impl SolveCounts {
     /// Solves of any kind; answers from a pool are none.
     pub fn total(&self) -> u64 {
-        self.exact + self.relaxed
+        self.exact + self.relaxed + self.projected
     }
 }
 
@@ -31,6 +33,7 @@ impl Sub for SolveCounts {
         Self {
             exact: self.exact - earlier.exact,
             relaxed: self.relaxed - earlier.relaxed,
+            projected: self.projected - earlier.projected,
             pooled: self.pooled - earlier.pooled,
         }
     }
@@ -41,6 +44,7 @@ impl Sub for SolveCounts {
 pub(super) struct Counters {
     exact: AtomicU64,
     relaxed: AtomicU64,
+    projected: AtomicU64,
     pooled: AtomicU64,
 }
 
@@ -53,12 +57,21 @@ impl Counters {
         self.relaxed.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(super) fn projected(&self) {
+        self.projected.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(super) fn pooled(&self) {
         self.pooled.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn read(&self) -> SolveCounts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        SolveCounts { exact: count(&self.exact), relaxed: count(&self.relaxed), pooled: count(&self.pooled) }
+        SolveCounts {
+            exact: count(&self.exact),
+            relaxed: count(&self.relaxed),
+            projected: count(&self.projected),
+            pooled: count(&self.pooled),
+        }
     }
 }

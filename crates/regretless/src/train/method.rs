@@ -49,7 +49,7 @@ impl Method {
     /// # Errors
     /// When questions are to be answered in a certain way and the loss asks none.
     pub fn check(&self) -> Result<()> {
-        if self.oracle != OracleSettings::default() && self.loss.cos().is_some() {
+        if self.oracle != OracleSettings::default() && !self.loss.asks() {
             let message = format!("'{}' asks no questions during training, so that", self.loss);
             return Err(Error::setting(format!("{message} '{}' means nothing here", self.oracle.to_string().trim())));
         }

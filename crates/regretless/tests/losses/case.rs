@@ -42,12 +42,17 @@ impl Case {
         names.into_iter().filter_map(Self::read).collect()
     }
 
+    /// All golden files of cones.
+    pub fn cones() -> Vec<Self> {
+        ["cave_sp4x5_min", "cave_ks10_max", "cave_tsp7_min"].into_iter().filter_map(Self::read).collect()
+    }
+
     fn read(name: &'static str) -> Option<Self> {
         let file = golden(name)?;
         let sign = if file["sense"] == "max" { -1.0 } else { 1.0 };
         let oracle = Oracle::new(problem(&file["problem"]));
         let inputs = &file["inputs"];
-        let (best, pool) = (decisions(&inputs["true_sol"]), decisions(&inputs["pool"]));
+        let (best, pool) = (decisions(&inputs["true_sol"]), inputs.get("pool").map(decisions).unwrap_or_default());
         let costs = turned(sign, &rows(&inputs["true_cost"]));
         Some(Self { name, sign, oracle, costs, best, pool, file })
     }

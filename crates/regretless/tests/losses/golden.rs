@@ -3,7 +3,7 @@
 use regretless::loss::layer::implicit::{ImplicitMle, Reach};
 use regretless::loss::noise::{Perturbation, Perturbed};
 use regretless::loss::{
-    Blackbox, Contrastive, FrankWolfe, Layer, LossSpec, PerturbationGradient, PerturbedOptimizer, Pfyl, Ranking,
+    Blackbox, Cave, Contrastive, FrankWolfe, Layer, LossSpec, PerturbationGradient, PerturbedOptimizer, Pfyl, Ranking,
     SpoPlus,
 };
 use regretless::oracle::{Answering, Cache, Occasion, OracleSettings, Turn};
@@ -136,5 +136,19 @@ fn regularised_fenchel_young_losses_equal_the_golden_values() {
     for case in Case::all() {
         let loss = FrankWolfe { lambda: case.number("rfy", "lambd"), tolerance: 1e-11, ..FrankWolfe::default() };
         case.check("rfy", &loss, &Answering::exactly(&case.oracle), 1e-4);
+    }
+}
+
+/// Golden projections are rounded to single precision and stop at an interior-point tolerance. The other branch takes
+/// a point inside the cone, without rounding.
+#[test]
+fn cone_alignment_equals_the_golden_values() {
+    for case in Case::cones() {
+        if case.oracle.cone(&case.best[0], "CaVE").is_err() {
+            eprintln!("skipped: {} has no cones", case.name);
+            continue;
+        }
+        case.check("cave_exact_200_iterations", &Cave { ratio: 1.0 }, &Answering::exactly(&case.oracle), 2e-4);
+        case.check("cave_heuristic_branch", &Cave { ratio: 1e-300 }, &Answering::exactly(&case.oracle), 1e-5);
     }
 }

@@ -1,0 +1,96 @@
+//! CaVE: predicted costs aligned with the cone of the best decision.
+//!
+//! ```text
+//! loss = 1 − cos(v, p)      v = −ĉ,  p = nearest point to v of the cone of normals that bind at x*, held constant
+//! ```
+//!
+//! x* is best under ĉ when and only when v lies in the cone (of the linear relaxation); the loss is then 0.
+//! `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects, the others take for p a point inside the cone,
+//! 0.8·v/‖v‖ + 0.2·(mean unit normal), which costs nothing and pulls inwards.
+//!
+//! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with binary linear programs"
+//! (2024). Their CaVE+, an interior-point solver stopped early, is not here.
+//! Solves per evaluation: one projection (a quadratic programme, counted as such). Needs the best decisions and a problem
+//! that knows the constraints that bind there.
+//! Use it where projections are much cheaper than solves.
+
+use std::fmt;
+
+use super::options::{Label, Options};
+use super::{Loss, Query, buffer};
+use crate::error::{Error, Result};
+use crate::oracle::Asker;
+
+/// Shorter vectors have no direction.
+const SHORTEST: f64 = 1e-12;
+/// Weight of the mean normal in the point inside the cone.
+const INWARDS: f64 = 0.2;
+/// Share of evaluations that project, under `hybrid`.
+const RATIO: f64 = 0.3;
+
+/// The loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cave {
+    /// Share of evaluations that project; the others take a point inside the cone.
+    pub ratio: f64,
+}
+
+impl Cave {
+    pub(super) fn read(options: &mut Options) -> Result<Self> {
+        let hybrid = options.flag("hybrid");
+        let ratio = options.positive("ratio", if hybrid { RATIO } else { 1.0 })?;
+        if ratio > 1.0 {
+            return Err(Error::setting("CaVE: ratio is the share of evaluations that project, at most 1"));
+        }
+        Ok(Self { ratio })
+    }
+
+    /// A point of the cone to align with.
+    fn aim(self, query: &Query<'_>, asker: &mut Asker<'_>, v: &[f64]) -> Result<Vec<f64>> {
+        if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
+            let mut inside = asker.cone(query.best, "CaVE")?.mean_normal();
+            let length = norm(v).max(SHORTEST);
+            let pull = |(p, v): (&mut f64, &f64)| *p = (1.0 - INWARDS) * v / length + INWARDS * *p;
+            inside.iter_mut().zip(v).for_each(pull);
+            return Ok(inside);
+        }
+        asker.project(query.best, v, "CaVE")
+    }
+}
+
+impl fmt::Display for Cave {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hybrid = self.ratio < 1.0;
+        let label = Label::default().flag("hybrid", hybrid);
+        f.write_str(&label.number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 }).after("CaVE"))
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+impl Loss for Cave {
+    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+        let v = buffer::filled(query.prediction.iter().map(|p| -p));
+        let aim = self.aim(query, asker, &v)?;
+        let (length, reach) = (norm(&v), norm(&aim));
+        gradient.fill(0.0);
+        if length < SHORTEST || reach < SHORTEST {
+            return Ok(1.0);
+        }
+        let cosine = v.iter().zip(&aim).map(|(v, p)| v * p).sum::<f64>() / (length * reach);
+        for ((g, v), p) in gradient.iter_mut().zip(v.iter()).zip(&aim) {
+            *g = (p / reach - cosine * v / length) / length;
+        }
+        Ok(1.0 - cosine)
+    }
+
+    fn rescaling(&self, costs: usize) -> f64 {
+        costs as f64
+    }
+
+    fn solves(&self) -> bool {
+        true
+    }
+}

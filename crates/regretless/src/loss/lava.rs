@@ -1,0 +1,92 @@
+//! LAVA: no vertex next to the best one may look better.
+//!
+//! ```text
+//! d_a = −ĉ·(x_a − x_rel)      x_rel the relaxed optimum under c, x_a the vertices next to it
+//! loss = mean over a of d_a where d_a ≥ −threshold, else 0
+//! ```
+//!
+//! In a linear programme a vertex is best when and only when no vertex next to it is better, so a loss of 0 or less in
+//! every term means the right decision. The threshold (0.1) lets go of neighbours that are worse by more than that.
+//!
+//! Source: Berden, Mahmutoğulları, Tsouros and Guns, "Solver-free decision-focused learning for linear optimization
+//! problems" (2025).
+//! Solves per evaluation: none. Needs one relaxed solve per row, before training, and a problem that knows the vertices next
+//! to a relaxed optimum.
+//! Use it on linear programmes and problems whose relaxation is close; on degenerate ones there are many neighbours.
+
+use std::fmt;
+
+use super::options::{Label, Options};
+use super::{Loss, Query};
+use crate::error::Result;
+use crate::label::Labelled;
+use crate::oracle::{Asker, Oracle};
+use crate::solve::relax::Delta;
+use crate::watch::Watch;
+
+/// The loss in writing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lava {
+    /// How much worse a neighbour may look before it is let go.
+    pub threshold: f64,
+}
+
+impl Lava {
+    const THRESHOLD: f64 = 0.1;
+
+    pub(super) fn read(options: &mut Options) -> Result<Self> {
+        Ok(Self { threshold: options.positive("threshold", Self::THRESHOLD)? })
+    }
+
+    /// The loss for one table: finds the neighbours of every row.
+    ///
+    /// # Errors
+    /// When the problem does not know them, a relaxation has no optimum, or the user interrupts.
+    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<LavaLoss> {
+        let costs = data.data().costs();
+        let mut ways: Vec<Vec<Delta>> = vec![Vec::new(); costs.rows()];
+        watch.begin("adjacent vertices", costs.rows() as u64);
+        let keep = |_: usize, (_, found), slot: &mut Vec<Delta>| *slot = found;
+        oracle.neighbours_all(costs, &mut ways, keep, (&self.to_string(), watch))?;
+        watch.end();
+        Ok(LavaLoss { threshold: self.threshold, ways })
+    }
+}
+
+impl fmt::Display for Lava {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Label::default().number("threshold", self.threshold, Self::THRESHOLD).after("LAVA"))
+    }
+}
+
+/// The loss, ready for one table.
+#[derive(Debug, Clone)]
+pub struct LavaLoss {
+    threshold: f64,
+    /// The ways to the neighbours of each row's relaxed optimum.
+    ways: Vec<Vec<Delta>>,
+}
+
+impl LavaLoss {
+    /// The loss with known ways to the neighbours of each row's relaxed optimum.
+    pub fn new(threshold: f64, ways: Vec<Vec<Delta>>) -> Self {
+        Self { threshold, ways }
+    }
+}
+
+impl Loss for LavaLoss {
+    fn evaluate(&self, query: &Query<'_>, _asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+        let ways = &self.ways[query.instance];
+        let share = 1.0 / ways.len().max(1) as f64;
+        let mut total = 0.0;
+        gradient.fill(0.0);
+        for way in ways {
+            let gain = -way.dot(query.prediction);
+            if gain >= -self.threshold {
+                total += share * gain;
+                way.add_to(-share, gradient);
+            }
+        }
+        Ok(total)
+    }
+}
