@@ -5,9 +5,9 @@
 //! negative, real and far from metric, demands may be any numbers; loads are compared with a tolerance of
 //! 10⁻⁹ of the capacity. The answer depends on costs and demands only.
 //!
-//! * [`start`], [`ring`]: good routes. [`master`]: the linear relaxation. [`rows`]: its inequalities.
-//! * [`support`], [`separate`]: how violated ones are found.
-//! * [`tree`], [`branch`]: the search. [`best`]: when it may give up a part.
+//! * `start`, `ring`: good routes. `master`: the linear relaxation. `rows`: its inequalities.
+//! * `support`, `separate`: how violated ones are found.
+//! * `tree`, `branch`: the search. `best`: when it may give up a part.
 
 use super::tour::edges::{Distances, edge_index, num_edges};
 use super::{Failure, Limits, Solution, Solver, Status};
