@@ -1,6 +1,8 @@
 //! What comes before any linear programme: a good tour, node multipliers, and the edges to start with.
 
 use super::master::Ends;
+use super::round::tour_of;
+use super::support::TINY;
 use crate::solve::tour::ascent::Goal;
 use crate::solve::tour::candidates::Candidates;
 use crate::solve::tour::edges::{Distances, edge_index};
@@ -85,11 +87,29 @@ impl Beginning {
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
-    /// Searches a better tour among the edges that are cheap under these potentials.
-    pub(super) fn improve_by(&mut self, potentials: &[f64], kicks: usize) {
+    /// Looks from now on at the edges near to the 1-tree under these potentials.
+    pub(super) fn look_by(&mut self, potentials: &[f64]) {
+        self.tree.grow(&self.distances, potentials);
         self.reduced.reduce(&self.distances, potentials);
-        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+    }
+
+    /// Kicks the present tour.
+    pub(super) fn kick(&mut self, kicks: usize) {
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+    }
+
+    /// Rounds a fractional point to a tour and improves it; it replaces the present one if it is shorter.
+    pub(super) fn round(&mut self, edges: &[Ends], values: &[f64], kicks: usize) {
+        let mut used: Vec<(f64, Ends)> =
+            edges.iter().zip(values).filter(|(_, value)| **value > TINY).map(|(ends, value)| (*value, *ends)).collect();
+        used.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let reduced = &self.reduced;
+        let mut order = tour_of(self.order.len(), used.into_iter().map(|(_, ends)| ends), |i, j| reduced.between(i, j));
+        self.local.improve(reduced, &self.candidates, &mut order, kicks);
+        if self.distances.length(&order) < self.distances.length(&self.order) {
+            self.order = order;
+        }
     }
 
     /// Offers the present tour.

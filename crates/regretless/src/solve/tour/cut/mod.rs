@@ -25,20 +25,21 @@ mod range;
 mod relax;
 mod ring;
 mod root;
+mod round;
 mod support;
 mod tree;
 
 pub use relax::{Relaxed, TourRelaxation};
 
 use begin::Beginning;
-use master::Ends;
+use master::{Ends, Master};
 use root::{Family, Root};
 use tree::{Task, Tree};
 
 /// Trees grown before and after the first tour.
 const STEPS: [usize; 2] = [15, 20];
-/// Kicks per hundred nodes before the root is solved, and after it, when prices are known.
-const KICKS: [usize; 2] = [10, 50];
+/// After so many nodes of the search the point of one is rounded to a tour.
+const EVERY: u64 = 5;
 
 /// The exact solver for larger tours.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +64,7 @@ impl TourCut {
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
-        self.begin.improve(KICKS[0] * self.nodes / 100);
+        self.begin.improve(self.nodes / 10);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
@@ -74,15 +75,23 @@ impl TourCut {
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
-        self.begin.improve_by(&root.prices.even_potentials(), KICKS[1] * self.nodes / 100);
+        self.begin.look_by(&root.prices.even_potentials());
+        self.begin.round(&root.master.edges, &root.master.point.value, self.nodes / 4);
+        self.begin.kick(self.nodes / 4);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
         let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
-        let distances = &self.begin.distances;
-        let task = Task { distances, costs, rules, most_nodes: self.limits.nodes };
-        let verdict = Tree::new(task, root.master, spare, bound).run(&mut best)?;
+        let distances = self.begin.distances.clone();
+        let task = Task { distances: &distances, costs, rules, most_nodes: self.limits.nodes };
+        let mut late = |solved: u64, master: &Master, best: &mut Incumbent| {
+            if solved.is_multiple_of(EVERY) {
+                self.begin.round(&master.edges, &master.point.value, self.nodes / 10);
+                self.begin.offer(best, costs, &rules);
+            }
+        };
+        let verdict = Tree::new(task, root.master, spare, bound).run(&mut best, &mut late)?;
         Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
     }
 

@@ -119,8 +119,13 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Searches all nodes or up to the limit.
-    pub(super) fn run(mut self, best: &mut Incumbent) -> Result<Verdict, Failure> {
+    /// Searches all nodes or up to the limit. Before a node is split `late` may make a better tour
+    /// of its point.
+    pub(super) fn run(
+        mut self,
+        best: &mut Incumbent,
+        late: &mut dyn FnMut(u64, &Master, &mut Incumbent),
+    ) -> Result<Verdict, Failure> {
         let mut present: Option<Rc<Decided>> = None;
         let mut bound = self.root_bound;
         loop {
@@ -130,6 +135,7 @@ impl<'a> Tree<'a> {
             }
             self.solved += 1;
             if let End::Split { bound: raised } = self.explore(bound, best)? {
+                late(self.solved, &self.master, best);
                 bound = raised.max(bound);
                 if let Some(child) = self.branch(bound, &present, best)? {
                     present = Some(child);
