@@ -4,27 +4,31 @@ use crate::solve::Limits;
 use crate::solve::tour::edges::Distances;
 
 /// When a subtree may be dropped: its bound is above the cost of the best routes less rounding noise; if
-/// all costs are whole numbers, less one plus noise; or less the gap that limits allow.
+/// all costs are multiples of one unit, less that unit and more noise; or less the gap that limits allow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     noise: f64,
-    whole: bool,
+    /// By how much less better routes cost at least.
+    step: f64,
     gap: f64,
 }
 
 impl Rules {
     pub(super) fn new(distances: &Distances, limits: Limits) -> Self {
-        Self { noise: distances.noise(), whole: distances.grain() == Some(1.0), gap: limits.gap }
+        let noise = distances.noise();
+        // Routes have up to twice as many edges as nodes.
+        let step = distances.grain().map_or(noise, |grain| (grain - 4.0 * noise).max(noise));
+        Self { noise, step, gap: limits.gap }
     }
 
     fn level(&self, cost: f64) -> f64 {
-        let exact = if self.whole { cost - 1.0 + self.noise.min(0.5) } else { cost - self.noise };
-        exact.min(cost - self.gap * cost.abs() + self.noise)
+        let exact = cost - self.step;
+        if self.gap > 0.0 { exact.min(cost - self.gap * cost.abs() + self.noise) } else { exact }
     }
 
     /// Whether nothing cheaper can exist when all else costs at least `floor`.
     pub(super) fn proves(&self, floor: f64, cost: f64) -> bool {
-        if self.whole { floor > cost - 1.0 + self.noise.min(0.5) } else { floor >= cost - self.noise }
+        floor >= cost - self.step
     }
 }
 
