@@ -11,9 +11,11 @@ use crate::watch::Watch;
 mod file;
 mod robust;
 mod store;
+mod training;
 
 pub use robust::Robust;
 pub use store::{LabelReport, LabelSource, LabelStore};
+pub use training::TrainingLabels;
 
 /// A table whose instances know their best decisions. Its costs are to be minimised: those of a
 /// maximisation were negated on the way in.

@@ -1,12 +1,23 @@
 //! One thread's access to an oracle.
 
+use std::cell::RefCell;
+
 use super::{Answer, Oracle, Pool, Turn, check_finite};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::solve::cone::Cone;
 use crate::solve::relax::{Relaxation, Relaxer};
-use crate::solve::{Failure, Solution, Solver};
+use crate::solve::{Failure, Solution, Solver, Status};
+
+thread_local! {
+    /// The last answer of the asker before, for its memory.
+    static SPARE: RefCell<Solution> = RefCell::new(Solution::nothing());
+}
+
+fn spare() -> Solution {
+    SPARE.with(|spare| spare.replace(Solution::nothing()))
+}
 
 /// What solves.
 pub(super) enum Engine {
@@ -26,11 +37,13 @@ pub struct Asker<'a> {
     /// What was solved since the last time somebody took it, if there is a pool.
     found: Vec<Decision>,
     widened: Vec<f64>,
+    /// The latest answer, whose memory the next one uses.
+    answer: Solution,
 }
 
 impl<'a> Asker<'a> {
     pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, pool: Option<&'a Pool>) -> Self {
-        Self { oracle, engine, pool, turn: Turn::Solve, found: Vec::new(), widened: Vec::new() }
+        Self { oracle, engine, pool, turn: Turn::Solve, found: Vec::new(), widened: Vec::new(), answer: spare() }
     }
 
     /// The problem that is solved.
@@ -71,17 +84,26 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve(&mut self, costs: &[f64]) -> Answer {
+        self.ask(costs)?;
+        Ok(std::mem::replace(&mut self.answer, Solution::nothing()))
+    }
+
+    /// The same answer, kept here until the next question.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, Failure> {
         check_finite(costs)?;
         match self.turn {
-            Turn::Recall => self.recall(costs),
+            Turn::Recall => self.recall(costs)?,
             Turn::Solve => {
-                let solution = self.compute(costs)?;
+                self.compute(costs)?;
                 if self.pool.is_some() {
-                    self.found.push(solution.decision.clone());
+                    self.found.push(self.answer.decision.clone());
                 }
-                Ok(solution)
             }
         }
+        Ok(&self.answer)
     }
 
     /// The cone of costs that keep a decision best; `method` is who asks.
@@ -92,38 +114,41 @@ impl<'a> Asker<'a> {
         self.oracle.cone(decision, method)
     }
 
-    /// The point nearest to a vector in the cone of a decision, counted as a projection.
+    /// What `how` makes of the cone of a decision, counted as a projection.
     ///
     /// # Errors
     /// When the problem has no cones.
-    pub fn project(&self, decision: &Decision, vector: &[f64], method: &str) -> Result<Vec<f64>> {
+    pub fn project<T>(&self, decision: &Decision, method: &str, how: impl FnOnce(&Cone) -> T) -> Result<T> {
         let cone = self.cone(decision, method)?;
         self.oracle.counters.projected();
-        Ok(cone.project(vector))
+        Ok(how(&cone))
     }
 
-    fn recall(&self, costs: &[f64]) -> Answer {
+    fn recall(&mut self, costs: &[f64]) -> Result<(), Failure> {
         self.oracle.counters.pooled();
-        let cheapest = self.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
-        let (decision, objective) = (cheapest.0.clone(), cheapest.1);
-        Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: crate::solve::Status::LimitReached })
+        let (cheapest, objective) = self.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
+        self.answer.decision.clone_from(cheapest);
+        self.answer.objective = objective;
+        self.answer.bound = f64::NEG_INFINITY;
+        self.answer.status = Status::LimitReached;
+        Ok(())
     }
 
-    fn compute(&mut self, costs: &[f64]) -> Answer {
+    fn compute(&mut self, costs: &[f64]) -> Result<(), Failure> {
         match &mut self.engine {
             Some(Engine::Exact(solver)) => {
                 self.oracle.counters.exact();
-                let mut solution = solver.solve(costs)?;
-                self.oracle.problem.check(&solution.decision).map_err(Failure::WrongAnswer)?;
-                solution.objective = solution.decision.dot(costs);
-                Ok(solution)
+                solver.solve_into(costs, &mut self.answer)?;
+                self.oracle.problem.check(&self.answer.decision).map_err(Failure::WrongAnswer)?;
+                self.answer.objective = self.answer.decision.dot(costs);
             }
             Some(Engine::Relaxed(_, relaxer)) => {
                 self.oracle.counters.relaxed();
-                relaxer.relax(costs)
+                self.answer = relaxer.relax(costs)?;
             }
-            None => Err(Failure::Engine("the engine is gone".into())),
+            None => return Err(Failure::Engine("the engine is gone".into())),
         }
+        Ok(())
     }
 }
 
@@ -132,5 +157,8 @@ impl Drop for Asker<'_> {
         if let Some(engine) = self.engine.take() {
             self.oracle.take_back(engine);
         }
+        let answer = std::mem::replace(&mut self.answer, Solution::nothing());
+        // A thread that is ending has no place left to keep it.
+        let _ = SPARE.try_with(|spare| spare.replace(answer));
     }
 }

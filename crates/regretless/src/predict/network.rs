@@ -46,6 +46,18 @@ impl Network {
         self.sizes.len() == 2
     }
 
+    /// Adds to the gradient of a linear network what one row of features and some entries of its output gradient
+    /// make of it.
+    pub fn add_sparse(&self, row: &[f32], entries: impl Iterator<Item = (usize, f32)>, gradient: &mut [f32]) {
+        debug_assert!(self.is_linear(), "hidden layers mix all outputs");
+        let (weights, biases) = gradient.split_at_mut(self.num_outputs() * row.len());
+        for (output, blame) in entries {
+            let own = &mut weights[output * row.len()..][..row.len()];
+            own.iter_mut().zip(row).for_each(|(weight, feature)| *weight += blame * feature);
+            biases[output] += blame;
+        }
+    }
+
     /// Inputs, outputs and place of the parameters of one layer.
     fn layer(&self, depth: usize) -> Layer {
         Layer { inputs: self.sizes[depth], outputs: self.sizes[depth + 1], start: count(&self.sizes[..=depth]) }

@@ -15,17 +15,20 @@ use crate::predict::{About, InputMap, Model, Network, OutputMap, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::watch::Watch;
 
+mod budget;
 mod engine;
 mod fit;
 mod fused;
 mod method;
 mod optimizer;
+mod pace;
 mod report;
 mod select;
 mod settings;
 mod step;
 mod weighting;
 
+pub use budget::Budget;
 pub use method::Method;
 pub use optimizer::Optimizer;
 pub use report::{EpochReport, RoundReport, Stopped, TrainReport};
@@ -86,17 +89,20 @@ pub fn train(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<
     let mut model = recipe.start.clone();
     let mut rounds = Vec::new();
     for (place, method) in recipe.method.stages().enumerate() {
-        let settings = if place == 0 { recipe.settings } else { recipe.settings.later() };
-        let robust = method.robust.map(|robust| robust.apply(task.data, &split.train, (task.oracle, task.watch)));
-        let robust = robust.transpose()?;
-        let task = Task { data: robust.as_ref().unwrap_or(task.data), split: &split, ..*task };
+        let settings = method.budget.of(if place == 0 { recipe.settings } else { recipe.settings.later() });
+        let asks = (task.oracle, task.watch);
+        let labels = method.labels.apply(task.data, &split.train, &method.stage_label(), asks)?;
+        let task = Task { data: labels.as_ref().unwrap_or(task.data), split: &split, ..*task };
         let stage = Stage { method, predictor: &recipe.predictor, settings, start: model.as_ref() };
         let (trained, mut reports) = stage.run(&task, problem)?;
         model = Some(trained);
         rounds.append(&mut reports);
     }
     let mut model = model.ok_or_else(|| Error::setting("nothing to train"))?;
-    model.about.loss = recipe.method.to_string();
+    model.about.loss = match &recipe.start {
+        Some(start) => format!("{} then {}", start.about.loss, recipe.method),
+        None => recipe.method.to_string(),
+    };
     let counts = task.oracle.counts() - counts_before;
     let report = TrainReport { rounds, seconds: started.elapsed().as_secs_f64(), solves: counts };
     Ok(Trained { model, report })
