@@ -37,11 +37,7 @@ impl Oracle {
     /// # Errors
     /// When the problem has no such relaxation or the user interrupts; failures of single instances are among
     /// the answers.
-    pub fn relax_all(
-        &self,
-        (costs, kind): (&Matrix, Relaxation),
-        asks: (&str, &dyn Watch),
-    ) -> Result<Vec<Answer>> {
+    pub fn relax_all(&self, (costs, kind): (&Matrix, Relaxation), asks: (&str, &dyn Watch)) -> Result<Vec<Answer>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
         self.relax_rows((costs, &rows), kind, asks)
     }

@@ -98,13 +98,7 @@ impl Layer {
     }
 
     /// Gradient of this layer's parameters, given the gradient of its outputs.
-    fn parameter_gradient(
-        self,
-        input: &[f32],
-        output_gradient: &[f32],
-        turned: &mut Vec<f32>,
-        gradient: &mut [f32],
-    ) {
+    fn parameter_gradient(self, input: &[f32], output_gradient: &[f32], turned: &mut Vec<f32>, gradient: &mut [f32]) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
         if narrow::fits(self.inputs, self.outputs) {

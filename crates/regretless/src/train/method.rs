@@ -104,12 +104,8 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn unknown(text: &str, word: &str) -> Error {
-    let choices = [
-        OracleSettings::CHOICES.as_slice(),
-        &TrainingLabels::CHOICES,
-        &Budget::CHOICES,
-        &["then another method"],
-    ];
+    let choices =
+        [OracleSettings::CHOICES.as_slice(), &TrainingLabels::CHOICES, &Budget::CHOICES, &["then another method"]];
     let choices = choices.concat();
     Error::unknown(&format!("addition in method '{text}':"), word, &choices)
 }

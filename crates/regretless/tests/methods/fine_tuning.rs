@@ -1,5 +1,6 @@
 //! Training on from a trained model, and labels that are not the best decisions.
 
+use regretless::Error;
 use regretless::data::synthetic::Recipe as DataRecipe;
 use regretless::label::{Robust, TrainingLabels};
 use regretless::loss::LossSpec;
@@ -8,7 +9,6 @@ use regretless::problem::Benchmark;
 use regretless::solve::relax::Relaxation;
 use regretless::train::{Recipe, Settings};
 use regretless::watch::Silent;
-use regretless::Error;
 
 use crate::setting::{Setting, quick};
 
@@ -115,7 +115,8 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
 fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
     use regretless::data::{Dataset, Features, Matrix, Shape};
     use regretless::problem::{ProblemSpec, Sense, TopK};
-    let features = Features::new(Matrix::new(5, 1, vec![0.0, 1.0, 2.0, 10.0, 11.5]).unwrap(), Shape::Wide, None).unwrap();
+    let features =
+        Features::new(Matrix::new(5, 1, vec![0.0, 1.0, 2.0, 10.0, 11.5]).unwrap(), Shape::Wide, None).unwrap();
     let costs = Matrix::new(5, 2, vec![1.0, 9.0, 2.0, 9.0, 4.0, 9.0, 8.0, 9.0, 20.0, 9.0]).unwrap();
     let problem = ProblemSpec::TopK(TopK { items: 2, k: 1, at_most: false, sense: Sense::Minimize });
     let setting = Setting::new(problem, Dataset::new(features, costs, None).unwrap(), [5, 0, 0], 1);

@@ -88,14 +88,7 @@ impl Cone {
     }
 
     fn standing(stands: Vec<Stand>) -> Self {
-        Self {
-            stands,
-            ends: Vec::new(),
-            index: Vec::new(),
-            value: Vec::new(),
-            free: Vec::new(),
-            lengths: Vec::new(),
-        }
+        Self { stands, ends: Vec::new(), index: Vec::new(), value: Vec::new(), free: Vec::new(), lengths: Vec::new() }
     }
 
     /// Adds an equation.
