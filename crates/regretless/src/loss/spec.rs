@@ -145,7 +145,8 @@ impl LossSpec {
             "CaVE+(hybrid)",
             "LAVA",
         ];
-        let others = others.iter().filter_map(|label| label.parse().ok());
+        let built = |label: &&&str| cfg!(feature = "clarabel") || !label.starts_with("CaVE+");
+        let others = others.iter().filter(built).filter_map(|label| label.parse().ok());
         Cos::examples().into_iter().map(Self::Cos).chain(others).collect()
     }
 
@@ -230,7 +231,11 @@ mod tests {
     #[test]
     fn every_example_reads_back_as_it_was_written() {
         let examples = LossSpec::examples();
-        assert_eq!(examples.len(), 12 + 28, "an example has a label that cannot be read");
+        assert_eq!(
+            examples.len(),
+            12 + if cfg!(feature = "clarabel") { 28 } else { 26 },
+            "an example has a label that cannot be read"
+        );
         for example in examples {
             assert_eq!(example.to_string().parse::<LossSpec>().unwrap(), example);
         }
