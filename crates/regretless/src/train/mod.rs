@@ -222,7 +222,8 @@ impl<'a> Ready<'a> {
     /// The last network where retraining starts from the baseline, the network of the model to start from, or
     /// a fresh one.
     fn start(&self, members: &[Network]) -> Network {
-        let baseline = members.last().filter(|_| self.settings().warm_start);
+        let warm = self.settings().warm_start.unwrap_or(self.stage.method.loss.may_vanish());
+        let baseline = members.last().filter(|_| warm);
         baseline.or(self.network.as_ref()).cloned().unwrap_or_else(|| {
             let (features, outputs) = (self.features.names().len(), self.output.scale.len());
             self.stage.predictor.build(features, outputs, self.settings().seed)
