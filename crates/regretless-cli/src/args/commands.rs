@@ -43,6 +43,25 @@ pub struct GenerateOptions {
     pub format: Option<TableFormat>,
 }
 
+/// Options of `label`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct LabelOptions {
+    /// Where the instances come from.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Problem file, as generate writes it
+    #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
+    pub problem: Option<ProblemSource>,
+    /// Label one of several equal shares of the rows only: 2/7 is the second of seven
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+    /// Threads.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+}
+
 /// Options of `train`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct TrainOptions {

@@ -11,7 +11,7 @@ mod data;
 mod training;
 mod values;
 
-pub use commands::{CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, TrainOptions};
+pub use commands::{CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions, TrainOptions};
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
 pub use values::{SplitSpec, TableFormat};
@@ -27,7 +27,7 @@ Exit codes:
   2    usage: unknown names or settings
   3    input: data or files that cannot be used, outputs that exist
   4    solver: an instance without a decision, or training that diverged
-  130  interrupted; finished results are kept
+  130  interrupted; finished results are kept, the same command goes on from there
 
 Settings files: --config FILE.toml holds the same names with underscores (learning_rate = 0.01).
 Flags win over the file. A table named after a command, such as [train], holds for that command
@@ -50,6 +50,14 @@ pub enum Command {
 Example:
   regretless generate --benchmark KS32 --instances 2000 --out ks32")]
     Generate(Call<GenerateOptions>),
+
+    /// Find the best decision of every row of a table, once, and keep them beside it
+    #[command(after_help = "\
+A run that was stopped goes on where it was. Machines that see the same folder share the work:
+  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 1/2      on the one
+  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 2/2      on the other
+  regretless label --data t.csv --costs 'c*' --problem p.toml                  then joins them")]
+    Label(Call<LabelOptions>),
 
     /// Train a model on one loss
     #[command(after_help = "\
@@ -117,4 +125,7 @@ pub struct Machine {
     /// Threads; 0 takes all there are. Results do not depend on it [default: 0]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Write unfinished work down this often; a run that was stopped goes on from there [default: 2]
+    #[arg(long, value_name = "SECONDS")]
+    pub keep_every: Option<f64>,
 }

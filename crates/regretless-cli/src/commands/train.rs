@@ -52,12 +52,11 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let method = options.loss.clone().unwrap_or_else(best_loss);
     let predictor = options.split.predictor.clone().unwrap_or(PredictorSpec::Linear);
     let recipe = Recipe::new(method, predictor, options.training.settings(Profile::Default, seed));
-    let threads = options.machine.threads;
-    let source = Source::open((&options.data, &options.problem), options.split.split, threads, session)?;
+    let source = Source::open((&options.data, &options.problem), options.split.split, &options.machine, session)?;
     let grounds = source.grounds(options.seed.into_iter())?;
     let ground = grounds.first().ok_or_else(|| Error::setting("--seed is missing"))?;
     let Ground { decided, data, split } = ground;
-    let oracle = &oracle(decided, threads)?;
+    let oracle = &oracle(decided, options.machine.threads)?;
     let task = Task { data, split, oracle, watch: &session.progress };
     let trained = train(&task, &recipe, &decided.spec)?;
     let part = |rows: &[usize]| {
