@@ -40,6 +40,7 @@ pub fn listen_for_interrupts() {
 /// One bar for the task at work.
 pub struct Progress {
     shown: bool,
+    quiet: bool,
     bar: Mutex<Option<Bar>>,
 }
 
@@ -52,7 +53,7 @@ struct Bar {
 impl Progress {
     /// Bars on a terminal, unless the user wants it quiet.
     pub fn new(quiet: bool) -> Self {
-        Self { shown: !quiet && stderr().is_terminal(), bar: Mutex::new(None) }
+        Self { shown: !quiet && stderr().is_terminal(), quiet, bar: Mutex::new(None) }
     }
 
     fn with_bar(&self, work: impl FnOnce(&ProgressBar)) {
@@ -100,6 +101,12 @@ impl Watch for Progress {
     fn note(&self, text: &str) {
         if self.shown {
             self.with_bar(|bar| bar.set_message(text.to_owned()));
+        }
+    }
+
+    fn remark(&self, text: &str) {
+        if !self.quiet {
+            crate::output::remark(&format!("note: {text}"));
         }
     }
 

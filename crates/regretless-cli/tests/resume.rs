@@ -22,9 +22,9 @@ fn moment(kill: u64, most: u64) -> Duration {
 }
 
 /// Starts the program, lets it live for a while and kills it; whether it was still at work.
-fn killed_after(shop: &Workshop, words: &str, life: Duration) -> bool {
+fn killed_after(shop: &Workshop, words: &[String], life: Duration) -> bool {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("regretless"));
-    command.current_dir(shop.path(".")).args(words.split_whitespace());
+    command.current_dir(shop.path(".")).args(words);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(life);
     let working = child.try_wait().unwrap().is_none();
@@ -61,7 +61,8 @@ fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     forget(&shop);
     let mut interrupted = 0;
     for kill in 0..kills() {
-        interrupted += u64::from(killed_after(&shop, &format!("{LABEL} --keep-every 0"), moment(kill + 1, 60)));
+        let words: Vec<String> = LABEL.split(' ').chain(["--keep-every", "0"]).map(str::to_owned).collect();
+        interrupted += u64::from(killed_after(&shop, &words, moment(kill + 1, 60)));
         if kill % 5 == 4 {
             shop.run(LABEL).succeeded();
             assert_eq!(labels(&shop), whole);
@@ -124,4 +125,40 @@ fn a_shard_that_does_not_exist_is_refused() {
     for shard in ["0/2", "3/2", "2", "a/b"] {
         shop.run(&format!("{LABEL} --shard {shard}")).failed(2, &["is no shard", "2/7"]);
     }
+}
+
+/// The bytes of the model a training writes, after it was killed this often, and how often it was at work then.
+fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
+    let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors --force --keep-every 0";
+    let words: Vec<String> = common.split(' ').map(str::to_owned).chain(words.iter().cloned()).collect();
+    let mut interrupted = 0;
+    for kill in 0..kills {
+        interrupted += u64::from(killed_after(shop, &words, moment(kill + 7, 120)));
+    }
+    shop.run_words(&words).succeeded();
+    assert!(!shop.path("m.safetensors.progress").exists());
+    (shop.bytes("m.safetensors"), interrupted)
+}
+
+#[test]
+fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
+    let shop = Workshop::new();
+    shop.run("generate --benchmark SP4x4 --instances 120 --out .").succeeded();
+    let recipes = [
+        "--loss MAE(O,S) --epochs 400",
+        "--loss MSE(C,O) --epochs 200",
+        "--loss MSE(O_S) --epochs 200 --fused false",
+        "--loss MSE(EIC(3)) --epochs 100",
+        "--loss MSE --epochs 100 --predictor mlp:8 --optimizer sgd:momentum=0.9",
+        "--loss SPO+|cache|20%|then|AI-MLE --epochs 60",
+    ];
+    let mut interrupted = 0;
+    for words in recipes {
+        let words: Vec<String> = words.split(' ').map(|word| word.replace('|', " ")).collect();
+        let (whole, _) = trained(&shop, &words, 0);
+        let (resumed, stopped) = trained(&shop, &words, kills().div_ceil(recipes.len() as u64));
+        assert!(whole == resumed, "{words:?}");
+        interrupted += stopped;
+    }
+    assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
 }

@@ -2,6 +2,7 @@
 //! is `learning_rate` in a settings file, and the field here says what it means for both.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use serde::{Deserialize, Serialize};
@@ -128,4 +129,11 @@ pub struct Machine {
     /// Write unfinished work down this often; a run that was stopped goes on from there [default: 2]
     #[arg(long, value_name = "SECONDS")]
     pub keep_every: Option<f64>,
+}
+
+impl Machine {
+    /// How long unfinished work may wait before it is written down.
+    pub fn patience(&self, standard: Duration) -> Duration {
+        self.keep_every.map_or(standard, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e6)))
+    }
 }

@@ -1,7 +1,6 @@
 //! One file per command. Each turns its options into a plan, carries it out, and reports.
 
 use std::path::Path;
-use std::time::Duration;
 
 use regretless::evaluate::{Evaluation, evaluate as measure};
 use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
@@ -83,11 +82,7 @@ fn oracle(decided: &Decided, threads: Option<usize>) -> Result<Oracle> {
 
 /// The labels beside a table.
 fn store(file: &Path, machine: &Machine) -> LabelStore {
-    let store = LabelStore::beside(file);
-    match machine.keep_every {
-        Some(seconds) => store.with_patience(Duration::from_secs_f64(seconds.clamp(0.0, 1e6))),
-        None => store,
-    }
+    LabelStore::beside(file).with_patience(machine.patience(LabelStore::PATIENCE))
 }
 
 /// Labels a table, from the labels beside its file if there are any.

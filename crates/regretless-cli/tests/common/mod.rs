@@ -56,8 +56,13 @@ impl Workshop {
 
     /// Runs the program with words separated by spaces.
     pub fn run(&self, words: &str) -> Left {
+        self.run_words(&words.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs the program with these words.
+    pub fn run_words(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> Left {
         let mut command = Command::cargo_bin("regretless").unwrap();
-        let output = command.current_dir(self.0.path()).args(words.split_whitespace()).output().unwrap();
+        let output = command.current_dir(self.0.path()).args(words).output().unwrap();
         Left {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
