@@ -12,10 +12,12 @@ mod data;
 mod training;
 mod values;
 
-pub use commands::{CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions, TrainOptions};
+pub use commands::{
+    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions, SolveOptions, TrainOptions,
+};
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
-pub use values::{SplitSpec, TableFormat};
+pub use values::{FileKind, SplitSpec, TableFormat};
 
 const EXIT_CODES: &str = "\
 Start here:
@@ -80,6 +82,19 @@ Examples:
 Example:
   regretless decide --model model.safetensors --data new.csv --out decisions.csv")]
     Decide(Call<DecideOptions>),
+
+    /// Solve published files and models: tours, routes, knapsacks, MPS and LP
+    #[command(after_help = "\
+Examples:
+  regretless solve berlin52.tsp
+  regretless solve E-n22-k4.vrp --out best.sol
+  regretless solve model.mps --gap 0.001 --json
+  regretless solve *.tsp --nodes 1000 --out tours
+  regretless solve pr1002.tsp --relax tight
+
+A problem that is infeasible or unbounded is told as its status, with exit code 4; a file that cannot be
+read does not stop the others, with exit code 3.")]
+    Solve(Call<SolveOptions>),
 
     /// Compare losses over several seeds on one problem
     #[command(after_help = "\

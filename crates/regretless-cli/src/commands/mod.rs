@@ -24,6 +24,7 @@ mod evaluate;
 mod generate;
 mod ground;
 mod label;
+mod solve;
 mod train;
 
 /// What every command works with.
@@ -56,6 +57,7 @@ pub fn run(command: Command) -> Result<Option<Error>> {
         Command::Train(call) => perform(call, "train", train::run),
         Command::Evaluate(call) => perform(call, "evaluate", evaluate::run),
         Command::Decide(call) => perform(call, "decide", decide::run),
+        Command::Solve(call) => perform(call, "solve", solve::run),
         Command::Compare(call) => perform(call, "compare", compare::run),
     }
 }

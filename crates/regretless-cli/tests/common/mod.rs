@@ -87,6 +87,14 @@ impl Left {
         }
     }
 
+    /// The command ended with this code and said all these words, whatever it printed before.
+    pub fn refused(self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        for word in words {
+            assert!(self.out.contains(word) || self.err.contains(word), "'{word}' is not in: {}{}", self.out, self.err);
+        }
+    }
+
     pub fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.succeeded().out).unwrap()
     }
