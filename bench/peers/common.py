@@ -1,0 +1,36 @@
+"""What every peer does the same way: read its job, answer, and step aside when it cannot take part."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from types import ModuleType
+from typing import Any, NoReturn
+
+
+def job() -> dict[str, Any]:
+    """The job, from the file named on the command line."""
+    with open(sys.argv[1], encoding="utf-8") as file:
+        return json.load(file)
+
+
+def answer(found: dict[str, Any]) -> None:
+    """Prints what was measured, on one line."""
+    sys.stdout.write("\n" + json.dumps(found) + "\n")
+    sys.stdout.flush()
+
+
+def skip(why: str) -> NoReturn:
+    """Steps aside, saying why."""
+    answer({"skipped": why})
+    sys.exit(0)
+
+
+def require(name: str) -> ModuleType:
+    """A package this peer cannot do without."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        reason = "not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded: {error}"
+        skip(f"{name} is {reason}")
