@@ -34,3 +34,7 @@ def require(name: str) -> ModuleType:
     except ImportError as error:
         reason = "not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded: {error}"
         skip(f"{name} is {reason}")
+
+
+class Refused(Exception):
+    """A solver will not take an instance, such as for its size."""

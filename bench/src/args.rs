@@ -35,6 +35,8 @@ pub struct Cli {
 /// What is raced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Race {
+    /// One more cost vector, beside solvers of the Python world.
+    Solvers,
     /// Epochs of training without solves, beside torch.
     Training,
 }
@@ -43,6 +45,7 @@ impl Race {
     /// The name of the race, as typed.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Solvers => "solvers",
             Self::Training => "training",
         }
     }

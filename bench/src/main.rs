@@ -15,6 +15,7 @@ mod args;
 mod machine;
 mod peer;
 mod report;
+mod solvers;
 mod statistics;
 mod training;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<()> {
     let report = match cli.race {
+        Race::Solvers => solvers::race(cli)?,
         Race::Training => training::race(cli)?,
     };
     report.write(cli)

@@ -10,6 +10,11 @@ impl Times {
         self.0.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
+    /// The average.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len() as f64
+    }
+
     /// The one in the middle; of an even number the mean of the two.
     pub fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
