@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -38,3 +39,19 @@ def require(name: str) -> ModuleType:
 
 class Refused(Exception):
     """A solver will not take an instance, such as for its size."""
+
+
+class EpochClock:
+    """Wall and processor time between marks."""
+
+    def __init__(self) -> None:
+        self.marks = [(time.perf_counter(), time.process_time())]
+
+    def mark(self) -> None:
+        """An epoch has ended."""
+        self.marks.append((time.perf_counter(), time.process_time()))
+
+    def times(self) -> dict[str, list[float]]:
+        """Seconds of every epoch."""
+        pairs = list(zip(self.marks, self.marks[1:]))
+        return {"wall": [b[0] - a[0] for a, b in pairs], "cpu": [b[1] - a[1] for a, b in pairs]}

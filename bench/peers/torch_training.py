@@ -7,7 +7,6 @@ cheaper than a DataLoader.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any, Callable
 
@@ -79,15 +78,14 @@ def best_loss(name: str, data: Data) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 def run(form: str, job: dict[str, Any], data: Data) -> dict[str, Any]:
-    """Trains from the first parameters; returns seconds and mean loss of each epoch."""
+    """Trains from the first parameters; returns times and mean loss of each epoch."""
     network = model(job, data)
     best = form == "best"
     loss_of = (best_loss if best else eager_loss)(job["loss"], data)
     optimizer = torch.optim.Adam(network.parameters(), lr=job["rate"], **({"fused": True} if best else {}))
-    seconds: list[float] = []
+    clock = common.EpochClock()
     losses: list[float] = []
     for order in data.orders[: job["epochs"]]:
-        begin = time.perf_counter()
         total = 0.0
         for rows in order.split(job["batch"]):
             predicted = network(data.features[rows])
@@ -98,9 +96,9 @@ def run(form: str, job: dict[str, Any], data: Data) -> dict[str, Any]:
             loss.backward()
             optimizer.step()
             total += loss.item() * len(rows)
-        seconds.append(time.perf_counter() - begin)
+        clock.mark()
         losses.append(total / len(order))
-    return {"form": form, "seconds": seconds, "losses": losses}
+    return {"form": form, **clock.times(), "losses": losses}
 
 
 def main() -> None:

@@ -35,6 +35,8 @@ pub struct Cli {
 /// What is raced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Race {
+    /// Epochs of SPO+ and PFYL, beside PyEPO.
+    Methods,
     /// One more cost vector, beside solvers of the Python world.
     Solvers,
     /// Epochs of training without solves, beside torch.
@@ -45,6 +47,7 @@ impl Race {
     /// The name of the race, as typed.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Methods => "methods",
             Self::Solvers => "solvers",
             Self::Training => "training",
         }

@@ -12,7 +12,9 @@ use clap::Parser;
 use regretless::Result;
 
 mod args;
+mod epochs;
 mod machine;
+mod methods;
 mod peer;
 mod report;
 mod solvers;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<()> {
     let report = match cli.race {
+        Race::Methods => methods::race(cli)?,
         Race::Solvers => solvers::race(cli)?,
         Race::Training => training::race(cli)?,
     };

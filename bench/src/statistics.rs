@@ -1,7 +1,7 @@
 //! Medians, means and ratios of times.
 
 /// Times of one contender, in seconds.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Times(pub Vec<f64>);
 
 impl Times {

@@ -51,7 +51,7 @@ impl Case {
                 ("CVRP30", 8, 1),
             ]
         };
-        sizes.iter().map(|size| Self::new(*size, if smoke { 2.0 } else { 30.0 })).collect()
+        sizes.iter().map(|size| Self::new(*size, if smoke { 2.0 } else { 12.0 })).collect()
     }
 
     fn new((name, instances, passes): (&str, usize, usize), budget: f64) -> Result<Self> {

@@ -16,12 +16,10 @@ use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::Solution;
 
-/// Rows per step.
-pub const BATCH: usize = 32;
+use crate::epochs::{SEED, order};
+
 /// Size of a step.
 pub const RATE: f64 = 0.005;
-/// Seed of data, parameters and batches.
-pub const SEED: u64 = 135;
 
 /// One size and loss.
 #[derive(Debug, Clone)]
@@ -169,11 +167,4 @@ impl Data {
         let orders = (1..=case.torch_epochs).flat_map(|epoch| order(case.instances, epoch));
         array("orders.npy", case.torch_epochs, orders.map(|row| row as f32).collect())
     }
-}
-
-/// The order in which training visits the rows in an epoch.
-fn order(instances: usize, epoch: usize) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..instances).collect();
-    Stream::new(Purpose::BatchOrder, SEED, [epoch as u64, 0]).shuffle(&mut rows);
-    rows
 }

@@ -6,7 +6,8 @@
 //! gradient; read W, gradient and both moments, write W and both moments), without it one pass per epoch. Traffic
 //! counts only where the data do not fit into the last cache.
 
-use super::case::{BATCH, Case};
+use super::case::Case;
+use crate::epochs::BATCH;
 use crate::machine::Machine;
 
 /// What the last cache of a usual server holds per program.

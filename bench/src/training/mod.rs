@@ -8,7 +8,7 @@
 use std::fs;
 
 use regretless::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 mod case;
@@ -18,27 +18,17 @@ mod ours;
 use case::Case;
 
 use crate::args::Cli;
+use crate::epochs::{BATCH, Epochs};
 use crate::machine::Machine;
 use crate::peer::Peer;
 use crate::report::{Report, Table};
-use crate::statistics::{Times, milliseconds, ratio};
+use crate::statistics::{milliseconds, ratio};
 
 /// Makes glibc keep the pages of freed arrays.
 const KEEP_PAGES: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "4294967296"), ("MALLOC_TRIM_THRESHOLD_", "17179869184")];
 /// Losses of two contenders may differ by this share: single precision, other orders of summation.
 const AGREEMENT: f64 = 2e-3;
-
-/// One contender's epochs.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Epochs {
-    /// Who, and how it was written.
-    form: String,
-    /// Seconds of each epoch.
-    seconds: Vec<f64>,
-    /// Mean training loss of each epoch.
-    losses: Vec<f64>,
-}
 
 #[derive(Debug, Deserialize)]
 struct TorchAnswer {
@@ -130,7 +120,7 @@ impl Found {
         {
             let job = json!({
                 "folder": folder, "forms": forms, "threads": cli.threads, "epochs": case.torch_epochs,
-                "batch": case::BATCH, "rate": case::RATE, "loss": case.loss, "hidden": case.hidden,
+                "batch": BATCH, "rate": case::RATE, "loss": case.loss, "hidden": case.hidden,
                 "shared": case.shared,
             });
             let peer = Peer { script: "torch_training", environment };
@@ -142,7 +132,7 @@ impl Found {
     }
 
     fn row(&self, case: &Case, machine: &Machine) -> Vec<String> {
-        let ours = Times(self.ours.seconds.clone());
+        let ours = &self.ours.wall;
         let limit = limit::seconds(case, machine);
         let mut cells = vec![
             case.model(),
@@ -156,7 +146,7 @@ impl Found {
         ];
         for form in ["eager", "eager, pages kept", "best, pages kept"] {
             let run = self.torch.iter().find(|run| run.form == form);
-            let theirs = run.map_or(f64::NAN, |run| Times(run.seconds.clone()).least());
+            let theirs = run.map_or(f64::NAN, |run| run.wall.least());
             cells.extend([milliseconds(theirs), ratio(theirs, ours.least())]);
         }
         cells.push(self.agreement());
@@ -165,11 +155,7 @@ impl Found {
 
     /// Whether all contenders learned the same.
     fn agreement(&self) -> String {
-        let worst = |run: &Epochs| {
-            let pairs = run.losses.iter().zip(&self.ours.losses);
-            pairs.map(|(theirs, ours)| (theirs / ours - 1.0).abs()).fold(0.0, f64::max)
-        };
-        let worst = self.torch.iter().map(worst).reduce(f64::max);
+        let worst = self.torch.iter().map(|run| run.difference(&self.ours)).reduce(f64::max);
         match worst {
             None => String::new(),
             Some(worst) if worst <= AGREEMENT => "ok".into(),
