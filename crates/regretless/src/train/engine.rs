@@ -8,16 +8,29 @@ use crate::error::{Error, Result};
 use crate::oracle::Occasion;
 use crate::predict::{Network, Predictor};
 
-/// Runs epochs and evaluates losses; which one runs changes the speed, not the result.
+/// Runs epochs and judges rows; which one runs changes the speed, not the result.
 pub(super) trait Engine {
-    /// One pass over the rows in this order; returns their mean loss, each at its own step.
-    fn epoch(&mut self, epoch: usize, order: &[usize]) -> Result<f64>;
-
-    /// Losses of rows under the present parameters.
-    fn losses(&mut self, epoch: usize, rows: &[usize]) -> Result<Vec<f64>>;
+    /// One pass over the rows in this order, none of them for no training, then the losses of the rows to be
+    /// judged under the parameters it ends with.
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed>;
 
     /// The network with its present parameters.
     fn network(&mut self) -> &Network;
+
+    /// Remembers the present parameters.
+    fn keep(&mut self);
+
+    /// The network with the parameters remembered last, or else the present ones.
+    fn finish(self: Box<Self>) -> Network;
+}
+
+/// What an epoch came to.
+#[derive(Debug, Clone)]
+pub(super) struct Passed {
+    /// Mean loss of the rows trained on, each at its own step; not a number without any.
+    pub(super) loss: f64,
+    /// Losses of the rows judged.
+    pub(super) judged: Vec<f64>,
 }
 
 /// Predict, evaluate, send back, step: for any predictor and loss.
@@ -27,6 +40,8 @@ pub(super) struct Plain<'a> {
     network: Network,
     stepper: Stepper,
     batch: Batch<'a>,
+    /// Parameters of the best epoch.
+    kept: Vec<f32>,
 }
 
 impl<'a> Plain<'a> {
@@ -34,7 +49,7 @@ impl<'a> Plain<'a> {
         let settings = ready.settings();
         let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
-        Ok(Self { ready, objective, network, stepper, batch })
+        Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new() })
     }
 
     /// One step on a batch of rows; returns the sum of their losses before it.
@@ -48,7 +63,7 @@ impl<'a> Plain<'a> {
 }
 
 impl Engine for Plain<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize]) -> Result<f64> {
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
         let mut total = 0.0;
         for (batch, rows) in order.chunks(self.ready.settings().batch).enumerate() {
             if self.ready.task.watch.interrupted() {
@@ -56,14 +71,23 @@ impl Engine for Plain<'_> {
             }
             total += self.step(Occasion { epoch, batch, training: true }, rows)?;
         }
-        Ok(total / order.len() as f64)
-    }
-
-    fn losses(&mut self, epoch: usize, rows: &[usize]) -> Result<Vec<f64>> {
-        self.batch.losses(self.ready, self.objective, &self.network, (epoch, rows))
+        let judged = self.batch.losses(self.ready, self.objective, &self.network, (epoch, judged))?;
+        Ok(Passed { loss: total / order.len() as f64, judged })
     }
 
     fn network(&mut self) -> &Network {
         &self.network
+    }
+
+    fn keep(&mut self) {
+        self.kept.clear();
+        self.kept.extend_from_slice(self.network.parameters());
+    }
+
+    fn finish(mut self: Box<Self>) -> Network {
+        if !self.kept.is_empty() {
+            self.network.parameters_mut().copy_from_slice(&self.kept);
+        }
+        self.network
     }
 }
