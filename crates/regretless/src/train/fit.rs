@@ -6,7 +6,7 @@ use super::select::Selection;
 use super::step::Batch;
 use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped};
 use crate::error::Result;
-use crate::evaluate::regrets;
+use crate::evaluate::regrets_of;
 use crate::oracle::Answering;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
@@ -38,6 +38,8 @@ struct Run<'a> {
     engine: Box<dyn Engine + 'a>,
     /// Predicts for validation by regret.
     batch: Batch<'a>,
+    /// Decides for validation by regret.
+    judging: Answering<'a>,
     selection: Selection,
     epochs: Vec<EpochReport>,
 }
@@ -49,7 +51,8 @@ impl<'a> Run<'a> {
             None => Box::new(Plain::new(ready, objective, network)?),
         };
         let batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
-        Ok(Self { ready, engine, batch, selection: Selection::new(), epochs: Vec::new() })
+        let judging = ready.judging()?;
+        Ok(Self { ready, engine, batch, judging, selection: Selection::new(), epochs: Vec::new() })
     }
 
     /// One pass over the training rows in an order of its own; returns the mean loss.
@@ -90,7 +93,8 @@ impl<'a> Run<'a> {
         let rows = &task.split.validation;
         let predictions = self.batch.predictions(self.ready, self.engine.network(), (epoch, rows))?;
         let quiet = super::step::WithoutProgress(task.watch);
-        let regrets = regrets(&predictions, task.data, rows, (task.oracle, &quiet))?;
+        let answers = self.judging.solve_rows(&predictions, rows, &quiet)?;
+        let regrets = regrets_of(answers, task.data, rows)?;
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }
 

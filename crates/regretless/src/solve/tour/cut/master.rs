@@ -324,6 +324,11 @@ impl Master {
         self.lp.set_basis(&Basis { columns, rows })
     }
 
+    /// Starts from a basis of these very columns and rows.
+    pub(super) fn take_up(&mut self, basis: &Basis) -> Result<(), Failure> {
+        self.lp.set_basis(basis)
+    }
+
     /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even one
     /// gives one edge for a chord that closes an odd ring.
     pub(super) fn start_from_tour(&mut self, order: &[u32]) -> Result<(), Failure> {

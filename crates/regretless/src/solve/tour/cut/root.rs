@@ -6,6 +6,7 @@
 use super::blossom::blossoms;
 use super::cuts::Cut;
 use super::master::{Ends, Master, Units};
+use super::memory::RootMemory;
 use super::price::Prices;
 use super::ring::loose_rings;
 use super::support::Support;
@@ -43,10 +44,22 @@ impl Root {
         edges: &[Ends],
         order: &[u32],
     ) -> Result<Self, Failure> {
+        let mut root = Self::with_columns(distances, multipliers, edges)?;
+        root.master.start_from_tour(order)?;
+        Ok(root)
+    }
+
+    /// A relaxation with the columns, cuts and basis of an earlier one.
+    pub(super) fn resume(distances: &Distances, known: &RootMemory) -> Result<Self, Failure> {
+        let mut root = Self::with_columns(distances, known.potentials(), known.edges())?;
+        known.restore(&mut root.master)?;
+        Ok(root)
+    }
+
+    fn with_columns(distances: &Distances, multipliers: &[f64], edges: &[Ends]) -> Result<Self, Failure> {
         let nodes = distances.nodes();
         let mut master = Master::new(nodes, Units::fitting(distances, multipliers, edges))?;
         master.add_edges(distances, edges)?;
-        master.start_from_tour(order)?;
         let mut present = vec![false; nodes * (nodes - 1) / 2];
         edges.iter().for_each(|ends| present[number(nodes, *ends) as usize] = true);
         Ok(Self { master, prices: Prices::default(), support: Support::default(), present })
