@@ -18,7 +18,7 @@ use regretless::solve::memory::Memory;
 use regretless::solve::relax::{Relaxation, Relaxer};
 use regretless::solve::{Failure, Limits, Solution, Solver};
 
-const DRIFTS: [f64; 5] = [0.002, 0.02, 0.1, 0.3, 1.0];
+const DRIFTS: [f64; 6] = [0.0, 0.002, 0.02, 0.1, 0.3, 1.0];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -143,7 +143,7 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
             let runs = if time > 1e5 { 1 } else { 3 };
             let mut memory = Memory::new(true);
             let (time, again) = least(runs, || {
-                memory = Memory::new(true);
+                memory = Memory::new(false);
                 engine.solve_again(costs, &mut memory).unwrap();
                 timed(|| engine.solve_again(&moved, &mut memory).unwrap())
             });

@@ -133,7 +133,11 @@ impl OracleSettings {
             _ => return Ok(false),
         };
         *words = rest;
-        if twice { Err(Error::setting(format!("'{name}' is given twice, or with its opposite"))) } else { Ok(true) }
+        let again = match *name {
+            "lk" | "nodes" => "'lk' and 'nodes' exclude each other, and each is given once, not twice".to_owned(),
+            other => format!("'{other}' is given twice"),
+        };
+        if twice { Err(Error::setting(again)) } else { Ok(true) }
     }
 
     /// Checks that the settings go together.

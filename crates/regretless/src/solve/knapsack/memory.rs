@@ -119,15 +119,14 @@ impl<'a> Trial<'a> {
         if self.is_better(level) {
             return Some(true);
         }
-        for place in from..self.flips.len() {
+        let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= room);
+        for place in from.max(affordable)..self.flips.len() {
             let (penalty, item) = self.flips[place];
-            if penalty < room {
-                self.flip(item as usize);
-                let beaten = self.search(place + 1, room - penalty, level);
-                self.flip(item as usize);
-                if beaten != Some(false) {
-                    return beaten;
-                }
+            self.flip(item as usize);
+            let beaten = self.search(place + 1, room - penalty, level);
+            self.flip(item as usize);
+            if beaten != Some(false) {
+                return beaten;
             }
         }
         Some(false)

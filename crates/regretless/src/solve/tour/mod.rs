@@ -8,7 +8,7 @@
 //! * [`edges`]: how edges are numbered, costs as a table.
 //! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
 //! * [`candidates`], [`start`], [`local`], [`mod@array`]: good tours.
-//! * `graph`, `sparse_tree`, `search`: the exact search. `memory`: what it keeps of an instance.
+//! * `graph`, `sparse_tree`, `search`: the exact search. `memory`, `plan`: what it keeps of an instance.
 //! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
 
 use super::memory::Memory;
@@ -25,6 +25,7 @@ mod graph;
 pub mod local;
 mod memory;
 pub mod one_tree;
+mod plan;
 mod search;
 pub mod sparse_ascent;
 mod sparse_tree;
@@ -35,6 +36,7 @@ use candidates::Candidates;
 use edges::{Distances, edge_index, num_edges};
 use local::LocalSearch;
 use one_tree::OneTree;
+use plan::Plan;
 use search::{Incumbent, Rules, Search, Task};
 use sparse_ascent::SparseAscent;
 use start::Greedy;
@@ -63,8 +65,6 @@ pub struct TourSearch {
     near: Vec<f64>,
     best: Incumbent,
     search: Search,
-    /// Whether the multipliers at the root proved the last tour the cheapest.
-    proved: bool,
 }
 
 impl TourSearch {
@@ -172,7 +172,12 @@ impl TourSearch {
     fn run(&mut self, costs: &[f64]) -> Solution {
         let rules = self.load(costs);
         self.first_tour(costs, &rules);
-        self.close(costs, rules)
+        let bound = self.raise_root();
+        if let Some(floor) = self.closed(bound, costs, &rules) {
+            return self.answer(floor, true);
+        }
+        self.better_tour(costs, &rules);
+        self.search((costs, rules), bound, None)
     }
 
     fn load(&mut self, costs: &[f64]) -> Rules {
@@ -180,25 +185,27 @@ impl TourSearch {
         Rules::new(&self.distances, self.limits)
     }
 
-    /// Closes the gap between tour and multipliers.
-    fn close(&mut self, costs: &[f64], rules: Rules) -> Solution {
-        let bound = self.raise_root();
-        self.proved = true;
+    /// What all other tours cost at least, if the bound of the present tree, or that tree itself, ends it.
+    fn closed(&mut self, bound: f64, costs: &[f64], rules: &Rules) -> Option<f64> {
+        self.search.plan.clear();
+        if bound > self.best.level {
+            return Some(bound);
+        }
+        self.tree.is_tour().then(|| {
+            self.offer_tree(costs, rules);
+            f64::INFINITY
+        })
+    }
+
+    /// Searches what the bound of the root leaves open, along the tree of an earlier search if there is one.
+    fn search(&mut self, (costs, rules): (&[f64], Rules), bound: f64, guide: Option<&Plan>) -> Solution {
         if bound > self.best.level {
             return self.answer(bound, true);
         }
-        if self.tree.is_tour() {
-            self.offer_tree(costs, &rules);
-            return self.answer(f64::INFINITY, true);
-        }
-        self.better_tour(costs, &rules);
-        if bound > self.best.level {
-            return self.answer(bound, true);
-        }
-        self.proved = false;
         let dropped = self.keep_survivors(bound);
         self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
-        let (floor, complete) = self.search.run(&Task { costs, rules, bound }, &mut self.best);
+        let task = Task { costs, rules, bound, guide, strict: false };
+        let (floor, complete) = self.search.run(&task, &mut self.best);
         self.answer(floor.min(dropped), complete)
     }
 

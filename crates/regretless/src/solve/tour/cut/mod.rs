@@ -91,7 +91,7 @@ impl TourCut {
         let rules = Rules::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         if let Some(root) = &known.root {
-            let root = Root::resume(&self.begin.distances, root)?;
+            let root = Root::resume(&self.begin.distances, root, None)?;
             return self.close((costs, rules), best, root);
         }
         let bound = self.begin.ascend(STEPS[0] + STEPS[1], best.level);
@@ -194,7 +194,8 @@ impl TourCut {
         let solution = finished.map_or_else(|| self.run(costs), Ok)?;
         let root = self.root.take();
         let (tour, multipliers) = (solution.decision.indices().into(), self.begin.multipliers.as_slice().into());
-        let tour = TourMemory { sample: Sample::of(costs), tour, multipliers, proof: root.is_none() };
+        let (sample, proof) = (Sample::of(costs), root.is_none());
+        let tour = TourMemory { sample, tour, multipliers, plan: None, proof };
         memory.keep(CutMemory { tour, root });
         Ok(solution)
     }
@@ -219,6 +220,6 @@ impl Solver for TourCut {
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         let known = &memory.recall::<CutMemory>()?.tour;
-        (known.proof && known.fits(self.nodes, costs)).then(|| self.begin.prove(costs, known)).flatten()
+        known.may_prove(self.nodes, costs).then(|| self.begin.prove(costs, known)).flatten()
     }
 }

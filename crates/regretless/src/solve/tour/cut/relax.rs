@@ -21,7 +21,7 @@ const ROUNDING: f64 = 1e-9;
 /// Values are rounded to multiples of one over this.
 const DIGITS: f64 = (1_u64 << 32) as f64;
 /// Drift up to which a relaxation starts from the last one.
-const MOST_DRIFT: f64 = 0.1;
+const MOST_DRIFT: f64 = 0.12;
 
 /// The cheapest point of a relaxation and what proves it.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,7 @@ impl TourRelaxation {
     /// When the number of costs is wrong or the engine fails.
     pub fn solve(&mut self, costs: &[f64]) -> Result<Relaxed, Failure> {
         self.check(costs)?;
+        self.solved = None;
         self.begin.start(self.nodes, costs, STEPS);
         let edges = self.begin.promising_edges();
         let begin = &self.begin;
@@ -63,7 +64,8 @@ impl TourRelaxation {
     /// The cheapest point, from that of earlier costs of the same instance.
     fn solve_from(&mut self, costs: &[f64], known: &RootMemory) -> Result<Relaxed, Failure> {
         self.begin.distances.fill(self.nodes, costs);
-        let root = Root::resume(&self.begin.distances, known)?;
+        let spare = self.solved.take().map(|root| root.master.into_lp());
+        let root = Root::resume(&self.begin.distances, known, spare)?;
         self.finish(root, costs)
     }
 
@@ -81,8 +83,7 @@ impl TourRelaxation {
         Ok(Relaxed { solution, potentials })
     }
 
-    fn check(&mut self, costs: &[f64]) -> Result<(), Failure> {
-        self.solved = None;
+    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
