@@ -7,7 +7,7 @@ use super::select::Selection;
 use super::step::Batch;
 use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped, Tally};
 use crate::error::Result;
-use crate::evaluate::regrets;
+use crate::evaluate::regrets_of;
 use crate::oracle::Answering;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
@@ -88,6 +88,8 @@ struct Run<'a> {
     engine: Box<dyn Engine + 'a>,
     /// Predicts for validation by regret.
     batch: Batch<'a>,
+    /// Decides for validation by regret.
+    judging: Answering<'a>,
     selection: Selection,
     epochs: Vec<EpochReport>,
 }
@@ -99,7 +101,8 @@ impl<'a> Run<'a> {
             None => Box::new(Plain::new(ready, objective, network)?),
         };
         let batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
-        Ok(Self { ready, objective, engine, batch, selection: Selection::new(), epochs: Vec::new() })
+        let judging = ready.judging()?;
+        Ok(Self { ready, objective, engine, batch, judging, selection: Selection::new(), epochs: Vec::new() })
     }
 
     /// Goes on from a snapshot; returns its epoch, if it fits.
@@ -164,7 +167,8 @@ impl<'a> Run<'a> {
         let rows = &task.split.validation;
         let predictions = self.batch.predictions(self.ready, self.engine.network(), (epoch, rows))?;
         let quiet = super::step::WithoutProgress(task.watch);
-        let regrets = regrets(&predictions, task.data, rows, (task.oracle, &quiet))?;
+        let answers = self.judging.solve_rows(&predictions, rows, &quiet)?;
+        let regrets = regrets_of(answers, task.data, rows)?;
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }
 

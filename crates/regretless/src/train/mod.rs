@@ -361,7 +361,16 @@ impl<'a> Ready<'a> {
         let method = self.stage.method;
         let asks = (&*method.stage_label(), self.settings().seed);
         let best = self.task.split.train.iter().map(|row| self.task.data.best(*row));
-        Ok(Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares()))
+        let answering = Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares());
+        Ok(answering.remembering(self.task.data.len()))
+    }
+
+    /// The oracle as it judges: exactly, with the help of memories where the method wants them.
+    fn judging(&self) -> Result<Answering<'a>> {
+        let method = self.stage.method;
+        let asks = (&*method.stage_label(), self.settings().seed);
+        let answering = Answering::new(self.task.oracle, method.oracle.harmless(), asks)?;
+        Ok(answering.remembering(self.task.data.len()))
     }
 
     fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<Model> {

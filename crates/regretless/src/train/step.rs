@@ -77,11 +77,13 @@ impl<'a> Batch<'a> {
         let rows = self.predictions.chunks_exact(width).zip(self.gradients.chunks_exact_mut(width));
         let mut slots: Vec<Slot<'_>> = rows.map(|(prediction, gradient)| Slot::new(prediction, gradient)).collect();
         let answering = &self.answering;
-        threads_for(objective.loss, answering).fill(
+        threads_for(objective.loss, answering).fill_longest_first(
             &mut slots,
+            |index| answering.expected(instances[index]),
             || (answering.asker(), Vec::new()),
             |(asker, costs), index, slot| {
                 asker.take_turn(answering.turn(occasion, instances[index]));
+                asker.about(instances[index]);
                 slot.evaluate((data, draw), objective, (asker, costs), instances[index]);
                 slot.found = asker.take_found();
             },
@@ -103,12 +105,14 @@ impl<'a> Batch<'a> {
         let mut found: Vec<Result<Option<Decision>>> = Vec::new();
         found.resize_with(instances.len(), || Ok(None));
         let (answering, predictions) = (&self.answering, &self.predictions);
-        answering.oracle().threads().fill(
+        answering.oracle().threads().fill_longest_first(
             &mut found,
+            |index| answering.expected(instances[index]),
             || answering.asker(),
             |asker, index, slot| {
                 let instance = instances[index];
                 if answering.turn(occasion, instance) == Turn::Solve {
+                    asker.about(instance);
                     let answer = asker.solve(&predictions[index * width..][..width]);
                     let wrong = |failure| Error::Solver { instance, failure };
                     *slot = answer.map(|solution| Some(solution.decision)).map_err(wrong);

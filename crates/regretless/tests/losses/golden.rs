@@ -82,7 +82,7 @@ fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
 #[test]
 fn spo_plus_that_never_solves_equals_the_golden_values() {
     for case in Case::all() {
-        let settings = OracleSettings { cache: Some(Cache::new(0.0)), relaxation: None };
+        let settings = OracleSettings { cache: Some(Cache::new(0.0)), ..OracleSettings::default() };
         let answering = Answering::new(&case.oracle, settings, ("SPO+", 0)).unwrap().knowing(&case.pool, false);
         let occasion = Occasion { epoch: 1, batch: 0, training: true };
         assert_eq!(answering.turn(occasion, 3), Turn::Recall);

@@ -87,9 +87,14 @@ pub(super) struct Master {
 }
 
 impl Master {
-    /// Degree rows and no edges yet.
-    pub(super) fn new(nodes: usize, units: Units) -> Result<Self, Failure> {
-        let mut lp = Lp::new()?;
+    /// The solver, to be used again.
+    pub(super) fn into_lp(self) -> Lp {
+        self.lp
+    }
+
+    /// Degree rows and no edges yet, in a solver that may have been used before.
+    pub(super) fn within(mut lp: Lp, nodes: usize, units: Units) -> Result<Self, Failure> {
+        lp.clear()?;
         lp.set_option(c"simplex_dual_edge_weight_strategy", 1)?;
         lp.set_option(c"simplex_scale_strategy", 0)?;
         lp.set_option(c"dual_feasibility_tolerance", 1e-9)?;
@@ -322,6 +327,11 @@ impl Master {
         rows.resize(self.nodes + self.cut_of.len(), Stand::Basic);
         snapshot.tight.iter().for_each(|cut| rows[self.nodes + self.row_of[*cut as usize] as usize] = Stand::Upper);
         self.lp.set_basis(&Basis { columns, rows })
+    }
+
+    /// Starts from a basis of these very columns and rows.
+    pub(super) fn take_up(&mut self, basis: &Basis) -> Result<(), Failure> {
+        self.lp.set_basis(basis)
     }
 
     /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even one
