@@ -1,5 +1,6 @@
 //! One thread's access to an oracle.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use super::counts::Kind;
@@ -11,6 +12,15 @@ use crate::error::Result;
 use crate::problem::Problem;
 use crate::solve::cone::Cone;
 use crate::solve::{Failure, Solution, Status};
+
+thread_local! {
+    /// The last answer of the asker before, for its memory.
+    static SPARE: RefCell<Solution> = RefCell::new(Solution::nothing());
+}
+
+fn spare() -> Solution {
+    SPARE.with(|spare| spare.replace(Solution::nothing()))
+}
 
 /// Asks an oracle; the engine goes back when dropped.
 pub struct Asker<'a> {
@@ -24,6 +34,8 @@ pub struct Asker<'a> {
     /// What was solved since the last time somebody took it, if there is a pool.
     found: Vec<Decision>,
     widened: Vec<f64>,
+    /// The latest answer, whose memory the next one uses.
+    answer: Solution,
 }
 
 /// What an asker may look at beside its engine.
@@ -36,7 +48,8 @@ pub(super) struct Help<'a> {
 
 impl<'a> Asker<'a> {
     pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, help: Help<'a>) -> Self {
-        Self { oracle, engine, help, turn: Turn::Solve, spot: None, found: Vec::new(), widened: Vec::new() }
+        let (found, widened) = (Vec::new(), Vec::new());
+        Self { oracle, engine, help, turn: Turn::Solve, spot: None, found, widened, answer: spare() }
     }
 
     /// The problem that is solved.
@@ -83,17 +96,26 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve(&mut self, costs: &[f64]) -> Answer {
+        self.ask(costs)?;
+        Ok(std::mem::replace(&mut self.answer, Solution::nothing()))
+    }
+
+    /// The same answer, kept here until the next question.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, Failure> {
         check_finite(costs)?;
         match self.turn {
-            Turn::Recall => self.recall(costs),
+            Turn::Recall => self.recall(costs)?,
             Turn::Solve => {
-                let solution = self.compute(costs)?;
+                self.compute(costs)?;
                 if self.help.pool.is_some() {
-                    self.found.push(solution.decision.clone());
+                    self.found.push(self.answer.decision.clone());
                 }
-                Ok(solution)
             }
         }
+        Ok(&self.answer)
     }
 
     /// The cone of costs that keep a decision best; `method` is who asks.
@@ -104,54 +126,63 @@ impl<'a> Asker<'a> {
         self.oracle.cone(decision, method)
     }
 
-    /// The point nearest to a vector in the cone of a decision, counted as a projection.
+    /// What `how` makes of the cone of a decision, counted as a projection.
     ///
     /// # Errors
     /// When the problem has no cones.
-    pub fn project(&self, decision: &Decision, vector: &[f64], method: &str) -> Result<Vec<f64>> {
+    pub fn project<T>(&self, decision: &Decision, method: &str, how: impl FnOnce(&Cone) -> T) -> Result<T> {
         let cone = self.cone(decision, method)?;
         self.oracle.counters.count(Kind::Projected);
-        Ok(cone.project(vector))
+        Ok(how(&cone))
     }
 
-    fn recall(&self, costs: &[f64]) -> Answer {
+    fn recall(&mut self, costs: &[f64]) -> Result<(), Failure> {
         self.oracle.counters.count(Kind::Pooled);
-        let cheapest = self.help.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
-        let (decision, objective) = (cheapest.0.clone(), cheapest.1);
-        Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached })
+        let (cheapest, objective) =
+            self.help.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
+        self.answer.decision.clone_from(cheapest);
+        self.answer.objective = objective;
+        self.answer.bound = f64::NEG_INFINITY;
+        self.answer.status = Status::LimitReached;
+        Ok(())
     }
 
-    fn compute(&mut self, costs: &[f64]) -> Answer {
+    fn compute(&mut self, costs: &[f64]) -> Result<(), Failure> {
         let Some(mut engine) = self.engine.take() else { return Err(Failure::Engine("the engine is gone".into())) };
-        let place = self.help.store.zip(self.spot);
-        let answer = match place {
-            Some((store, spot)) => self.solve_timed(&mut engine, costs, (store, spot)),
-            None => {
-                self.oracle.counters.count(engine.kind());
-                engine.solve(costs)
-            }
+        let outcome = match self.help.store.zip(self.spot) {
+            Some(place) => self.solve_timed(&mut engine, costs, place),
+            None => self.solve_plainly(&mut engine, costs),
         };
         if let Some(spot) = &mut self.spot {
             spot.question += 1;
         }
         let exact = !matches!(engine, Engine::Relaxed(..));
         self.engine = Some(engine);
-        answer.and_then(|solution| if exact { self.checked(solution, costs) } else { Ok(solution) })
+        outcome?;
+        if exact {
+            self.oracle.problem.check(&self.answer.decision).map_err(Failure::WrongAnswer)?;
+            self.answer.objective = self.answer.decision.dot(costs);
+        }
+        Ok(())
+    }
+
+    fn solve_plainly(&mut self, engine: &mut Engine, costs: &[f64]) -> Result<(), Failure> {
+        self.oracle.counters.count(engine.kind());
+        engine.solve_into(costs, &mut self.answer)
     }
 
     /// Solves and notes how long it took, if more than one thread works.
-    fn solve_timed(&self, engine: &mut Engine, costs: &[f64], (store, spot): (&Store, Spot)) -> Answer {
+    fn solve_timed(&mut self, engine: &mut Engine, costs: &[f64], place: (&Store, Spot)) -> Result<(), Failure> {
         let started = (self.oracle.threads.count() > 1).then(Instant::now);
-        let answer = if self.help.settings.remembers() {
-            self.solve_with_memory(engine, costs, (store, spot))
+        let outcome = if self.help.settings.remembers() {
+            self.solve_with_memory(engine, costs, place).map(|solution| self.answer = solution)
         } else {
-            self.oracle.counters.count(engine.kind());
-            engine.solve(costs)
+            self.solve_plainly(engine, costs)
         };
         if let Some(started) = started {
-            store.note(spot, started.elapsed().as_secs_f32());
+            place.0.note(place.1, started.elapsed().as_secs_f32());
         }
-        answer
+        outcome
     }
 
     fn solve_with_memory(&self, engine: &mut Engine, costs: &[f64], (store, spot): (&Store, Spot)) -> Answer {
@@ -173,12 +204,6 @@ impl<'a> Asker<'a> {
         }
         answer
     }
-
-    fn checked(&self, mut solution: Solution, costs: &[f64]) -> Answer {
-        self.oracle.problem.check(&solution.decision).map_err(Failure::WrongAnswer)?;
-        solution.objective = solution.decision.dot(costs);
-        Ok(solution)
-    }
 }
 
 impl Drop for Asker<'_> {
@@ -186,5 +211,8 @@ impl Drop for Asker<'_> {
         if let Some(engine) = self.engine.take() {
             self.oracle.take_back(engine);
         }
+        let answer = std::mem::replace(&mut self.answer, Solution::nothing());
+        // A thread that is ending has no place left to keep it.
+        let _ = SPARE.try_with(|spare| spare.replace(answer));
     }
 }

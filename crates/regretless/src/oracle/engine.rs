@@ -4,7 +4,7 @@ use super::counts::Kind;
 use super::{Answer, Heuristic};
 use crate::solve::memory::Memory;
 use crate::solve::relax::{Relaxation, Relaxer};
-use crate::solve::{Solution, Solver};
+use crate::solve::{Failure, Solution, Solver};
 
 /// Who answers when a question is not answered from a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +42,12 @@ impl Engine {
         }
     }
 
-    pub(super) fn solve(&mut self, costs: &[f64]) -> Answer {
+    pub(super) fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
         match self {
-            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve(costs),
-            Self::Relaxed(_, relaxer) => relaxer.relax(costs),
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_into(costs, solution)?,
+            Self::Relaxed(_, relaxer) => *solution = relaxer.relax(costs)?,
         }
+        Ok(())
     }
 
     pub(super) fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Answer {

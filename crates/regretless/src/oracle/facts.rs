@@ -40,17 +40,33 @@ impl Oracle {
     /// # Errors
     /// When the problem has no such relaxation or the user interrupts; failures of single instances are among
     /// the answers.
-    pub fn relax_all(
+    pub fn relax_all(&self, (costs, kind): (&Matrix, Relaxation), asks: (&str, &dyn Watch)) -> Result<Vec<Answer>> {
+        let rows: Vec<usize> = (0..costs.rows()).collect();
+        self.relax_rows((costs, &rows), kind, asks)
+    }
+
+    /// The best point of the relaxation for each of the listed rows of costs, in the order of the list.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn relax_rows(
         &self,
-        (costs, kind): (&Matrix, Relaxation),
+        (costs, rows): (&Matrix, &[usize]),
+        kind: Relaxation,
         (method, watch): (&str, &dyn Watch),
     ) -> Result<Vec<Answer>> {
         self.require_relaxation(kind, method)?;
-        let mut answers: Vec<Option<Answer>> = (0..costs.rows()).map(|_| None).collect();
-        let make = || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default()));
-        let ask = |asker: &mut Asker<'_>, costs: &[f64]| Ok(asker.solve(costs));
-        let keep = |_: usize, answer: Answer, slot: &mut Option<Answer>| *slot = Some(answer);
-        self.ask_all(costs, &mut answers, (make, ask, keep), watch)?;
+        let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
+        self.threads.fill(
+            &mut answers,
+            || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default())),
+            |asker, index, slot| {
+                if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
+                    *slot = Some(asker.solve_row(costs.row(rows[index])));
+                    watch.advance(1);
+                }
+            },
+        );
         answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
     }
 

@@ -12,7 +12,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::data::Matrix;
+use crate::data::{Matrix, first_not_finite};
 use crate::error::Result;
 use crate::parallel::Threads;
 use crate::problem::Problem;
@@ -172,7 +172,7 @@ impl Oracle {
 
 /// Engines may take for granted that costs are numbers.
 fn check_finite(costs: &[f64]) -> std::result::Result<(), Failure> {
-    match costs.iter().position(|cost| !cost.is_finite()) {
+    match first_not_finite(costs) {
         Some(bad) => Err(Failure::Engine(format!("cost {bad} is not finite"))),
         None => Ok(()),
     }

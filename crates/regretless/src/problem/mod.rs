@@ -125,6 +125,12 @@ pub trait Problem: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether every decision is a vertex of the plain relaxation, so that its cone means something: true where there
+    /// are no whole numbers or all of them are 0 or 1.
+    fn decides_at_vertices(&self) -> bool {
+        true
+    }
+
     /// Checks a decision against the constraints, independently of any engine.
     ///
     /// # Errors

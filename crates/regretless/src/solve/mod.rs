@@ -45,6 +45,16 @@ pub trait Solver: Send {
     fn certify(&mut self, _costs: &[f64], _memory: &Memory) -> Option<Solution> {
         None
     }
+
+    /// The same, written over an earlier solution; engines that answer in less time than memory takes to find use
+    /// its memory.
+    ///
+    /// # Errors
+    /// As above; what is left in `solution` then means nothing.
+    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
+        *solution = self.solve(costs)?;
+        Ok(())
+    }
 }
 
 /// How far a search may go. Limits count work, not seconds, so that answers are reproducible.
@@ -91,6 +101,11 @@ impl Solution {
     /// A decision proved to be the cheapest.
     pub fn optimal(decision: Decision, objective: f64) -> Self {
         Self { decision, objective, bound: objective, status: Status::Optimal }
+    }
+
+    /// No decision yet; for whoever keeps a place for solutions.
+    pub fn nothing() -> Self {
+        Self::optimal(Decision::default(), 0.0)
     }
 }
 

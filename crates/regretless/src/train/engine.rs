@@ -69,6 +69,7 @@ impl<'a> Plain<'a> {
         let settings = ready.settings();
         let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
+        let batch = batch.listing(ready, objective, &network);
         Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new() })
     }
 
