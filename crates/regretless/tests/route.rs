@@ -8,9 +8,10 @@ mod common;
 use common::{golden, numbers, rows};
 use regretless::data::tsplib;
 use regretless::error::Place;
-use regretless::problem::{Cvrp, Problem, ProblemSpec};
+use regretless::problem::{Cvrp, Domain, LinearBuilder, LinearProblem, Problem, ProblemSpec, Sense};
 use regretless::random::{Purpose, Stream};
-use regretless::solve::tour::edges::{Distances, num_edges};
+use regretless::solve::relax::Relaxation;
+use regretless::solve::tour::edges::{Distances, edges_at, num_edges};
 use regretless::solve::{Failure, Limits, Solution, Status};
 
 const KINDS: usize = 7;
@@ -226,6 +227,44 @@ fn limits_leave_routes_and_a_valid_bound() {
         }
     }
     assert!(limited > 0 && gaps > 0, "{limited} {gaps}");
+}
+
+/// The relaxation by degrees, written down as any linear problem.
+fn by_degrees(problem: &Cvrp) -> LinearProblem {
+    let nodes = problem.nodes();
+    let mut build = LinearBuilder::new("degrees", Sense::Minimize);
+    for edge in 0..num_edges(nodes) {
+        let most = if edge + 1 < nodes && problem.single_customer_routes { 2.0 } else { 1.0 };
+        build.predicted(format!("x{edge}"), Domain::Continuous([0.0, most]));
+    }
+    for node in 0..nodes {
+        let bounds = if node == 0 { [f64::NEG_INFINITY, 2.0 * problem.vehicles as f64] } else { [2.0; 2] };
+        build.row(bounds, edges_at(nodes, node).map(|edge| (edge, 1.0)));
+    }
+    build.build().unwrap()
+}
+
+#[test]
+fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees() {
+    let mut tighter = 0;
+    for case in 0..120 {
+        let mut stream = Stream::new(Purpose::Benchmark, 23, [case, 0]);
+        let problem = random_problem(case % 2 == 0, &mut stream);
+        let costs = random_costs(problem.nodes(), case as usize % KINDS, &mut stream);
+        let slack = 1e-8 * costs.iter().fold(1e-300, |most: f64, cost| cost.abs().max(most));
+        let Some(optimum) = brute_force(&problem, &costs) else { continue };
+        let relaxed = |problem: &dyn Problem, kind| {
+            let found = problem.relaxer(kind, &Limits::default()).unwrap().relax(&costs).unwrap();
+            assert!(found.objective - found.bound <= slack && found.bound <= found.objective);
+            found.objective
+        };
+        let [plain, tight] = [Relaxation::Plain, Relaxation::Tight].map(|kind| relaxed(&problem, kind));
+        assert!(plain <= tight + slack && tight <= optimum + slack, "case {case}: {plain} {tight} {optimum}");
+        let expected = relaxed(&by_degrees(&problem), Relaxation::Plain);
+        assert!((plain - expected).abs() <= slack, "case {case}: {plain} not {expected}");
+        tighter += usize::from(tight > plain + slack);
+    }
+    assert!(tighter > 50, "{tighter}");
 }
 
 #[test]

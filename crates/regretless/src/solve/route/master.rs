@@ -280,6 +280,13 @@ impl Master {
         total + paid.sum::<f64>()
     }
 
+    /// How far each cost may move, alone, before the optimal basis changes.
+    pub(super) fn cost_ranges(&mut self) -> Result<Vec<[f64; 2]>, Failure> {
+        let ranges = self.lp.cost_ranges()?;
+        let outer = |(lower, upper): (f64, f64)| [lower / self.factor, upper / self.factor];
+        Ok(ranges.lower.into_iter().zip(ranges.upper).map(outer).collect())
+    }
+
     /// The present basis.
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
         let basis = self.lp.basis()?;

@@ -8,8 +8,9 @@
 //! * `start`, `ring`: good routes. `master`: the linear relaxation. `rows`: its inequalities.
 //! * `support`, `separate`: how violated ones are found.
 //! * `tree`, `branch`: the search. `best`: when it may give up a part.
+//! * `relax`: the relaxation as an end in itself.
 
-use super::tour::edges::{Distances, edge_index, num_edges};
+use super::tour::edges::{Distances, edge_index};
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
 
@@ -17,6 +18,7 @@ mod best;
 mod branch;
 mod fleet;
 mod master;
+mod relax;
 mod ring;
 mod rows;
 mod separate;
@@ -25,6 +27,7 @@ mod support;
 mod tree;
 
 pub use fleet::Fleet;
+pub use relax::RouteRelaxation;
 
 use best::{Best, Rules};
 use master::Master;
@@ -98,14 +101,7 @@ fn uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
 
 impl Solver for RouteCut {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        let nodes = self.fleet.nodes();
-        if nodes < 2 {
-            return Err(Failure::Infeasible);
-        }
-        if costs.len() != num_edges(nodes) {
-            let (found, right) = (costs.len(), num_edges(nodes));
-            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {nodes} nodes")));
-        }
+        self.fleet.check(costs)?;
         self.run(costs)
     }
 }

@@ -10,7 +10,7 @@
 //! * `root`: the relaxation over all edges. `tree`: the search below it.
 //! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
 
-use super::edges::num_edges;
+use super::edges::check_costs;
 use super::search::{Incumbent, Rules};
 use crate::decision::Decision;
 use crate::solve::{Failure, Limits, Solution, Solver, Status};
@@ -136,10 +136,7 @@ impl Solver for TourCut {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
-        if costs.len() != num_edges(self.nodes) {
-            let (found, right) = (costs.len(), num_edges(self.nodes));
-            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
-        }
+        check_costs(self.nodes, costs)?;
         self.run(costs)
     }
 }
