@@ -9,12 +9,15 @@ use crate::decision::Decision;
 pub mod choice;
 pub mod cone;
 mod corner;
+#[cfg(feature = "highs")]
+mod cutting;
 pub mod grid;
 #[cfg(feature = "highs")]
 pub mod highs;
 pub mod knapsack;
 #[cfg(feature = "highs")]
 pub mod linear;
+mod proof;
 pub mod relax;
 #[cfg(feature = "highs")]
 pub mod route;

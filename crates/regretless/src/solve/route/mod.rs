@@ -7,11 +7,13 @@
 //!
 //! * `start`, `ring`: good routes. `master`: the linear relaxation. `rows`: its inequalities.
 //! * `support`, `separate`: how violated ones are found.
-//! * `tree`, `branch`: the search. `best`: when it may give up a part.
+//! * `tree`, `branch`: the search. `best`: what it has found.
 //! * `relax`: the relaxation as an end in itself.
 
+use super::cutting::Verdict;
+use super::proof::Rules;
 use super::tour::edges::{Distances, edge_index};
-use super::{Failure, Limits, Solution, Solver, Status};
+use super::{Failure, Limits, Solution, Solver};
 use crate::decision::Decision;
 
 mod best;
@@ -29,10 +31,10 @@ mod tree;
 pub use fleet::Fleet;
 pub use relax::RouteRelaxation;
 
-use best::{Best, Rules};
+use best::Best;
 use master::Master;
 use start::Start;
-use tree::{Task, Tree, Verdict};
+use tree::{Task, Tree};
 
 /// The exact solver for vehicle routes.
 #[derive(Debug, Clone)]
@@ -51,13 +53,14 @@ impl RouteCut {
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        let rules = Rules::new(&self.distances, self.limits);
+        // Routes have up to twice as many edges as nodes.
+        let noise = 2.0 * self.distances.noise();
+        let rules = Rules { noise, ..Rules::new(&self.distances, self.limits) };
         let mut best = Best::none();
         if let Some(routes) = Start::new(&self.fleet, &self.distances).search(nodes * nodes / 3) {
             best.offer(uses(nodes, &routes), costs, &rules);
         }
-        let noise = self.distances.noise();
-        let task = Task { fleet: &self.fleet, costs, rules, noise, most_nodes: self.limits.nodes };
+        let task = Task { fleet: &self.fleet, costs, rules };
         let master = Master::new(&self.fleet, &self.distances)?;
         let verdict = Tree::new(task, master).run(&mut best)?;
         self.answer(best, &rules, &verdict)
@@ -69,16 +72,8 @@ impl RouteCut {
             let nodes = self.limits.nodes;
             return Err(if verdict.complete { Failure::Infeasible } else { Failure::LimitReached { nodes } });
         }
-        let objective = best.cost;
         let decision = Decision::from_entries(best.uses);
-        if rules.proves(verdict.floor, objective) {
-            return Ok(Solution::optimal(decision, objective));
-        }
-        let bound = (verdict.floor - self.distances.noise()).min(objective);
-        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = verdict.complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Ok(Solution { decision, objective, bound, status })
+        Ok(rules.answer(decision, best.cost, (verdict.floor, verdict.complete)))
     }
 }
 

@@ -67,7 +67,7 @@ impl RouteRelaxation {
         if self.kind == Relaxation::Plain {
             return Ok(false);
         }
-        self.support.fill(self.fleet.nodes(), &master.edges, &master.point.value);
+        self.support.fill(self.fleet.nodes(), &master.edges, master.values());
         let mut cuts = self.separator.find(&self.support, &self.fleet);
         cuts.retain(|cut| cut.teeth.is_empty());
         if !cuts.is_empty() {
@@ -78,7 +78,7 @@ impl RouteRelaxation {
 
     fn decision(&self, master: &Master) -> Decision {
         let whole = |value: f64| if (value - value.round()).abs() < ROUNDING { value.round() } else { value };
-        let used = master.edges.iter().zip(&master.point.value).filter(|(_, value)| **value > ROUNDING);
+        let used = master.edges.iter().zip(master.values()).filter(|(_, value)| **value > ROUNDING);
         Decision::from_entries(used.map(|(ends, value)| (self.number(*ends) as u32, whole(*value))))
     }
 

@@ -10,10 +10,10 @@
 //! * `root`: the relaxation over all edges. `tree`: the search below it.
 //! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
 
-use super::edges::check_costs;
+use super::edges::num_edges;
 use super::search::{Incumbent, Rules};
 use crate::decision::Decision;
-use crate::solve::{Failure, Limits, Solution, Solver, Status};
+use crate::solve::{Failure, Limits, Solution, Solver};
 
 mod begin;
 mod blossom;
@@ -76,7 +76,7 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         self.begin.look_by(&root.prices.even_potentials());
-        self.begin.round(&root.master.edges, &root.master.point.value, self.nodes / 4);
+        self.begin.round(&root.master.edges, root.master.values(), self.nodes / 4);
         self.begin.kick(self.nodes / 4);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
@@ -87,7 +87,7 @@ impl TourCut {
         let task = Task { distances: &distances, costs, rules, most_nodes: self.limits.nodes };
         let mut late = |solved: u64, master: &Master, best: &mut Incumbent| {
             if solved.is_multiple_of(EVERY) {
-                self.begin.round(&master.edges, &master.point.value, self.nodes / 10);
+                self.begin.round(&master.edges, master.values(), self.nodes / 10);
                 self.begin.offer(best, costs, &rules);
             }
         };
@@ -106,7 +106,7 @@ impl TourCut {
             }
         });
         let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
-        let columns = root.master.edges.iter().zip(&root.master.point.value);
+        let columns = root.master.edges.iter().zip(root.master.values());
         let doomed = columns.map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level).collect();
         root.master.drop_edges(doomed)?;
         // Whatever was left out costs more than the level.
@@ -117,17 +117,7 @@ impl TourCut {
     fn answer(&self, best: &mut Incumbent, floor: f64, complete: bool) -> Solution {
         let objective = best.cost;
         let decision = Decision::choosing(best.edges.drain(..));
-        let distances = &self.begin.distances;
-        let noise = distances.noise();
-        let exact = Rules::new(distances, Limits { gap: 0.0, ..self.limits });
-        if floor > exact.level(objective) {
-            return Solution::optimal(decision, objective);
-        }
-        let bound = (floor - noise).min(objective);
-        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound, status }
+        Rules::new(&self.begin.distances, self.limits).answer(decision, objective, (floor, complete))
     }
 }
 
@@ -136,7 +126,10 @@ impl Solver for TourCut {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
-        check_costs(self.nodes, costs)?;
+        if costs.len() != num_edges(self.nodes) {
+            let (found, right) = (costs.len(), num_edges(self.nodes));
+            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
+        }
         self.run(costs)
     }
 }

@@ -1,38 +1,12 @@
-//! Vehicle routes are exact: they equal brute force, golden optima and published optima.
+//! Vehicle routes equal brute force and golden optima; their relaxations bound them.
 
-#![cfg(feature = "highs")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first error")]
-
-mod common;
-
-use common::{golden, numbers, rows};
-use regretless::data::tsplib;
-use regretless::error::Place;
+use super::common::{golden, numbers, rows};
+use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
 use regretless::problem::{Cvrp, Domain, LinearBuilder, LinearProblem, Problem, ProblemSpec, Sense};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::relax::Relaxation;
 use regretless::solve::tour::edges::{Distances, edges_at, num_edges};
 use regretless::solve::{Failure, Limits, Solution, Status};
-
-const KINDS: usize = 7;
-
-/// Costs of one of several kinds.
-fn random_costs(nodes: usize, kind: usize, stream: &mut Stream) -> Vec<f64> {
-    let edges = num_edges(nodes);
-    let places: Vec<(f64, f64)> = (0..nodes).map(|_| (stream.unit(), stream.unit())).collect();
-    let potentials: Vec<f64> = (0..nodes).map(|_| stream.uniform(-30.0, 30.0)).collect();
-    let pairs: Vec<_> = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j))).collect();
-    let euclidean = |(i, j): (usize, usize)| (places[i].0 - places[j].0).hypot(places[i].1 - places[j].1);
-    match kind {
-        0 => (0..edges).map(|_| stream.unit()).collect(),
-        1 => (0..edges).map(|_| stream.below(4) as f64).collect(),
-        2 => (0..edges).map(|_| stream.uniform(-9.0, -1.0)).collect(),
-        3 => pairs.into_iter().map(euclidean).collect(),
-        4 => (0..edges).map(|_| 2.0 * stream.uniform(-3.0, 1.0) - stream.unit().powi(6) * 40.0).collect(),
-        5 => pairs.into_iter().map(|(i, j)| potentials[i] + potentials[j] + stream.unit()).collect(),
-        _ => pairs.into_iter().map(|pair| (euclidean(pair) * 1e5).round()).collect(),
-    }
-}
 
 /// A problem of 5 to 8 nodes, sometimes with no solution.
 fn random_problem(single_customer_routes: bool, stream: &mut Stream) -> Cvrp {
@@ -88,12 +62,8 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     Some(best[problem.vehicles][sets - 1]).filter(|cost| cost.is_finite())
 }
 
-fn checked(problem: &Cvrp, costs: &[f64], limits: Limits) -> Solution {
-    let solution = problem.solver(&limits).solve(costs).unwrap();
-    problem.check(&solution.decision).unwrap();
-    assert!((solution.objective - solution.decision.dot(costs)).abs() <= 1e-9 * (1.0 + solution.objective.abs()));
-    assert!(solution.bound <= solution.objective);
-    solution
+fn solve(problem: &Cvrp, costs: &[f64], limits: Limits) -> Solution {
+    checked(problem, problem.solver(&limits).as_mut(), costs)
 }
 
 #[test]
@@ -111,9 +81,8 @@ fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
             continue;
         };
         feasible += 1;
-        let found = checked(&problem, &costs, Limits::default());
-        let scale = costs.iter().fold(1e-300, |most: f64, cost| cost.abs().max(most));
-        let slack = 2e-12 * scale * problem.nodes() as f64;
+        let found = solve(&problem, &costs, Limits::default());
+        let slack = 2e-12 * scale(&costs) * problem.nodes() as f64;
         assert_eq!(found.status, Status::Optimal, "case {case}");
         assert!(
             (found.objective - expected).abs() <= slack,
@@ -136,58 +105,8 @@ fn golden_optima_are_found() {
         single_customer_routes: false,
     };
     let found: Vec<_> =
-        rows(&expected["costs"]).iter().map(|costs| checked(&problem, costs, Limits::default())).collect();
-    let objectives: Vec<f64> = found.iter().map(|solution| solution.objective).collect();
-    common::assert_close(&objectives, &numbers(&expected["objectives"]), 1e-7, "objectives");
-    for (solution, expected) in found.iter().zip(rows(&expected["solutions"])) {
-        let mut dense = vec![0.0; expected.len()];
-        solution.decision.write_dense(&mut dense);
-        assert_eq!(dense, expected);
-    }
-}
-
-/// A published instance as a general problem with the fleet of its name, its costs, and its optimum.
-fn published(name: &str) -> Option<(Cvrp, Vec<f64>, f64)> {
-    let folder = common::reference_data()?.join("cvrp");
-    let path = folder.join(format!("{name}.vrp"));
-    // One file calls its weights a column-wise triangle, but its optimum is that of the row-wise one.
-    let text = std::fs::read_to_string(&path).unwrap().replace("LOWER_COL", "LOWER_ROW");
-    let instance = tsplib::parse(&text, &Place::file(&path)).unwrap();
-    let table = std::fs::read_to_string(folder.join("optima.csv")).unwrap();
-    let line = table.lines().find(|line| line.starts_with(&format!("{name},"))).unwrap();
-    let optimum = line.split(',').nth(5).unwrap().parse().unwrap();
-    let problem = Cvrp::published(&instance).unwrap();
-    Some((problem, instance.costs, optimum))
-}
-
-fn assert_published(names: &[&str]) {
-    for name in names {
-        let Some((problem, costs, optimum)) = published(name) else { return };
-        let found = checked(&problem, &costs, Limits::default());
-        assert_eq!((found.status, found.objective), (Status::Optimal, optimum), "{name}");
-    }
-}
-
-#[test]
-fn small_published_optima_are_found() {
-    assert_published(&["E-n13-k4", "P-n16-k8", "P-n20-k2", "P-n22-k2", "E-n22-k4", "B-n31-k5", "A-n32-k5"]);
-}
-
-#[test]
-#[ignore = "takes half a minute"]
-fn middling_published_optima_are_found() {
-    assert_published(&["P-n23-k8", "E-n30-k3"]);
-}
-
-#[test]
-#[ignore = "takes half a minute"]
-fn larger_published_optima_are_enclosed() {
-    for name in ["A-n37-k5", "A-n45-k6", "E-n51-k5"] {
-        let Some((problem, costs, optimum)) = published(name) else { return };
-        let found = checked(&problem, &costs, Limits { nodes: 60, gap: 0.0 });
-        assert!(found.bound <= optimum && optimum <= found.objective, "{name}: {found:?}");
-        assert!(found.objective <= 1.02 * optimum && found.bound >= 0.98 * optimum, "{name}: {found:?}");
-    }
+        rows(&expected["costs"]).iter().map(|costs| solve(&problem, costs, Limits::default())).collect();
+    assert_golden(&found, expected, 1e-7);
 }
 
 #[test]
@@ -198,35 +117,25 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
     let mut reused = problem.solver(&Limits::default());
     for case in 0..2 * KINDS {
         let costs = random_costs(14, case % KINDS, &mut stream);
-        assert_eq!(reused.solve(&costs).unwrap(), checked(&problem, &costs, Limits::default()), "case {case}");
+        assert_eq!(reused.solve(&costs).unwrap(), solve(&problem, &costs, Limits::default()), "case {case}");
     }
 }
 
 #[test]
 fn limits_leave_routes_and_a_valid_bound() {
-    let (mut limited, mut gaps) = (0, 0);
+    let mut claims = Claims::new();
     for case in 0..10 {
         let mut stream = Stream::new(Purpose::Benchmark, 19, [case, 0]);
         let demands: Vec<f64> = (0..15).map(|_| 1.0 + stream.below(9) as f64).collect();
         let problem = Cvrp { demands, capacity: 25.0, vehicles: 5, single_customer_routes: false };
         let costs = random_costs(16, 3, &mut stream);
-        let optimum = checked(&problem, &costs, Limits::default()).objective;
-        let few = checked(&problem, &costs, Limits { nodes: 0, gap: 0.0 });
-        let wide = checked(&problem, &costs, Limits { nodes: 1000, gap: 0.02 });
-        for found in [&few, &wide] {
-            assert!(found.bound <= optimum + 1e-9 && optimum <= found.objective + 1e-9);
-        }
-        limited += usize::from(few.status == Status::LimitReached);
-        match wide.status {
-            Status::WithinGap(gap) => {
-                gaps += 1;
-                assert!(gap <= 0.02 + 1e-9);
-            }
-            Status::Optimal => {}
-            Status::LimitReached => panic!("a thousand nodes are enough"),
-        }
+        let optimum = solve(&problem, &costs, Limits::default()).objective;
+        claims.hold(&solve(&problem, &costs, Limits { nodes: 0, gap: 0.0 }), optimum, (0.0, 1e-9));
+        let wide = solve(&problem, &costs, Limits { nodes: 1000, gap: 0.02 });
+        assert_ne!(wide.status, Status::LimitReached);
+        claims.hold(&wide, optimum, (0.02, 1e-9));
     }
-    assert!(limited > 0 && gaps > 0, "{limited} {gaps}");
+    assert!(claims.limited > 0 && claims.gaps > 0);
 }
 
 /// The relaxation by degrees, written down as any linear problem.
@@ -251,7 +160,7 @@ fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees()
         let mut stream = Stream::new(Purpose::Benchmark, 23, [case, 0]);
         let problem = random_problem(case % 2 == 0, &mut stream);
         let costs = random_costs(problem.nodes(), case as usize % KINDS, &mut stream);
-        let slack = 1e-8 * costs.iter().fold(1e-300, |most: f64, cost| cost.abs().max(most));
+        let slack = 1e-8 * scale(&costs);
         let Some(optimum) = brute_force(&problem, &costs) else { continue };
         let relaxed = |problem: &dyn Problem, kind| {
             let found = problem.relaxer(kind, &Limits::default()).unwrap().relax(&costs).unwrap();
