@@ -11,6 +11,8 @@ use crate::decision::Decision;
 pub mod choice;
 pub mod cone;
 mod corner;
+#[cfg(feature = "highs")]
+mod cutting;
 pub mod grid;
 #[cfg(feature = "highs")]
 pub mod highs;
@@ -18,6 +20,7 @@ pub mod knapsack;
 #[cfg(feature = "highs")]
 pub mod linear;
 pub mod memory;
+mod proof;
 pub mod relax;
 #[cfg(feature = "highs")]
 pub mod route;

@@ -2,6 +2,8 @@
 //!
 //! Edges {i, j} with i < j are numbered in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
 
+use crate::solve::Failure;
+
 /// Number of edges of a complete graph.
 pub fn num_edges(nodes: usize) -> usize {
     nodes * nodes.saturating_sub(1) / 2
@@ -11,6 +13,21 @@ pub fn num_edges(nodes: usize) -> usize {
 pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
     let (i, j) = (one.min(other), one.max(other));
     i * (2 * nodes - i - 1) / 2 + (j - i - 1)
+}
+
+/// Checks that there is one cost per edge.
+///
+/// # Errors
+/// When there are more or fewer.
+pub fn check_costs(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
+    let (found, right) = (costs.len(), num_edges(nodes));
+    let wrong = || Failure::Engine(format!("{found} costs for the {right} edges of {nodes} nodes"));
+    if found == right { Ok(()) } else { Err(wrong()) }
+}
+
+/// Numbers of the edges at a node, by the other end.
+pub fn edges_at(nodes: usize, node: usize) -> impl Iterator<Item = usize> {
+    (0..nodes).filter(move |other| *other != node).map(move |other| edge_index(nodes, node, other))
 }
 
 /// The ends (i < j) of edges whose numbers are given in increasing order.
@@ -167,7 +184,7 @@ fn all_multiples(costs: &[f64], grain: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Distances, edge_ends, edge_index, num_edges};
+    use super::{Distances, edge_ends, edge_index, edges_at, num_edges};
 
     #[test]
     fn edge_numbers_run_in_lexicographic_order() {
@@ -179,6 +196,7 @@ mod tests {
             assert_eq!((edge_index(nodes, i, j), edge_index(nodes, j, i)), (number, number));
         }
         assert_eq!(edge_ends(nodes, &[3, 20]).collect::<Vec<_>>(), [(0, 4), (5, 6)]);
+        assert_eq!(edges_at(4, 2).collect::<Vec<_>>(), [1, 3, 5]);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
 
 use super::memory::Memory;
-use super::{Failure, Limits, Solution, Solver, Status};
+use super::{Failure, Limits, Solution, Solver};
 use crate::decision::Decision;
 
 pub mod array;
@@ -213,17 +213,7 @@ impl TourSearch {
     fn answer(&mut self, floor: f64, complete: bool) -> Solution {
         let objective = self.best.cost;
         let decision = Decision::choosing(self.best.edges.drain(..));
-        let noise = self.distances.noise();
-        let exact = Rules::new(&self.distances, Limits { gap: 0.0, ..self.limits });
-        let close = floor > exact.level(objective);
-        if close {
-            return Solution::optimal(decision, objective);
-        }
-        let bound = (floor - noise).min(objective);
-        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound, status }
+        Rules::new(&self.distances, self.limits).answer(decision, objective, (floor, complete))
     }
 }
 

@@ -11,11 +11,11 @@
 //! one found stays; the order of search is fixed by the costs, or by the [`Plan`] of an earlier search.
 
 use super::ascent::{Ascent, Goal};
-use super::edges::{Distances, edge_index};
+use super::edges::edge_index;
 use super::graph::{DeadEnd, Graph, State};
 use super::plan::{Hint, Origin, Plan};
 use super::sparse_tree::{Findings, Pair, SparseTree};
-use crate::solve::Limits;
+pub(super) use crate::solve::proof::Rules;
 
 /// The best tour known and what a better one must cost.
 #[derive(Debug, Clone, Default)]
@@ -37,27 +37,6 @@ impl Incumbent {
             std::mem::swap(&mut self.edges, edges);
             self.level = rules.level(cost);
         }
-    }
-}
-
-/// When a subtree may be dropped.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
-    noise: f64,
-    grain: Option<f64>,
-    limits: Limits,
-}
-
-impl Rules {
-    pub(super) fn new(distances: &Distances, limits: Limits) -> Self {
-        Self { noise: distances.noise(), grain: distances.grain(), limits }
-    }
-
-    /// No tour that beats one of this cost has a bound above the level.
-    pub(super) fn level(&self, cost: f64) -> f64 {
-        let exact = cost - self.grain.map_or(self.noise, |grain| (grain - 2.0 * self.noise).max(self.noise));
-        // Noise is taken off again before a bound is reported.
-        if self.limits.gap > 0.0 { exact.min(cost - self.limits.gap * cost.abs() + self.noise) } else { exact }
     }
 }
 

@@ -119,7 +119,7 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         self.begin.look_by(&root.prices.even_potentials());
-        self.begin.round(&root.master.edges, &root.master.point.value, self.nodes / 4);
+        self.begin.round(&root.master.edges, root.master.values(), self.nodes / 4);
         self.begin.kick(self.nodes / 4);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
@@ -130,7 +130,7 @@ impl TourCut {
         let task = Task { distances: &distances, costs, rules, most_nodes: self.limits.nodes };
         let mut late = |solved: u64, master: &Master, best: &mut Incumbent| {
             if solved.is_multiple_of(EVERY) {
-                self.begin.round(&master.edges, &master.point.value, self.nodes / 10);
+                self.begin.round(&master.edges, master.values(), self.nodes / 10);
                 self.begin.offer(best, costs, &rules);
             }
         };
@@ -149,7 +149,7 @@ impl TourCut {
             }
         });
         let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
-        let columns = root.master.edges.iter().zip(&root.master.point.value);
+        let columns = root.master.edges.iter().zip(root.master.values());
         let doomed = columns.map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level).collect();
         root.master.drop_edges(doomed)?;
         // Whatever was left out costs more than the level.
@@ -160,17 +160,7 @@ impl TourCut {
     fn answer(&self, best: &mut Incumbent, floor: f64, complete: bool) -> Solution {
         let objective = best.cost;
         let decision = Decision::choosing(best.edges.drain(..));
-        let distances = &self.begin.distances;
-        let noise = distances.noise();
-        let exact = Rules::new(distances, Limits { gap: 0.0, ..self.limits });
-        if floor > exact.level(objective) {
-            return Solution::optimal(decision, objective);
-        }
-        let bound = (floor - noise).min(objective);
-        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound, status }
+        Rules::new(&self.begin.distances, self.limits).answer(decision, objective, (floor, complete))
     }
 }
 

@@ -124,7 +124,7 @@ impl TourRelaxation {
 /// values are fractions with small denominators.
 fn decision(root: &Root) -> Decision {
     let (master, nodes) = (&root.master, root.master.nodes());
-    let used = master.edges.iter().zip(&master.point.value).filter(|(_, value)| **value > ROUNDING);
+    let used = master.edges.iter().zip(master.values()).filter(|(_, value)| **value > ROUNDING);
     let round = |value: f64| if value > 1.0 - ROUNDING { 1.0 } else { (value * DIGITS).round() / DIGITS };
     let mut entries: Vec<(u32, f64)> = used.map(|(ends, value)| (number(nodes, *ends), round(*value))).collect();
     entries.sort_unstable_by_key(|entry| entry.0);

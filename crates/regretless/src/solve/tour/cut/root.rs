@@ -11,9 +11,15 @@ use super::price::Prices;
 use super::ring::loose_rings;
 use super::support::Support;
 use crate::solve::Failure;
+use crate::solve::cutting::Tail;
 use crate::solve::highs::{Lp, Outcome, Simplex};
 use crate::solve::tour::cut::begin::number;
 use crate::solve::tour::edges::Distances;
+
+/// Share of what is left that a round of cuts should gain.
+pub(super) const LITTLE: f64 = 0.01;
+/// Rounds in a row that may gain less.
+pub(super) const PATIENCE: u32 = 2;
 
 /// Which cuts a relaxation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,11 +95,12 @@ impl Root {
 
     /// Adds violated cuts as long as that helps.
     fn cut(&mut self, family: Family, enough: f64) -> Result<(), Failure> {
-        let mut tail = Tail::new(self.master.objective());
+        let mut tail = Tail::new(self.master.objective(), PATIENCE);
         while self.master.objective() <= enough {
-            self.support.fill(self.master.nodes(), &self.master.edges, &self.master.point.value);
+            self.support.fill(self.master.nodes(), &self.master.edges, self.master.values());
             let cuts = violated(&self.support, family);
-            if cuts.is_empty() || (family == Family::All && tail.is_flat(self.master.objective(), enough)) {
+            let objective = self.master.objective();
+            if cuts.is_empty() || (family == Family::All && tail.is_flat(objective, LITTLE * (enough - objective))) {
                 return Ok(());
             }
             self.master.add_cuts(cuts)?;
@@ -146,26 +153,5 @@ pub(super) fn violated(support: &Support, family: Family) -> Vec<Cut> {
             }
             cuts
         }
-    }
-}
-
-/// Notices when rounds of cuts no longer raise the objective.
-#[derive(Debug)]
-pub(super) struct Tail {
-    last: f64,
-    flat: u32,
-}
-
-impl Tail {
-    pub(super) fn new(objective: f64) -> Self {
-        Self { last: objective, flat: 0 }
-    }
-
-    /// Whether the last few rounds each closed less than a hundredth of what is left.
-    pub(super) fn is_flat(&mut self, objective: f64, enough: f64) -> bool {
-        let little = objective - self.last < 0.01 * (enough - objective);
-        self.flat = if little { self.flat + 1 } else { 0 };
-        self.last = objective;
-        self.flat > 2
     }
 }
