@@ -23,7 +23,10 @@ const DRIFTS: [f64; 6] = [0.0, 0.002, 0.02, 0.1, 0.3, 1.0];
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
-    println!("{:22} {:>6} {:>11} {:>11} {:>6} {:>9} {:>11} {:>6}", "", "drift", "cold µs", "warm µs", "ratio", "certified", "question µs", "other");
+    println!(
+        "{:22} {:>6} {:>11} {:>11} {:>6} {:>9} {:>11} {:>6}",
+        "", "drift", "cold µs", "warm µs", "ratio", "certified", "question µs", "other"
+    );
     for (name, instances) in [("TSP20", 300), ("TSP50", 60), ("TSP100", 20), ("KS32", 300), ("KS500", 12)] {
         if chosen(name) {
             let (problem, costs) = costs(name, instances);
@@ -164,6 +167,9 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
         let share = 100.0 * f64::from(certified) / count;
         let (cold, warm, question) = (cold / count, warm / count, question / count);
         let ratio = cold / warm;
-        println!("{name:22} {:>5}% {cold:11.1} {warm:11.1} {ratio:6.1} {share:8.1}% {question:11.2} {other:6}", 100.0 * drift);
+        println!(
+            "{name:22} {:>5}% {cold:11.1} {warm:11.1} {ratio:6.1} {share:8.1}% {question:11.2} {other:6}",
+            100.0 * drift
+        );
     }
 }

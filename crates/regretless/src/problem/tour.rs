@@ -9,10 +9,10 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 #[cfg(feature = "highs")]
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
-use crate::solve::tour::{TourLocal, TourSearch};
 #[cfg(feature = "highs")]
 use crate::solve::tour::cut::{TourCut, TourRelaxation};
 use crate::solve::tour::edges::{edge_ends, num_edges};
+use crate::solve::tour::{TourLocal, TourSearch};
 use crate::solve::{Limits, Solver};
 
 /// A tour through all nodes of a complete graph.

@@ -26,6 +26,9 @@ use crate::decision::Decision;
 /// knapsacks and grids it doubled the time of the former up to here, and paid for the latter from here.
 const SMALL: [usize; 2] = [10_000, 100];
 
+/// Binary digits of a value that is not whole.
+const DIGITS: f64 = 34.0;
+
 /// The greatest cost HiGHS sees.
 const GREATEST: f64 = 128.0;
 
@@ -106,12 +109,16 @@ impl LinearSearch {
         scale
     }
 
-    /// Rounds the point where it is whole up to tolerance, and brings it within its bounds.
+    /// Rounds the point where it is whole up to tolerance, the rest to ten digits, since later ones depend on the way
+    /// to a vertex, and brings it within its bounds.
     fn tidy(&mut self) {
         for (column, value) in self.point.value.iter_mut().enumerate() {
             let tolerance = if self.model.integer[column] { 1e-5 } else { 1e-9 };
             if (*value - value.round()).abs() <= tolerance {
                 *value = value.round();
+            } else if !self.model.integer[column] {
+                let unit = (value.abs().log2().floor() - DIGITS).exp2();
+                *value = (*value / unit).round() * unit;
             }
             let [lower, upper] = self.model.column_bounds[column];
             *value = value.max(lower).min(upper);
