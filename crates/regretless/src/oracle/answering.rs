@@ -104,6 +104,13 @@ impl<'a> Answering<'a> {
         }
     }
 
+    /// Goes on with the pool of an earlier run, if this one keeps a pool.
+    pub fn replace_pool(&mut self, pool: Pool) {
+        if self.pool.is_some() {
+            self.pool = Some(pool);
+        }
+    }
+
     /// Lets decisions join the pool, if there is one.
     pub fn keep<'d>(&mut self, found: impl IntoIterator<Item = &'d Decision>) {
         if let Some(pool) = &mut self.pool {

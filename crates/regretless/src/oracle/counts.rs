@@ -1,12 +1,12 @@
 //! Solves by kind: the one place where they are counted.
 
-use std::ops::Sub;
+use std::ops::{Add, Sub};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How often an oracle was asked, by how it answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SolveCounts {
     /// Solves of the problem itself.
     pub exact: u64,
@@ -22,6 +22,19 @@ impl SolveCounts {
     /// Solves of any kind; answers from a pool are none.
     pub fn total(&self) -> u64 {
         self.exact + self.relaxed + self.projected
+    }
+}
+
+impl Add for SolveCounts {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self {
+            exact: self.exact + more.exact,
+            relaxed: self.relaxed + more.relaxed,
+            projected: self.projected + more.projected,
+            pooled: self.pooled + more.pooled,
+        }
     }
 }
 

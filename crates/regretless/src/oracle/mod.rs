@@ -141,13 +141,27 @@ impl Oracle {
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
     pub fn solve_rows(&self, costs: &Matrix, rows: &[usize], watch: &dyn Watch) -> Result<Vec<Answer>> {
+        self.solve_each(costs, rows, watch, |_, _| ())
+    }
+
+    /// The same; `done` hears of each row and its answer as soon as it is there, on whichever thread.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the answers.
+    pub fn solve_each(
+        &self,
+        costs: &Matrix,
+        rows: &[usize],
+        watch: &dyn Watch,
+        done: impl Fn(usize, &Answer) + Sync + Send,
+    ) -> Result<Vec<Answer>> {
         let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
         self.threads.fill(
             &mut answers,
             || self.asker(),
             |asker, index, slot| {
                 if !watch.interrupted() {
-                    *slot = Some(asker.solve_row(costs.row(rows[index])));
+                    done(rows[index], slot.insert(asker.solve_row(costs.row(rows[index]))));
                     watch.advance(1);
                 }
             },

@@ -77,7 +77,7 @@ impl Solution {
 }
 
 /// Why there is no decision.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Failure {
     /// No decision satisfies the constraints.

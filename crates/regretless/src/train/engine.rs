@@ -1,12 +1,23 @@
 //! What the training loop asks of the machinery below it, and the plain machinery that serves every
 //! loss and predictor.
 
-use super::optimizer::Stepper;
+use super::optimizer::{Moments, Stepper};
 use super::step::Batch;
 use super::{Objective, Ready};
 use crate::error::{Error, Result};
-use crate::oracle::Occasion;
+use crate::oracle::{Occasion, Pool};
 use crate::predict::{Network, Predictor};
+
+/// All that changes from step to step.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    pub parameters: Vec<f32>,
+    pub moments: Moments,
+    /// Known decisions, where a method keeps them.
+    pub pool: Option<Pool>,
+    /// What an engine would otherwise compute again with other rounding.
+    pub sums: Vec<f64>,
+}
 
 /// Runs epochs and evaluates losses; which one runs changes the speed, not the result.
 pub(super) trait Engine {
@@ -18,6 +29,12 @@ pub(super) trait Engine {
 
     /// The network with its present parameters.
     fn network(&mut self) -> &Network;
+
+    /// All that must be known to go on from here.
+    fn state(&mut self) -> State;
+
+    /// Goes on from there.
+    fn restore(&mut self, state: State);
 }
 
 /// Predict, evaluate, send back, step: for any predictor and loss.
@@ -65,5 +82,23 @@ impl Engine for Plain<'_> {
 
     fn network(&mut self) -> &Network {
         &self.network
+    }
+
+    fn state(&mut self) -> State {
+        let pool = self.batch.answering().pool().cloned();
+        State {
+            parameters: self.network.parameters().to_vec(),
+            moments: self.stepper.moments.clone(),
+            pool,
+            sums: Vec::new(),
+        }
+    }
+
+    fn restore(&mut self, state: State) {
+        self.network.parameters_mut().copy_from_slice(&state.parameters);
+        self.stepper.moments = state.moments;
+        if let Some(pool) = state.pool {
+            self.batch.answering().replace_pool(pool);
+        }
     }
 }

@@ -1,40 +1,91 @@
 //! The training loop: epochs of steps, each epoch judged, the best one kept.
 
+use super::checkpoint::{Keeper, Snapshot};
 use super::engine::{Engine, Plain};
 use super::fused::fused;
 use super::select::Selection;
 use super::step::Batch;
-use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped};
+use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped, Tally};
 use crate::error::Result;
 use crate::evaluate::regrets;
 use crate::oracle::Answering;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
 
-/// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too.
-pub(super) fn fit(ready: &Ready<'_>, objective: Objective<'_>, network: Network) -> Result<(Network, RoundReport)> {
+/// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too. A snapshot is
+/// where an earlier run was; the journal is where this one is written down.
+pub(super) fn fit(
+    ready: &Ready<'_>,
+    objective: Objective<'_>,
+    network: Network,
+    (snapshot, journal): (Option<Snapshot>, Option<&Journal<'_>>),
+) -> Result<(Network, RoundReport)> {
     let settings = ready.settings();
     let mut run = Run::new(ready, objective, network)?;
     let label = ready.stage.method.stage_label();
     ready.task.watch.begin(&format!("training {label}"), settings.epochs as u64);
-    run.judge(0, None)?;
-    let mut stopped = Stopped::Epochs;
-    for epoch in 1..=settings.epochs {
+    let mut epoch = 0;
+    match snapshot {
+        Some(snapshot) => epoch = run.restore(snapshot),
+        None => run.judge(0, None)?,
+    }
+    ready.task.watch.advance(epoch as u64);
+    let stopped = loop {
+        if epoch > 0
+            && let Some(reason) = run.selection.stop(epoch, settings)
+        {
+            break reason;
+        }
+        if epoch >= settings.epochs {
+            break Stopped::Epochs;
+        }
+        epoch += 1;
         let training_loss = run.epoch(epoch)?;
         run.judge(epoch, Some(training_loss))?;
         ready.task.watch.advance(1);
-        if let Some(reason) = run.selection.stop(epoch, settings) {
-            stopped = reason;
-            break;
+        if let Some(journal) = journal {
+            journal.keep(&mut run, epoch)?;
         }
-    }
+    };
     ready.task.watch.end();
     Ok(run.finish(stopped))
+}
+
+/// Where a round is written down, and what is known about the rounds before.
+pub(super) struct Journal<'a> {
+    pub keeper: &'a Keeper<'a>,
+    /// Which of the methods of a recipe, and which round of it.
+    pub place: [usize; 2],
+    pub rounds: &'a [RoundReport],
+    pub members: &'a [Network],
+    pub tally: &'a Tally,
+}
+
+impl Journal<'_> {
+    /// Writes the run down if it is time.
+    fn keep(&self, run: &mut Run<'_>, epoch: usize) -> Result<()> {
+        if !self.keeper.is_due() {
+            return Ok(());
+        }
+        let [stage, round] = self.place;
+        self.keeper.keep(Snapshot {
+            place: [stage, round, epoch],
+            state: run.engine.state(),
+            best: run.selection.best().cloned(),
+            epochs: run.epochs.clone(),
+            rounds: self.rounds.to_vec(),
+            members: self.members.iter().map(|member| member.parameters().to_vec()).collect(),
+            weights: run.objective.weights.map(<[f64]>::to_vec),
+            loss: run.objective.loss.state(),
+            counts: self.tally.counts(run.ready.task.oracle),
+        })
+    }
 }
 
 /// The state of a training loop.
 struct Run<'a> {
     ready: &'a Ready<'a>,
+    objective: Objective<'a>,
     engine: Box<dyn Engine + 'a>,
     /// Predicts for validation by regret.
     batch: Batch<'a>,
@@ -49,7 +100,17 @@ impl<'a> Run<'a> {
             None => Box::new(Plain::new(ready, objective, network)?),
         };
         let batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
-        Ok(Self { ready, engine, batch, selection: Selection::new(), epochs: Vec::new() })
+        Ok(Self { ready, objective, engine, batch, selection: Selection::new(), epochs: Vec::new() })
+    }
+
+    /// Goes on from a snapshot; returns its epoch.
+    fn restore(&mut self, snapshot: Snapshot) -> usize {
+        let seconds = snapshot.epochs.last().map_or(0.0, |epoch| epoch.seconds);
+        self.engine.restore(snapshot.state);
+        self.selection = Selection::restored(snapshot.best, seconds);
+        self.epochs = snapshot.epochs;
+        self.objective.loss.restore(&snapshot.loss);
+        snapshot.place[2]
     }
 
     /// One pass over the training rows in an order of its own; returns the mean loss.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,18 @@ impl Selection {
 
     pub(super) fn seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
+    }
+
+    /// Goes on where an earlier run was after so many seconds.
+    pub(super) fn restored(best: Option<(usize, f64, Vec<f32>)>, seconds: f64) -> Self {
+        let now = Instant::now();
+        // An earlier clock cannot be told; the patience in seconds begins anew.
+        Self { started: now.checked_sub(Duration::from_secs_f64(seconds)).unwrap_or(now), improved: now, best }
+    }
+
+    /// Epoch, score and parameters of the best so far.
+    pub(super) fn best(&self) -> Option<&(usize, f64, Vec<f32>)> {
+        self.best.as_ref()
     }
 
     /// Keeps the parameters if their score is lower than all before; without a score the latest are best.

@@ -32,6 +32,11 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
+    /// How questions are answered.
+    pub(super) fn answering(&mut self) -> &mut Answering<'a> {
+        &mut self.answering
+    }
+
     pub(super) fn new(factor: f64, answering: Answering<'a>) -> Self {
         Self {
             answering,

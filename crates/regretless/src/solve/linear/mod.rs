@@ -7,13 +7,15 @@
 //! whole up to tolerance, and the whole point, columns without predicted costs included, is checked
 //! against every row before it is given out.
 //!
-//! [`LinearFacts`] is what the linear relaxation knows. Small models are solved without presolve, and searches without the feasibility-jump heuristic: on a
-//! knapsack of 32 items both cost more than the search itself.
+//! [`LinearFacts`] is what the linear relaxation knows. Small models are solved without presolve, and searches
+//! without the feasibility-jump heuristic: on a knapsack of 32 items both cost more than the search itself, as do
+//! searches within the search, symmetry and cuts below the root.
 
 mod facts;
 
 pub use facts::LinearFacts;
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use super::highs::{Lp, Model, Outcome, Point, Simplex};
@@ -23,6 +25,15 @@ use crate::decision::Decision;
 /// Most matrix entries of a linear programme and of a search over whole numbers without presolve: on
 /// knapsacks and grids it doubled the time of the former up to here, and paid for the latter from here.
 const SMALL: [usize; 2] = [10_000, 100];
+
+/// What costs more than it saves in a search on a small model.
+const UNUSED_WHEN_SMALL: [&CStr; 5] = [
+    c"mip_heuristic_run_rins",
+    c"mip_heuristic_run_rens",
+    c"mip_heuristic_run_root_reduced_cost",
+    c"mip_detect_symmetry",
+    c"mip_allow_cut_separation_at_nodes",
+];
 
 /// The greatest cost HiGHS sees.
 const GREATEST: f64 = 128.0;
@@ -61,8 +72,12 @@ impl LinearSearch {
 
     fn build(model: &Model, limits: &Limits) -> Result<Lp, Failure> {
         let mut lp = Lp::from_model(model)?;
-        lp.use_presolve(lp.num_entries() > SMALL[usize::from(model.integer.contains(&true))])?;
+        let small = lp.num_entries() <= SMALL[usize::from(model.integer.contains(&true))];
+        lp.use_presolve(!small)?;
         lp.set_option(c"mip_heuristic_run_feasibility_jump", false)?;
+        if small {
+            UNUSED_WHEN_SMALL.iter().try_for_each(|option| lp.set_option(option, false))?;
+        }
         lp.set_gap(limits.gap, 0.0)?;
         lp.limit_nodes(limits.nodes)?;
         Ok(lp)

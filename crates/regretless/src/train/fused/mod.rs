@@ -10,8 +10,8 @@
 use std::ops::Range;
 
 use self::kernel::{AdamStep, Aim, LANES, Map, Moments, Tile};
-use super::engine::Engine;
-use super::{Objective, Optimizer, Ready};
+use super::engine::{Engine, State};
+use super::{Objective, Optimizer, Ready, optimizer};
 use crate::data::{Matrix, Shape};
 use crate::loss::{BaseError, Separable, Side};
 use crate::predict::{Network, Predictor};
@@ -179,6 +179,34 @@ impl<'a, const P: usize> Fused<'a, P> {
             }
             *bias = tile.weights[P - 1][j % LANES];
         }
+    }
+
+    /// Tile, feature and lane of every parameter, in the order of the network's.
+    fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<P> {
+        let (costs, features) = (self.setup.num_costs(), self.network.num_features());
+        let weights = (0..costs).flat_map(move |j| (0..features).map(move |q| (j / LANES, q, j % LANES)));
+        weights.chain((0..costs).map(|j| (j / LANES, P - 1, j % LANES)))
+    }
+
+    fn state_now(&mut self) -> State {
+        self.store();
+        let moments = |of: fn(&Moments<P>) -> &[[f32; LANES]; P]| {
+            self.places().map(|(tile, q, lane)| of(&self.moments[tile])[q][lane]).collect()
+        };
+        let moments =
+            optimizer::Moments { steps: self.steps, mean: moments(|m| &m.mean), square: moments(|m| &m.square) };
+        let sums = self.gram.iter().flatten().copied().collect();
+        State { parameters: self.network.parameters().to_vec(), moments, pool: None, sums }
+    }
+
+    fn go_on_from(&mut self, state: &State) {
+        self.load(&state.parameters);
+        for (at, (tile, q, lane)) in self.places().enumerate() {
+            self.moments[tile].mean[q][lane] = state.moments.mean[at];
+            self.moments[tile].square[q][lane] = state.moments.square[at];
+        }
+        self.steps = state.moments.steps;
+        self.gram.iter_mut().flatten().zip(&state.sums).for_each(|(to, sum)| *to = *sum);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::barrier::Barrier;
 use super::kernel::{self, Aim, Block, LANES, Moments, Row, Sums, Tile};
-use super::{Engine, Fused, Setup, TILES_PER_BLOCK};
+use super::{Engine, Fused, Setup, State, TILES_PER_BLOCK};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::predict::Network;
@@ -376,5 +376,13 @@ impl<const P: usize> Engine for Fused<'_, P> {
     fn network(&mut self) -> &Network {
         self.store();
         &self.network
+    }
+
+    fn state(&mut self) -> State {
+        self.state_now()
+    }
+
+    fn restore(&mut self, state: State) {
+        self.go_on_from(&state);
     }
 }
