@@ -107,9 +107,13 @@ pub struct TrainOptions {
     #[serde(flatten)]
     pub problem: ProblemOptions,
     /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others, with
-    /// 'relax' or 'cache 5%' behind; 'A then B' trains on with B [default: MAE(O,S)]
+    /// 'relax' or 'cache 5%' behind; 'A then B' trains on with B, 'A then B lr 0.001 epochs 5' with its own learning
+    /// rate and epochs [default: MAE(O,S)]
     #[arg(long, value_name = "LABEL", help_heading = "Training")]
     pub loss: Option<Method>,
+    /// Trained model to start from instead of a fresh one: its predictor and scaling stay, --predictor is not used
+    #[arg(long, value_name = "FILE", help_heading = "Training")]
+    pub init_from: Option<PathBuf>,
     /// How the rows are divided.
     #[command(flatten)]
     #[serde(flatten)]

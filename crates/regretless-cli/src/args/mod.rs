@@ -67,7 +67,9 @@ A run that was stopped goes on where it was. Machines that see the same folder s
 Examples:
   regretless train --data ks32/table.csv --costs 'c*' --problem ks32/problem.toml
   regretless train --data x.npy --cost-data c.npy --problem problem.toml --loss 'MSE(C,O,S)'
-  regretless train --data long.csv --instance-column day --cost-column price --problem p.toml")]
+  regretless train --data long.csv --instance-column day --cost-column price --problem p.toml
+  regretless train --benchmark SP5x5 --loss 'MAE(O,S) then SPO+ lr 0.001 epochs 5'
+  regretless train --benchmark SP5x5 --loss SPO+ --init-from model.safetensors --out tuned.safetensors")]
     Train(Call<TrainOptions>),
 
     /// Measure the regret of a model or of anybody's predictions

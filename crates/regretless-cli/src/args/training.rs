@@ -43,10 +43,10 @@ pub struct TrainingOptions {
     /// Train on the validation rows too; needs --select training-loss or last [default: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub join_validation: Option<bool>,
-    /// Size of a step of the methods after 'then' [default: as before]
+    /// Size of a step of the methods after 'then' that have no 'lr' of their own [default: as before]
     #[arg(long, value_name = "RATE")]
     pub then_learning_rate: Option<f64>,
-    /// Most passes of the methods after 'then' [default: as before]
+    /// Most passes of the methods after 'then' that have no 'epochs' of their own [default: as before]
     #[arg(long, value_name = "N")]
     pub then_epochs: Option<usize>,
     /// Stop after this many epochs without improvement

@@ -78,3 +78,9 @@ impl Matrix {
         self.values
     }
 }
+
+/// The first number that is not finite. The common case, all are, is found without a branch per number.
+pub(crate) fn first_not_finite<T: Copy + Into<f64>>(values: &[T]) -> Option<usize> {
+    let bad = |value: &T| !(*value).into().is_finite();
+    if values.iter().fold(false, |any, value| any | bad(value)) { values.iter().position(bad) } else { None }
+}

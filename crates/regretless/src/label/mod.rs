@@ -12,10 +12,12 @@ mod file;
 mod parts;
 mod robust;
 mod store;
+mod training;
 
 pub use parts::Shard;
 pub use robust::Robust;
 pub use store::{LabelReport, LabelSource, LabelStore, ShardReport};
+pub use training::TrainingLabels;
 
 /// A table whose instances know their best decisions. Its costs are to be minimised: those of a
 /// maximisation were negated on the way in.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::State;
+use super::engine::Standing;
 use super::optimizer::Moments;
 use super::{EpochReport, Recipe, RoundReport, Stopped, Task};
 use crate::data::output::write_atomically;
@@ -63,9 +63,9 @@ impl Checkpoints {
 pub(super) struct Snapshot {
     /// Which of the methods of a recipe, which round of it, which epoch.
     pub place: [usize; 3],
-    pub state: State,
-    /// Epoch, score and parameters of the best epoch so far.
-    pub best: Option<(usize, f64, Vec<f32>)>,
+    pub standing: Standing,
+    /// Epoch and score of the best epoch so far.
+    pub best: Option<(usize, f64)>,
     pub epochs: Vec<EpochReport>,
     /// Rounds that are over, of all methods.
     pub rounds: Vec<RoundReport>,
@@ -207,13 +207,13 @@ fn key(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<String
 }
 
 fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
-    let Snapshot { place, state, best, epochs, rounds, members, weights, loss, counts } = snapshot;
-    let (known, turnover) = state.pool.as_ref().map_or((&[][..], None), |p| (p.decisions(), Some(p.turnover())));
+    let Snapshot { place, standing, best, epochs, rounds, members, weights, loss, counts } = snapshot;
+    let (known, turnover) = standing.pool.as_ref().map_or((&[][..], None), |p| (p.decisions(), Some(p.turnover())));
     let note = Note {
         key,
         place,
-        steps: state.moments.steps,
-        best: best.as_ref().map(|(epoch, ..)| *epoch),
+        steps: standing.moments.steps,
+        best: best.map(|(epoch, _)| epoch),
         members: members.len(),
         pool: turnover,
         rounds: rounds.iter().map(|r| (r.method.clone(), r.epochs.len(), r.best_epoch, r.stopped)).collect(),
@@ -225,18 +225,21 @@ fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
         Some(*sum)
     });
     let mut sealed = Sealed::new(note)
-        .with("parameters", state.parameters)
-        .with("mean", state.moments.mean)
-        .with("square", state.moments.square)
-        .with("sums", state.sums)
+        .with("parameters", standing.parameters)
+        .with("mean", standing.moments.mean)
+        .with("square", standing.moments.square)
+        .with("sums", standing.sums)
         .with("loss", loss)
         .with("epochs", reports.flat_map(numbers).collect::<Vec<f64>>())
         .with("pool.ends", ends.collect::<Vec<u64>>())
         .with("pool.indices", known.iter().flat_map(|d| d.indices()).copied().collect::<Vec<u32>>())
         .with("pool.values", known.iter().flat_map(Decision::iter).map(|(_, v)| v).collect::<Vec<f64>>())
         .with("pool.fixed", known.iter().map(Decision::fixed).collect::<Vec<f64>>());
-    if let Some((_, score, parameters)) = best {
-        sealed = sealed.with("best.score", vec![score]).with("best.parameters", parameters);
+    if let Some((_, score)) = best {
+        sealed = sealed.with("best.score", vec![score]);
+    }
+    if let Some(kept) = standing.kept {
+        sealed = sealed.with("best.parameters", kept);
     }
     if let Some(weights) = weights {
         sealed = sealed.with("weights", weights);
@@ -254,7 +257,7 @@ fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
     });
     let rounds = rounds.collect();
     let best = match sealed.about.best {
-        Some(epoch) => Some((epoch, *sealed.take::<Vec<f64>>("best.score")?.first()?, sealed.take("best.parameters")?)),
+        Some(epoch) => Some((epoch, *sealed.take::<Vec<f64>>("best.score")?.first()?)),
         None => None,
     };
     let count = sealed.about.members;
@@ -270,8 +273,9 @@ fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
         weights: sealed.take("weights"),
         loss: sealed.take("loss")?,
         counts: sealed.about.counts,
-        state: State {
+        standing: Standing {
             parameters: sealed.take("parameters")?,
+            kept: sealed.take("best.parameters"),
             moments,
             pool: pool(&mut sealed)?,
             sums: sealed.take("sums")?,
@@ -319,7 +323,7 @@ mod tests {
     use crate::decision::Decision;
     use crate::oracle::{Pool, SolveCounts};
     use crate::sealed::Sealed;
-    use crate::train::engine::State;
+    use crate::train::engine::Standing;
     use crate::train::optimizer::Moments;
     use crate::train::{EpochReport, RoundReport, Stopped};
 
@@ -336,8 +340,14 @@ mod tests {
         let moments = Moments { steps: 9, mean: vec![0.5, -0.25], square: vec![1e-40, 2.0] };
         Snapshot {
             place: [1, 2, 3],
-            state: State { parameters: vec![1.5, -2.0], moments, pool: Some(pool), sums: vec![0.1] },
-            best: Some((2, f64::INFINITY, vec![3.0, 4.0])),
+            standing: Standing {
+                parameters: vec![1.5, -2.0],
+                kept: Some(vec![3.0, 4.0]),
+                moments,
+                pool: Some(pool),
+                sums: vec![0.1],
+            },
+            best: Some((2, f64::INFINITY)),
             epochs: vec![epoch(0, None), epoch(1, Some(0.1 + 0.2))],
             rounds: vec![RoundReport {
                 method: "MSE".into(),
@@ -359,8 +369,8 @@ mod tests {
         assert_eq!(pack(back.clone(), "key".into()).to_bytes(FORMAT).unwrap(), bytes);
         assert_eq!((back.place, back.best, back.epochs), ([1, 2, 3], snapshot().best, snapshot().epochs));
         assert_eq!((back.rounds, back.counts), (snapshot().rounds, snapshot().counts));
-        assert_eq!(back.state.moments, snapshot().state.moments);
-        assert_eq!(back.state.pool.unwrap().turnover(), (2, 1));
+        assert_eq!(back.standing.moments, snapshot().standing.moments);
+        assert_eq!(back.standing.pool.unwrap().turnover(), (2, 1));
     }
 
     #[test]

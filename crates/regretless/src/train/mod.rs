@@ -15,18 +15,21 @@ use crate::predict::{About, InputMap, Model, Network, OutputMap, Predictor, Pred
 use crate::problem::ProblemSpec;
 use crate::watch::Watch;
 
+mod budget;
 mod checkpoint;
 mod engine;
 mod fit;
 mod fused;
 mod method;
 mod optimizer;
+mod pace;
 mod report;
 mod select;
 mod settings;
 mod step;
 mod weighting;
 
+pub use budget::Budget;
 pub use checkpoint::Checkpoints;
 pub use method::Method;
 pub use optimizer::Optimizer;
@@ -133,7 +136,10 @@ impl<'a> Training<'a> {
             }
         }
         let mut model = self.model.ok_or_else(|| Error::setting("nothing to train"))?;
-        model.about.loss = self.recipe.method.to_string();
+        model.about.loss = match &self.recipe.start {
+            Some(start) => format!("{} then {}", start.about.loss, self.recipe.method),
+            None => self.recipe.method.to_string(),
+        };
         let solves = self.tally.counts(self.task.oracle);
         let report = TrainReport { rounds: self.rounds, seconds: started.elapsed().as_secs_f64(), solves };
         Ok(Trained { model, report })
@@ -141,10 +147,10 @@ impl<'a> Training<'a> {
 
     fn stage(&mut self, place: usize, method: &Method, split: &Split, kept: Kept<'_>) -> Result<()> {
         let (task, settings) = (self.task, self.recipe.settings);
-        let settings = if place == 0 { settings } else { settings.later() };
-        let robust = method.robust.map(|robust| robust.apply(task.data, &split.train, (task.oracle, task.watch)));
-        let robust = robust.transpose()?;
-        let task = Task { data: robust.as_ref().unwrap_or(task.data), split, ..*task };
+        let settings = method.budget.of(if place == 0 { settings } else { settings.later() });
+        let asks = (task.oracle, task.watch);
+        let labels = method.labels.apply(task.data, &split.train, &method.stage_label(), asks)?;
+        let task = Task { data: labels.as_ref().unwrap_or(task.data), split, ..*task };
         let start = self.model.take();
         let stage = Stage { method, predictor: &self.recipe.predictor, settings, start: start.as_ref() };
         let model = stage.run(&task, self, (place, kept.0, kept.1))?;
@@ -361,7 +367,16 @@ impl<'a> Ready<'a> {
         let method = self.stage.method;
         let asks = (&*method.stage_label(), self.settings().seed);
         let best = self.task.split.train.iter().map(|row| self.task.data.best(*row));
-        Ok(Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares()))
+        let answering = Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares());
+        Ok(answering.remembering(self.task.data.len()))
+    }
+
+    /// The oracle as it judges: exactly, with the help of memories where the method wants them.
+    fn judging(&self) -> Result<Answering<'a>> {
+        let method = self.stage.method;
+        let asks = (&*method.stage_label(), self.settings().seed);
+        let answering = Answering::new(self.task.oracle, method.oracle.harmless(), asks)?;
+        Ok(answering.remembering(self.task.data.len()))
     }
 
     fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<Model> {

@@ -24,8 +24,8 @@ use crate::error::{Error, Result};
 /// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
 /// | `warm_start` | with O_S | retrain weighted losses from the baseline instead of afresh |
 /// | `clip_costs` | true | with O_S, no instance cost above ten times the median |
-/// | `then_learning_rate` | as above | size of a step of the methods after `then` |
-/// | `then_epochs` | as above | most passes of the methods after `then` |
+/// | `then_learning_rate` | as above | size of a step of the methods after `then`, unless they say `lr` |
+/// | `then_epochs` | as above | most passes of the methods after `then`, unless they say `epochs` |
 /// | `fused` | true | use the fast machinery where it fits; it changes the speed, not the result |
 /// | `seed` | 0 | parameters, order of batches, noise, coins |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ pub mod perturbed;
 
 use super::options::{Label, Options};
 use super::{Loss, Query, buffer};
+use crate::decision::Decision;
 use crate::error::Result;
 use crate::oracle::Asker;
 
@@ -118,9 +119,17 @@ impl<L: Layer> Loss for Judged<L> {
 }
 
 /// Has the mean of some decisions judged.
-fn judged_mean(decisions: &[crate::decision::Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
+fn judged_mean(decisions: &[Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
     let mut mean = buffer::zeros(upstream.len());
     let share = 1.0 / decisions.len() as f64;
     decisions.iter().for_each(|x| x.add_to(share, &mut mean));
     judge(&mean, upstream)
+}
+
+/// Writes the slope between two lists of decisions, one from costs that lie `width` further along the gradient.
+fn write_slope((ahead, behind): (&[Decision], &[Decision]), width: f64, gradient: &mut [f64]) {
+    let share = 1.0 / (width * ahead.len() as f64);
+    gradient.fill(0.0);
+    ahead.iter().for_each(|x| x.add_to(share, gradient));
+    behind.iter().for_each(|x| x.add_to(-share, gradient));
 }
