@@ -89,6 +89,9 @@ impl Threads {
         init: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
     ) {
+        if self.count() == 1 {
+            return self.fill(slots, init, work);
+        }
         let mut queue: Vec<(f64, (usize, &mut T))> =
             slots.iter_mut().enumerate().map(|(index, slot)| (expected(index), (index, slot))).collect();
         queue.sort_by(|a, b| b.0.total_cmp(&a.0));

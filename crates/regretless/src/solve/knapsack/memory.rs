@@ -60,7 +60,7 @@ impl KnapsackSearch {
         let cost = known.cost(costs);
         let level = cost + least_gain(cost, 0.0);
         let (trial, bound) = Trial::new((&self.items, costs), known);
-        let rivalled = trial.is_rivalled(bound, level)?;
+        let rivalled = trial.rivalled(bound, level)?;
         (!rivalled).then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
     }
 }
@@ -108,7 +108,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Whether another choice that fits costs less than the level; `None` when there are too many to try.
-    fn is_rivalled(mut self, bound: f64, level: f64) -> Option<bool> {
+    fn rivalled(mut self, bound: f64, level: f64) -> Option<bool> {
         let room = level - bound;
         self.flips.retain(|(penalty, _)| *penalty < room);
         // The dearest first: then a branch ends soon.
