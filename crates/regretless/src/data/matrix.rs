@@ -55,6 +55,14 @@ impl Matrix {
         &mut self.values[row * self.cols..][..self.cols]
     }
 
+    /// The listed rows, in the order of the list.
+    #[must_use]
+    pub fn chosen(&self, rows: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(rows.len() * self.cols);
+        rows.iter().for_each(|row| values.extend_from_slice(self.row(*row)));
+        Self { rows: rows.len(), cols: self.cols, values }
+    }
+
     /// All values, row after row.
     pub fn as_slice(&self) -> &[f32] {
         &self.values

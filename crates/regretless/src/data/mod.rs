@@ -9,6 +9,7 @@ pub mod csv;
 mod layout;
 mod matrix;
 pub mod npy;
+pub mod orlib;
 pub mod output;
 pub mod split;
 pub mod synthetic;

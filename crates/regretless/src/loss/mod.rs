@@ -133,6 +133,14 @@ pub trait Loss: Send + Sync {
 
     /// All instances of a batch were evaluated, for training or only to judge.
     fn batch_done(&self, _training: bool) {}
+
+    /// What the loss has learned from the batches so far; empty for all but adaptive ones.
+    fn state(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Goes on from such a state.
+    fn restore(&self, _state: &[f64]) {}
 }
 
 /// A loss that is a sum over costs, after normalisation or without.

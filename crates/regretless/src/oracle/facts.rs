@@ -3,6 +3,9 @@
 //! Every question that solves a relaxation is counted once, here. What a problem does not offer is an error
 //! that names the method that asked, what it asked for, the problem, and a way out.
 
+use super::asker::Help;
+use super::counts::Kind;
+use super::engine::Role;
 use super::{Answer, Asker, Oracle, check_finite};
 use crate::data::Matrix;
 use crate::decision::Decision;
@@ -23,7 +26,7 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub fn require_relaxation(&self, kind: Relaxation, method: &str) -> Result<()> {
-        match self.relaxing_engine(kind) {
+        match self.engine(Role::Relaxed(kind)) {
             Some(engine) => {
                 self.take_back(engine);
                 Ok(())
@@ -56,7 +59,7 @@ impl Oracle {
         let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
         self.threads.fill(
             &mut answers,
-            || self.relaxing_engine(kind).map(|engine| Asker::new(self, Some(engine), None)),
+            || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default())),
             |asker, index, slot| {
                 if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
                     *slot = Some(asker.solve_row(costs.row(rows[index])));
@@ -129,10 +132,7 @@ impl Oracle {
             impl Fn(usize, X, &mut T) + Sync + Send,
         ),
         watch: &dyn Watch,
-    ) -> Result<()>
-    where
-        E: Send,
-    {
+    ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
         let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut outcomes).collect();
@@ -153,7 +153,7 @@ impl Oracle {
 
     /// Counts a relaxed solve and does it.
     fn counted<X>(&self, costs: &[f64], solve: impl FnOnce(&[f64]) -> Result<X, Failure>) -> Result<X, Failure> {
-        self.counters.relaxed();
+        self.counters.count(Kind::Relaxed);
         check_finite(costs)?;
         solve(costs)
     }

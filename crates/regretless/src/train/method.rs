@@ -57,9 +57,11 @@ impl Method {
     /// Checks that the parts fit together.
     ///
     /// # Errors
-    /// When questions are to be answered in a certain way and the loss asks none.
+    /// When questions are to be answered in a certain way and the loss asks none; memories help with those that
+    /// judge epochs too, and so with every loss. When settings contradict each other.
     pub fn check(&self) -> Result<()> {
-        if self.oracle != OracleSettings::default() && !self.loss.asks() {
+        self.oracle.check()?;
+        if self.oracle != self.oracle.harmless() && !self.loss.asks() {
             let message = format!("'{}' asks no questions during training, so that", self.loss);
             return Err(Error::setting(format!("{message} '{}' means nothing here", self.oracle.to_string().trim())));
         }
@@ -153,6 +155,11 @@ mod tests {
             "SPO+ relax tight cache 5%",
             "PFYL(mul,sigma=0.5) cache 7%",
             "SPO+ cache 0% per instance most 500",
+            "SPO+ relax tight warm",
+            "PFYL cache 5% warm certify memory 200MB",
+            "MAE(O,S) certify",
+            "SPO+ lk",
+            "SPO+ cache 50% nodes 100",
             "MSE(O,S) knn(10,0.5)",
             "MAE(O,S) then SPO+ cache 5% then PFYL",
             "SPO+ relax labels relaxed",
@@ -181,6 +188,15 @@ mod tests {
         assert!(message("PFYL(samples=0)").contains("whole number"), "{}", message("PFYL(samples=0)"));
         assert!(message("PFYL(sigma=-1)").contains("above 0"), "{}", message("PFYL(sigma=-1)"));
         assert!(message("MSE relax").contains("no questions"), "{}", message("MSE relax"));
+        assert!(message("MSE lk").contains("no questions"), "{}", message("MSE lk"));
+        assert!(message("SPO+ warm warm").contains("twice"), "{}", message("SPO+ warm warm"));
+        assert!(message("SPO+ lk nodes 5").contains("twice"), "{}", message("SPO+ lk nodes 5"));
+        assert!(message("SPO+ nodes").contains("nodes 100"), "{}", message("SPO+ nodes"));
+        assert!(message("SPO+ nodes 0").contains("nodes 100"), "{}", message("SPO+ nodes 0"));
+        assert!(message("SPO+ warm memory 5").contains("200MB"), "{}", message("SPO+ warm memory 5"));
+        assert!(message("SPO+ memory 5MB").contains("without 'warm'"), "{}", message("SPO+ memory 5MB"));
+        assert!(message("SPO+ relax lk").contains("exclude"), "{}", message("SPO+ relax lk"));
+        assert!(message("SPO+ warm nodes 9").contains("depend on what was"), "{}", message("SPO+ warm nodes 9"));
         assert!(message("MSE then ").contains("SPO+"), "{}", message("MSE then "));
         assert!(message("SPO+ lr 0").contains("above 0"), "{}", message("SPO+ lr 0"));
         assert!(message("SPO+ lr").contains("lr 0.001"), "{}", message("SPO+ lr"));

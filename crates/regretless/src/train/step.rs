@@ -35,6 +35,11 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
+    /// How questions are answered.
+    pub(super) fn answering(&mut self) -> &mut Answering<'a> {
+        &mut self.answering
+    }
+
     pub(super) fn new(factor: f64, answering: Answering<'a>) -> Self {
         Self {
             answering,
@@ -89,13 +94,17 @@ impl<'a> Batch<'a> {
             let prediction = &predictions[index * width..][..width];
             let instance = instances[index];
             asker.take_turn(answering.turn(occasion, instance));
+            asker.about(instance);
             let part = Part { ready, objective, draw, instance, prediction };
             outcome.value = if sparse { part.list(asker, outcome) } else { part.write(asker, outcome) };
             outcome.found = asker.take_found();
         };
         let one = Threads::one();
         let threads = if objective.loss.solves() { answering.oracle().threads() } else { &one };
-        self.pace.run(threads, instances.len(), |threads| threads.fill(outcomes, || answering.asker(), work));
+        self.pace.run(threads, instances.len(), |threads| {
+            let expected = |index: usize| answering.expected(instances[index]);
+            threads.fill_longest_first(outcomes, expected, || answering.asker(), work);
+        });
         self.values.clear();
         for ((index, outcome), instance) in self.outcomes.iter_mut().enumerate().zip(instances) {
             if occasion.training {
@@ -114,12 +123,14 @@ impl<'a> Batch<'a> {
         let mut found: Vec<Result<Option<Decision>>> = Vec::new();
         found.resize_with(instances.len(), || Ok(None));
         let (answering, predictions) = (&self.answering, &self.predictions);
-        answering.oracle().threads().fill(
+        answering.oracle().threads().fill_longest_first(
             &mut found,
+            |index| answering.expected(instances[index]),
             || answering.asker(),
             |asker, index, slot| {
                 let instance = instances[index];
                 if answering.turn(occasion, instance) == Turn::Solve {
+                    asker.about(instance);
                     let answer = asker.solve(&predictions[index * width..][..width]);
                     let wrong = |failure| Error::Solver { instance, failure };
                     *slot = answer.map(|solution| Some(solution.decision)).map_err(wrong);

@@ -185,7 +185,7 @@ fn joined_rows_train_too_and_cannot_judge() {
 #[test]
 fn an_empty_pool_is_named_with_what_to_do() {
     let setting = Setting::paths(1);
-    let settings = OracleSettings { cache: Some(Cache::new(0.0)), relaxation: None };
+    let settings = OracleSettings { cache: Some(Cache::new(0.0)), ..OracleSettings::default() };
     let empty = Answering::new(&setting.oracle, settings, ("MAP", 0)).unwrap();
     let costs = vec![1.0; 24];
     let query =

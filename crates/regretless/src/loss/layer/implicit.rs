@@ -155,6 +155,17 @@ impl Layer for ImplicitLayer {
     fn batch_done(&self, training: bool) {
         self.adapting.batch_done(training);
     }
+
+    fn state(&self) -> Vec<f64> {
+        let (alpha, average) = *self.adapting.state.lock().unwrap_or_else(PoisonError::into_inner);
+        vec![alpha, average]
+    }
+
+    fn restore(&self, state: &[f64]) {
+        if let [alpha, average] = state {
+            *self.adapting.state.lock().unwrap_or_else(PoisonError::into_inner) = (*alpha, *average);
+        }
+    }
 }
 
 /// The α of the adaptive form and what it adapts to. Entries are counted in whole numbers, so that their sum does not

@@ -38,6 +38,14 @@ pub trait Layer: Send + Sync {
 
     /// All instances of a batch were decided, for training or only to judge.
     fn batch_done(&self, _training: bool) {}
+
+    /// What the layer has learned from the batches so far.
+    fn state(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Goes on from such a state.
+    fn restore(&self, _state: &[f64]) {}
 }
 
 /// What a decision is judged by.
@@ -99,6 +107,14 @@ impl<L: Layer> Loss for Judged<L> {
 
     fn batch_done(&self, training: bool) {
         self.layer.batch_done(training);
+    }
+
+    fn state(&self) -> Vec<f64> {
+        self.layer.state()
+    }
+
+    fn restore(&self, state: &[f64]) {
+        self.layer.restore(state);
     }
 }
 
