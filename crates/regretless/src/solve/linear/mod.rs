@@ -143,8 +143,8 @@ impl LinearSearch {
     /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved, unscaled.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<Search, Failure> {
         lp.forget()?;
-        if let Some(start) = &self.start {
-            lp.set_start(start)?;
+        if let Some(start) = self.start.take() {
+            lp.set_start(&start)?;
         }
         let outcome = lp.solve()?;
         match outcome {

@@ -11,7 +11,7 @@
 //! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
 //! * `memory`: what is kept of an instance.
 
-use super::edges::num_edges;
+use super::edges::check;
 use super::memory::TourMemory;
 use super::search::{Incumbent, Rules};
 use crate::decision::Decision;
@@ -165,17 +165,6 @@ impl TourCut {
 }
 
 impl TourCut {
-    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
-        if self.nodes < 3 {
-            return Err(Failure::Infeasible);
-        }
-        if costs.len() != num_edges(self.nodes) {
-            let (found, right) = (costs.len(), num_edges(self.nodes));
-            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
-        }
-        Ok(())
-    }
-
     /// Warm where the costs moved little; what fails or ends at a limit that way is done from nothing.
     fn run_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
         let known = memory.take::<CutMemory>().filter(|known| known.tour.fits(self.nodes, costs));
@@ -193,12 +182,12 @@ impl TourCut {
 
 impl Solver for TourCut {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        self.check(costs)?;
+        check(self.nodes, costs)?;
         self.run(costs)
     }
 
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
-        self.check(costs)?;
+        check(self.nodes, costs)?;
         if self.limits.gap > 0.0 {
             return self.run(costs);
         }
