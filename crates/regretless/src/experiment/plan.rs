@@ -111,7 +111,7 @@ pub struct Stage {
 
 /// A method, perhaps with settings and a label of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, try_from = "Value")]
 pub enum Entry {
     /// A method as it is.
     Plain(Method),
@@ -147,6 +147,18 @@ pub struct Published {
     /// Seconds on their machine.
     #[serde(default)]
     pub seconds: Option<f64>,
+}
+
+impl TryFrom<Value> for Entry {
+    type Error = Error;
+
+    /// By hand, so that the message says what is wrong with a method.
+    fn try_from(value: Value) -> Result<Self> {
+        match value {
+            Value::String(label) => label.parse().map(Self::Plain),
+            other => serde_json::from_value(other).map(Self::Full).map_err(|e| Error::setting(e.to_string())),
+        }
+    }
 }
 
 fn standard_reference() -> String {

@@ -8,6 +8,7 @@ mod bad_csv;
 #[path = "../common/mod.rs"]
 mod common;
 mod good_csv;
+mod houses;
 
 use std::fs;
 use std::path::PathBuf;

@@ -113,6 +113,7 @@ fn keep(runner: &Runner, mut results: Results) -> Result<Results> {
     });
     results.provenance.date = today();
     let folder = &runner.folder;
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     let text = toml::to_string(&runner.experiment).map_err(|e| Error::setting(format!("experiment: {e}")))?;
     write_text(&folder.join("experiment.toml"), &text, true)?;
     let json = serde_json::to_string(&results).map_err(|e| Error::setting(format!("results: {e}")))?;
