@@ -234,6 +234,9 @@ pub struct ReproduceOptions {
     /// California housing for CAKS problems: the classic nine columns or scikit-learn's
     #[arg(long, value_name = "FILE")]
     pub california: Option<PathBuf>,
+    /// Irish energy data for ENERGY problems: a folder with prices2013.dat, load1/day01.txt and so on
+    #[arg(long, value_name = "FOLDER")]
+    pub energy: Option<PathBuf>,
     /// Folder of cells, tables, figures and report, one folder per experiment [default: runs]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,

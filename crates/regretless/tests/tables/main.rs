@@ -7,6 +7,7 @@ mod arrays;
 mod bad_csv;
 #[path = "../common/mod.rs"]
 mod common;
+mod energy;
 mod good_csv;
 mod houses;
 

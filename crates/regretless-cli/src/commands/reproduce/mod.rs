@@ -86,7 +86,7 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Runner> 
         budget: options.budget.as_deref().map(duration).transpose()?,
         shard: options.shard.as_deref().map(str::parse).transpose()?,
     };
-    let files = Files { california: options.california.clone() };
+    let files = Files { california: options.california.clone(), energy: options.energy.clone() };
     Ok(Runner { experiment, folder, files, limits, threads: Threads::new(options.machine.threads.unwrap_or(0))? })
 }
 
