@@ -16,11 +16,12 @@ use crate::random::{Purpose, Stream};
 use crate::solve::Solution;
 use crate::watch::Watch;
 
-mod buffer;
+pub(crate) mod buffer;
 pub mod cave;
 pub mod contrastive;
 pub mod cos;
 pub mod frank_wolfe;
+mod gradient;
 pub mod lava;
 pub mod layer;
 pub mod noise;
@@ -34,6 +35,7 @@ pub use cave::Cave;
 pub use contrastive::Contrastive;
 pub use cos::{BaseError, Cos, Side, Weighting};
 pub use frank_wolfe::FrankWolfe;
+pub use gradient::{Entries, OfDecisions, Sink};
 pub use lava::Lava;
 pub use layer::blackbox::Blackbox;
 pub use layer::implicit::ImplicitMle;
@@ -71,12 +73,12 @@ pub struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// Asks for the best decision under some costs.
+    /// Asks for the best decision under some costs; the asker keeps the answer until the next question.
     ///
     /// # Errors
     /// When there is none; the error names the instance.
-    pub fn ask(&self, asker: &mut Asker<'_>, costs: &[f64]) -> Result<Solution> {
-        asker.solve(costs).map_err(|failure| Error::Solver { instance: self.instance, failure })
+    pub fn ask<'k>(&self, asker: &'k mut Asker<'_>, costs: &[f64]) -> Result<&'k Solution> {
+        asker.ask(costs).map_err(|failure| Error::Solver { instance: self.instance, failure })
     }
 
     /// The random stream of this instance.
@@ -92,6 +94,23 @@ pub trait Loss: Send + Sync {
     /// # Errors
     /// When a solve that the loss needs has no answer.
     fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64>;
+
+    /// The same, listing the entries of the gradient.
+    ///
+    /// # Errors
+    /// As above.
+    fn evaluate_sparse(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut Entries) -> Result<f64> {
+        let mut row = buffer::zeros(query.prediction.len());
+        let value = self.evaluate(query, asker, &mut row)?;
+        gradient.clear();
+        gradient.list(&row);
+        Ok(value)
+    }
+
+    /// About how many entries the gradient has where a decision has `chosen`, if it can do without a whole row.
+    fn entries(&self, _chosen: usize) -> Option<usize> {
+        None
+    }
 
     /// The factor that brings gradients to the order of 1, whatever the number of costs.
     ///
@@ -119,6 +138,14 @@ pub trait Loss: Send + Sync {
 
     /// All instances of a batch were evaluated, for training or only to judge.
     fn batch_done(&self, _training: bool) {}
+
+    /// What the loss has learned from the batches so far; empty for all but adaptive ones.
+    fn state(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Goes on from such a state.
+    fn restore(&self, _state: &[f64]) {}
 }
 
 /// A loss that is a sum over costs, after normalisation or without.
@@ -168,7 +195,7 @@ pub enum LossSpec {
 
 impl LossSpec {
     /// How labels look, for messages.
-    pub const CHOICES: [&'static str; 20] = [
+    pub const CHOICES: [&'static str; 21] = [
         "MSE or MAE with components, such as MAE(O,S)",
         "SPO+",
         "PFYL",
@@ -188,6 +215,7 @@ impl LossSpec {
         "AI-MLE",
         "RFW or RFY",
         "CaVE",
+        "CaVE+",
         "LAVA",
     ];
 
@@ -208,7 +236,7 @@ impl LossSpec {
             Self::Implicit(layer, goal) => Box::new(Judged { layer: layer.build(), goal: *goal }),
             Self::Regularised(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
             Self::RegularisedFy(loss) => Box::new(*loss),
-            Self::Cave(loss) => Box::new(*loss),
+            Self::Cave(loss) => Box::new(loss.build(oracle)?),
             Self::Lava(loss) => Box::new(loss.build(data, oracle, watch)?),
         })
     }
@@ -261,6 +289,8 @@ impl LossSpec {
             "RFY",
             "CaVE",
             "CaVE(hybrid,ratio=0.5)",
+            "CaVE+",
+            "CaVE+(hybrid)",
             "LAVA",
         ];
         let others = others.iter().filter_map(|label| label.parse().ok());
@@ -284,7 +314,8 @@ impl LossSpec {
             "AI-MLE" | "AIMLE" => Self::Implicit(ImplicitMle::read(options, true)?, Goal::read(options)),
             "RFW" => Self::Regularised(FrankWolfe::read(options)?, Goal::read(options)),
             "RFY" => Self::RegularisedFy(FrankWolfe::read(options)?),
-            "CAVE" => Self::Cave(Cave::read(options)?),
+            "CAVE" => Self::Cave(Cave::read(options, false)?),
+            "CAVE+" => Self::Cave(Cave::read(options, true)?),
             "LAVA" => Self::Lava(Lava::read(options)?),
             _ => return Ok(None),
         }))
@@ -292,14 +323,9 @@ impl LossSpec {
 }
 
 /// The known decisions, of which a loss that compares needs at least one.
-fn known<'a>(asker: &Asker<'a>, label: &str) -> Result<&'a [Decision]> {
+fn known<'a>(asker: &Asker<'a>, label: impl Fn() -> String) -> Result<&'a [Decision]> {
     let pool = asker.known();
-    if pool.is_empty() {
-        let message = "compares with a pool of known decisions, and the pool is empty; give it the best decisions of the \
-                       training rows";
-        return Err(Error::setting(format!("{label} {message}")));
-    }
-    Ok(pool)
+    if pool.is_empty() { Err(Error::EmptyPool { method: label() }) } else { Ok(pool) }
 }
 
 impl fmt::Display for LossSpec {
@@ -358,7 +384,7 @@ mod tests {
     #[test]
     fn every_example_reads_back_as_it_was_written() {
         let examples = LossSpec::examples();
-        assert_eq!(examples.len(), 12 + 26, "an example has a label that cannot be read");
+        assert_eq!(examples.len(), 12 + 28, "an example has a label that cannot be read");
         for example in examples {
             assert_eq!(example.to_string().parse::<LossSpec>().unwrap(), example);
         }

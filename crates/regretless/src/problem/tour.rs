@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::solve::cone::Cone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
-use crate::solve::tour::TourSearch;
 #[cfg(feature = "highs")]
 use crate::solve::tour::cut::{TourCut, TourRelaxation};
 use crate::solve::tour::edges::{edge_ends, edge_index, edges_at, num_edges};
+use crate::solve::tour::{TourLocal, TourSearch};
 use crate::solve::{Limits, Solver};
 
 /// A tour through all nodes of a complete graph.
@@ -79,6 +79,10 @@ impl Problem for Tsp {
             return Box::new(TourCut::new(self.nodes, *limits));
         }
         Box::new(TourSearch::new(self.nodes, *limits))
+    }
+
+    fn local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TourLocal::new(self.nodes, *limits)))
     }
 
     #[cfg(feature = "highs")]

@@ -1,23 +1,56 @@
 //! What the training loop asks of the machinery below it, and the plain machinery that serves every
 //! loss and predictor.
 
-use super::optimizer::Stepper;
+use super::optimizer::{Moments, Stepper};
 use super::step::Batch;
 use super::{Objective, Ready};
 use crate::error::{Error, Result};
-use crate::oracle::Occasion;
+use crate::oracle::{Occasion, Pool};
 use crate::predict::{Network, Predictor};
 
-/// Runs epochs and evaluates losses; which one runs changes the speed, not the result.
-pub(super) trait Engine {
-    /// One pass over the rows in this order; returns their mean loss, each at its own step.
-    fn epoch(&mut self, epoch: usize, order: &[usize]) -> Result<f64>;
+/// Where a training stands: all that must be known to go on from there. How numbers are laid out is the
+/// engine's own business.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Standing {
+    pub parameters: Vec<f32>,
+    /// Parameters remembered as the best.
+    pub kept: Option<Vec<f32>>,
+    pub moments: Moments,
+    /// Known decisions, where a method keeps them.
+    pub pool: Option<Pool>,
+    /// What an engine would otherwise compute again with other rounding.
+    pub sums: Vec<f64>,
+}
 
-    /// Losses of rows under the present parameters.
-    fn losses(&mut self, epoch: usize, rows: &[usize]) -> Result<Vec<f64>>;
+/// Runs epochs and judges rows; which one runs changes the speed, not the result.
+pub(super) trait Engine {
+    /// One pass over the rows in this order, none of them for no training, then the losses of the rows to be
+    /// judged under the parameters it ends with.
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed>;
 
     /// The network with its present parameters.
     fn network(&mut self) -> &Network;
+
+    /// Remembers the present parameters.
+    fn keep(&mut self);
+
+    /// The network with the parameters remembered last, or else the present ones.
+    fn finish(self: Box<Self>) -> Network;
+
+    /// Where training stands.
+    fn standing(&mut self) -> Standing;
+
+    /// Goes on from there; false, and nothing changed, when that is no standing of this engine.
+    fn restore(&mut self, standing: Standing) -> bool;
+}
+
+/// What an epoch came to.
+#[derive(Debug, Clone)]
+pub(super) struct Passed {
+    /// Mean loss of the rows trained on, each at its own step; not a number without any.
+    pub(super) loss: f64,
+    /// Losses of the rows judged.
+    pub(super) judged: Vec<f64>,
 }
 
 /// Predict, evaluate, send back, step: for any predictor and loss.
@@ -27,6 +60,8 @@ pub(super) struct Plain<'a> {
     network: Network,
     stepper: Stepper,
     batch: Batch<'a>,
+    /// Parameters of the best epoch.
+    kept: Vec<f32>,
 }
 
 impl<'a> Plain<'a> {
@@ -34,7 +69,8 @@ impl<'a> Plain<'a> {
         let settings = ready.settings();
         let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
-        Ok(Self { ready, objective, network, stepper, batch })
+        let batch = batch.listing(ready, objective, &network);
+        Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new() })
     }
 
     /// One step on a batch of rows; returns the sum of their losses before it.
@@ -48,7 +84,7 @@ impl<'a> Plain<'a> {
 }
 
 impl Engine for Plain<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize]) -> Result<f64> {
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
         let mut total = 0.0;
         for (batch, rows) in order.chunks(self.ready.settings().batch).enumerate() {
             if self.ready.task.watch.interrupted() {
@@ -56,14 +92,49 @@ impl Engine for Plain<'_> {
             }
             total += self.step(Occasion { epoch, batch, training: true }, rows)?;
         }
-        Ok(total / order.len() as f64)
-    }
-
-    fn losses(&mut self, epoch: usize, rows: &[usize]) -> Result<Vec<f64>> {
-        self.batch.losses(self.ready, self.objective, &self.network, (epoch, rows))
+        let judged = self.batch.losses(self.ready, self.objective, &self.network, (epoch, judged))?;
+        Ok(Passed { loss: total / order.len() as f64, judged })
     }
 
     fn network(&mut self) -> &Network {
         &self.network
+    }
+
+    fn keep(&mut self) {
+        self.kept.clear();
+        self.kept.extend_from_slice(self.network.parameters());
+    }
+
+    fn finish(mut self: Box<Self>) -> Network {
+        if !self.kept.is_empty() {
+            self.network.parameters_mut().copy_from_slice(&self.kept);
+        }
+        self.network
+    }
+
+    fn standing(&mut self) -> Standing {
+        Standing {
+            parameters: self.network.parameters().to_vec(),
+            kept: (!self.kept.is_empty()).then(|| self.kept.clone()),
+            moments: self.stepper.moments.clone(),
+            pool: self.batch.answering().pool().cloned(),
+            sums: Vec::new(),
+        }
+    }
+
+    fn restore(&mut self, standing: Standing) -> bool {
+        let Standing { parameters, kept, moments, pool, .. } = standing;
+        let (present, known) = (self.network.parameters_mut(), &self.stepper.moments);
+        let sizes = |moments: &Moments| [moments.mean.len(), moments.square.len()];
+        if parameters.len() != present.len() || sizes(&moments) != sizes(known) {
+            return false;
+        }
+        present.copy_from_slice(&parameters);
+        self.kept = kept.unwrap_or_default();
+        self.stepper.moments = moments;
+        if let Some(pool) = pool {
+            self.batch.answering().replace_pool(pool);
+        }
+        true
     }
 }

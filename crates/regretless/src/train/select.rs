@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -67,13 +67,13 @@ impl From<Select> for String {
     }
 }
 
-/// Remembers the best parameters seen, and since when nothing was better.
+/// Remembers the best epoch, and since when nothing was better.
 #[derive(Debug)]
 pub(super) struct Selection {
     started: Instant,
     improved: Instant,
-    /// Epoch, score and parameters of the best so far.
-    best: Option<(usize, f64, Vec<f32>)>,
+    /// Epoch and score of the best so far.
+    best: Option<(usize, f64)>,
 }
 
 impl Selection {
@@ -81,32 +81,39 @@ impl Selection {
         Self { started: Instant::now(), improved: Instant::now(), best: None }
     }
 
+    /// Goes on where an earlier run was after so many seconds.
+    pub(super) fn restored(best: Option<(usize, f64)>, seconds: f64) -> Self {
+        let now = Instant::now();
+        // An earlier clock cannot be told; the patience in seconds begins anew.
+        Self { started: now.checked_sub(Duration::from_secs_f64(seconds)).unwrap_or(now), improved: now, best }
+    }
+
+    /// Epoch and score of the best so far.
+    pub(super) fn best(&self) -> Option<(usize, f64)> {
+        self.best
+    }
+
     pub(super) fn seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Keeps the parameters if their score is lower than all before; without a score the latest are best.
-    pub(super) fn offer(&mut self, epoch: usize, score: Option<f64>, parameters: &[f32]) {
+    /// Whether the parameters of this epoch are to be kept: their score is lower than all before. Without a
+    /// score the latest are best, and there is nothing to keep.
+    pub(super) fn offer(&mut self, epoch: usize, score: Option<f64>) -> bool {
         let better = match (score, &self.best) {
-            (Some(score), Some((_, best, _))) => score < *best,
+            (Some(score), Some((_, best))) => score < *best,
             _ => true,
         };
         if better {
-            let kept = self.best.take().map_or_else(
-                || parameters.to_vec(),
-                |(.., mut kept)| {
-                    kept.copy_from_slice(parameters);
-                    kept
-                },
-            );
-            self.best = Some((epoch, score.unwrap_or(f64::INFINITY), kept));
+            self.best = Some((epoch, score.unwrap_or(f64::INFINITY)));
             self.improved = Instant::now();
         }
+        better && score.is_some()
     }
 
     /// Why training should stop after this epoch, if it should.
     pub(super) fn stop(&self, epoch: usize, settings: &Settings) -> Option<Stopped> {
-        let stale = epoch - self.best.as_ref().map_or(0, |(best, ..)| *best);
+        let stale = epoch - self.best_epoch();
         let beyond = |limit: Option<f64>, since: Instant| limit.is_some_and(|s| since.elapsed().as_secs_f64() >= s);
         if settings.patience.is_some_and(|patience| stale >= patience)
             || beyond(settings.patience_seconds, self.improved)
@@ -119,11 +126,8 @@ impl Selection {
         }
     }
 
-    /// The best epoch and its parameters.
-    pub(super) fn finish(self) -> (usize, Option<Vec<f32>>) {
-        match self.best {
-            Some((epoch, _, parameters)) => (epoch, Some(parameters)),
-            None => (0, None),
-        }
+    /// The best epoch; 0 without any.
+    pub(super) fn best_epoch(&self) -> usize {
+        self.best.map_or(0, |(epoch, _)| epoch)
     }
 }

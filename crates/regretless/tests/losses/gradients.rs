@@ -1,9 +1,13 @@
 //! Gradients against finite differences, at points where nothing ties.
 
 use regretless::Decision;
-use regretless::loss::{Draw, Loss, LossSpec, Query};
+use regretless::data::Matrix;
+use regretless::loss::lava::LavaLoss;
+use regretless::loss::{Draw, Entries, Loss, LossSpec, Query};
 use regretless::oracle::{Answering, Oracle};
 use regretless::problem::{Problem, ShortestPath};
+use regretless::solve::relax::Delta;
+use regretless::watch::{Silent, Watch};
 use std::sync::Arc;
 
 const STEP: f64 = 1e-6;
@@ -65,6 +69,7 @@ fn built(label: &str) -> (LossSpec, Box<dyn Loss>) {
         LossSpec::Ranking(loss) => Box::new(loss),
         LossSpec::PerturbationGradient(loss) => Box::new(loss),
         LossSpec::RegularisedFy(loss) => Box::new(loss),
+        LossSpec::Cave(loss) => Box::new(loss),
         LossSpec::Regularised(layer, goal) => Box::new(regretless::loss::Judged { layer, goal }),
         other => panic!("{other} has no derivative to check"),
     };
@@ -87,9 +92,47 @@ fn gradients_of_losses_agree_with_finite_differences() {
         "LTR(list)",
         "PG(sigma=0.8)",
         "PG(central,sigma=0.8)",
+        "CaVE",
     ] {
         let (spec, loss) = built(label);
         place.check(&spec, loss.as_ref(), 1e-6);
+    }
+}
+
+#[test]
+fn the_gradient_of_lava_agrees_with_finite_differences() {
+    let place = Place::new();
+    let costs: Vec<f32> = place.costs.iter().map(|cost| *cost as f32).collect();
+    let mut ways = [Vec::new()];
+    let keep = |_: usize, (_, found), slot: &mut Vec<Delta>| *slot = found;
+    let asks = ("LAVA", &Silent as &dyn Watch);
+    place.oracle.neighbours_all(&Matrix::new(1, 12, costs).unwrap(), &mut ways, keep, asks).unwrap();
+    let [ways] = ways;
+    assert!(ways.len() > 1);
+    // The place is instance 9 of its table.
+    let loss = LavaLoss::new(0.1, vec![ways; 10]);
+    place.check(&"LAVA".parse().unwrap(), &loss, 1e-6);
+}
+
+/// A list of entries says the same as a row, for losses that have a list of their own and for those that do not.
+#[test]
+fn listed_gradients_equal_whole_ones() {
+    let place = Place::new();
+    for label in ["SPO+", "PFYL", "PFYL(mul)", "MAP", "MAP_c", "NCE", "PG", "PG(central)", "LTR(list)", "CaVE"] {
+        let (spec, loss) = built(label);
+        let (value, gradient) = place.evaluate(loss.as_ref(), &place.prediction);
+        let mut entries = Entries::default();
+        let draw = Draw { seed: 4, epoch: 2 };
+        let prediction = &place.prediction;
+        let query = Query { instance: 9, costs: &place.costs, prediction, best: &place.best, draw };
+        let answering = Answering::exactly(&place.oracle).knowing(&place.pool, true);
+        for _ in 0..2 {
+            assert_eq!(loss.evaluate_sparse(&query, &mut answering.asker(), &mut entries).unwrap(), value, "{spec}");
+        }
+        let mut sums = vec![0.0; 12];
+        entries.as_slice().iter().for_each(|(j, g)| sums[*j as usize] += g);
+        let same = sums.iter().zip(&gradient).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(same, "{spec}: {sums:?} and {gradient:?}");
     }
 }
 

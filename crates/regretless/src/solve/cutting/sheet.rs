@@ -40,7 +40,12 @@ pub(in crate::solve) struct Sheet {
 impl Sheet {
     /// Rows that stay, and no columns yet.
     pub(in crate::solve) fn new(first: &Rows, patience: u32) -> Result<Self, Failure> {
-        let mut lp = Lp::new()?;
+        Self::within(Lp::new()?, first, patience)
+    }
+
+    /// The same in a solver that may have been used before.
+    pub(in crate::solve) fn within(mut lp: Lp, first: &Rows, patience: u32) -> Result<Self, Failure> {
+        lp.clear()?;
         lp.set_option(c"simplex_dual_edge_weight_strategy", 1)?;
         lp.set_option(c"simplex_scale_strategy", 0)?;
         lp.set_option(c"dual_feasibility_tolerance", 1e-9)?;

@@ -17,6 +17,8 @@ pub(super) struct Best {
     chosen: Vec<u32>,
     objective: f64,
     cutoff: f64,
+    /// The cutoff before anything is found.
+    ceiling: f64,
     /// Least difference between two objectives; 0 when costs lie on no grid.
     grain: f64,
     gap: f64,
@@ -28,9 +30,23 @@ impl Best {
     pub(super) fn reset(&mut self, grain: f64, gap: f64) {
         self.chosen.clear();
         self.objective = 0.0;
+        self.ceiling = f64::INFINITY;
         self.grain = grain;
         self.gap = gap;
         self.set_cutoff();
+    }
+
+    /// Lets only choices of interest that cost no more than this.
+    pub(super) fn expect(&mut self, objective: f64) {
+        let gain = least_gain(objective, self.grain);
+        // Half a step of the grid is as far as possible from rounding errors on both sides.
+        self.ceiling = objective + if self.grain > 0.0 { 0.5 * gain } else { gain };
+        self.set_cutoff();
+    }
+
+    /// Whether something was found that keeps to what was expected.
+    pub(super) fn meets_expectation(&self) -> bool {
+        self.objective <= self.ceiling
     }
 
     pub(super) fn chosen(&self) -> &[u32] {
@@ -65,7 +81,12 @@ impl Best {
 
     fn set_cutoff(&mut self) {
         let size = self.objective.abs();
-        let least = if self.grain > 0.0 { self.grain * (1.0 - ROUNDING) } else { EQUAL * size };
-        self.cutoff = self.objective - least.max(self.gap * size);
+        let better = self.objective - least_gain(self.objective, self.grain).max(self.gap * size);
+        self.cutoff = better.min(self.ceiling);
     }
+}
+
+/// How much less a choice must cost to count as better than one of this objective.
+pub(super) fn least_gain(objective: f64, grain: f64) -> f64 {
+    if grain > 0.0 { grain * (1.0 - ROUNDING) } else { EQUAL * objective.abs() }
 }

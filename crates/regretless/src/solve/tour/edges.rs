@@ -70,13 +70,25 @@ impl Distances {
         for i in 0..nodes {
             let (row, below) = rest.split_at(nodes - i - 1);
             self.values[i * nodes + i + 1..][..row.len()].copy_from_slice(row);
-            for (step, cost) in row.iter().enumerate() {
-                self.values[(i + 1 + step) * nodes + i] = *cost;
-            }
             rest = below;
         }
+        self.mirror();
         self.scale = costs.iter().fold(0.0, |most, cost| cost.abs().max(most));
         self.grain = GRAINS.into_iter().find(|grain| all_multiples(costs, *grain));
+    }
+
+    /// Copies what is above the diagonal below it, tile by tile, so that both stay in cache.
+    fn mirror(&mut self) {
+        let nodes = self.nodes;
+        for rows in (0..nodes).step_by(TILE) {
+            for columns in (rows..nodes).step_by(TILE) {
+                for i in rows..nodes.min(rows + TILE) {
+                    for j in columns.max(i + 1)..nodes.min(columns + TILE) {
+                        self.values[j * nodes + i] = self.values[i * nodes + j];
+                    }
+                }
+            }
+        }
     }
 
     /// Overwrites the table with the reduced costs c_ij − π_i − π_j of another. Tours differ by the
@@ -106,6 +118,19 @@ impl Distances {
     #[inline]
     pub fn row(&self, node: u32) -> &[f64] {
         &self.values[node as usize * self.nodes..][..self.nodes]
+    }
+
+    /// Adds to the cost of the edge between two nodes; scale and grain stay as they were.
+    pub(super) fn add(&mut self, [one, other]: [usize; 2], by: f64) {
+        self.values[one * self.nodes + other] += by;
+        self.values[other * self.nodes + one] += by;
+    }
+
+    /// The root of the mean squared cost.
+    pub(super) fn root_mean_square(&self) -> f64 {
+        let finite = self.values.iter().filter(|cost| cost.is_finite());
+        let (count, total) = finite.fold((0, 0.0), |(count, total), cost| (count + 1, total + cost * cost));
+        (total / f64::from(count.max(1))).sqrt()
     }
 
     /// Largest absolute cost.
@@ -143,6 +168,8 @@ impl Distances {
     }
 }
 
+/// Rows and columns that are mirrored together.
+const TILE: usize = 32;
 /// Units that costs may be multiples of, coarsest first.
 const GRAINS: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
 

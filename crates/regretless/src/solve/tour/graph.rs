@@ -106,6 +106,11 @@ impl Graph {
         self.ends[edge as usize]
     }
 
+    /// The edge between two nodes, the lower first, if it is here.
+    pub(super) fn find(&self, ends: [u32; 2]) -> Option<u32> {
+        self.ends.binary_search(&ends).ok().map(|edge| edge as u32)
+    }
+
     #[inline]
     pub(super) fn cost(&self, edge: u32) -> f64 {
         self.costs[edge as usize]

@@ -1,128 +1,126 @@
-//! The two passes of a fused step, over tiles of sixteen costs.
+//! The passes of a fused step, over tiles of sixteen costs.
 //!
 //! Pass A predicts a tile for all rows of a batch, compares with the true costs, and leaves the local
 //! gradient of the tile's parameters and two sums per row; predictions never reach memory. Pass B adds
 //! what only the sums of all tiles can tell, takes the Adam step, and gathers the Gram matrix of the new
-//! parameters, from which the lengths of the next predictions follow.
+//! parameters, from which the lengths of the next predictions follow. Without normalisation both are one
+//! ([`step_alone`]), and the gradient never reaches memory either.
 //!
 //! Within a block of tiles lanes are summed in single precision, across blocks in double precision and
-//! in a fixed order.
+//! in a fixed order. Loops over parameters stay loops: unrolled, the compiler would reorder them and run
+//! out of registers. Whatever runs inside a pass must be inlined into it, hence no closures over iterators.
 
-#![allow(clippy::needless_range_loop, reason = "loops over lanes with a fixed end are what the compiler vectorises")]
+#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
 #![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
 
-/// Costs handled together.
-pub(super) const LANES: usize = 16;
-/// One number for each cost of a tile.
-pub(super) type Lane = [f32; LANES];
+use super::gram::{self, Gram};
+use super::lanes::{Half, Instructions, Lane, Lanes};
+use super::slope::{Truth, slopes};
 
-/// Which errors count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aim {
-    /// All of them.
-    Both,
-    /// Those that can mislead, by the bits of the best decision.
-    OneSided,
-    /// Under- and over-prediction with weights of their own, per cost.
-    Pinball,
-    /// Those beyond the end of a cost's range.
-    Sensitive,
-}
+/// Rows handled together, so that a number from memory is used for several.
+pub(super) const ROWS: usize = 4;
 
-/// What is added to and multiplies the outputs of a tile, and the weight of under-prediction.
+/// What is added to and multiplies the outputs of a tile.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Map {
     pub(super) offset: Lane,
     pub(super) scale: Lane,
-    pub(super) tau: Lane,
 }
 
-/// Parameters of a tile (the bias last) and the local gradient.
+/// Sums of a row over the tiles of a block: its slopes times its errors, and times its costs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tile<const P: usize> {
-    pub(super) weights: [Lane; P],
-    pub(super) gradient: [Lane; P],
-}
-
-/// Running means of gradients and of their squares.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Moments<const P: usize> {
-    pub(super) mean: [Lane; P],
-    pub(super) square: [Lane; P],
-}
-
-/// One row of a batch.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a, const P: usize> {
-    /// Features and a 1.
-    pub(super) features: &'a [f32; P],
-    /// Predictions are multiplied by this before they are compared.
-    pub(super) stretch: f32,
-    /// Factor of the row's gradient.
-    pub(super) factor: f32,
-    pub(super) costs: &'a [f32],
-    /// One bit per cost: whether the best decision chooses it.
-    pub(super) chosen: &'a [u16],
-    /// Ends of ranges; empty unless they aim.
-    pub(super) limits: &'a [f32],
-}
-
-/// Sums of a row over the tiles of a block: its errors, and its gradient times its prediction.
-#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
 pub(super) struct Sums {
-    pub(super) loss: Lane,
-    pub(super) dot: Lane,
+    pub(super) loss: Half,
+    pub(super) along: Half,
 }
 
 impl Sums {
-    pub(super) const ZERO: Self = Self { loss: [0.0; LANES], dot: [0.0; LANES] };
+    pub(super) const ZERO: Self = Self { loss: Half::ZERO, along: Half::ZERO };
 }
 
 /// A block of tiles.
-pub(super) struct Block<'a, const P: usize> {
-    /// Number of its first tile.
+pub(super) struct Block<'a> {
+    /// Number of its first tile in the rows.
     pub(super) first: usize,
-    pub(super) tiles: &'a mut [Tile<P>],
-    pub(super) moments: &'a mut [Moments<P>],
+    /// For each tile the parameters, the bias last, and the local gradient.
+    pub(super) tiles: &'a mut [Lane],
+    /// For each tile the running means of gradients and of their squares.
+    pub(super) moments: &'a mut [Lane],
     pub(super) maps: &'a [Map],
+    /// Weights of under-prediction; empty unless they aim.
+    pub(super) taus: &'a [Lane],
+}
+
+/// Rows of a batch, padded with rows without effect to whole fours.
+#[derive(Clone, Copy)]
+pub(super) struct Batch<'a> {
+    /// For each four and each feature, and the 1 of the bias: times what makes minus the prediction, at the
+    /// length of the truth.
+    pub(super) ahead: &'a [[f32; ROWS]],
+    /// Times what makes a gradient of slopes.
+    pub(super) back: &'a [[f32; ROWS]],
+    pub(super) truths: &'a [[Truth<'a>; ROWS]],
+    /// Rows whose costs are asked for before they are needed, and how many tiles ahead.
+    pub(super) soon: &'a [[Truth<'a>; ROWS]],
+    pub(super) distance: usize,
+}
+
+impl Batch<'_> {
+    /// Whether the rows have these tiles, and a number for each of so many parameters.
+    fn covers<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
+        let numbers = self.truths.len() * width;
+        let there = |four: &[Truth<'_>; ROWS]| four.iter().all(|truth| truth.covers::<AIM>(tiles));
+        self.ahead.len() >= numbers && self.back.len() >= numbers && self.truths.iter().all(there)
+    }
 }
 
 /// Numbers of one Adam step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AdamStep {
     pub(super) rate: f32,
-    pub(super) root: f32,
+    /// One over the root of the second moment's correction.
+    pub(super) unroot: f32,
     pub(super) beta1: f32,
     pub(super) beta2: f32,
     pub(super) epsilon: f32,
     pub(super) keep: f32,
 }
 
-/// Whether this processor has the instructions the kernel is compiled for.
-pub(super) fn runs_here() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        cfg!(target_arch = "aarch64")
+/// Room for one tile, the sums of a batch, and the Gram matrix.
+#[derive(Debug, Clone)]
+pub(super) struct Scratch {
+    /// Parameters as they act on features.
+    weights: Vec<Lane>,
+    /// Gradient of a tile, up to whole fours.
+    gradient: Vec<Lane>,
+    /// Sums of the rows of a batch.
+    pub(super) sums: Vec<[Sums; ROWS]>,
+    pub(super) gram: Gram,
+}
+
+impl Scratch {
+    /// Room for so many parameters per cost and fours of rows.
+    pub(super) fn new(width: usize, fours: usize) -> Self {
+        let gradient = vec![Lane::ZERO; width.next_multiple_of(ROWS)];
+        let sums = vec![[Sums::ZERO; ROWS]; fours];
+        Self { weights: vec![Lane::ZERO; width], gradient, sums, gram: Gram::new(width) }
     }
 }
 
 /// Defines a pass, compiled for AVX2 and FMA where the processor family has them.
 macro_rules! pass {
-    ($(#[$doc:meta])* $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),*)) => {
+    ($(#[$doc:meta])* $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),* $(,)?)) => {
         $(#[$doc])*
-        pub(super) fn $name<const P: usize, $(const $const: $kind),*>($($arg: $type),*) {
+        pub(in $crate::train::fused) fn $name<$(const $const: $kind),*>(here: Instructions, $($arg: $type),*) {
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
-            fn compiled<const P: usize, $(const $const: $kind),*>($($arg: $type),*) {
-                $body::<P, $($const),*>($($arg),*);
+            fn compiled<$(const $const: $kind),*>(here: Instructions, $($arg: $type),*) {
+                $body::<$($const),*>(here, $($arg),*);
             }
-            // SAFETY: fused training is chosen only where `runs_here` says that the instructions exist.
+            // SAFETY: `here` promises that the instructions exist.
             #[allow(unused_unsafe, reason = "other processors need no promise")]
             unsafe {
-                compiled::<P, $($const),*>($($arg),*);
+                compiled::<$($const),*>(here, $($arg),*);
             }
         }
     };
@@ -130,231 +128,277 @@ macro_rules! pass {
 
 pass! {
     /// Local gradients and sums of a block.
-    pass_a = pass_a_body [ABSOLUTE: bool, AIM: u8] (block: &mut Block<'_, P>, rows: &[Row<'_, P>], sums: &mut [Sums])
+    pass_a = pass_a_body [ABSOLUTE: bool, AIM: u8] (
+        block: &mut Block<'_>, batch: &Batch<'_>, scratch: &mut Scratch,
+    )
 }
 
 pass! {
     /// The Adam step of a block, given the correction that normalisation asks for, and its part of the
     /// Gram matrix.
-    pass_b = pass_b_body [] (block: &mut Block<'_, P>, correction: &[[f32; P]; P], step: &AdamStep, gram: &mut [[f64; P]; P])
+    pass_b = pass_b_body [] (
+        block: &mut Block<'_>, correction: &[[f32; ROWS]], step: &AdamStep, scratch: &mut Scratch,
+    )
+}
+
+pass! {
+    /// Gradients, sums and the Adam step of a block that knows of no other.
+    step_alone = step_alone_body [ABSOLUTE: bool, AIM: u8] (
+        block: &mut Block<'_>, batch: &Batch<'_>, step: &AdamStep, scratch: &mut Scratch,
+    )
+}
+
+pass! {
+    /// The sums of a block only.
+    pass_loss = pass_loss_body [ABSOLUTE: bool, AIM: u8] (
+        block: &mut Block<'_>, batch: &Batch<'_>, scratch: &mut Scratch,
+    )
 }
 
 pass! {
     /// Adds a block's part of the Gram matrix.
-    pass_gram = gather [] (block: &mut Block<'_, P>, gram: &mut [[f64; P]; P])
-}
-
-#[inline(always)]
-fn fused(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
+    pass_gram = pass_gram_body [] (block: &mut Block<'_>, scratch: &mut Scratch)
 }
 
 /// Parameters as they act on features: scaled, the offset added to the bias.
 #[inline(always)]
-fn effective<const P: usize>(tile: &Tile<P>, map: &Map) -> [Lane; P] {
-    let mut out = [[0.0; LANES]; P];
-    for q in 0..P {
-        for l in 0..LANES {
-            out[q][l] = map.scale[l] * tile.weights[q][l];
+fn effective(here: Instructions, weights: &[Lane], map: &Map, out: &mut [Lane]) {
+    let scale = here.read(&map.scale.0);
+    for (out, weight) in out.iter_mut().zip(weights) {
+        scale.times(here.read(&weight.0)).store(out);
+    }
+    if let (Some(out), Some(bias)) = (out.last_mut(), weights.last()) {
+        scale.fused(here.read(&bias.0), here.read(&map.offset.0)).store(out);
+    }
+}
+
+/// Adds to each of a few rows its numbers times the lines.
+#[inline(always)]
+fn forward(here: Instructions, lines: &[Lane], numbers: &[[f32; ROWS]], mut sums: [Lanes; ROWS]) -> [Lanes; ROWS] {
+    for (line, numbers) in lines.iter().zip(numbers) {
+        let line = here.read(&line.0);
+        for i in 0..ROWS {
+            sums[i] = line.fused(here.splat(numbers[i]), sums[i]);
         }
     }
-    for l in 0..LANES {
-        out[P - 1][l] += map.offset[l];
-    }
-    out
+    sums
 }
 
-/// The numbers of one tile of a row; zeros beyond the end.
+/// Adds to each line its numbers times the rows.
 #[inline(always)]
-fn load(values: &[f32], tile: usize) -> Lane {
-    match values.get(tile * LANES..tile * LANES + LANES) {
-        Some(full) => {
-            let mut out = [0.0; LANES];
-            out.copy_from_slice(full);
-            out
+fn backward(here: Instructions, rows: &[Lanes; ROWS], numbers: &[[f32; ROWS]], lines: &mut [Lane]) {
+    for (line, numbers) in lines.iter_mut().zip(numbers) {
+        let mut sum = here.read(&line.0);
+        for i in 0..ROWS {
+            sum = rows[i].fused(here.splat(numbers[i]), sum);
         }
-        None => {
-            let mut out = [0.0; LANES];
-            let rest = values.get(tile * LANES..).unwrap_or_default();
-            out[..rest.len()].copy_from_slice(rest);
-            out
-        }
+        sum.store(line);
     }
 }
 
-/// Value and slope of every error of a tile.
-#[inline(always)]
-fn judge<const ABSOLUTE: bool, const AIM: u8>(errors: &Lane, signs: &Lane, free: &Lane, tau: &Lane) -> (Lane, Lane) {
-    let (mut value, mut slope) = ([0.0; LANES], [0.0; LANES]);
-    for l in 0..LANES {
-        let e = errors[l];
-        let share = match AIM {
-            0 => 1.0,
-            1 => f32::from(u8::from(signs[l] * e > 0.0)),
-            2 => {
-                if e <= 0.0 {
-                    tau[l]
-                } else {
-                    1.0 - tau[l]
-                }
-            }
-            _ => f32::from(u8::from(signs[l] * (e - free[l]) > 0.0)),
-        };
-        let (v, s) =
-            if ABSOLUTE { (e.abs(), if e == 0.0 { 0.0 } else { 1.0_f32.copysign(e) }) } else { (e * e, 2.0 * e) };
-        value[l] = share * v;
-        slope[l] = share * s;
-    }
-    (value, slope)
-}
+/// What judges a tile: its parameters and its weight of under-prediction.
+type Judge<'a> = (&'a [Lane], Option<&'a Lane>);
 
-/// +1 where the best decision chooses a cost, −1 elsewhere.
+/// Predicts and judges one tile of a few rows, which must cover it; returns the slopes.
 #[inline(always)]
-fn signs(bits: u16) -> Lane {
-    let mut out = [0.0; LANES];
-    for (l, sign) in out.iter_mut().enumerate() {
-        let negative = u32::from(bits >> l & 1 == 0);
-        *sign = f32::from_bits(0x3f80_0000 | negative << 31);
-    }
-    out
-}
-
-/// Predicts and judges one tile of `R` rows; returns predictions and slopes.
-#[inline(always)]
-fn judge_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u8>(
-    weights: &[Lane; P],
-    tau: &Lane,
-    rows: &[Row<'_, P>; R],
+fn judge<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
+    here: Instructions,
+    (weights, tau): Judge<'_>,
+    (truths, ahead): (&[Truth<'_>; ROWS], &[[f32; ROWS]]),
     tile: usize,
-    sums: &mut [Sums; R],
-) -> [Lane; R] {
-    let mut predictions = [[0.0; LANES]; R];
-    for q in 0..P {
-        for (i, row) in rows.iter().enumerate() {
-            let z = row.features[q];
-            for l in 0..LANES {
-                predictions[i][l] = fused(z, weights[q][l], predictions[i][l]);
-            }
+    sums: &mut [Sums; ROWS],
+) -> [Lanes; ROWS] {
+    // SAFETY: the caller has asked all rows whether they cover the tile.
+    let costs = |i: usize| here.read(unsafe { truths[i].costs.get_unchecked(tile) });
+    let mut under = forward(here, weights, ahead, [costs(0), costs(1), costs(2), costs(3)]);
+    for i in 0..ROWS {
+        // SAFETY: as above.
+        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under[i], &truths[i], tile, tau) };
+        slope.add_product_to(under[i], &mut sums[i].loss);
+        if ALONG {
+            slope.add_product_to(costs(i), &mut sums[i].along);
         }
+        under[i] = slope;
     }
-    let mut slopes = [[0.0; LANES]; R];
-    for (i, row) in rows.iter().enumerate() {
-        let costs = load(row.costs, tile);
-        let mut errors = [0.0; LANES];
-        for l in 0..LANES {
-            errors[l] = fused(row.stretch, predictions[i][l], -costs[l]);
-        }
-        let signs = if AIM == 1 || AIM == 3 { signs(row.chosen[tile]) } else { [0.0; LANES] };
-        let mut free = [0.0; LANES];
-        if AIM == 3 {
-            let limits = load(row.limits, tile);
-            for l in 0..LANES {
-                free[l] = limits[l] - costs[l];
-            }
-        }
-        let (value, slope) = judge::<ABSOLUTE, AIM>(&errors, &signs, &free, tau);
-        for l in 0..LANES {
-            sums[i].loss[l] += value[l];
-            sums[i].dot[l] = fused(slope[l], predictions[i][l], sums[i].dot[l]);
-            slopes[i][l] = row.factor * slope[l];
-        }
-    }
-    slopes
+    under
 }
 
+/// The local gradient of a tile; adds to the sums of the rows.
 #[inline(always)]
-fn pass_a_rows<const P: usize, const R: usize, const ABSOLUTE: bool, const AIM: u8>(
-    (weights, tau): (&[Lane; P], &Lane),
-    rows: &[Row<'_, P>; R],
-    tile: usize,
-    (gradient, sums): (&mut [Lane; P], &mut [Sums; R]),
+fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
+    here: Instructions,
+    (batch, tile): (&Batch<'_>, usize),
+    about: Judge<'_>,
+    gradient: &mut [Lane],
+    sums: &mut [[Sums; ROWS]],
 ) {
-    let slopes = judge_rows::<P, R, ABSOLUTE, AIM>(weights, tau, rows, tile, sums);
-    for q in 0..P {
-        let mut total = gradient[q];
-        for (i, row) in rows.iter().enumerate() {
-            for l in 0..LANES {
-                total[l] = fused(row.features[q], slopes[i][l], total[l]);
-            }
+    gradient.fill(Lane::ZERO);
+    let width = gradient.len();
+    for (i, (truths, sums)) in batch.truths.iter().zip(sums).enumerate() {
+        ask(here, batch, i, tile);
+        let numbers = i * width..(i + 1) * width;
+        let rows = (truths, &batch.ahead[numbers.clone()]);
+        let slopes = judge::<ABSOLUTE, AIM, ALONG>(here, about, rows, tile, sums);
+        backward(here, &slopes, &batch.back[numbers], gradient);
+    }
+}
+
+/// Asks for costs that come later.
+#[inline(always)]
+fn ask(here: Instructions, batch: &Batch<'_>, four: usize, tile: usize) {
+    if let Some(soon) = batch.soon.get(four) {
+        for truth in soon {
+            here.prefetch(truth.costs.as_ptr(), tile + batch.distance);
         }
-        gradient[q] = total;
     }
 }
 
 #[inline(always)]
-fn pass_a_body<const P: usize, const ABSOLUTE: bool, const AIM: u8>(
-    block: &mut Block<'_, P>,
-    rows: &[Row<'_, P>],
-    sums: &mut [Sums],
+fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    block: &mut Block<'_>,
+    batch: &Batch<'_>,
+    scratch: &mut Scratch,
 ) {
-    for (t, (tile, map)) in (block.first..).zip(block.tiles.iter_mut().zip(block.maps)) {
-        let weights = effective::<P>(tile, map);
-        let mut gradient = [[0.0; LANES]; P];
-        let (fours, rest) = rows.as_chunks::<4>();
-        let (four_sums, rest_sums) = sums.as_chunks_mut::<4>();
-        for (rows, sums) in fours.iter().zip(four_sums) {
-            pass_a_rows::<P, 4, ABSOLUTE, AIM>((&weights, &map.tau), rows, t, (&mut gradient, sums));
-        }
-        for (row, sum) in rest.iter().zip(rest_sums) {
-            let (row, sum) = (std::array::from_ref(row), std::array::from_mut(sum));
-            pass_a_rows::<P, 1, ABSOLUTE, AIM>((&weights, &map.tau), row, t, (&mut gradient, sum));
-        }
-        tile.gradient = gradient;
+    let width = scratch.weights.len();
+    assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
+    for (t, (tile, map)) in block.tiles.chunks_exact_mut(2 * width).zip(block.maps).enumerate() {
+        let (weights, gradient) = tile.split_at_mut(width);
+        effective(here, weights, map, &mut scratch.weights);
+        let about = (scratch.weights.as_slice(), block.taus.get(t));
+        tile_gradient::<ABSOLUTE, AIM, true>(here, (batch, block.first + t), about, gradient, &mut scratch.sums);
     }
 }
 
 #[inline(always)]
-fn pass_b_body<const P: usize>(
-    block: &mut Block<'_, P>,
-    correction: &[[f32; P]; P],
+fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    block: &mut Block<'_>,
+    batch: &Batch<'_>,
     step: &AdamStep,
-    gram: &mut [[f64; P]; P],
+    scratch: &mut Scratch,
 ) {
-    for ((tile, moments), map) in block.tiles.iter_mut().zip(block.moments.iter_mut()).zip(block.maps) {
-        let weights = effective::<P>(tile, map);
-        for q in 0..P {
-            let mut gradient = tile.gradient[q];
-            for (r, weights) in weights.iter().enumerate() {
-                let share = -correction[r][q];
-                for l in 0..LANES {
-                    gradient[l] = fused(share, weights[l], gradient[l]);
-                }
-            }
-            for l in 0..LANES {
-                gradient[l] *= map.scale[l];
-            }
-            adam(&mut tile.weights[q], &gradient, (&mut moments.mean[q], &mut moments.square[q]), step);
+    let adam = Adam::new(here, step);
+    let width = scratch.weights.len();
+    assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
+    let states = block.tiles.chunks_exact_mut(2 * width).zip(block.moments.chunks_exact_mut(2 * width));
+    for (t, ((tile, moments), map)) in states.zip(block.maps).enumerate() {
+        let weights = &mut tile[..width];
+        effective(here, weights, map, &mut scratch.weights);
+        let about = (scratch.weights.as_slice(), block.taus.get(t));
+        let gradient = &mut scratch.gradient[..width];
+        tile_gradient::<ABSOLUTE, AIM, false>(here, (batch, block.first + t), about, gradient, &mut scratch.sums);
+        adam.tile(here, (weights, gradient), moments, &map.scale);
+    }
+}
+
+#[inline(always)]
+fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    block: &mut Block<'_>,
+    batch: &Batch<'_>,
+    scratch: &mut Scratch,
+) {
+    let width = scratch.weights.len();
+    assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
+    for (t, (tile, map)) in block.tiles.chunks_exact(2 * width).zip(block.maps).enumerate() {
+        effective(here, &tile[..width], map, &mut scratch.weights);
+        let about = (scratch.weights.as_slice(), block.taus.get(t));
+        for (i, (truths, sums)) in batch.truths.iter().zip(&mut scratch.sums).enumerate() {
+            ask(here, batch, i, block.first + t);
+            let rows = (truths, &batch.ahead[i * width..(i + 1) * width]);
+            judge::<ABSOLUTE, AIM, false>(here, about, rows, block.first + t, sums);
         }
     }
-    gather::<P>(block, gram);
 }
 
 #[inline(always)]
-fn adam(weights: &mut Lane, gradient: &Lane, (mean, square): (&mut Lane, &mut Lane), step: &AdamStep) {
-    for l in 0..LANES {
-        let g = gradient[l];
-        mean[l] += (1.0 - step.beta1) * (g - mean[l]);
-        square[l] = step.beta2 * square[l] + (1.0 - step.beta2) * g * g;
-        let change = step.rate * mean[l] / (square[l].sqrt() / step.root + step.epsilon);
-        weights[l] = weights[l] * step.keep - change;
+fn pass_b_body(
+    here: Instructions,
+    block: &mut Block<'_>,
+    correction: &[[f32; ROWS]],
+    step: &AdamStep,
+    scratch: &mut Scratch,
+) {
+    let adam = Adam::new(here, step);
+    let width = scratch.weights.len();
+    let states = block.tiles.chunks_exact_mut(2 * width).zip(block.moments.chunks_exact_mut(2 * width));
+    for ((tile, moments), map) in states.zip(block.maps) {
+        let (weights, local) = tile.split_at_mut(width);
+        effective(here, weights, map, &mut scratch.weights);
+        let gradient = &mut scratch.gradient;
+        gradient[..width].copy_from_slice(local);
+        for (lines, numbers) in gradient.as_chunks_mut::<ROWS>().0.iter_mut().zip(correction.chunks_exact(width)) {
+            let line = |i: usize| here.read(&lines[i].0);
+            let sums = forward(here, &scratch.weights, numbers, [line(0), line(1), line(2), line(3)]);
+            for i in 0..ROWS {
+                sums[i].store(&mut lines[i]);
+            }
+        }
+        adam.tile(here, (weights, gradient), moments, &map.scale);
+    }
+    pass_gram_body(here, block, scratch);
+}
+
+#[inline(always)]
+fn pass_gram_body(here: Instructions, block: &mut Block<'_>, scratch: &mut Scratch) {
+    let width = scratch.weights.len();
+    for (tiles, maps) in block.tiles.chunks(gram::TILES * 2 * width).zip(block.maps.chunks(gram::TILES)) {
+        for (place, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
+            effective(here, &tile[..width], map, &mut scratch.weights);
+            scratch.gram.take(here, place, &scratch.weights);
+        }
+        scratch.gram.add(here, maps.len());
     }
 }
 
-/// Adds the Gram matrix of the block's effective parameters, upper half, in double precision.
-#[inline(always)]
-fn gather<const P: usize>(block: &mut Block<'_, P>, gram: &mut [[f64; P]; P]) {
-    for a in 0..P {
-        for b in a..P {
-            let mut lanes = [0.0_f64; LANES];
-            for (tile, map) in block.tiles.iter().zip(block.maps) {
-                let bias = |q: usize, l: usize| if q == P - 1 { map.offset[l] } else { 0.0 };
-                for l in 0..LANES {
-                    let x = map.scale[l] * tile.weights[a][l] + bias(a, l);
-                    let y = map.scale[l] * tile.weights[b][l] + bias(b, l);
-                    lanes[l] += f64::from(x) * f64::from(y);
-                }
-            }
-            gram[a][b] += lanes.iter().sum::<f64>();
+/// Numbers of one Adam step in all lanes.
+#[derive(Clone, Copy)]
+struct Adam {
+    rate: Lanes,
+    unroot: Lanes,
+    fresh1: Lanes,
+    beta2: Lanes,
+    fresh2: Lanes,
+    epsilon: Lanes,
+    keep: Lanes,
+}
+
+impl Adam {
+    #[inline(always)]
+    fn new(here: Instructions, step: &AdamStep) -> Self {
+        Self {
+            rate: here.splat(-step.rate),
+            unroot: here.splat(step.unroot),
+            fresh1: here.splat(1.0 - step.beta1),
+            beta2: here.splat(step.beta2),
+            fresh2: here.splat(1.0 - step.beta2),
+            epsilon: here.splat(step.epsilon),
+            keep: here.splat(step.keep),
+        }
+    }
+
+    /// Steps all parameters of a tile.
+    #[inline(always)]
+    fn tile(
+        &self,
+        here: Instructions,
+        (weights, gradient): (&mut [Lane], &[Lane]),
+        moments: &mut [Lane],
+        scale: &Lane,
+    ) {
+        let scale = here.read(&scale.0);
+        let (means, squares) = moments.split_at_mut(weights.len());
+        let states = weights.iter_mut().zip(means.iter_mut().zip(squares));
+        for ((weight, (mean, square)), gradient) in states.zip(gradient) {
+            let gradient = here.read(&gradient.0).times(scale);
+            let before = here.read(&mean.0);
+            let first = gradient.minus(before).fused(self.fresh1, before);
+            let second = here.read(&square.0).fused(self.beta2, gradient.times(self.fresh2).times(gradient));
+            first.store(mean);
+            second.store(square);
+            let change = first.times(self.rate).over(second.root().fused(self.unroot, self.epsilon));
+            here.read(&weight.0).fused(self.keep, change).store(weight);
         }
     }
 }

@@ -9,22 +9,28 @@
 
 use std::ops::Range;
 
-use self::kernel::{AdamStep, Aim, LANES, Map, Moments, Tile};
+use self::kernel::{AdamStep, Map};
+use self::lanes::{Instructions, LANES, Lane};
+use self::slope::Aim;
+use self::table::Table;
 use super::engine::Engine;
 use super::{Objective, Optimizer, Ready};
-use crate::data::{Matrix, Shape};
+use crate::data::Shape;
 use crate::loss::{BaseError, Separable, Side};
 use crate::predict::{Network, Predictor};
 use crate::problem::Bounds;
 
 mod barrier;
+mod gram;
 mod kernel;
+mod lanes;
 mod run;
+mod share;
+mod slope;
+mod table;
 
-/// Tiles whose lanes are summed in single precision.
-const TILES_PER_BLOCK: usize = 32;
-/// Parts of the columns that threads share out among themselves.
-const GROUPS: usize = 32;
+/// With more features the Gram matrix would cost more than the rest, and matrix products do better.
+const MOST_FEATURES: usize = 64;
 
 /// The fused machinery, if predictor, loss and optimiser allow it.
 pub(super) fn fused<'a>(
@@ -34,90 +40,109 @@ pub(super) fn fused<'a>(
 ) -> Option<Box<dyn Engine + 'a>> {
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
-    let wide = ready.features.shape() == Shape::Wide;
-    let binary = ready.task.oracle.problem().bounds() == Bounds::Binary;
-    if !network.is_linear()
-        || !wide
-        || !binary
-        || !settings.optimizer.ignores_scale()
-        || !settings.fused
-        || !kernel::runs_here()
-    {
-        return None;
-    }
-    // The kernel is compiled for a few widths; in between, features of zero fill up.
-    macro_rules! for_width {
-        ($($p:literal)*) => {
-            match network.num_features() + 1 {
-                $(..=$p => Some(Box::new(Fused::<'a, $p>::new(Setup::new(ready, objective, separable), network))),)*
-                _ => None,
-            }
-        };
-    }
-    for_width!(6 9 21)
+    let here = Instructions::here()?;
+    let fits = network.is_linear()
+        && network.num_features() <= MOST_FEATURES
+        && ready.features.shape() == Shape::Wide
+        && (!asks_bits(separable.side) || decides_by_bits(ready))
+        && settings.optimizer.ignores_scale()
+        && settings.fused;
+    fits.then(|| -> Box<dyn Engine + 'a> {
+        Box::new(Fused::new(Setup::new(here, ready, objective, separable), network))
+    })
 }
 
-/// What stays the same throughout fused training with P − 1 features.
-struct Setup<'a, const P: usize> {
+/// Whether it matters which costs the best decision chooses.
+fn asks_bits(side: &Side) -> bool {
+    matches!(side, Side::OneSided | Side::Sensitive(_))
+}
+
+/// Whether all best decisions take each variable wholly or not at all, and nothing else is possible.
+fn decides_by_bits(ready: &Ready<'_>) -> bool {
+    let data = ready.task.data;
+    ready.task.oracle.problem().bounds() == Bounds::Binary && (0..data.len()).all(|row| data.best(row).is_binary())
+}
+
+/// What stays the same throughout fused training.
+struct Setup<'a> {
+    here: Instructions,
     ready: &'a Ready<'a>,
     objective: Objective<'a>,
-    absolute: bool,
-    aim: Aim,
+    /// Whether errors are absolute, and which of them count.
+    kind: (bool, Aim),
     scale_invariant: bool,
-    limits: Option<&'a Matrix>,
-    /// Features of every row of the table, zeros up to the width, and a 1.
-    features: Vec<[f32; P]>,
-    /// Length of every row of costs.
+    /// Features and the bias.
+    width: usize,
+    /// Features of every row of the table, and a 1.
+    features: Vec<f32>,
+    /// Length of every row of costs; empty without normalisation.
     norms: Vec<f64>,
-    /// One bit per cost of every row: whether its best decision chooses it; empty where nobody asks.
-    chosen: Vec<u16>,
+    table: Table<'a>,
     maps: Vec<Map>,
-    /// Ranges of tiles that are summed by themselves.
+    /// Weights of under-prediction; empty unless they aim.
+    taus: Vec<Lane>,
+    /// Ranges of whole tiles that are summed by themselves.
     groups: Vec<Range<usize>>,
     factor: f64,
 }
 
-/// Fused training with P − 1 features.
-struct Fused<'a, const P: usize> {
-    setup: Setup<'a, P>,
-    tiles: Vec<Tile<P>>,
-    moments: Vec<Moments<P>>,
-    /// Upper half of the Gram matrix of the parameters as they act on features.
-    gram: [[f64; P]; P],
+/// What changes from step to step.
+struct State {
+    /// For each tile the parameters, the bias last, and the local gradient.
+    tiles: Vec<Lane>,
+    /// For each tile the running means of gradients and of their squares.
+    moments: Vec<Lane>,
+    /// The Gram matrix of the parameters as they act on features, row after row; normalisation asks for it.
+    gram: Vec<f64>,
     steps: i32,
-    network: Network,
 }
 
-impl<'a, const P: usize> Setup<'a, P> {
-    fn new(ready: &'a Ready<'a>, objective: Objective<'a>, separable: Separable<'a>) -> Self {
+/// Fused training.
+struct Fused<'a> {
+    setup: Setup<'a>,
+    state: State,
+    network: Network,
+    /// Parameters of the best epoch, tile after tile.
+    kept: Option<Vec<Lane>>,
+}
+
+impl<'a> Setup<'a> {
+    fn new(here: Instructions, ready: &'a Ready<'a>, objective: Objective<'a>, separable: Separable<'a>) -> Self {
         let data = ready.task.data;
         let costs = data.data().costs();
-        let tiles = costs.cols().div_ceil(LANES);
-        let groups = GROUPS.min(tiles);
-        let (aim, bits) = match separable.side {
-            Side::Both => (Aim::Both, false),
-            Side::OneSided => (Aim::OneSided, true),
-            Side::Pinball(_) => (Aim::Pinball, false),
-            Side::Sensitive(_) => (Aim::Sensitive, true),
+        let aim = match separable.side {
+            Side::Both => Aim::Both,
+            Side::OneSided => Aim::OneSided,
+            Side::Pinball(_) => Aim::Pinball,
+            Side::Sensitive(_) => Aim::Sensitive,
         };
+        let table = Table::new(data, aim, separable.limits);
+        let width = ready.features.names().len() + 1;
+        let norms = if separable.scale_invariant { 0..data.len() } else { 0..0 };
         Self {
+            here,
             ready,
             objective,
-            absolute: separable.error == BaseError::Absolute,
-            aim,
+            kind: (separable.error == BaseError::Absolute, aim),
             scale_invariant: separable.scale_invariant,
-            limits: separable.limits,
-            features: (0..data.len()).map(|row| with_one(ready.features.of(row))).collect(),
-            norms: (0..data.len()).map(|row| norm(costs.row(row))).collect(),
-            chosen: if bits { chosen(data, tiles) } else { Vec::new() },
-            maps: maps(ready, separable.side, tiles),
-            groups: (0..groups).map(|g| g * tiles / groups..(g + 1) * tiles / groups).collect(),
+            width,
+            features: (0..data.len()).flat_map(|row| ready.features.of(row).iter().copied().chain([1.0])).collect(),
+            norms: norms.map(|row| norm(costs.row(row))).collect(),
+            maps: maps(ready, costs.cols()),
+            taus: taus(separable.side, costs.cols()),
+            groups: share::groups(table.whole()),
+            table,
             factor: ready.rescaling(objective),
         }
     }
 
     fn num_costs(&self) -> usize {
         self.ready.task.data.data().costs().cols()
+    }
+
+    /// Features of a row, and a 1.
+    fn features_of(&self, row: usize) -> &[f32] {
+        &self.features[row * self.width..][..self.width]
     }
 
     /// The numbers of the Adam step with this number.
@@ -129,7 +154,7 @@ impl<'a, const P: usize> Setup<'a, P> {
         };
         AdamStep {
             rate: (settings.learning_rate / (1.0 - beta1.powi(step))) as f32,
-            root: (1.0 - beta2.powi(step)).sqrt() as f32,
+            unroot: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,
             beta1: beta1 as f32,
             beta2: beta2 as f32,
             epsilon: epsilon as f32,
@@ -138,86 +163,59 @@ impl<'a, const P: usize> Setup<'a, P> {
     }
 }
 
-impl<'a, const P: usize> Fused<'a, P> {
-    fn new(setup: Setup<'a, P>, network: &Network) -> Self {
-        let zero = [[0.0; LANES]; P];
-        let tiles = setup.maps.len();
-        let mut fused = Self {
-            setup,
-            tiles: vec![Tile { weights: zero, gradient: zero }; tiles],
-            moments: vec![Moments { mean: zero, square: zero }; tiles],
-            gram: [[0.0; P]; P],
-            steps: 0,
-            network: network.clone(),
-        };
-        fused.load(network.parameters());
-        fused.gram = fused.gather();
-        fused
-    }
-
-    /// Takes parameters over into tiles.
-    fn load(&mut self, parameters: &[f32]) {
-        let features = self.network.num_features();
-        let (weights, biases) = parameters.split_at(self.setup.num_costs() * features);
-        for (j, bias) in biases.iter().enumerate() {
-            let tile = &mut self.tiles[j / LANES];
-            for q in 0..features {
-                tile.weights[q][j % LANES] = weights[j * features + q];
-            }
-            tile.weights[P - 1][j % LANES] = *bias;
+impl<'a> Fused<'a> {
+    fn new(setup: Setup<'a>, network: &Network) -> Self {
+        let lanes = setup.maps.len() * 2 * setup.width;
+        let (mut tiles, moments) = (vec![Lane::ZERO; lanes], vec![Lane::ZERO; lanes]);
+        load(network, &mut tiles, setup.width);
+        let mut state = State { tiles, moments, gram: Vec::new(), steps: 0 };
+        if setup.scale_invariant {
+            state.gather(&setup);
         }
-    }
-
-    /// Gives parameters back from tiles.
-    fn store(&mut self) {
-        let (costs, features) = (self.setup.num_costs(), self.network.num_features());
-        let (weights, biases) = self.network.parameters_mut().split_at_mut(costs * features);
-        for (j, bias) in biases.iter_mut().enumerate() {
-            let tile = &self.tiles[j / LANES];
-            for q in 0..features {
-                weights[j * features + q] = tile.weights[q][j % LANES];
-            }
-            *bias = tile.weights[P - 1][j % LANES];
-        }
+        Self { setup, state, network: network.clone(), kept: None }
     }
 }
 
-fn with_one<const P: usize>(features: &[f32]) -> [f32; P] {
-    let mut out = [0.0; P];
-    out[..features.len()].copy_from_slice(features);
-    out[P - 1] = 1.0;
-    out
+/// Takes a network's parameters over into tiles.
+fn load(network: &Network, tiles: &mut [Lane], width: usize) {
+    let (weights, biases) = network.parameters().split_at(network.num_outputs() * (width - 1));
+    for (j, bias) in biases.iter().enumerate() {
+        let tile = &mut tiles[j / LANES * 2 * width..][..width];
+        let row = weights[j * (width - 1)..][..width - 1].iter().chain([bias]);
+        tile.iter_mut().zip(row).for_each(|(lane, weight)| lane.0[j % LANES] = *weight);
+    }
+}
+
+/// Gives a network its parameters back from tiles that lie at this distance from each other.
+fn store(network: &mut Network, tiles: &[Lane], (width, distance): (usize, usize)) {
+    let costs = network.num_outputs();
+    let (weights, biases) = network.parameters_mut().split_at_mut(costs * (width - 1));
+    for (j, bias) in biases.iter_mut().enumerate() {
+        let tile = &tiles[j / LANES * distance..][..width];
+        let row = weights[j * (width - 1)..][..width - 1].iter_mut().chain([bias]);
+        row.zip(tile).for_each(|(weight, lane)| *weight = lane.0[j % LANES]);
+    }
 }
 
 fn norm(values: &[f32]) -> f64 {
     values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Offsets, scales and quantiles in tiles; costs beyond the last are multiplied by zero.
-fn maps(ready: &Ready<'_>, side: &Side, tiles: usize) -> Vec<Map> {
-    let at = |values: &[f64], j: usize| values.get(j).copied().unwrap_or(0.0) as f32;
-    let tau = |j: usize| match side {
-        Side::Pinball(taus) if taus.len() == 1 => taus[0] as f32,
-        Side::Pinball(taus) => at(taus, j),
-        Side::Both | Side::OneSided | Side::Sensitive(_) => 0.0,
-    };
-    let lane = |t: usize, value: &dyn Fn(usize) -> f32| std::array::from_fn(|l| value(t * LANES + l));
-    let map = |t| Map {
-        offset: lane(t, &|j| at(&ready.output.offset, j)),
-        scale: lane(t, &|j| at(&ready.output.scale, j)),
-        tau: lane(t, &tau),
-    };
-    (0..tiles).map(map).collect()
+/// A value for every cost in tiles; zero beyond the last.
+fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Lane {
+    Lane(std::array::from_fn(|l| if tile * LANES + l < costs { value(tile * LANES + l) as f32 } else { 0.0 }))
 }
 
-/// The best decisions of all rows as bits.
-fn chosen(data: &crate::label::Labelled, tiles: usize) -> Vec<u16> {
-    let mut bits = vec![0; data.len() * tiles];
-    for row in 0..data.len() {
-        for j in data.best(row).indices() {
-            let j = *j as usize;
-            bits[row * tiles + j / LANES] |= 1 << (j % LANES);
-        }
-    }
-    bits
+/// Offsets and scales in tiles; costs beyond the last are multiplied by zero.
+fn maps(ready: &Ready<'_>, costs: usize) -> Vec<Map> {
+    let output = &ready.output;
+    let map = |t| Map { offset: lane(t, costs, |j| output.offset[j]), scale: lane(t, costs, |j| output.scale[j]) };
+    (0..costs.div_ceil(LANES)).map(map).collect()
+}
+
+/// Weights of under-prediction in tiles, where there are any.
+fn taus(side: &Side, costs: usize) -> Vec<Lane> {
+    let Side::Pinball(taus) = side else { return Vec::new() };
+    let tau = |j: usize| if taus.len() == 1 { taus[0] } else { taus[j] };
+    (0..costs.div_ceil(LANES)).map(|t| lane(t, costs, tau)).collect()
 }

@@ -1,106 +1,95 @@
-//! Epochs and validation of fused training, on as many threads as the work is worth.
+//! Epochs of fused training, on as many threads as the work is worth; rows are judged in the same go.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::barrier::Barrier;
-use super::kernel::{self, Aim, Block, LANES, Moments, Row, Sums, Tile};
-use super::{Engine, Fused, Setup, TILES_PER_BLOCK};
+use super::kernel::{self, AdamStep, Block, ROWS, Scratch, Sums};
+use super::lanes::{LANES, Lane, QUARTER};
+use super::share::{Place, Share, Slots};
+use super::slope::{Aim, with_kind};
+use super::table::{Numbers, Plan};
+use super::{Engine, Fused, Setup, State, store};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::predict::Network;
+use crate::train::engine::Passed;
+use crate::train::engine::Standing;
+use crate::train::optimizer::Moments;
 
 /// Shorter predictions have no direction.
 const SHORTEST: f64 = 1e-12;
 /// Numbers per step below which one thread is faster than several that wait for each other.
 const WORTH_SHARING: usize = 40_000;
-/// Rows evaluated at a time outside training.
+/// Rows judged at a time outside training.
 const ROWS_AT_A_TIME: usize = 32;
-
-/// Calls a pass with the constants that fit the loss.
-macro_rules! with_kind {
-    ($setup:expr, $pass:ident, $($arg:expr),*) => {
-        match ($setup.absolute, $setup.aim) {
-            (false, Aim::Both) => kernel::$pass::<P, false, 0>($($arg),*),
-            (false, Aim::OneSided) => kernel::$pass::<P, false, 1>($($arg),*),
-            (false, Aim::Pinball) => kernel::$pass::<P, false, 2>($($arg),*),
-            (false, Aim::Sensitive) => kernel::$pass::<P, false, 3>($($arg),*),
-            (true, Aim::Both) => kernel::$pass::<P, true, 0>($($arg),*),
-            (true, Aim::OneSided) => kernel::$pass::<P, true, 1>($($arg),*),
-            (true, Aim::Pinball) => kernel::$pass::<P, true, 2>($($arg),*),
-            (true, Aim::Sensitive) => kernel::$pass::<P, true, 3>($($arg),*),
-        }
-    };
-}
+/// Tiles of a block between two passes over all columns, and of a block that runs a whole epoch by itself.
+const COUPLED_TILES: usize = 32;
+const ALONE_TILES: usize = 16;
+/// How many tiles ahead costs are asked for when all columns are passed over.
+const TILES_AHEAD: usize = 12;
 
 /// What normalisation needs to know of a row at one step.
 #[derive(Debug, Clone, Copy)]
-struct Length {
+pub(super) struct Length {
     /// Length of the prediction, or of the truth where the prediction has none; 1 without normalisation.
-    divisor: f64,
+    pub(super) divisor: f64,
     /// What brings the prediction to the length of the truth.
-    stretch: f64,
+    pub(super) stretch: f64,
     /// Whether the way back removes the part along the prediction.
     directed: bool,
 }
 
-impl<const P: usize> Setup<'_, P> {
-    fn length(&self, row: usize, gram: &[[f64; P]; P]) -> Length {
+impl Setup<'_> {
+    fn length(&self, row: usize, gram: &[f64]) -> Length {
         if !self.scale_invariant {
             return Length { divisor: 1.0, stretch: 1.0, directed: false };
         }
-        let z = &self.features[row];
-        let mut square = 0.0;
-        for a in 0..P {
-            let inner: f64 = (0..P).map(|b| gram[a.min(b)][a.max(b)] * f64::from(z[b])).sum();
-            square += f64::from(z[a]) * inner;
-        }
+        let z = self.features_of(row);
+        let inner = |line: &[f64]| line.iter().zip(z).map(|(g, z)| g * f64::from(*z)).sum::<f64>();
+        let square: f64 = gram.chunks_exact(self.width).zip(z).map(|(line, z)| f64::from(*z) * inner(line)).sum();
         let truth = self.norms[row].max(SHORTEST);
         let length = square.max(0.0).sqrt();
         let directed = length >= SHORTEST;
         Length { divisor: if directed { length } else { truth }, stretch: truth / length.max(SHORTEST), directed }
     }
 
-    /// The factor between a raw slope of a batch of `count` rows and the gradient.
-    fn slope_factor(&self, row: usize, count: usize) -> f64 {
-        let unit = if self.scale_invariant && !self.absolute { self.norms[row].max(SHORTEST) } else { 1.0 };
-        self.objective.weight(row) * self.factor / (count as f64 * self.num_costs() as f64 * unit)
+    /// The factor between a slope of a batch of `count` rows and the gradient.
+    pub(super) fn slope_factor(&self, row: usize, count: usize) -> f64 {
+        let unit = if self.scale_invariant && !self.kind.0 { self.norms[row].max(SHORTEST) } else { 1.0 };
+        let slope = if self.kind.0 { 1.0 } else { 2.0 };
+        slope * self.objective.weight(row) * self.factor / (count as f64 * self.num_costs() as f64 * unit)
     }
 
     /// The loss of a row, from the raw sum of its errors.
     fn value(&self, row: usize, sum: f64) -> f64 {
         let unit = if self.scale_invariant { self.norms[row].max(SHORTEST) } else { 1.0 };
-        let unit = if self.absolute { unit } else { unit * unit };
+        let unit = if self.kind.0 { unit } else { unit * unit };
         self.objective.weight(row) * sum / (self.num_costs() as f64 * unit)
     }
 
-    /// Rows of a batch, ready for the kernel.
-    fn fill_rows<'b>(&'b self, rows: &[usize], lengths: &[Length], out: &mut Vec<Row<'b, P>>) {
-        let costs = self.ready.task.data.data().costs();
-        let tiles = self.maps.len();
-        out.clear();
-        out.extend(rows.iter().zip(lengths).map(|(row, length)| Row {
-            features: &self.features[*row],
-            stretch: length.stretch as f32,
-            factor: (self.slope_factor(*row, rows.len()) / length.divisor) as f32,
-            costs: costs.row(*row),
-            chosen: if self.chosen.is_empty() { &[] } else { &self.chosen[row * tiles..][..tiles] },
-            limits: self.limits.map_or(&[], |limits| limits.row(*row)),
-        }));
-    }
-
-    /// The small matrix of the way back through the normalisation.
-    fn correction(&self, rows: &[Row<'_, P>], lengths: &[Length], dots: &[f64]) -> [[f32; P]; P] {
-        let mut total = [[0.0_f64; P]; P];
-        for ((row, length), dot) in rows.iter().zip(lengths).zip(dots).filter(|((_, length), _)| length.directed) {
-            let share = f64::from(row.factor) * dot / (length.divisor * length.divisor);
-            for (a, line) in total.iter_mut().enumerate() {
-                for (b, sum) in line.iter_mut().enumerate() {
-                    *sum += share * f64::from(row.features[a]) * f64::from(row.features[b]);
-                }
+    /// The small matrix of the way back through the normalisation, for four parameters at a time; `totals`
+    /// are the slopes of each row times its errors, then times its costs.
+    fn correction(&self, (rows, lengths): (&[usize], &[Length]), totals: &[f64], out: &mut Vec<[f32; ROWS]>) {
+        let width = self.width;
+        let mut matrix = vec![0.0_f64; width * width];
+        let (errors, costs) = totals.split_at(totals.len() / 2);
+        for (((row, length), error), cost) in rows.iter().zip(lengths).zip(errors).zip(costs) {
+            if !length.directed {
+                continue;
+            }
+            let dot = (error - cost) / length.stretch;
+            let share = -self.slope_factor(*row, rows.len()) * dot / length.divisor.powi(3);
+            let z = self.features_of(*row);
+            for (line, a) in matrix.chunks_exact_mut(width).zip(z) {
+                let share = share * f64::from(*a);
+                line.iter_mut().zip(z).for_each(|(sum, b)| *sum += share * f64::from(*b));
             }
         }
-        total.map(|line| line.map(|sum| sum as f32))
+        let entry = |line: usize, i: usize| if i < width { matrix[line * width + i] as f32 } else { 0.0 };
+        out.clear();
+        for first in (0..width).step_by(ROWS) {
+            out.extend((0..width).map(|line| -> [f32; ROWS] { std::array::from_fn(|i| entry(line, first + i)) }));
+        }
     }
 
     fn workers(&self, rows: usize) -> usize {
@@ -111,215 +100,171 @@ impl<const P: usize> Setup<'_, P> {
     fn interrupted(&self) -> bool {
         self.ready.task.watch.interrupted()
     }
+
+    /// Numbers of all steps of a plan, all lengths by this Gram matrix.
+    fn numbers(&self, plan: &Plan<'_>, gram: &[f64]) -> Numbers {
+        let (mut numbers, mut lengths) = (Numbers::default(), Vec::new());
+        for step in 0..plan.steps() {
+            self.lengths(plan.rows(step), gram, &mut lengths);
+            numbers.push(self, plan.rows(step), &lengths);
+        }
+        numbers
+    }
+
+    fn lengths(&self, rows: &[usize], gram: &[f64], out: &mut Vec<Length>) {
+        out.clear();
+        out.extend(rows.iter().map(|row| self.length(*row, gram)));
+    }
 }
 
-/// The part of the parameters one worker owns: whole groups, one after the other.
-struct Share<'a, const P: usize> {
-    groups: Range<usize>,
-    tiles: &'a mut [Tile<P>],
-    moments: &'a mut [Moments<P>],
+/// One worker's room.
+struct Desk {
+    scratch: Scratch,
+    /// Sums of rows over the blocks of a group, in double precision: errors, then errors times costs.
+    totals: Vec<[f64; QUARTER]>,
 }
 
-impl<const P: usize> Share<'_, P> {
-    /// Calls `work` with each block of each group, and the number of the group.
-    fn blocks(&mut self, setup: &Setup<'_, P>, mut work: impl FnMut(usize, &mut Block<'_, P>)) {
-        let begin = setup.groups[self.groups.start].start;
-        for group in self.groups.clone() {
-            let range = setup.groups[group].clone();
-            for first in range.clone().step_by(TILES_PER_BLOCK) {
-                let tiles = first..(first + TILES_PER_BLOCK).min(range.end);
-                let own = tiles.start - begin..tiles.end - begin;
-                let block = &mut Block {
-                    first,
-                    tiles: &mut self.tiles[own.clone()],
-                    moments: &mut self.moments[own],
-                    maps: &setup.maps[tiles],
-                };
-                work(group, block);
-            }
+impl Desk {
+    fn new(setup: &Setup<'_>, fours: usize, totals: usize) -> Self {
+        Self { scratch: Scratch::new(setup.width, fours), totals: vec![[0.0; QUARTER]; totals] }
+    }
+
+    /// Adds the errors of so many rows of a block to their totals.
+    fn add_losses(&mut self, place: usize, rows: usize) {
+        let sums = self.scratch.sums.as_flattened();
+        self.totals[place..].iter_mut().zip(sums).take(rows).for_each(|(total, sum)| sum.loss.add_to(total));
+    }
+
+    /// Adds what the way back needs; comes after the errors of `batch` rows.
+    fn add_along(&mut self, batch: usize, rows: usize) {
+        let sums = self.scratch.sums.as_flattened();
+        self.totals[batch..].iter_mut().zip(sums).take(rows).for_each(|(total, sum)| sum.along.add_to(total));
+    }
+
+    /// Leaves the totals of a group and begins the next.
+    fn leave(&mut self, slots: &Slots, group: usize) {
+        slots.put(group, 0, self.totals.iter().map(|[a, b, c, d]| (a + b) + (c + d)));
+        self.totals.fill([0.0; QUARTER]);
+    }
+
+    /// Judges rows by a block; their totals begin at a place.
+    fn judge(
+        &mut self,
+        setup: &Setup<'_>,
+        (at, block): (Place, &mut Block<'_>),
+        rows: (&Plan<'_>, &Numbers),
+        place: usize,
+    ) {
+        let (plan, numbers) = rows;
+        for step in 0..plan.steps() {
+            let truths = plan.truths(step, at.tail);
+            let mut batch = numbers.batch(step * ROWS_AT_A_TIME / ROWS, truths, setup.width);
+            batch.soon = plan.truths(step + 1, at.tail);
+            self.scratch.sums.fill([Sums::ZERO; ROWS]);
+            with_kind!(setup.kind, kernel::pass_loss, setup.here, block, &batch, &mut self.scratch);
+            self.add_losses(place + step * ROWS_AT_A_TIME, plan.rows(step).len());
         }
     }
 }
 
-/// Numbers one worker leaves for all: a row of them per group.
-struct Slots {
-    width: usize,
-    values: Vec<AtomicU64>,
-}
-
-impl Slots {
-    fn new(groups: usize, width: usize) -> Self {
-        Self { width, values: (0..groups * width).map(|_| AtomicU64::new(0)).collect() }
-    }
-
-    fn put(&self, group: usize, values: impl Iterator<Item = f64>) {
-        let slots = &self.values[group * self.width..][..self.width];
-        slots.iter().zip(values).for_each(|(slot, value)| slot.store(value.to_bits(), Ordering::Relaxed));
-    }
-
-    /// Sums over all groups, in their order.
-    fn total(&self, out: &mut [f64]) {
-        out.fill(0.0);
-        for group in self.values.chunks_exact(self.width) {
-            let values = group.iter().map(|slot| f64::from_bits(slot.load(Ordering::Relaxed)));
-            out.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-        }
-    }
-}
-
-fn sum(lanes: &[f32; LANES]) -> f64 {
-    lanes.iter().map(|v| f64::from(*v)).sum()
-}
-
-impl<const P: usize> Fused<'_, P> {
-    /// The upper half of the Gram matrix of the effective parameters, group by group.
-    pub(super) fn gather(&mut self) -> [[f64; P]; P] {
-        let slots = Slots::new(self.setup.groups.len(), P * P);
-        let mut share =
-            Share { groups: 0..self.setup.groups.len(), tiles: &mut self.tiles, moments: &mut self.moments };
-        let mut parts = vec![[[0.0; P]; P]; self.setup.groups.len()];
-        share.blocks(&self.setup, |group, block| kernel::pass_gram(block, &mut parts[group]));
-        parts.iter().enumerate().for_each(|(group, part)| slots.put(group, part.iter().flatten().copied()));
-        total_gram(&slots)
-    }
-
+impl State {
     /// Cuts the parameters into shares of whole groups and runs `work` on each, all at once.
-    fn share_out(&mut self, workers: usize, work: impl Fn(usize, &mut Share<'_, P>, &Setup<'_, P>) + Sync) {
-        let setup = &self.setup;
-        let count = setup.groups.len();
+    fn share_out(&mut self, setup: &Setup<'_>, workers: usize, work: impl Fn(usize, &mut Share<'_>) + Sync + Send) {
+        let (count, lanes) = (setup.groups.len(), 2 * setup.width);
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
         let mut shares = Vec::with_capacity(workers);
         for worker in 0..workers {
             let groups = worker * count / workers..(worker + 1) * count / workers;
-            let size = setup.groups[groups.end - 1].end - setup.groups[groups.start].start;
+            let whole = setup.groups[groups.end - 1].end - setup.groups[groups.start].start;
+            let size = if worker + 1 == workers { tiles.len() } else { whole * lanes };
             let (own_tiles, own_moments);
             (own_tiles, tiles) = tiles.split_at_mut(size);
             (own_moments, moments) = moments.split_at_mut(size);
             shares.push(Share { groups, tiles: own_tiles, moments: own_moments });
         }
         let threads = if workers == 1 { Threads::one() } else { setup.ready.task.oracle.threads().clone() };
-        threads.on_each(shares, |worker, share| work(worker, share, setup));
+        threads.on_each(shares, work);
+    }
+
+    /// Finds the Gram matrix of the present parameters.
+    pub(super) fn gather(&mut self, setup: &Setup<'_>) {
+        let (groups, width) = (setup.groups.len(), setup.width);
+        let slots = Slots::new(groups, width * width);
+        self.share_out(setup, 1, |_, share| {
+            let mut scratch = Scratch::new(width, 0);
+            share.blocks(setup, COUPLED_TILES, |place, block| {
+                kernel::pass_gram(setup.here, block, &mut scratch);
+                leave_gram(&mut scratch, &slots, place);
+            });
+        });
+        self.gram = vec![0.0; width * width];
+        slots.total(&mut self.gram);
     }
 
     /// An epoch without normalisation: no cost knows of another, and each block runs through all steps
-    /// while it is in cache. Returns the loss of every row at its own step.
-    fn independent_epoch(&mut self, order: &[usize]) -> Result<Vec<f64>> {
-        let batch = self.setup.ready.settings().batch;
-        let slots = Slots::new(self.setup.groups.len(), order.len());
+    /// and judges while it is in cache. Returns the sums of all rows trained on, each at its own step, then
+    /// those of the rows judged.
+    fn epoch_alone(&mut self, setup: &Setup<'_>, plan: &Plan<'_>, judged: &Plan<'_>) -> Result<Vec<f64>> {
+        let (trained, all) = (plan.len(), plan.len() + judged.len());
+        let slots = Slots::new(setup.groups.len(), all);
         let stop = AtomicBool::new(false);
-        let before = self.steps;
-        let workers = self.setup.workers(batch);
-        self.share_out(workers, |_, share, setup| {
-            let plain = Length { divisor: 1.0, stretch: 1.0, directed: false };
-            let (lengths, mut rows) = (vec![plain; batch], Vec::new());
-            let (mut totals, mut last) = (vec![0.0; order.len()], usize::MAX);
-            let (mut sums, mut unused) = (vec![Sums::ZERO; batch], [[0.0; P]; P]);
-            share.blocks(setup, |group, block| {
-                if std::mem::replace(&mut last, group) != group {
-                    totals.fill(0.0);
-                }
+        let numbers = (setup.numbers(plan, &[]), setup.numbers(judged, &[]));
+        let steps: Vec<AdamStep> = (1..=plan.steps()).map(|step| setup.adam(self.steps + step as i32)).collect();
+        let workers = setup.workers(plan.batch().max(judged.len()));
+        self.share_out(setup, workers, |_, share| {
+            let mut desk = Desk::new(setup, plan.fours().max(judged.fours()), all);
+            share.blocks(setup, ALONE_TILES, |place, block| {
                 if stop.load(Ordering::Relaxed) || setup.interrupted() {
-                    stop.store(true, Ordering::Relaxed);
-                    return;
+                    return stop.store(true, Ordering::Relaxed);
                 }
-                for (step, part) in order.chunks(batch).enumerate() {
-                    setup.fill_rows(part, &lengths, &mut rows);
-                    sums[..part.len()].fill(Sums::ZERO);
-                    with_kind!(setup, pass_a, block, &rows, &mut sums[..part.len()]);
-                    let adam = setup.adam(before + 1 + step as i32);
-                    kernel::pass_b::<P>(block, &[[0.0; P]; P], &adam, &mut unused);
-                    let totals = &mut totals[step * batch..];
-                    totals.iter_mut().zip(&sums).take(part.len()).for_each(|(total, s)| *total += sum(&s.loss));
+                for (step, adam) in steps.iter().enumerate() {
+                    desk.step(setup, (place, &mut *block), (plan, &numbers.0, step), adam);
                 }
-                slots.put(group, totals.iter().copied());
+                desk.judge(setup, (place, block), (judged, &numbers.1), trained);
+                if place.last {
+                    desk.leave(&slots, place.group);
+                }
             });
         });
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        self.steps += order.len().div_ceil(batch) as i32;
-        self.gram = self.gather();
-        let mut values = vec![0.0; order.len()];
-        slots.total(&mut values);
-        Ok(values)
+        self.steps += plan.steps() as i32;
+        let mut sums = vec![0.0; all];
+        slots.total(&mut sums);
+        Ok(sums)
     }
 
     /// An epoch with normalisation: two passes a step, all workers meeting after each.
-    fn coupled_epoch(&mut self, order: &[usize]) -> Result<Vec<f64>> {
-        let batch = self.setup.ready.settings().batch;
-        let groups = self.setup.groups.len();
-        let workers = self.setup.workers(batch);
-        let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
-        let (row_slots, gram_slots) = (Slots::new(groups, 2 * batch), Slots::new(groups, P * P));
-        let values = Slots::new(1, order.len());
-        let (first_gram, before) = (self.gram, self.steps);
-        self.share_out(workers, |worker, share, setup| {
-            let _guard = barrier.guard();
-            let mut gram = first_gram;
-            let (mut lengths, mut rows, mut sums) = (Vec::new(), Vec::new(), vec![Sums::ZERO; batch]);
-            let (mut totals, mut part_sums) = (vec![0.0; 2 * batch], vec![0.0; 2 * batch]);
-            for (step, part) in order.chunks(batch).enumerate() {
-                lengths.clear();
-                lengths.extend(part.iter().map(|row| setup.length(*row, &gram)));
-                setup.fill_rows(part, &lengths, &mut rows);
-                let mut last = usize::MAX;
-                share.blocks(setup, |group, block| {
-                    if std::mem::replace(&mut last, group) != group {
-                        part_sums.fill(0.0);
-                    }
-                    sums.fill(Sums::ZERO);
-                    with_kind!(setup, pass_a, block, &rows, &mut sums[..part.len()]);
-                    for (i, s) in sums.iter().enumerate() {
-                        part_sums[i] += sum(&s.loss);
-                        part_sums[batch + i] += sum(&s.dot);
-                    }
-                    row_slots.put(group, part_sums.iter().copied());
-                });
-                barrier.wait();
-                row_slots.total(&mut totals);
-                let correction = setup.correction(&rows, &lengths, &totals[batch..]);
-                let adam = setup.adam(before + 1 + step as i32);
-                let (mut last, mut part_gram) = (usize::MAX, [[0.0; P]; P]);
-                share.blocks(setup, |group, block| {
-                    if std::mem::replace(&mut last, group) != group {
-                        part_gram = [[0.0; P]; P];
-                    }
-                    kernel::pass_b::<P>(block, &correction, &adam, &mut part_gram);
-                    gram_slots.put(group, part_gram.iter().flatten().copied());
-                });
-                if worker == 0 {
-                    let slots = &values.values[step * batch..];
-                    slots
-                        .iter()
-                        .zip(&totals)
-                        .take(part.len())
-                        .for_each(|(s, v)| s.store(v.to_bits(), Ordering::Relaxed));
-                    let finite = totals[..part.len()].iter().all(|v| v.is_finite());
-                    stop.fetch_or(!finite || setup.interrupted(), Ordering::Relaxed);
-                }
-                barrier.wait();
-                if stop.load(Ordering::Relaxed) {
-                    return;
-                }
-                gram = total_gram(&gram_slots);
-            }
-        });
-        let mut found = vec![0.0; order.len()];
-        values.total(&mut found);
-        if stop.load(Ordering::Relaxed) && found.iter().all(|v| v.is_finite()) {
+    fn epoch_coupled(&mut self, setup: &Setup<'_>, plan: &Plan<'_>, judged: &Plan<'_>) -> Result<Vec<f64>> {
+        let workers = setup.workers(plan.batch().max(judged.len()));
+        let meeting = Meeting::new(setup, workers, (plan, judged), (self.gram.clone(), self.steps));
+        self.share_out(setup, workers, |worker, share| meeting.attend(worker, share, setup));
+        self.steps += plan.steps() as i32;
+        if plan.steps() > 0 {
+            meeting.grams.total(&mut self.gram);
+        }
+        let mut sums = vec![0.0; plan.len()];
+        meeting.losses.total(&mut sums);
+        if meeting.stop.load(Ordering::Relaxed) && sums.iter().all(|sum| sum.is_finite()) {
             return Err(Error::Interrupted);
         }
-        self.steps += order.len().div_ceil(batch) as i32;
-        self.gram = total_gram(&gram_slots);
-        Ok(found)
+        let mut verdicts = vec![0.0; judged.len()];
+        meeting.verdicts.total(&mut verdicts);
+        sums.append(&mut verdicts);
+        Ok(sums)
     }
+}
 
+impl Fused<'_> {
     /// Names the first row whose loss is not a number, and the output to blame where there is one.
     fn not_finite(&self, epoch: usize, row: usize) -> Error {
-        let z = &self.setup.features[row];
-        let weight = |j: usize, q: usize| self.tiles[j / LANES].weights[q][j % LANES];
-        let output = |j: &usize| !(0..P).map(|q| weight(*j, q) * z[q]).sum::<f32>().is_finite();
-        let output = (0..self.setup.num_costs()).find(output);
+        let (z, width) = (self.setup.features_of(row), self.setup.width);
+        let finite = |j: usize| {
+            let tile = &self.state.tiles[j / LANES * 2 * width..][..width];
+            tile.iter().zip(z).map(|(lane, z)| lane.0[j % LANES] * z).sum::<f32>().is_finite()
+        };
+        let output = (0..self.setup.num_costs()).find(|j| !finite(*j));
         let what = if output.is_some() { "prediction" } else { "loss" };
         Error::NonFinite { what, epoch, instance: row, output }
     }
@@ -333,48 +278,206 @@ impl<const P: usize> Fused<'_, P> {
     }
 }
 
-fn total_gram<const P: usize>(slots: &Slots) -> [[f64; P]; P] {
-    let mut flat = vec![0.0; P * P];
-    slots.total(&mut flat);
-    std::array::from_fn(|a| std::array::from_fn(|b| flat[a * P + b]))
+impl Desk {
+    /// One step of a block by itself.
+    fn step(
+        &mut self,
+        setup: &Setup<'_>,
+        (at, block): (Place, &mut Block<'_>),
+        rows: (&Plan<'_>, &Numbers, usize),
+        adam: &AdamStep,
+    ) {
+        let (plan, numbers, step) = rows;
+        let truths = plan.truths(step, at.tail);
+        let mut batch = numbers.batch(plan.first_four(step), truths, setup.width);
+        let next = if step + 1 < plan.steps() { (step + 1, 0) } else { (0, block.maps.len()) };
+        (batch.soon, batch.distance) = (plan.truths(next.0, at.tail), next.1);
+        self.scratch.sums.fill([Sums::ZERO; ROWS]);
+        with_kind!(setup.kind, kernel::step_alone, setup.here, block, &batch, adam, &mut self.scratch);
+        self.add_losses(step * plan.batch(), plan.rows(step).len());
+    }
 }
 
-impl<const P: usize> Engine for Fused<'_, P> {
-    fn epoch(&mut self, epoch: usize, order: &[usize]) -> Result<f64> {
-        let coupled = self.setup.scale_invariant;
-        let sums = if coupled { self.coupled_epoch(order)? } else { self.independent_epoch(order)? };
-        let values = self.check(epoch, order, &sums)?;
-        Ok(values.iter().sum::<f64>() / order.len() as f64)
+/// Leaves the Gram matrix of a group, once it is complete, and begins the next.
+fn leave_gram(scratch: &mut Scratch, slots: &Slots, place: Place) {
+    if place.last {
+        slots.put(place.group, 0, scratch.gram.values());
+        scratch.gram.clear();
+    }
+}
+
+/// An epoch in which all workers meet twice a step.
+struct Meeting<'a> {
+    plan: &'a Plan<'a>,
+    judged: &'a Plan<'a>,
+    barrier: Barrier,
+    stop: AtomicBool,
+    /// The Gram matrix and the number of steps before the epoch.
+    before: (Vec<f64>, i32),
+    /// Sums of the rows of a step, and Gram matrices, per group.
+    rows: Slots,
+    grams: Slots,
+    /// Sums of all rows trained on, and of those judged, per group.
+    losses: Slots,
+    verdicts: Slots,
+}
+
+impl<'a> Meeting<'a> {
+    fn new(setup: &Setup<'_>, workers: usize, plans: (&'a Plan<'a>, &'a Plan<'a>), before: (Vec<f64>, i32)) -> Self {
+        let ((plan, judged), groups) = (plans, setup.groups.len());
+        Self {
+            plan,
+            judged,
+            barrier: Barrier::new(workers),
+            stop: AtomicBool::new(false),
+            before,
+            rows: Slots::new(groups, 2 * plan.batch()),
+            grams: Slots::new(groups, setup.width * setup.width),
+            losses: Slots::new(1, plan.len()),
+            verdicts: Slots::new(groups, judged.len()),
+        }
     }
 
-    fn losses(&mut self, epoch: usize, rows: &[usize]) -> Result<Vec<f64>> {
-        let slots = Slots::new(self.setup.groups.len(), rows.len());
-        let gram = self.gram;
-        let workers = self.setup.workers(rows.len());
-        self.share_out(workers, |_, share, setup| {
-            let lengths: Vec<Length> = rows.iter().map(|row| setup.length(*row, &gram)).collect();
-            let (mut all, mut sums, mut totals) = (Vec::new(), vec![Sums::ZERO; rows.len()], vec![0.0; rows.len()]);
-            setup.fill_rows(rows, &lengths, &mut all);
-            let mut last = usize::MAX;
-            share.blocks(setup, |group, block| {
-                if std::mem::replace(&mut last, group) != group {
-                    totals.fill(0.0);
-                }
-                for (rows, sums) in all.chunks(ROWS_AT_A_TIME).zip(sums.chunks_mut(ROWS_AT_A_TIME)) {
-                    sums.fill(Sums::ZERO);
-                    with_kind!(setup, pass_a, block, rows, sums);
-                }
-                totals.iter_mut().zip(&sums).for_each(|(total, s)| *total += sum(&s.loss));
-                slots.put(group, totals.iter().copied());
+    /// What one worker does.
+    fn attend(&self, worker: usize, share: &mut Share<'_>, setup: &Setup<'_>) {
+        let _guard = self.barrier.guard();
+        let (plan, batch) = (self.plan, self.plan.batch());
+        let mut gram = self.before.0.clone();
+        let mut desk = Desk::new(setup, plan.fours(), 2 * batch);
+        let (mut numbers, mut lengths, mut correction) = (Numbers::default(), Vec::new(), Vec::new());
+        let mut totals = vec![0.0; 2 * batch];
+        for step in 0..plan.steps() {
+            let rows = plan.rows(step);
+            setup.lengths(rows, &gram, &mut lengths);
+            numbers.clear();
+            numbers.push(setup, rows, &lengths);
+            self.pass_a(share, setup, (step, &numbers), &mut desk);
+            self.barrier.wait();
+            self.rows.total(&mut totals);
+            setup.correction((rows, &lengths), &totals, &mut correction);
+            let adam = setup.adam(self.before.1 + 1 + step as i32);
+            share.blocks(setup, COUPLED_TILES, |place, block| {
+                kernel::pass_b(setup.here, block, &correction, &adam, &mut desk.scratch);
+                leave_gram(&mut desk.scratch, &self.grams, place);
             });
+            if worker == 0 {
+                self.note(setup, step, &totals[..rows.len()]);
+            }
+            self.barrier.wait();
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            self.grams.total(&mut gram);
+        }
+        self.judge(share, setup, &gram);
+    }
+
+    fn pass_a(&self, share: &mut Share<'_>, setup: &Setup<'_>, (step, numbers): (usize, &Numbers), desk: &mut Desk) {
+        let rows = self.plan.rows(step).len();
+        share.blocks(setup, COUPLED_TILES, |place, block| {
+            let truths = self.plan.truths(step, place.tail);
+            let mut batch = numbers.batch(0, truths, setup.width);
+            (batch.soon, batch.distance) = (truths, TILES_AHEAD);
+            desk.scratch.sums.fill([Sums::ZERO; ROWS]);
+            with_kind!(setup.kind, kernel::pass_a, setup.here, block, &batch, &mut desk.scratch);
+            desk.add_losses(0, rows);
+            desk.add_along(self.plan.batch(), rows);
+            if place.last {
+                desk.leave(&self.rows, place.group);
+            }
         });
-        let mut sums = vec![0.0; rows.len()];
-        slots.total(&mut sums);
-        self.check(epoch, rows, &sums)
+    }
+
+    /// Keeps the sums of a step; asks whether to go on.
+    fn note(&self, setup: &Setup<'_>, step: usize, sums: &[f64]) {
+        self.losses.put(0, step * self.plan.batch(), sums.iter().copied());
+        let finite = sums.iter().all(|sum| sum.is_finite());
+        self.stop.fetch_or(!finite || setup.interrupted(), Ordering::Relaxed);
+    }
+
+    fn judge(&self, share: &mut Share<'_>, setup: &Setup<'_>, gram: &[f64]) {
+        let numbers = setup.numbers(self.judged, gram);
+        let mut desk = Desk::new(setup, self.judged.fours(), self.judged.len());
+        share.blocks(setup, COUPLED_TILES, |place, block| {
+            desk.judge(setup, (place, block), (self.judged, &numbers), 0);
+            if place.last {
+                desk.leave(&self.verdicts, place.group);
+            }
+        });
+    }
+}
+
+impl Engine for Fused<'_> {
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
+        let Self { setup, state, .. } = self;
+        let plan = Plan::new(&setup.table, order, setup.ready.settings().batch);
+        let verdict = Plan::new(&setup.table, judged, ROWS_AT_A_TIME);
+        let sums = if setup.scale_invariant {
+            state.epoch_coupled(setup, &plan, &verdict)?
+        } else {
+            state.epoch_alone(setup, &plan, &verdict)?
+        };
+        let trained = self.check(epoch, order, &sums)?;
+        let judged = self.check(epoch, judged, &sums[order.len()..])?;
+        Ok(Passed { loss: trained.iter().sum::<f64>() / order.len() as f64, judged })
     }
 
     fn network(&mut self) -> &Network {
-        self.store();
+        let width = self.setup.width;
+        store(&mut self.network, &self.state.tiles, (width, 2 * width));
         &self.network
     }
+
+    fn keep(&mut self) {
+        let width = self.setup.width;
+        let kept = self.kept.get_or_insert_with(|| vec![Lane::ZERO; self.state.tiles.len() / 2]);
+        let tiles = self.state.tiles.chunks_exact(2 * width);
+        kept.chunks_exact_mut(width).zip(tiles).for_each(|(kept, tile)| kept.copy_from_slice(&tile[..width]));
+    }
+
+    fn finish(mut self: Box<Self>) -> Network {
+        let width = self.setup.width;
+        match &self.kept {
+            Some(kept) => store(&mut self.network, kept, (width, width)),
+            None => store(&mut self.network, &self.state.tiles, (width, 2 * width)),
+        }
+        self.network
+    }
+
+    fn standing(&mut self) -> Standing {
+        let State { tiles, moments, gram, steps } = &self.state;
+        Standing {
+            parameters: flat(tiles),
+            kept: self.kept.as_deref().map(flat),
+            moments: Moments { steps: *steps, mean: flat(moments), square: Vec::new() },
+            pool: None,
+            sums: gram.clone(),
+        }
+    }
+
+    fn restore(&mut self, standing: Standing) -> bool {
+        let State { tiles, moments, gram, .. } = &self.state;
+        let kept = standing.kept.as_ref().is_none_or(|kept| 2 * kept.len() == LANES * tiles.len());
+        let sizes = [standing.parameters.len(), standing.moments.mean.len(), standing.sums.len()];
+        if sizes != [LANES * tiles.len(), LANES * moments.len(), gram.len()] || !kept {
+            return false;
+        }
+        self.kept = standing.kept.map(|kept| lanes(&kept));
+        self.state = State {
+            tiles: lanes(&standing.parameters),
+            moments: lanes(&standing.moments.mean),
+            gram: standing.sums,
+            steps: standing.moments.steps,
+        };
+        true
+    }
+}
+
+/// Lanes one after the other, as a checkpoint holds them.
+fn flat(lanes: &[Lane]) -> Vec<f32> {
+    lanes.iter().flat_map(|lane| lane.0).collect()
+}
+
+fn lanes(flat: &[f32]) -> Vec<Lane> {
+    flat.chunks_exact(LANES).map(|lane| Lane(std::array::from_fn(|at| lane[at]))).collect()
 }

@@ -11,7 +11,7 @@ use super::price::Prices;
 use crate::solve::Failure;
 pub(super) use crate::solve::cutting::{Ends, Snapshot};
 use crate::solve::cutting::{Sheet, fitting_factor, retain_unmarked};
-use crate::solve::highs::{Basic, Basis, Columns, Outcome, Rows, Simplex, Stand};
+use crate::solve::highs::{Basic, Basis, Columns, Lp, Outcome, Rows, Simplex, Stand};
 use crate::solve::tour::edges::Distances;
 
 /// Solves that a row may be slack before it is dropped.
@@ -62,13 +62,18 @@ pub(super) struct Master {
 }
 
 impl Master {
-    /// Degree rows and no edges yet.
-    pub(super) fn new(nodes: usize, units: Units) -> Result<Self, Failure> {
+    /// The solver, to be used again.
+    pub(super) fn into_lp(self) -> Lp {
+        self.sheet.lp
+    }
+
+    /// Degree rows and no edges yet, in a solver that may have been used before.
+    pub(super) fn within(lp: Lp, nodes: usize, units: Units) -> Result<Self, Failure> {
         let mut rows = Rows::default();
         (0..nodes).for_each(|_| rows.push([2.0, 2.0], []));
         Ok(Self {
             nodes,
-            sheet: Sheet::new(&rows, PATIENCE)?,
+            sheet: Sheet::within(lp, &rows, PATIENCE)?,
             units,
             edges: Vec::new(),
             at: vec![Vec::new(); nodes],
@@ -221,6 +226,11 @@ impl Master {
             self.add_rows(&missing)?;
         }
         self.sheet.restore(snapshot)
+    }
+
+    /// Starts from a basis of these very columns and rows.
+    pub(super) fn take_up(&mut self, basis: &Basis) -> Result<(), Failure> {
+        self.sheet.lp.set_basis(basis)
     }
 
     /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even one

@@ -9,16 +9,20 @@
 //! * `cuts`, `support`, `ring`, `blossom`: inequalities and how violated ones are found.
 //! * `root`: the relaxation over all edges. `tree`: the search below it.
 //! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
+//! * `memory`: what is kept of an instance.
 
 use super::edges::num_edges;
+use super::memory::TourMemory;
 use super::search::{Incumbent, Rules};
 use crate::decision::Decision;
-use crate::solve::{Failure, Limits, Solution, Solver};
+use crate::solve::memory::{Memory, Sample};
+use crate::solve::{Failure, Limits, Solution, Solver, Status};
 
 mod begin;
 mod blossom;
 mod cuts;
 mod master;
+mod memory;
 mod penalty;
 mod price;
 mod range;
@@ -33,6 +37,7 @@ pub use relax::{Relaxed, TourRelaxation};
 
 use begin::Beginning;
 use master::{Ends, Master};
+use memory::{CutMemory, RootMemory};
 use root::{Family, Root};
 use tree::{Task, Tree};
 
@@ -42,11 +47,14 @@ const STEPS: [usize; 2] = [15, 20];
 const EVERY: u64 = 5;
 
 /// The exact solver for larger tours.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct TourCut {
     nodes: usize,
     limits: Limits,
     begin: Beginning,
+    /// Whether the root is to be kept, and what is kept of it.
+    remember: bool,
+    root: Option<RootMemory>,
 }
 
 impl TourCut {
@@ -56,8 +64,9 @@ impl TourCut {
     }
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        let mut best = Incumbent::default();
+        self.root = None;
         self.begin.start(self.nodes, costs, STEPS[0]);
+        let mut best = Incumbent::default();
         let rules = Rules::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         let bound = self.begin.ascend(STEPS[1], best.level);
@@ -70,8 +79,42 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
-        let mut root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        let root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        self.close((costs, rules), best, root)
+    }
+
+    /// The same from tour, multipliers and root of earlier costs of the instance.
+    fn run_from(&mut self, costs: &[f64], known: &CutMemory) -> Result<Solution, Failure> {
+        self.root = None;
+        self.begin.resume(costs, &known.tour);
+        let mut best = Incumbent::default();
+        let rules = Rules::new(&self.begin.distances, self.limits);
+        self.begin.offer(&mut best, costs, &rules);
+        if let Some(root) = &known.root {
+            let root = Root::resume(&self.begin.distances, root, None)?;
+            return self.close((costs, rules), best, root);
+        }
+        let bound = self.begin.ascend(STEPS[0] + STEPS[1], best.level);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        let edges = self.begin.promising_edges();
+        let root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        self.close((costs, rules), best, root)
+    }
+
+    /// Closes the gap between a tour and a root.
+    fn close(
+        &mut self,
+        (costs, rules): (&[f64], Rules),
+        mut best: Incumbent,
+        mut root: Root,
+    ) -> Result<Solution, Failure> {
         let bound = root.tighten(&self.begin.distances, Family::All, best.level)?;
+        if self.remember {
+            self.root = RootMemory::of(&root, &self.begin.distances);
+            self.begin.multipliers = root.prices.even_potentials();
+        }
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
@@ -121,8 +164,8 @@ impl TourCut {
     }
 }
 
-impl Solver for TourCut {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+impl TourCut {
+    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
@@ -130,6 +173,43 @@ impl Solver for TourCut {
             let (found, right) = (costs.len(), num_edges(self.nodes));
             return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
         }
+        Ok(())
+    }
+
+    /// Warm where the costs moved little; what fails or ends at a limit that way is done from nothing.
+    fn run_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        let known = memory.take::<CutMemory>().filter(|known| known.tour.fits(self.nodes, costs));
+        let warm = known.and_then(|known| self.run_from(costs, &known).ok());
+        let finished = warm.filter(|warm| warm.status != Status::LimitReached);
+        let solution = finished.map_or_else(|| self.run(costs), Ok)?;
+        let root = self.root.take();
+        let (tour, multipliers) = (solution.decision.indices().into(), self.begin.multipliers.as_slice().into());
+        let (sample, proof) = (Sample::of(costs), root.is_none());
+        let tour = TourMemory { sample, tour, multipliers, plan: None, proof };
+        memory.keep(CutMemory { tour, root });
+        Ok(solution)
+    }
+}
+
+impl Solver for TourCut {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.check(costs)?;
         self.run(costs)
+    }
+
+    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        self.check(costs)?;
+        if self.limits.gap > 0.0 {
+            return self.run(costs);
+        }
+        self.remember = true;
+        let solution = self.run_again(costs, memory);
+        self.remember = false;
+        solution
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        let known = &memory.recall::<CutMemory>()?.tour;
+        known.may_prove(self.nodes, costs).then(|| self.begin.prove(costs, known)).flatten()
     }
 }

@@ -6,12 +6,13 @@
 use super::blossom::blossoms;
 use super::cuts::Cut;
 use super::master::{Ends, Master, Units};
+use super::memory::RootMemory;
 use super::price::Prices;
 use super::ring::loose_rings;
 use super::support::Support;
 use crate::solve::Failure;
 use crate::solve::cutting::Tail;
-use crate::solve::highs::{Outcome, Simplex};
+use crate::solve::highs::{Lp, Outcome, Simplex};
 use crate::solve::tour::cut::begin::number;
 use crate::solve::tour::edges::Distances;
 
@@ -49,10 +50,23 @@ impl Root {
         edges: &[Ends],
         order: &[u32],
     ) -> Result<Self, Failure> {
+        let mut root = Self::with_columns(distances, (multipliers, edges), Lp::new()?)?;
+        root.master.start_from_tour(order)?;
+        Ok(root)
+    }
+
+    /// A relaxation with the columns, cuts and basis of an earlier one, in this solver if there is one.
+    pub(super) fn resume(distances: &Distances, known: &RootMemory, spare: Option<Lp>) -> Result<Self, Failure> {
+        let lp = spare.map_or_else(Lp::new, Ok)?;
+        let mut root = Self::with_columns(distances, (known.potentials(), known.edges()), lp)?;
+        known.restore(&mut root.master)?;
+        Ok(root)
+    }
+
+    fn with_columns(distances: &Distances, (multipliers, edges): (&[f64], &[Ends]), lp: Lp) -> Result<Self, Failure> {
         let nodes = distances.nodes();
-        let mut master = Master::new(nodes, Units::fitting(distances, multipliers, edges))?;
+        let mut master = Master::within(lp, nodes, Units::fitting(distances, multipliers, edges))?;
         master.add_edges(distances, edges)?;
-        master.start_from_tour(order)?;
         let mut present = vec![false; nodes * (nodes - 1) / 2];
         edges.iter().for_each(|ends| present[number(nodes, *ends) as usize] = true);
         Ok(Self { master, prices: Prices::default(), support: Support::default(), present })

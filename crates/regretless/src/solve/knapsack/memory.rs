@@ -1,0 +1,145 @@
+//! What a knapsack search keeps of an instance: what was chosen, and what the capacities were worth.
+//!
+//! A warm search is told that something at most as dear as the old choice exists, not what it is: whatever
+//! cannot get there is dropped from the start, and the choice is found by the search itself. That is sound for
+//! any drift, so none is too large.
+//!
+//! The certificate: at any prices u ≤ 0 of the capacities b every choice x costs
+//! c·x ≥ u·b + Σ min(0, r_j) + Σ |r_j| over the items on the wrong side of r_j = c_j − u·w_j. Under the new costs
+//! and the old prices only a few items can change sides without costing more than the old choice; these are
+//! tried out, all combinations that the bound leaves open. If none fits and is cheaper, the old choice is best.
+
+use super::best::least_gain;
+use super::items::Items;
+use super::{KnapsackSearch, grid};
+use crate::decision::Decision;
+use crate::solve::Solution;
+use crate::solve::memory::{Keepsake, Memory};
+
+/// Combinations tried before a proof is given up.
+const MOST_TRIED: usize = 512;
+
+/// A choice and the prices at which it was found.
+#[derive(Debug)]
+pub(super) struct KnapsackMemory {
+    chosen: Box<[u32]>,
+    /// Per dimension, never positive.
+    prices: Box<[f64]>,
+}
+
+impl Keepsake for KnapsackMemory {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.chosen) + size_of_val(&*self.prices)
+    }
+}
+
+impl KnapsackMemory {
+    pub(super) fn new(decision: &Decision, prices: &[f64]) -> Self {
+        Self { chosen: decision.indices().into(), prices: prices.into() }
+    }
+
+    /// What the old choice costs now.
+    pub(super) fn cost(&self, costs: &[f64]) -> f64 {
+        self.chosen.iter().map(|item| costs[*item as usize]).sum()
+    }
+}
+
+impl KnapsackSearch {
+    /// The choice in memory, if it is proved to be still the cheapest.
+    pub(super) fn prove_again(&self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        let known = memory.recall::<KnapsackMemory>()?;
+        let cost = known.cost(costs);
+        let grain = grid::step(&costs.iter().map(|cost| cost.min(0.0))).unwrap_or(0.0);
+        let level = cost - least_gain(cost, grain);
+        let (trial, bound) = Trial::new(&self.items, costs, &known.prices);
+        let beaten = trial.beats(bound, level)?;
+        (!beaten).then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
+    }
+}
+
+/// All choices that the prices cannot rule out.
+struct Trial<'a> {
+    items: &'a Items,
+    costs: &'a [f64],
+    /// The choice in hand: at first items on the side their reduced cost wants.
+    inside: Vec<bool>,
+    /// What it costs at least to put an item on its other side; items that never fit are left out.
+    flips: Vec<(f64, u32)>,
+    /// Cost and loads of the choice in hand, up to rounding.
+    cost: f64,
+    loads: Vec<f64>,
+    tried: usize,
+}
+
+/// Sums that were changed back and forth are trusted up to this share.
+const ROUNDING: f64 = 1e-11;
+
+impl<'a> Trial<'a> {
+    /// The trial and the bound that the prices give.
+    fn new(items: &'a Items, costs: &'a [f64], prices: &[f64]) -> (Self, f64) {
+        let mut bound = items.worth(prices);
+        let (inside, loads) = (vec![false; costs.len()], vec![0.0; prices.len()]);
+        let mut trial = Self { items, costs, inside, flips: Vec::new(), cost: 0.0, loads, tried: 0 };
+        let reduced = items.reduced_costs(costs, prices).into_iter().enumerate();
+        for (item, reduced) in reduced.filter(|(item, _)| items.fits(*item)) {
+            bound += reduced.min(0.0);
+            trial.flips.push((reduced.abs(), item as u32));
+            if reduced < 0.0 {
+                trial.flip(item);
+            }
+        }
+        (trial, bound)
+    }
+
+    fn flip(&mut self, item: usize) {
+        self.inside[item] ^= true;
+        let sign = if self.inside[item] { 1.0 } else { -1.0 };
+        self.cost += sign * self.costs[item];
+        self.loads.iter_mut().zip(self.items.weights(item)).for_each(|(load, weight)| *load += sign * weight);
+    }
+
+    /// Whether a choice that fits costs less than the level; `None` when there are too many to try.
+    fn beats(mut self, bound: f64, level: f64) -> Option<bool> {
+        let room = level - bound;
+        self.flips.retain(|(penalty, _)| *penalty < room);
+        // The dearest first: then a branch ends soon.
+        self.flips.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.search(0, room, level)
+    }
+
+    /// Tries the flips from a place on, as long as they cost less than the room that is left.
+    fn search(&mut self, from: usize, room: f64, level: f64) -> Option<bool> {
+        if room <= 0.0 {
+            return Some(false);
+        }
+        self.tried += 1;
+        if self.tried > MOST_TRIED {
+            return None;
+        }
+        if self.is_better(level) {
+            return Some(true);
+        }
+        let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= room);
+        for place in from.max(affordable)..self.flips.len() {
+            let (penalty, item) = self.flips[place];
+            self.flip(item as usize);
+            let beaten = self.search(place + 1, room - penalty, level);
+            self.flip(item as usize);
+            if beaten != Some(false) {
+                return beaten;
+            }
+        }
+        Some(false)
+    }
+
+    fn is_better(&self, level: f64) -> bool {
+        let cheap = self.cost < level + ROUNDING * self.cost.abs();
+        cheap && self.items.nearly_hold(&self.loads, ROUNDING) && self.is_better_exactly(level)
+    }
+
+    fn is_better_exactly(&self, level: f64) -> bool {
+        let chosen: Vec<u32> = (0..self.costs.len() as u32).filter(|item| self.inside[*item as usize]).collect();
+        let cost: f64 = chosen.iter().map(|item| self.costs[*item as usize]).sum();
+        cost < level && self.items.holds(&chosen)
+    }
+}

@@ -1,0 +1,94 @@
+//! Which errors of a tile count, and how steep the loss is at them: the one place where squared, absolute,
+//! one-sided, pinball and range-based errors differ.
+//!
+//! Errors are measured as by how much a cost is predicted too low, u = c − ĉ. The loss of a tile is the sum of
+//! slope · u, whatever the kind; for squared errors the slope is half the derivative. Where u is 0, so is the
+//! slope; where u is no number, slope · u is none either.
+
+#![allow(unsafe_code, reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block")]
+
+use super::lanes::{Instructions, LANES, Lane, Lanes};
+
+/// Which errors count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// All of them.
+    Both,
+    /// Those that can mislead, by the bits of the best decision.
+    OneSided,
+    /// Under- and over-prediction with weights of their own, per cost.
+    Pinball,
+    /// Those beyond the end of a cost's range.
+    Sensitive,
+}
+
+/// What is known about a row, in tiles.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Truth<'a> {
+    pub(super) costs: &'a [[f32; LANES]],
+    /// One bit per cost, two tiles to a word: whether the best decision chooses it. Empty unless bits aim.
+    pub(super) chosen: &'a [u32],
+    /// Ends of ranges; empty unless they aim.
+    pub(super) limits: &'a [[f32; LANES]],
+}
+
+impl Truth<'_> {
+    /// Whether these tiles are there as far as the aim looks at them.
+    pub(super) fn covers<const AIM: u8>(&self, tiles: usize) -> bool {
+        let bits = AIM == Aim::OneSided as u8 || AIM == Aim::Sensitive as u8;
+        self.costs.len() >= tiles
+            && (!bits || 2 * self.chosen.len() >= tiles)
+            && (AIM != Aim::Sensitive as u8 || self.limits.len() >= tiles)
+    }
+}
+
+/// Calls a function with the constants that fit a loss: whether errors are absolute, and its [`Aim`].
+macro_rules! with_kind {
+    ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {
+        match $kind {
+            (false, Aim::Both) => $module::$pass::<false, 0>($($arg),*),
+            (false, Aim::OneSided) => $module::$pass::<false, 1>($($arg),*),
+            (false, Aim::Pinball) => $module::$pass::<false, 2>($($arg),*),
+            (false, Aim::Sensitive) => $module::$pass::<false, 3>($($arg),*),
+            (true, Aim::Both) => $module::$pass::<true, 0>($($arg),*),
+            (true, Aim::OneSided) => $module::$pass::<true, 1>($($arg),*),
+            (true, Aim::Pinball) => $module::$pass::<true, 2>($($arg),*),
+            (true, Aim::Sensitive) => $module::$pass::<true, 3>($($arg),*),
+        }
+    };
+}
+pub(super) use with_kind;
+
+/// The slope of every error of a tile of a row.
+///
+/// # Safety
+/// The row must cover the tile ([`Truth::covers`]).
+#[inline(always)]
+pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    under: Lanes,
+    truth: &Truth<'_>,
+    tile: usize,
+    tau: Option<&Lane>,
+) -> Lanes {
+    let one = here.splat(1.0);
+    let signed = if ABSOLUTE { under.sign().or(one).and(under.nonzero()) } else { under };
+    match AIM {
+        0 => signed,
+        1 => {
+            // SAFETY: the caller's promise.
+            let turn = here.signs(unsafe { truth.chosen.get_unchecked(tile / 2) }, tile % 2);
+            let turned = under.xor(turn);
+            if ABSOLUTE { one.or(turn).and(turned.positive()) } else { turned.above_zero().xor(turn) }
+        }
+        2 => {
+            let tau = here.read(tau.map_or(&[1.0; LANES], |tau| &tau.0));
+            signed.times(tau.or_where_minus(one.minus(tau), under))
+        }
+        _ => {
+            let free = here.read(&truth.limits[tile]).minus(here.read(&truth.costs[tile]));
+            let beyond = under.plus(free).xor(here.signs(&truth.chosen[tile / 2], tile % 2));
+            signed.and(beyond.positive())
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What the kernel reads about rows: true costs as they lie in the table, decisions as bits, and the numbers
+//! by which features act on a batch.
+
+use super::Setup;
+use super::kernel::{Batch, ROWS};
+use super::lanes::LANES;
+use super::run::Length;
+use super::slope::{Aim, Truth};
+use crate::data::Matrix;
+use crate::label::Labelled;
+
+/// True costs, best decisions and ends of ranges of all rows, in tiles. The last tile of a row, where it is
+/// not whole, is a copy filled up with zeros.
+pub(super) struct Table<'a> {
+    costs: &'a Matrix,
+    limits: Option<&'a Matrix>,
+    /// One bit per cost, two tiles to a word; empty unless bits aim.
+    chosen: Vec<u32>,
+    tails: Tails,
+}
+
+/// The tiles of all rows that are not whole; empty where all are.
+#[derive(Default)]
+struct Tails {
+    costs: Vec<[f32; LANES]>,
+    limits: Vec<[f32; LANES]>,
+    chosen: Vec<u32>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(data: &'a Labelled, aim: Aim, limits: Option<&'a Matrix>) -> Self {
+        let costs = data.data().costs();
+        let bits = matches!(aim, Aim::OneSided | Aim::Sensitive);
+        let mut table = Self { costs, limits, chosen: Vec::new(), tails: Tails::default() };
+        if bits {
+            table.chosen = vec![0; data.len() * table.words()];
+        }
+        if !costs.cols().is_multiple_of(LANES) {
+            table.tails.costs = tails(costs);
+            table.tails.limits = limits.map(tails).unwrap_or_default();
+            table.tails.chosen = vec![0; if bits { data.len() } else { 0 }];
+        }
+        if bits {
+            (0..data.len()).for_each(|row| table.choose(row, data.best(row).indices()));
+        }
+        table
+    }
+
+    fn words(&self) -> usize {
+        self.whole().div_ceil(2)
+    }
+
+    fn choose(&mut self, row: usize, indices: &[u32]) {
+        let (words, whole) = (self.words(), self.whole());
+        for j in indices {
+            let (tile, bit) = (*j as usize / LANES, j % LANES as u32);
+            if tile < whole {
+                self.chosen[row * words + tile / 2] |= 1 << (bit + if tile % 2 == 1 { LANES as u32 } else { 0 });
+            } else {
+                self.tails.chosen[row] |= 1 << bit;
+            }
+        }
+    }
+
+    /// Whole tiles per row.
+    pub(super) fn whole(&self) -> usize {
+        self.costs.cols() / LANES
+    }
+
+    /// The whole tiles of a row.
+    pub(super) fn truth(&self, row: usize) -> Truth<'_> {
+        let tiles = |matrix: &'a Matrix| matrix.row(row).as_chunks().0;
+        let words = self.words();
+        let chosen = self.chosen.get(row * words..(row + 1) * words).unwrap_or_default();
+        Truth { costs: tiles(self.costs), chosen, limits: self.limits.map(tiles).unwrap_or_default() }
+    }
+
+    /// The last tile of a row, if it is not whole.
+    pub(super) fn tail(&self, row: usize) -> Truth<'_> {
+        let Tails { costs, limits, chosen } = &self.tails;
+        Truth {
+            costs: costs.get(row..=row).unwrap_or_default(),
+            chosen: chosen.get(row..=row).unwrap_or_default(),
+            limits: limits.get(row..=row).unwrap_or_default(),
+        }
+    }
+}
+
+fn tails(matrix: &Matrix) -> Vec<[f32; LANES]> {
+    let tail = |row: usize| {
+        let mut out = [0.0; LANES];
+        out.iter_mut().zip(matrix.row(row).as_chunks::<LANES>().1).for_each(|(to, from)| *to = *from);
+        out
+    };
+    (0..matrix.rows()).map(tail).collect()
+}
+
+/// Rows in their order, cut into steps, each padded to whole fours by repeating its last row.
+pub(super) struct Plan<'a> {
+    order: &'a [usize],
+    batch: usize,
+    whole: Vec<[Truth<'a>; ROWS]>,
+    tail: Vec<[Truth<'a>; ROWS]>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(table: &'a Table<'_>, order: &'a [usize], batch: usize) -> Self {
+        let fours = |truth: &dyn Fn(usize) -> Truth<'a>| -> Vec<[Truth<'a>; ROWS]> {
+            let four = |rows: &[usize]| std::array::from_fn(|i| truth(rows[i.min(rows.len() - 1)]));
+            order.chunks(batch).flat_map(|step| step.chunks(ROWS).map(four)).collect()
+        };
+        let whole = fours(&|row| table.truth(row));
+        let tail = if table.tails.costs.is_empty() { Vec::new() } else { fours(&|row| table.tail(row)) };
+        Self { order, batch, whole, tail }
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Rows per step.
+    pub(super) fn batch(&self) -> usize {
+        self.batch
+    }
+
+    pub(super) fn steps(&self) -> usize {
+        self.order.len().div_ceil(self.batch)
+    }
+
+    /// Most fours of a step.
+    pub(super) fn fours(&self) -> usize {
+        self.batch.min(self.order.len()).div_ceil(ROWS)
+    }
+
+    /// The rows of a step.
+    pub(super) fn rows(&self, step: usize) -> &'a [usize] {
+        self.order.chunks(self.batch).nth(step).unwrap_or_default()
+    }
+
+    /// Number of a step's first four.
+    pub(super) fn first_four(&self, step: usize) -> usize {
+        step * self.batch.div_ceil(ROWS)
+    }
+
+    /// The fours of a step, of whole tiles or of the last one.
+    pub(super) fn truths(&self, step: usize, tail: bool) -> &[[Truth<'a>; ROWS]] {
+        let all = if tail { &self.tail } else { &self.whole };
+        let first = self.first_four(step);
+        let count = self.rows(step).len().div_ceil(ROWS);
+        all.get(first..first + count).unwrap_or_default()
+    }
+}
+
+/// Numbers of rows for the kernel, four rows beside each other, one four after the other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Numbers {
+    ahead: Vec<[f32; ROWS]>,
+    back: Vec<[f32; ROWS]>,
+}
+
+impl Numbers {
+    pub(super) fn clear(&mut self) {
+        self.ahead.clear();
+        self.back.clear();
+    }
+
+    /// Adds the rows of a step.
+    pub(super) fn push(&mut self, setup: &Setup<'_>, rows: &[usize], lengths: &[Length]) {
+        for (four, lengths) in rows.chunks(ROWS).zip(lengths.chunks(ROWS)) {
+            let (mut ahead, mut back) = ([0.0; ROWS], [0.0; ROWS]);
+            for (i, (row, length)) in four.iter().zip(lengths).enumerate() {
+                ahead[i] = -length.stretch as f32;
+                back[i] = -(setup.slope_factor(*row, rows.len()) / length.divisor) as f32;
+            }
+            for q in 0..setup.width {
+                let feature = |i: usize| four.get(i).map_or(0.0, |row| setup.features_of(*row)[q]);
+                self.ahead.push(std::array::from_fn(|i| ahead[i] * feature(i)));
+                self.back.push(std::array::from_fn(|i| back[i] * feature(i)));
+            }
+        }
+    }
+
+    /// The rows of a step whose numbers begin with this four.
+    pub(super) fn batch<'b>(&'b self, first: usize, truths: &'b [[Truth<'b>; ROWS]], width: usize) -> Batch<'b> {
+        let range = first * width..(first + truths.len()) * width;
+        Batch { ahead: &self.ahead[range.clone()], back: &self.back[range], truths, soon: &[], distance: 0 }
+    }
+}
