@@ -33,7 +33,7 @@ pub mod start;
 
 use ascent::Goal;
 use candidates::Candidates;
-use edges::{Distances, edge_index, num_edges};
+use edges::{Distances, check_costs, edge_index};
 use local::LocalSearch;
 use one_tree::OneTree;
 use plan::Plan;
@@ -244,11 +244,7 @@ impl TourSearch {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
-        if costs.len() != num_edges(self.nodes) {
-            let (found, right) = (costs.len(), num_edges(self.nodes));
-            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
-        }
-        Ok(())
+        check_costs(self.nodes, costs)
     }
 }
 

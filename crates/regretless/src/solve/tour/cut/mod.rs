@@ -11,7 +11,7 @@
 //! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
 //! * `memory`: what is kept of an instance.
 
-use super::edges::num_edges;
+use super::edges::check_costs;
 use super::memory::TourMemory;
 use super::search::{Incumbent, Rules};
 use crate::decision::Decision;
@@ -169,11 +169,7 @@ impl TourCut {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
-        if costs.len() != num_edges(self.nodes) {
-            let (found, right) = (costs.len(), num_edges(self.nodes));
-            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
-        }
-        Ok(())
+        check_costs(self.nodes, costs)
     }
 
     /// Warm where the costs moved little; what fails or ends at a limit that way is done from nothing.

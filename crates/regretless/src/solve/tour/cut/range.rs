@@ -53,30 +53,67 @@ pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, F
 
 /// Ranges of the edges out of the basis, and those edges with the smallest absolute reduced costs.
 fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Vec<Near>) {
-    let nodes = distances.nodes();
-    let mut found = Ranges { lower: vec![f64::NEG_INFINITY; stand.len()], upper: vec![f64::INFINITY; stand.len()] };
-    let mut near = Vec::new();
+    let mut found = Ranges::infinite(stand.len());
+    let mut near = Nearest::new(SORTED * distances.nodes());
     // Edges come in the order of their numbers.
     let mut edge = 0;
-    prices.scan(distances, f64::INFINITY, |i, j, reduced| {
-        let cost = distances.between(i, j);
-        match stand[edge] {
-            Stand::Basic => {}
-            Stand::Upper => found.upper[edge] = cost - reduced.min(0.0),
-            Stand::Lower | Stand::Zero | Stand::Nonbasic => found.lower[edge] = cost - reduced.max(0.0),
+    prices.rows(distances, |i, reduced| {
+        let costs = &distances.row(i)[i as usize + 1..];
+        let limits = found.lower[edge..].iter_mut().zip(costs).zip(reduced);
+        limits.for_each(|((lower, cost), reduced)| *lower = cost - reduced.max(0.0));
+        for (j, (cost, reduced)) in (i + 1..).zip(costs.iter().zip(reduced)) {
+            match stand[edge] {
+                Stand::Basic => {}
+                Stand::Upper => {
+                    (found.lower[edge], found.upper[edge]) = (f64::NEG_INFINITY, cost - reduced.min(0.0));
+                    near.offer(Near { margin: reduced.abs(), ends: [i, j], upper: true });
+                }
+                Stand::Lower | Stand::Zero | Stand::Nonbasic => {
+                    if reduced.abs() <= near.most {
+                        near.offer(Near { margin: reduced.abs(), ends: [i, j], upper: false });
+                    }
+                }
+            }
+            edge += 1;
         }
-        if stand[edge] != Stand::Basic {
-            near.push(Near { margin: reduced.abs(), ends: [i, j], upper: stand[edge] == Stand::Upper });
-        }
-        edge += 1;
     });
-    let order = |a: &Near, b: &Near| a.margin.total_cmp(&b.margin).then(a.ends.cmp(&b.ends));
-    if near.len() > SORTED * nodes {
-        near.select_nth_unstable_by(SORTED * nodes, order);
-        near.truncate(SORTED * nodes);
+    (found, near.sorted())
+}
+
+/// Collects the edges with the smallest margins.
+struct Nearest {
+    count: usize,
+    list: Vec<Near>,
+    /// Edges with greater margins are not among the smallest.
+    most: f64,
+}
+
+impl Nearest {
+    fn new(count: usize) -> Self {
+        Self { count, list: Vec::with_capacity(4 * count), most: f64::INFINITY }
     }
-    near.sort_unstable_by(order);
-    (found, near)
+
+    fn offer(&mut self, near: Near) {
+        self.list.push(near);
+        if self.list.len() == 4 * self.count {
+            self.thin_out();
+        }
+    }
+
+    /// Keeps as many as are wanted.
+    fn thin_out(&mut self) {
+        if self.list.len() > self.count {
+            let (_, last, _) = self.list.select_nth_unstable_by(self.count - 1, Near::order);
+            self.most = last.margin;
+            self.list.truncate(self.count);
+        }
+    }
+
+    fn sorted(mut self) -> Vec<Near> {
+        self.thin_out();
+        self.list.sort_unstable_by(Near::order);
+        self.list
+    }
 }
 
 /// An edge out of the basis.
@@ -87,6 +124,12 @@ struct Near {
     ends: Ends,
     /// Whether its value is 1.
     upper: bool,
+}
+
+impl Near {
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        self.margin.total_cmp(&other.margin).then(self.ends.cmp(&other.ends))
+    }
 }
 
 /// What the ratio tests look at.

@@ -11,7 +11,7 @@ use super::root::{Family, Root};
 use crate::decision::Decision;
 use crate::solve::memory::{Memory, Sample};
 use crate::solve::relax::{Ranger, Ranges, Relaxation, Relaxer};
-use crate::solve::tour::edges::num_edges;
+use crate::solve::tour::edges::check_costs;
 use crate::solve::{Failure, Solution, Status};
 
 /// Trees grown before the linear relaxation.
@@ -87,11 +87,7 @@ impl TourRelaxation {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
-        if costs.len() != num_edges(self.nodes) {
-            let (found, right) = (costs.len(), num_edges(self.nodes));
-            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
-        }
-        Ok(())
+        check_costs(self.nodes, costs)
     }
 
     /// Warm where the costs moved little; what fails that way is tried from nothing.
