@@ -54,6 +54,17 @@ impl Machine {
     }
 }
 
+/// Processor, and how busy it already is: what a reader of times must know.
+pub fn host() -> String {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let processor = read("/proc/cpuinfo");
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown processor");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let load = read("/proc/loadavg");
+    let load = load.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown");
+    format!("{}, {cores} cores, load of the machine at the start: {load}", model.trim_start_matches([' ', '\t', ':']))
+}
+
 /// Work whose rate is a limit.
 trait Work: Send {
     /// Does it once; returns how much it was.

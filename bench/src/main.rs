@@ -4,8 +4,6 @@
 //! Python process per peer (`peers/`), checks that all found the same, and prints tables of medians and ratios. A
 //! peer that is not installed or refuses is skipped with a word.
 
-#![allow(clippy::print_stdout, reason = "a benchmark reports")]
-
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -34,10 +32,12 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<()> {
-    let report = match cli.race {
+    let host = machine::host();
+    let mut report = match cli.race {
         Race::Methods => methods::race(cli)?,
         Race::Solvers => solvers::race(cli)?,
         Race::Training => training::race(cli)?,
     };
+    report.notes.insert(0, host);
     report.write(cli)
 }

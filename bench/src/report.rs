@@ -1,6 +1,7 @@
 //! What a race found: tables on the screen, as Markdown and as CSV, and the raw figures as JSON.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use regretless::{Error, Result};
@@ -68,7 +69,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 }
 
 impl Report {
-    /// Prints the tables and keeps them beside the raw figures.
+    /// Keeps the tables beside the raw figures and prints them.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -77,13 +78,13 @@ impl Report {
         let tables: Vec<String> = self.tables.iter().map(Table::markdown).collect();
         let notes: String = self.notes.iter().map(|note| format!("* {note}\n")).collect();
         let text = format!("{}\n{notes}", tables.join("\n"));
-        println!("{text}");
         save(&folder.join("results.md"), &text)?;
         for (number, table) in self.tables.iter().enumerate() {
             save(&folder.join(format!("table-{}.csv", number + 1)), &table.csv())?;
         }
         save(&folder.join("results.json"), &format!("{:#}\n", Value::Array(self.raw.clone())))?;
-        println!("written to {}", folder.display());
+        // Whoever reads along may have seen enough; the files are there.
+        let _ = writeln!(std::io::stdout(), "{text}\nwritten to {}", folder.display());
         Ok(())
     }
 }

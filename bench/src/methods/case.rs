@@ -8,6 +8,7 @@ use regretless::data::{Dataset, Matrix, npy};
 use regretless::predict::{Predictor, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec};
 
+use crate::args::Cli;
 use crate::epochs::{SEED, order};
 
 /// Size of a step.
@@ -23,7 +24,7 @@ pub struct Method {
 }
 
 /// What is trained; ten samples are the default on both sides.
-pub const METHODS: [Method; 3] = [
+const METHODS: [Method; 3] = [
     Method { label: "SPO+", samples: 0 },
     Method { label: "PFYL(samples=1)", samples: 1 },
     Method { label: "PFYL", samples: 10 },
@@ -37,8 +38,7 @@ pub struct Case {
     pub train: usize,
     /// Rows that test.
     pub test: usize,
-    /// Epochs of each method.
-    pub epochs: usize,
+    epochs: usize,
 }
 
 impl Case {
@@ -60,8 +60,13 @@ impl Case {
         self.benchmark.to_string()
     }
 
-    /// Epochs of PyEPO: as many as ours, so that regrets can be compared, but none takes more than minutes.
-    pub fn pyepo_epochs(&self, method: &Method) -> usize {
+    /// The methods that are wanted, by names such as `KS32 SPO+`.
+    pub fn methods(&self, cli: &Cli) -> Vec<&'static Method> {
+        METHODS.iter().filter(|method| cli.wants(&format!("{} {}", self.name(), method.label))).collect()
+    }
+
+    /// Epochs on both sides; fewer of the methods that take minutes.
+    pub fn epochs_of(&self, method: &Method) -> usize {
         if method.samples > 1 { self.epochs.div_ceil(3) } else { self.epochs }
     }
 }

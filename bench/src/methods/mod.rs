@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 mod case;
 mod ours;
 
-use case::{Case, METHODS, RATE, Table as Rows};
+use case::{Case, Method, RATE, Table as Rows};
 
 use crate::args::Cli;
 use crate::epochs::{BATCH, Epochs};
@@ -67,7 +67,7 @@ pub fn race(cli: &Cli) -> Result<Report> {
         Table::new("Goals: times as fast as PyEPO, one thread", &["problem", "method", "goal", "reached", "met"]);
     let mut report = Report::default();
     let mut versions = Vec::new();
-    for case in Case::all(cli.smoke)?.into_iter().filter(|case| cli.wants(&case.name())) {
+    for case in Case::all(cli.smoke)?.into_iter().filter(|case| !case.methods(cli).is_empty()) {
         eprintln!("bench: {}", case.name());
         let found = Found::measure(cli, &case)?;
         found.rows(&case, &mut table);
@@ -104,9 +104,10 @@ struct Found {
 impl Found {
     fn measure(cli: &Cli, case: &Case) -> Result<Self> {
         let rows = Rows::generate(case)?;
-        let single = ours::runs(case, &rows, 1)?;
-        let double = ours::runs(case, &rows, 2)?;
-        let answer = if cli.no_peers { None } else { race_pyepo(cli, case, &rows)? };
+        let methods = case.methods(cli);
+        let single = ours::runs(case, &rows, (&methods, 1))?;
+        let double = ours::runs(case, &rows, (&methods, 2))?;
+        let answer = if cli.no_peers { None } else { race_pyepo(cli, case, (&rows, &methods))? };
         let (version, pyepo) = answer.map_or((None, Vec::new()), |answer| (Some(answer.version), answer.runs));
         Ok(Self { single, double, pyepo, version })
     }
@@ -159,13 +160,13 @@ fn agreement(ours: &Epochs, theirs: &Epochs) -> String {
     }
 }
 
-fn race_pyepo(cli: &Cli, case: &Case, rows: &Rows) -> Result<Option<PyepoAnswer>> {
+fn race_pyepo(cli: &Cli, case: &Case, (rows, methods): (&Rows, &[&Method])) -> Result<Option<PyepoAnswer>> {
     let folder = cli.folder()?.join(case.name());
     fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
     rows.write(case, &folder)?;
-    let methods: Vec<Value> = METHODS
+    let methods: Vec<Value> = methods
         .iter()
-        .map(|method| json!({ "label": method.label, "samples": method.samples, "epochs": case.pyepo_epochs(method) }))
+        .map(|method| json!({ "label": method.label, "samples": method.samples, "epochs": case.epochs_of(method) }))
         .collect();
     let job = json!({
         "folder": Path::new(&folder), "problem": rows.problem, "methods": methods, "batch": BATCH, "rate": RATE,

@@ -11,16 +11,16 @@ use regretless::train::{Method, Recipe, Select, Settings, Task};
 use regretless::watch::Silent;
 
 use super::Run;
-use super::case::{Case, METHODS, RATE, Table};
+use super::case::{Case, Method as Known, RATE, Table};
 use crate::epochs::{BATCH, Epochs, SEED, train_timed};
 
-/// Trains every method.
-pub fn runs(case: &Case, table: &Table, threads: usize) -> Result<Vec<Run>> {
+/// Trains every method on so many threads.
+pub fn runs(case: &Case, table: &Table, (methods, threads): (&[&Known], usize)) -> Result<Vec<Run>> {
     let oracle = Oracle::new(table.problem.build()?).with_threads(Threads::new(threads)?);
     let data = Labelled::solve(table.data.clone(), &oracle, &Silent)?;
     let split = Split::in_order(data.len(), [case.train, 0, case.test])?;
     let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
-    METHODS.iter().map(|method| run(&task, table, method.label, case.pyepo_epochs(method))).collect()
+    methods.iter().map(|method| run(&task, table, method.label, case.epochs_of(method))).collect()
 }
 
 fn run(task: &Task<'_>, table: &Table, label: &str, epochs: usize) -> Result<Run> {

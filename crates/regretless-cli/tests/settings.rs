@@ -119,7 +119,7 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
 #[test]
 fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
     let shop = Workshop::with_knapsack();
-    let table = "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nseed = 4\n";
+    let table = "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nseed = 4\nselect = 'last'\n";
     shop.write("first.toml", &format!("{table}loss = 'MAE(O,S)'\nepochs = 3\n"));
     shop.run("train --config first.toml --out first.safetensors").succeeded();
     shop.write("tune.toml", &format!("{table}loss = 'SPO+'\ninit_from = 'first.safetensors'\n"));

@@ -89,10 +89,10 @@ impl Threads {
         init: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
     ) {
-        let mut queue: Vec<(f64, (usize, &mut T))> =
-            slots.iter_mut().enumerate().map(|(index, slot)| (expected(index), (index, slot))).collect();
-        queue.sort_by(|a, b| b.0.total_cmp(&a.0));
-        self.share_out(queue.into_iter().map(|(_, slot)| slot), init, work);
+        if self.count() == 1 {
+            return self.fill(slots, init, work);
+        }
+        self.share_out(longest_first(slots, expected).into_iter(), init, work);
     }
 
     /// Whoever is free takes the next slots of the queue: one at a time, a few where very many are left, so
@@ -124,6 +124,14 @@ impl Threads {
     }
 }
 
+/// Slots and their indices, those of which most is expected first.
+fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(usize, &mut T)> {
+    let slots = slots.iter_mut().enumerate();
+    let mut queue: Vec<(f64, (usize, &mut T))> = slots.map(|slot| (expected(slot.0), slot)).collect();
+    queue.sort_by(|a, b| b.0.total_cmp(&a.0));
+    queue.into_iter().map(|(_, slot)| slot).collect()
+}
+
 /// Most slots that a thread takes at once, and the share of what is left for its threads that it takes.
 const MOST_AT_ONCE: usize = 64;
 const SHARE: usize = 1024;
@@ -136,7 +144,7 @@ fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut
 
 #[cfg(test)]
 mod tests {
-    use super::Threads;
+    use super::{Threads, longest_first};
 
     #[test]
     fn results_do_not_depend_on_the_number_of_threads() {
@@ -151,19 +159,11 @@ mod tests {
 
     #[test]
     fn the_longest_piece_starts_first_and_every_slot_is_filled_once() {
-        let seen = std::sync::Mutex::new(Vec::new());
         let mut out = vec![0; 9];
         let expected = [1.0, 5.0, 2.0, 5.0, 0.0, 9.0, 1.0, 1.0, 3.0];
-        Threads::one().fill_longest_first(
-            &mut out,
-            |index| expected[index],
-            || (),
-            |(), index, slot| {
-                *slot += 1;
-                seen.lock().unwrap().push(index);
-            },
-        );
-        assert_eq!(*seen.lock().unwrap(), [5, 1, 3, 8, 2, 0, 6, 7, 4]);
+        let order: Vec<usize> = longest_first(&mut out, |i| expected[i]).into_iter().map(|(index, _)| index).collect();
+        assert_eq!(order, [5, 1, 3, 8, 2, 0, 6, 7, 4]);
+        Threads::one().fill_longest_first(&mut out, |i| expected[i], || (), |(), _, slot| *slot += 1);
         Threads::new(3).unwrap().fill_longest_first(&mut out, |i| expected[i], || (), |(), _, slot| *slot += 1);
         assert_eq!(out, [2; 9]);
     }

@@ -70,7 +70,7 @@ Examples:
   regretless train --data long.csv --instance-column day --cost-column price --problem p.toml
   regretless train --benchmark SP5x5 --loss 'MAE(O,S) then SPO+ lr 0.001 epochs 5'
   regretless train --benchmark SP5x5 --loss SPO+ --init-from model.safetensors --out tuned.safetensors")]
-    Train(Call<TrainOptions>),
+    Train(Box<Call<TrainOptions>>),
 
     /// Measure the regret of a model or of anybody's predictions
     #[command(after_help = "\
@@ -104,7 +104,7 @@ Examples:
   regretless compare
   regretless compare --benchmark SP5x5 --losses 'MSE;MAE(O,S)' --seeds 20
   regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
-    Compare(Call<CompareOptions>),
+    Compare(Box<Call<CompareOptions>>),
 }
 
 /// A command's own options and those of every command.

@@ -54,11 +54,11 @@ pub fn run(command: Command) -> Result<Option<Error>> {
     match command {
         Command::Generate(call) => perform(call, "generate", generate::run),
         Command::Label(call) => perform(call, "label", label::run),
-        Command::Train(call) => perform(call, "train", train::run),
+        Command::Train(call) => perform(*call, "train", train::run),
         Command::Evaluate(call) => perform(call, "evaluate", evaluate::run),
         Command::Decide(call) => perform(call, "decide", decide::run),
         Command::Solve(call) => perform(call, "solve", solve::run),
-        Command::Compare(call) => perform(call, "compare", compare::run),
+        Command::Compare(call) => perform(*call, "compare", compare::run),
     }
 }
 

@@ -43,9 +43,12 @@ pub fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
+/// Cost vectors of one kind and its name.
+pub type Kind = (&'static str, Vec<Vec<f64>>);
+
 /// A benchmark with costs of three kinds: true, predicted by ordinary least squares, and 2·predicted − true as the
 /// SPO+ loss asks for.
-pub fn kinds(benchmark: Benchmark, instances: usize) -> (ProblemSpec, [(&'static str, Vec<Vec<f64>>); 3]) {
+pub fn kinds(benchmark: Benchmark, instances: usize) -> (ProblemSpec, [Kind; 3]) {
     let (spec, data) = benchmark.generate(Recipe::paper(instances.max(ROWS), 135)).unwrap();
     let (truth, predicted) = (wide(&data), least_squares(&data));
     let mixed = truth.iter().zip(&predicted).map(|(c, h)| c.iter().zip(h).map(|(c, h)| 2.0 * h - c).collect());

@@ -69,7 +69,7 @@ impl Parts<'_> {
                 Ok(Some(answers)) => known.extend(answers),
                 Ok(None) => {}
                 Err(reason) => {
-                    warnings.push(format!("{}: not used, its rows are solved again: {reason}", path.display()))
+                    warnings.push(format!("{}: not used, its rows are solved again: {reason}", path.display()));
                 }
             }
         }

@@ -8,6 +8,8 @@
 //! Decisions that are best for the mixture are less a matter of luck, and every loss can be trained on them.
 //! Features are compared by Euclidean distance as they stand in the table; ties go to the earlier row, and an
 //! instance is no neighbour of itself. Where there are fewer than k others, all of them count.
+//! The mixture is solved once; released code of the field solves k mixtures, one per neighbour, and averages their
+//! decisions, which is then no decision any more.
 //!
 //! Source: Schutte, Postek and Yorke-Smith, "Robust losses for decision-focused learning" (2024).
 //! Needs one solve per training row, before training. Use it on noisy costs and few rows.

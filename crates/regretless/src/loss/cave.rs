@@ -15,7 +15,7 @@
 //! Solves per evaluation: one projection (a quadratic programme, counted as such). Needs the best decisions and a problem
 //! that knows the constraints that bind there. Whole numbers other than 0 and 1 are refused: between their bounds
 //! nothing binds, and the cone of a best decision may be empty.
-//! Use it where projections are much cheaper than solves. The exact projection is the faster one here.
+//! Use CaVE+ where projections are much cheaper than solves: CaVE projects faster, but trains to more regret.
 
 use std::fmt;
 
@@ -67,11 +67,16 @@ impl Cave {
         Ok(Self { ratio, projection })
     }
 
-    /// The loss, if the problem allows it.
+    /// The loss, if the problem and this build of the crate allow it.
     ///
     /// # Errors
-    /// When decisions are no vertices of the relaxation.
+    /// When decisions are no vertices of the relaxation, or the interior-point method is missing.
     pub fn build(self, oracle: &Oracle) -> Result<Self> {
+        if self.projection != Projection::Exact && !cfg!(feature = "clarabel") {
+            let message =
+                "CaVE+ needs Clarabel, which this build was made without (cargo feature `clarabel`); use CaVE";
+            return Err(Error::setting(message));
+        }
         let instead = "use a loss without cones, such as MAE(O,S) or SPO+";
         oracle.problem().decides_at_vertices().then_some(self).ok_or_else(|| Error::Capability {
             method: self.to_string(),

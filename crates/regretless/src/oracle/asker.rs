@@ -187,12 +187,12 @@ impl<'a> Asker<'a> {
 
     fn solve_with_memory(&self, engine: &mut Engine, costs: &[f64], (store, spot): (&Store, Spot)) -> Answer {
         let mut memory = store.take(spot);
-        if self.help.settings.certify {
-            if let Some(solution) = engine.certify(costs, &memory) {
-                self.oracle.counters.count(Kind::Certified);
-                store.put(spot, memory);
-                return Ok(solution);
-            }
+        if self.help.settings.certify
+            && let Some(solution) = engine.certify(costs, &memory)
+        {
+            self.oracle.counters.count(Kind::Certified);
+            store.put(spot, memory);
+            return Ok(solution);
         }
         if !self.help.settings.warm {
             memory.forget();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use regretless::Error;
 use regretless::data::synthetic::{Recipe, shortest_path};
 use regretless::loss::LossSpec;
-use regretless::problem::{Benchmark, Cvrp, Problem, ProblemSpec, Sense, TopK};
+use regretless::problem::{Benchmark, Problem, ProblemSpec, Sense, TopK};
 #[cfg(feature = "highs")]
-use regretless::problem::{Domain, LinearBuilder, LinearProblem};
+use regretless::problem::{Cvrp, Domain, LinearBuilder, LinearProblem};
 use regretless::solve::Limits;
 use regretless::solve::relax::{RangeKind, Relaxation};
 use regretless::train::{Method, Select, Settings};
@@ -129,7 +129,8 @@ fn run_all([one, three]: &[Setting; 2]) -> usize {
 
 #[test]
 fn every_method_runs_on_paths() {
-    assert_eq!(run_all(&named("SP3x3")), methods().len());
+    let without_basis = usize::from(cfg!(not(feature = "highs")));
+    assert_eq!(run_all(&named("SP3x3")), methods().len() - without_basis, "a basis comes from HiGHS");
 }
 
 #[test]
@@ -172,7 +173,7 @@ fn every_method_runs_on_a_mixed_integer_programme_or_says_what_it_misses() {
 fn every_method_lowers_the_validation_regret_of_the_untrained_model() {
     let (problem, data) = "SP5x5".parse::<Benchmark>().unwrap().generate(Recipe::paper(200, 3)).unwrap();
     let setting = Setting::new(problem, data, [128, 72, 0], 1);
-    for label in methods() {
+    for label in methods().into_iter().filter(|label| misses(&label.parse().unwrap(), &setting).is_none()) {
         let rounds = setting.train(&label, Settings { epochs: 6, ..quick() }).unwrap().report.rounds;
         let regret = |round: usize, epoch: usize| rounds[round].epochs[epoch].validation_regret.unwrap();
         let (first, last) = (regret(0, 0), regret(rounds.len() - 1, rounds[rounds.len() - 1].best_epoch));

@@ -83,7 +83,7 @@ fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
 fn values(names: &[String], decision: &Decision) -> String {
     let mut text = String::from("name,value\n");
     for (index, value) in decision.iter() {
-        let name = &names[index as usize];
+        let name = &names[index];
         let quoted = name.contains([',', '"', '\n', '\r']);
         let name = if quoted { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.clone() };
         let _ = writeln!(text, "{name},{value}");

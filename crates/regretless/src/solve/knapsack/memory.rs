@@ -2,16 +2,19 @@
 //!
 //! A warm search is told that something at most as dear as the old choice exists, not what it is: whatever
 //! cannot get there is dropped from the start, and the choice is found by the search itself. That is sound for
-//! any drift, so none is too large.
+//! any drift, so none is too large. Which of several best choices a search finds depends on its way; a choice is
+//! therefore given from memory only if it is the only one, and costs on a grid, where ties abound, are solved from
+//! nothing.
 //!
 //! The certificate: at any prices u ≤ 0 of the capacities b every choice x costs
 //! c·x ≥ u·b + Σ min(0, r_j) + Σ |r_j| over the items on the wrong side of r_j = c_j − u·w_j. Under the new costs
 //! and the old prices only a few items can change sides without costing more than the old choice; these are
-//! tried out, all combinations that the bound leaves open. If none fits and is cheaper, the old choice is best.
+//! tried out, all combinations that the bound leaves open. If none but the old choice fits and is as cheap, that is
+//! the best.
 
+use super::KnapsackSearch;
 use super::best::least_gain;
 use super::items::Items;
-use super::{KnapsackSearch, grid};
 use crate::decision::Decision;
 use crate::solve::Solution;
 use crate::solve::memory::{Keepsake, Memory};
@@ -38,6 +41,12 @@ impl KnapsackMemory {
         Self { chosen: decision.indices().into(), prices: prices.into() }
     }
 
+    /// Whether it can be of this knapsack.
+    pub(super) fn fits(&self, items: &Items) -> bool {
+        let last = self.chosen.last().map_or(0, |last| *last as usize + 1);
+        self.prices.len() + 1 == items.rows() && last <= items.count()
+    }
+
     /// What the old choice costs now.
     pub(super) fn cost(&self, costs: &[f64]) -> f64 {
         self.chosen.iter().map(|item| costs[*item as usize]).sum()
@@ -47,13 +56,12 @@ impl KnapsackMemory {
 impl KnapsackSearch {
     /// The choice in memory, if it is proved to be still the cheapest.
     pub(super) fn prove_again(&self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        let known = memory.recall::<KnapsackMemory>()?;
+        let known = memory.recall::<KnapsackMemory>().filter(|known| known.fits(&self.items))?;
         let cost = known.cost(costs);
-        let grain = grid::step(&costs.iter().map(|cost| cost.min(0.0))).unwrap_or(0.0);
-        let level = cost - least_gain(cost, grain);
-        let (trial, bound) = Trial::new(&self.items, costs, &known.prices);
-        let beaten = trial.beats(bound, level)?;
-        (!beaten).then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
+        let level = cost + least_gain(cost, 0.0);
+        let (trial, bound) = Trial::new((&self.items, costs), known);
+        let rivalled = trial.rivalled(bound, level)?;
+        (!rivalled).then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
     }
 }
 
@@ -61,6 +69,7 @@ impl KnapsackSearch {
 struct Trial<'a> {
     items: &'a Items,
     costs: &'a [f64],
+    known: &'a KnapsackMemory,
     /// The choice in hand: at first items on the side their reduced cost wants.
     inside: Vec<bool>,
     /// What it costs at least to put an item on its other side; items that never fit are left out.
@@ -76,11 +85,11 @@ const ROUNDING: f64 = 1e-11;
 
 impl<'a> Trial<'a> {
     /// The trial and the bound that the prices give.
-    fn new(items: &'a Items, costs: &'a [f64], prices: &[f64]) -> (Self, f64) {
-        let mut bound = items.worth(prices);
-        let (inside, loads) = (vec![false; costs.len()], vec![0.0; prices.len()]);
-        let mut trial = Self { items, costs, inside, flips: Vec::new(), cost: 0.0, loads, tried: 0 };
-        let reduced = items.reduced_costs(costs, prices).into_iter().enumerate();
+    fn new((items, costs): (&'a Items, &'a [f64]), known: &'a KnapsackMemory) -> (Self, f64) {
+        let mut bound = items.worth(&known.prices);
+        let (inside, loads) = (vec![false; costs.len()], vec![0.0; known.prices.len()]);
+        let mut trial = Self { items, costs, known, inside, flips: Vec::new(), cost: 0.0, loads, tried: 0 };
+        let reduced = items.reduced_costs(costs, &known.prices).into_iter().enumerate();
         for (item, reduced) in reduced.filter(|(item, _)| items.fits(*item)) {
             bound += reduced.min(0.0);
             trial.flips.push((reduced.abs(), item as u32));
@@ -98,8 +107,8 @@ impl<'a> Trial<'a> {
         self.loads.iter_mut().zip(self.items.weights(item)).for_each(|(load, weight)| *load += sign * weight);
     }
 
-    /// Whether a choice that fits costs less than the level; `None` when there are too many to try.
-    fn beats(mut self, bound: f64, level: f64) -> Option<bool> {
+    /// Whether another choice that fits costs less than the level; `None` when there are too many to try.
+    fn rivalled(mut self, bound: f64, level: f64) -> Option<bool> {
         let room = level - bound;
         self.flips.retain(|(penalty, _)| *penalty < room);
         // The dearest first: then a branch ends soon.
@@ -116,30 +125,30 @@ impl<'a> Trial<'a> {
         if self.tried > MOST_TRIED {
             return None;
         }
-        if self.is_better(level) {
+        if self.is_rival(level) {
             return Some(true);
         }
         let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= room);
         for place in from.max(affordable)..self.flips.len() {
             let (penalty, item) = self.flips[place];
             self.flip(item as usize);
-            let beaten = self.search(place + 1, room - penalty, level);
+            let rivalled = self.search(place + 1, room - penalty, level);
             self.flip(item as usize);
-            if beaten != Some(false) {
-                return beaten;
+            if rivalled != Some(false) {
+                return rivalled;
             }
         }
         Some(false)
     }
 
-    fn is_better(&self, level: f64) -> bool {
+    fn is_rival(&self, level: f64) -> bool {
         let cheap = self.cost < level + ROUNDING * self.cost.abs();
-        cheap && self.items.nearly_hold(&self.loads, ROUNDING) && self.is_better_exactly(level)
+        cheap && self.items.nearly_hold(&self.loads, ROUNDING) && self.is_rival_exactly(level)
     }
 
-    fn is_better_exactly(&self, level: f64) -> bool {
+    fn is_rival_exactly(&self, level: f64) -> bool {
         let chosen: Vec<u32> = (0..self.costs.len() as u32).filter(|item| self.inside[*item as usize]).collect();
         let cost: f64 = chosen.iter().map(|item| self.costs[*item as usize]).sum();
-        cost < level && self.items.holds(&chosen)
+        cost < level && chosen[..] != *self.known.chosen && self.items.holds(&chosen)
     }
 }

@@ -159,18 +159,16 @@ impl Solver for KnapsackSearch {
         let scale = self.load(costs)?;
         self.solve_root(Model::Whole);
         let prices = self.root_prices(scale);
-        let known = memory.take::<KnapsackMemory>().map(|known| known.cost(costs));
-        let mut solution = self.search(costs, scale, known);
-        let done = solution.status == Status::Optimal && self.workshop.best.meets_expectation();
-        if known.is_some() && !done {
-            solution = self.solve(costs)?;
-        }
+        let known = memory.take::<KnapsackMemory>().filter(|known| known.fits(&self.items) && lie_on_no_grid(costs));
+        let warm = known.map(|known| self.search(costs, scale, Some(known.cost(costs))));
+        let unique = |warm: &Solution| warm.status == Status::Optimal && self.workshop.best.is_the_only_one();
+        let solution = warm.filter(unique).map_or_else(|| self.solve(costs), Ok)?;
         memory.keep(KnapsackMemory::new(&solution.decision, &prices));
         Ok(solution)
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        let usable = self.limits.gap == 0.0 && costs.len() == self.items.count();
+        let usable = self.limits.gap == 0.0 && costs.len() == self.items.count() && lie_on_no_grid(costs);
         usable.then(|| self.prove_again(costs, memory)).flatten()
     }
 }
@@ -178,7 +176,7 @@ impl Solver for KnapsackSearch {
 impl KnapsackSearch {
     /// Searches below the root, which is solved; `known` is what a choice is known to cost.
     fn search(&mut self, costs: &[f64], scale: f64, known: Option<f64>) -> Solution {
-        let grain = grid::step(&costs.iter().map(|cost| cost.min(0.0))).map_or(0.0, |step| step * scale);
+        let grain = grain(costs).map_or(0.0, |step| step * scale);
         self.workshop.best.reset(grain, self.limits.gap);
         if let Some(known) = known {
             self.workshop.best.expect(known * scale);
@@ -209,4 +207,14 @@ impl KnapsackSearch {
             Status::Optimal
         }
     }
+}
+
+/// The step of the grid on which all costs lie that matter.
+fn grain(costs: &[f64]) -> Option<f64> {
+    grid::step(&costs.iter().map(|cost| cost.min(0.0)))
+}
+
+/// Whether ties are as good as impossible.
+fn lie_on_no_grid(costs: &[f64]) -> bool {
+    grain(costs).is_none()
 }

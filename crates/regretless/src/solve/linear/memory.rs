@@ -5,6 +5,11 @@
 //! vertex is optimal still. That takes a factor of the basis, one solve for the duals and one pass over the
 //! matrix, and no pivot. A problem over whole numbers has such a certificate where its linear relaxation has
 //! the same optimum.
+//!
+//! Which of several optimal vertices is found depends on the way. An answer is therefore given from memory only if
+//! every reduced cost out of the basis is plainly not zero, so that the vertex is the only one; otherwise the
+//! problem is solved from nothing. A search over whole numbers has no such test: of points whose costs differ by less
+//! than HiGHS's tolerance the old one may win.
 
 use std::sync::Arc;
 
@@ -17,8 +22,8 @@ use crate::solve::{Failure, Solution, Solver, Status};
 /// Drift up to which a linear solve starts from the old basis, and a search from the old point.
 pub(super) const MOST_DRIFT: [f64; 2] = [0.5, 0.5];
 
-/// How far a reduced cost may have the wrong sign, next to a greatest cost of [`GREATEST`].
-const TOLERANCE: f64 = 1e-11 * GREATEST;
+/// How far a reduced cost must be from zero, next to a greatest cost of [`GREATEST`]; ten times what HiGHS lets pass.
+const PLAIN: f64 = 1e-8 * GREATEST;
 
 /// What was found last.
 #[derive(Debug)]
@@ -83,7 +88,10 @@ impl LinearSearch {
             return Ok(None);
         }
         let found = self.read(lp, true, scale)?;
-        Ok(self.model.check(&self.point.value).is_ok().then(|| self.solution(costs, &found)))
+        let unique =
+            lp.basis().is_some_and(|basis| self.is_only_optimum(&basis, &self.point.reduced_cost, &self.point.dual));
+        let sound = unique && self.model.check(&self.point.value).is_ok();
+        Ok(sound.then(|| self.solution(costs, &found)))
     }
 
     /// The optimum over whole numbers, from a known point; nothing if that fails.
@@ -121,7 +129,7 @@ impl LinearSearch {
         stays.then(|| Solution::optimal(known.decision.clone(), known.decision.dot(costs)))
     }
 
-    /// Whether a basis is optimal, given that it is feasible.
+    /// Whether a basis is optimal, and no other vertex is, given that it is feasible.
     fn stays_optimal(&mut self, costs: &[f64], basis: &Basis) -> Result<bool, Failure> {
         self.price(costs);
         let mut lp = self.take_lp()?;
@@ -136,21 +144,22 @@ impl LinearSearch {
         let mut duals = Vec::new();
         lp.duals(&costs, &mut duals)?;
         self.lp = Some(lp);
-        Ok(self.is_dual_feasible(basis, &duals))
-    }
-
-    fn is_dual_feasible(&self, basis: &Basis, duals: &[f64]) -> bool {
         let mut reduced = self.costs.clone();
         for (row, dual) in duals.iter().enumerate().filter(|(_, dual)| **dual != 0.0) {
             self.model.rows.entries(row).for_each(|(column, entry)| reduced[column] -= dual * entry);
         }
-        let right = |((stand, slope), [lower, upper]): ((&Stand, &f64), &[f64; 2])| match stand {
+        Ok(self.is_only_optimum(basis, &reduced, &duals))
+    }
+
+    /// Whether every way out of a vertex costs something, given reduced costs and duals of its basis.
+    fn is_only_optimum(&self, basis: &Basis, reduced: &[f64], duals: &[f64]) -> bool {
+        let dear = |((stand, slope), [lower, upper]): ((&Stand, &f64), &[f64; 2])| match stand {
             Stand::Basic => true,
-            Stand::Lower => *slope >= -TOLERANCE || lower == upper,
-            Stand::Upper => *slope <= TOLERANCE || lower == upper,
-            Stand::Zero | Stand::Nonbasic => slope.abs() <= TOLERANCE || lower == upper,
+            Stand::Lower => *slope > PLAIN || lower == upper,
+            Stand::Upper => *slope < -PLAIN || lower == upper,
+            Stand::Zero | Stand::Nonbasic => lower == upper,
         };
-        basis.columns.iter().zip(&reduced).zip(&self.model.column_bounds).all(right)
-            && basis.rows.iter().zip(duals).zip(&self.model.row_bounds).all(right)
+        basis.columns.iter().zip(reduced).zip(&self.model.column_bounds).all(dear)
+            && basis.rows.iter().zip(duals).zip(&self.model.row_bounds).all(dear)
     }
 }

@@ -37,6 +37,9 @@ const UNUSED_WHEN_SMALL: [&CStr; 5] = [
     c"mip_allow_cut_separation_at_nodes",
 ];
 
+/// Binary digits of a value that is not whole.
+const DIGITS: f64 = 34.0;
+
 /// The greatest cost HiGHS sees.
 const GREATEST: f64 = 128.0;
 
@@ -121,12 +124,16 @@ impl LinearSearch {
         scale
     }
 
-    /// Rounds the point where it is whole up to tolerance, and brings it within its bounds.
+    /// Rounds the point where it is whole up to tolerance, the rest to ten digits, since later ones depend on the way
+    /// to a vertex, and brings it within its bounds.
     fn tidy(&mut self) {
         for (column, value) in self.point.value.iter_mut().enumerate() {
             let tolerance = if self.model.integer[column] { 1e-5 } else { 1e-9 };
             if (*value - value.round()).abs() <= tolerance {
                 *value = value.round();
+            } else if !self.model.integer[column] {
+                let unit = (value.abs().log2().floor() - DIGITS).exp2();
+                *value = (*value / unit).round() * unit;
             }
             let [lower, upper] = self.model.column_bounds[column];
             *value = value.max(lower).min(upper);

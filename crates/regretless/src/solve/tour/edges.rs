@@ -73,8 +73,18 @@ impl Distances {
             rest = below;
         }
         self.mirror();
-        self.scale = costs.iter().fold(0.0, |most, cost| cost.abs().max(most));
-        self.grain = GRAINS.into_iter().find(|grain| all_multiples(costs, *grain));
+        self.scale = scale_of(costs);
+        self.grain = Self::grain_of(costs);
+    }
+
+    /// The decimal unit all these costs are multiples of, if there is one.
+    pub(super) fn grain_of(costs: &[f64]) -> Option<f64> {
+        GRAINS.into_iter().find(|grain| all_multiples(costs, *grain))
+    }
+
+    /// The noise of totals under these costs.
+    pub(super) fn noise_of(costs: &[f64], nodes: usize) -> f64 {
+        1e-12 * scale_of(costs) * nodes as f64
     }
 
     /// Copies what is above the diagonal below it, tile by tile, so that both stay in cache.
@@ -166,6 +176,10 @@ impl Distances {
         let closing = order.last().zip(order.first()).map_or(0.0, |(last, first)| self.between(*last, *first));
         order.windows(2).map(|pair| self.between(pair[0], pair[1])).sum::<f64>() + closing
     }
+}
+
+fn scale_of(costs: &[f64]) -> f64 {
+    costs.iter().fold(0.0, |most, cost| cost.abs().max(most))
 }
 
 /// Rows and columns that are mirrored together.

@@ -7,6 +7,11 @@
 //! takes one tree; where the old proof was a search it takes one tree per node of it. Multipliers that
 //! just prove a tour fail after the slightest drift: where proofs are wanted they are moved until they prove it
 //! even with dearer edges.
+//!
+//! Which of several cheapest tours a search finds depends on its way. A tour is therefore given from memory only
+//! if it is the only one: proofs are made with its edges dearer by a hair ε. Another tour lacks at least two
+//! of them, so that it costs at least 2ε more. Whatever is not proved so is searched for from nothing, and so are
+//! costs that are multiples of a unit, where ties abound.
 
 use super::ascent::Goal;
 use super::edges::{Distances, edge_ends};
@@ -25,6 +30,8 @@ const FEW_STEPS: usize = 8;
 const MARGINS: [f64; 3] = [0.03, 0.01, 0.003];
 /// Trees grown to get such multipliers.
 const MARGIN_STEPS: usize = 25;
+/// By how many times the noise of totals edges are made dearer.
+const HAIR: f64 = 4.0;
 /// Drift up to which a search starts warm, and up to which a certificate is tried.
 pub(super) const MOST_DRIFT: f64 = 0.12;
 pub(super) const MOST_PROVED: f64 = 0.04;
@@ -79,6 +86,14 @@ impl TourMemory {
     }
 }
 
+/// These costs with the edges of a tour dearer by a hair.
+fn dearer(costs: &[f64], tour: &[u32], nodes: usize) -> Vec<f64> {
+    let hair = HAIR * Distances::noise_of(costs, nodes);
+    let mut dearer = costs.to_vec();
+    tour.iter().for_each(|edge| dearer[*edge as usize] += hair);
+    dearer
+}
+
 /// The nodes of a tour in its order, from the sorted numbers of its edges.
 fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
     let mut joined = vec![[u32::MAX; 2]; nodes];
@@ -101,8 +116,9 @@ fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
 impl TourSearch {
     pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut Memory) -> Solution {
         let known = memory.take::<TourMemory>().filter(|known| known.fits(self.nodes, costs));
-        let warm = known.map(|known| self.run_from(costs, &known));
-        let solution = warm.filter(|warm| warm.status != Status::LimitReached).unwrap_or_else(|| self.run(costs));
+        let warm =
+            known.filter(|_| Distances::grain_of(costs).is_none()).and_then(|known| self.run_from(costs, &known));
+        let solution = warm.unwrap_or_else(|| self.run(costs));
         let searched = self.search.plan.root() != Hint::NONE;
         let plan = self.search.plan.take();
         if !searched && memory.wants_proof() {
@@ -114,8 +130,17 @@ impl TourSearch {
         solution
     }
 
-    fn run_from(&mut self, costs: &[f64], known: &TourMemory) -> Solution {
-        let rules = self.take_up(costs, known);
+    /// The cheapest tour, from what is known; `None` unless it is the only one.
+    fn run_from(&mut self, costs: &[f64], known: &TourMemory) -> Option<Solution> {
+        let found = self.search_from(&dearer(costs, &known.tour, self.nodes), known);
+        let tour = found.decision.indices();
+        let unique = found.status == Status::Optimal && (*tour == *known.tour || self.is_unique(costs, tour));
+        let objective = found.decision.dot(costs);
+        unique.then(|| Solution::optimal(found.decision, objective))
+    }
+
+    fn search_from(&mut self, costs: &[f64], known: &TourMemory) -> Solution {
+        let rules = self.take_up(costs, &known.tour, &known.multipliers);
         if self.nodes > DENSE_NODES {
             self.tree.grow(&self.distances, &self.multipliers);
             self.find_neighbours();
@@ -134,14 +159,40 @@ impl TourSearch {
         self.search((costs, rules), bound, known.plan.as_ref())
     }
 
-    /// Starts from the old tour and its multipliers.
-    fn take_up(&mut self, costs: &[f64], known: &TourMemory) -> Rules {
+    /// Starts from a tour and multipliers.
+    fn take_up(&mut self, costs: &[f64], tour: &[u32], multipliers: &[f64]) -> Rules {
         let rules = self.load(costs);
         self.multipliers.clear();
-        self.multipliers.extend_from_slice(&known.multipliers);
+        self.multipliers.extend_from_slice(multipliers);
         self.best = Incumbent::default();
-        self.best.offer(&mut known.tour.to_vec(), costs, &rules);
+        self.best.offer(&mut tour.to_vec(), costs, &rules);
         rules
+    }
+
+    /// Whether the tour just found is the only cheapest one, by the proof just found.
+    fn is_unique(&mut self, costs: &[f64], tour: &[u32]) -> bool {
+        let plan = self.search.plan.take();
+        let multipliers = std::mem::take(&mut self.multipliers);
+        let proved = self.proves((costs, tour), &multipliers, plan.as_ref());
+        self.search.plan = plan.unwrap_or_default();
+        proved
+    }
+
+    /// Whether multipliers, and a tree if there is one, prove a tour the only cheapest one without further ado.
+    fn proves(&mut self, (costs, tour): (&[f64], &[u32]), multipliers: &[f64], plan: Option<&Plan>) -> bool {
+        let costs = &dearer(costs, tour, self.nodes);
+        let rules = self.take_up(costs, tour, multipliers);
+        let bound = self.tree.grow(&self.distances, &self.multipliers);
+        if bound > self.best.level {
+            return true;
+        }
+        let Some(plan) = plan else { return false };
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.keep_survivors(bound);
+        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
+        let task = Task { costs, rules, bound, guide: Some(plan), strict: true };
+        let (_, complete) = self.search.run(&task, &mut self.best);
+        complete && *self.best.edges == *tour
     }
 
     /// Moves the multipliers so that they prove the tour with some margin, as far as that can be had.
@@ -164,24 +215,14 @@ impl TourSearch {
         }
     }
 
-    /// The tour in memory, if what is kept with it still proves it the cheapest.
+    /// The tour in memory, if what is kept with it still proves it the only cheapest one.
     pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         let known = memory.recall::<TourMemory>().filter(|known| known.may_prove(self.nodes, costs))?;
-        let rules = self.take_up(costs, known);
-        let bound = self.tree.grow(&self.distances, &self.multipliers);
-        let proved = bound > self.best.level || self.follows(known, (costs, rules), bound);
+        let proved = self.proves((costs, &known.tour), &known.multipliers, known.plan.as_ref());
         let decision = || Decision::choosing(known.tour.iter().copied());
-        proved.then(|| Solution::optimal(decision(), self.best.cost))
-    }
-
-    /// Whether every node of the old tree can be closed by one tree and no better tour turns up.
-    fn follows(&mut self, known: &TourMemory, (costs, rules): (&[f64], Rules), bound: f64) -> bool {
-        let Some(plan) = &known.plan else { return false };
-        self.reduced.reduce(&self.distances, &self.multipliers);
-        self.keep_survivors(bound);
-        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
-        let task = Task { costs, rules, bound, guide: Some(plan), strict: true };
-        let (_, complete) = self.search.run(&task, &mut self.best);
-        complete && *self.best.edges == *known.tour
+        proved.then(decision).map(|decision| {
+            let objective = decision.dot(costs);
+            Solution::optimal(decision, objective)
+        })
     }
 }

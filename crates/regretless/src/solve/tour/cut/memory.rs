@@ -44,6 +44,10 @@ impl RootMemory {
         })
     }
 
+    pub(super) fn nodes(&self) -> usize {
+        self.potentials.len()
+    }
+
     pub(super) fn edges(&self) -> &[Ends] {
         &self.edges
     }

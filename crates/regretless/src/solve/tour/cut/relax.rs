@@ -90,11 +90,15 @@ impl TourRelaxation {
         check_costs(self.nodes, costs)
     }
 
-    /// Warm where the costs moved little; what fails that way is tried from nothing.
+    /// Warm where the costs moved little. Which of several optimal points is found depends on the way: what may not be
+    /// the only one is solved from nothing.
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Relaxed, Failure> {
         self.check(costs)?;
-        let known = memory.take::<RelaxedMemory>().filter(|known| known.sample.drift(costs) <= MOST_DRIFT);
+        let near = |known: &RelaxedMemory| known.root.nodes() == self.nodes && known.sample.drift(costs) <= MOST_DRIFT;
+        let known = memory.take::<RelaxedMemory>().filter(|known| near(known));
         let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());
+        let warm =
+            warm.filter(|_| self.solved.as_ref().is_some_and(|root| root.is_only_optimum(&self.begin.distances)));
         let relaxed = warm.map_or_else(|| self.solve(costs), Ok)?;
         let solved = self.solved.as_ref().and_then(|root| RootMemory::of(root, &self.begin.distances));
         if let Some(root) = solved {

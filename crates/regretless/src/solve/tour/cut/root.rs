@@ -12,7 +12,7 @@ use super::ring::loose_rings;
 use super::support::Support;
 use crate::solve::Failure;
 use crate::solve::cutting::Tail;
-use crate::solve::highs::{Lp, Outcome, Simplex};
+use crate::solve::highs::{Lp, Outcome, Simplex, Stand};
 use crate::solve::tour::cut::begin::number;
 use crate::solve::tour::edges::Distances;
 
@@ -20,6 +20,9 @@ use crate::solve::tour::edges::Distances;
 pub(super) const LITTLE: f64 = 0.01;
 /// Rounds in a row that may gain less.
 pub(super) const PATIENCE: u32 = 2;
+
+/// How far from zero a reduced cost must be to be none, as the linear relaxation sees costs.
+const PLAIN: f64 = 1e-8;
 
 /// Which cuts a relaxation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +136,21 @@ impl Root {
             self.master.add_edges(distances, &edges)?;
         }
         Ok((bound, edges.len()))
+    }
+
+    /// Whether every way out of the point costs something, so that it is the only optimum.
+    pub(super) fn is_only_optimum(&self, distances: &Distances) -> bool {
+        let Some(basis) = self.master.stands() else { return false };
+        let nodes = distances.nodes();
+        let hair = PLAIN / self.master.factor();
+        let plain = |number: f64| number.abs() > hair;
+        let columns = self.master.edges.iter().zip(&basis.columns).filter(|(_, stand)| **stand != Stand::Basic);
+        let reduced = |[i, j]: Ends| self.prices.reduced(distances.between(i, j), i, j);
+        let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
+        let mut only = columns.into_iter().all(|(ends, _)| plain(reduced(*ends)))
+            && rows.all(|(dual, stand)| *stand == Stand::Basic || plain(dual));
+        self.prices.scan(distances, hair, |i, j, _| only &= self.present[number(nodes, [i, j]) as usize]);
+        only
     }
 
     /// Whether an edge is a column.
