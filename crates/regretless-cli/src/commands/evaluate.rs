@@ -31,11 +31,13 @@ pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
         (None, Some(file)) => Case::of_predictions(file, options, session)?,
         _ => return Err(Error::setting("nothing to judge; give either --model or --predictions")),
     };
-    let before = case.oracle.counts().total();
+    let before = case.oracle.counts();
     let found = case.measure(options.unambiguous.unwrap_or(false), session)?;
-    let solves = case.oracle.counts().total() - before;
+    let counts = case.oracle.counts() - before;
+    let solves = counts.total();
     let mut shown = json(&found)?;
     shown["solves"] = json!(solves);
+    shown["solves_by_kind"] = json!(counts);
     shown["problem"] = json!(case.oracle.problem().name());
     let mut report = Report { json: shown, ..Report::default() };
     tell(&found, solves, &mut report);

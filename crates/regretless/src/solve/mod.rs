@@ -28,6 +28,11 @@ pub mod tour;
 
 /// Finds cheapest decisions; one per thread.
 pub trait Solver: Send {
+    /// Nodes of the last search, if the engine counts them.
+    fn nodes(&self) -> Option<u64> {
+        None
+    }
+
     /// The decision with the lowest total cost.
     ///
     /// # Errors

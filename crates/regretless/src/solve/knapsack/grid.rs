@@ -7,7 +7,7 @@ const MOST_STEPS: f64 = 1e9;
 
 /// The largest step of which all these numbers are multiples, up to rounding in their last digit;
 /// `None` when there is no such step among whole numbers and decimals.
-pub(super) fn step(numbers: &(impl Iterator<Item = f64> + Clone)) -> Option<f64> {
+pub(in crate::solve) fn step(numbers: &(impl Iterator<Item = f64> + Clone)) -> Option<f64> {
     let total: f64 = numbers.clone().map(f64::abs).sum();
     (0..=MOST_DECIMALS).map(|decimals| 10_f64.powi(decimals)).find_map(|factor| {
         if total * factor > MOST_STEPS {

@@ -22,8 +22,10 @@ mod tableau;
 
 use self::dual::End;
 pub use self::facts::KnapsackFacts;
+pub(super) use self::grid::step;
 use self::items::{Items, power_of_two_near};
 use self::memory::KnapsackMemory;
+pub(super) use self::refresh::invert;
 pub use self::relax::{Basic, LpPoint};
 use self::search::{Search, Workshop};
 use self::tableau::{Source, Tableau};
@@ -146,6 +148,10 @@ impl KnapsackSearch {
 }
 
 impl Solver for KnapsackSearch {
+    fn nodes(&self) -> Option<u64> {
+        Some(self.nodes)
+    }
+
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let scale = self.load(costs)?;
         self.solve_root(Model::Whole);
@@ -211,7 +217,7 @@ impl KnapsackSearch {
 
 /// The step of the grid on which all costs lie that matter.
 fn grain(costs: &[f64]) -> Option<f64> {
-    grid::step(&costs.iter().map(|cost| cost.min(0.0)))
+    step(&costs.iter().map(|cost| cost.min(0.0)))
 }
 
 /// Whether ties are as good as impossible.

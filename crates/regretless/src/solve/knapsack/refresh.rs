@@ -67,7 +67,7 @@ impl Tableau {
 }
 
 /// The inverse of a small matrix by Gauss and Jordan; `None` when it has none to working precision.
-pub(super) fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+pub(in crate::solve) fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = matrix.len();
     for (i, row) in matrix.iter_mut().enumerate() {
         row.extend((0..size).map(|j| f64::from(u8::from(i == j))));

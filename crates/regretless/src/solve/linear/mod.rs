@@ -7,18 +7,21 @@
 //! whole up to tolerance, and the whole point, columns without predicted costs included, is checked
 //! against every row before it is given out.
 //!
-//! [`LinearFacts`] is what the linear relaxation knows. Small models are solved without presolve, and searches
-//! without the feasibility-jump heuristic: on a knapsack of 32 items both cost more than the search itself, as do
-//! searches within the search, symmetry and cuts below the root.
+//! [`LinearFacts`] is what the linear relaxation knows. Searches over few columns go to a tableau of our own first
+//! (`small`), with a memory or without. HiGHS solves small models without presolve, and searches without the
+//! feasibility-jump heuristic: on a knapsack of 32 items both cost more than the search itself, as do searches within
+//! the search, symmetry and cuts below the root.
 
 mod facts;
 mod memory;
+mod small;
 
 pub use facts::LinearFacts;
 
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use self::small::{Small, Wish};
 use super::highs::{Lp, Model, Outcome, Point, Simplex};
 use super::memory::Memory;
 use super::{Failure, Limits, Solution, Solver, Status};
@@ -36,6 +39,9 @@ const UNUSED_WHEN_SMALL: [&CStr; 5] = [
     c"mip_detect_symmetry",
     c"mip_allow_cut_separation_at_nodes",
 ];
+
+/// Limits below this many nodes are for HiGHS alone.
+const FEWEST_NODES: u64 = 1_000_000;
 
 /// Binary digits of a value that is not whole.
 const DIGITS: f64 = 34.0;
@@ -60,8 +66,10 @@ pub struct LinearSearch {
     model: Arc<Model>,
     predicted: Arc<[usize]>,
     limits: Limits,
-    /// Built at the first solve, so that making an engine cannot fail.
+    /// Built at the first solve that needs it, so that making an engine cannot fail.
     lp: Option<Lp>,
+    /// Present if the model is one for it.
+    small: Option<Small>,
     costs: Vec<f64>,
     /// What the costs of the last solve were multiplied by.
     scale: f64,
@@ -70,14 +78,19 @@ pub struct LinearSearch {
     start: Option<Box<[f64]>>,
     /// The same problem without whole numbers, once somebody asked for a proof.
     twin: Option<Box<Self>>,
+    /// Of the last search over whole numbers.
+    nodes: Option<u64>,
 }
 
 impl LinearSearch {
     /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`, whose
     /// cost in the model is 0.
     pub fn new(model: Arc<Model>, predicted: Arc<[usize]>, limits: Limits) -> Self {
+        // With few nodes to spend HiGHS is better: it knows how to find a point without any.
+        let small = if limits.nodes >= FEWEST_NODES { Small::of(&model) } else { None };
         let (costs, point) = (Vec::new(), Point::default());
-        Self { model, predicted, limits, lp: None, costs, scale: 1.0, point, start: None, twin: None }
+        let (lp, start, twin, nodes) = (None, None, None, None);
+        Self { model, predicted, limits, lp, small, costs, scale: 1.0, point, start, twin, nodes }
     }
 
     fn take_lp(&mut self) -> Result<Lp, Failure> {
@@ -140,11 +153,25 @@ impl LinearSearch {
         }
     }
 
+    /// Searches a small model; nothing when it is none, or HiGHS must decide.
+    fn search_small(&mut self, costs: &[f64]) -> Option<Solution> {
+        let mut small = self.small.take()?;
+        let scale = self.price(costs);
+        let wish = Wish { costs: &self.costs, offset: self.model.offset * scale, gap: self.limits.gap, scale };
+        let proof = small.search(&wish, &mut self.point.value);
+        self.small = Some(small);
+        let proof = proof?;
+        self.tidy();
+        self.model.check(&self.point.value).ok()?;
+        self.nodes = Some(proof.nodes);
+        Some(self.solution(costs, &Search { finished: true, bound: proof.bound / scale, scale }))
+    }
+
     /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved, unscaled.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<Search, Failure> {
         lp.forget()?;
-        if let Some(start) = &self.start {
-            lp.set_start(start)?;
+        if let Some(start) = self.start.take() {
+            lp.set_start(&start)?;
         }
         let outcome = lp.solve()?;
         match outcome {
@@ -163,6 +190,7 @@ impl LinearSearch {
     /// Reads the point and tidies it.
     fn read(&mut self, lp: &Lp, finished: bool, scale: f64) -> Result<Search, Failure> {
         let bound = if self.is_whole() { lp.bound()? } else { lp.objective() } / scale;
+        self.nodes = if self.is_whole() { Some(lp.nodes()?) } else { None };
         lp.read_point(&mut self.point)?;
         self.tidy();
         Ok(Search { finished, bound, scale })
@@ -251,7 +279,15 @@ impl LinearSearch {
 }
 
 impl Solver for LinearSearch {
+    fn nodes(&self) -> Option<u64> {
+        self.nodes
+    }
+
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.nodes = None;
+        if let Some(solution) = self.search_small(costs) {
+            return Ok(solution);
+        }
         let mut lp = self.take_lp()?;
         let mut answer = self.solve_with(&mut lp, costs);
         if matches!(answer, Err(Failure::Engine(_))) && !self.is_whole() {

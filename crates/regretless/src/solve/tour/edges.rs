@@ -42,6 +42,14 @@ pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, us
     })
 }
 
+/// Whether these can be the costs of a tour through this many nodes.
+pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
+    if nodes < 3 {
+        return Err(Failure::Infeasible);
+    }
+    check_costs(nodes, costs)
+}
+
 /// Costs of all edges as a square table, so that a row is read in one sweep. A node is infinitely
 /// far from itself.
 #[derive(Debug, Clone, Default)]
@@ -128,19 +136,6 @@ impl Distances {
     #[inline]
     pub fn row(&self, node: u32) -> &[f64] {
         &self.values[node as usize * self.nodes..][..self.nodes]
-    }
-
-    /// Adds to the cost of the edge between two nodes; scale and grain stay as they were.
-    pub(super) fn add(&mut self, [one, other]: [usize; 2], by: f64) {
-        self.values[one * self.nodes + other] += by;
-        self.values[other * self.nodes + one] += by;
-    }
-
-    /// The root of the mean squared cost.
-    pub(super) fn root_mean_square(&self) -> f64 {
-        let finite = self.values.iter().filter(|cost| cost.is_finite());
-        let (count, total) = finite.fold((0, 0.0), |(count, total), cost| (count + 1, total + cost * cost));
-        (total / f64::from(count.max(1))).sqrt()
     }
 
     /// Largest absolute cost.

@@ -4,12 +4,11 @@
 //! The old tour is the first incumbent of a warm search, the old multipliers are where its ascent starts, and
 //! the old tree guides the search. The certificate is Held and Karp's (1970): the cheapest 1-tree under the new
 //! costs and the old multipliers bounds every tour, so that a tour that costs no more is the cheapest. It
-//! takes one tree; where the old proof was a search it takes one tree per node of it. Multipliers that
-//! just prove a tour fail after the slightest drift: where proofs are wanted they are moved until they prove it
-//! even with dearer edges.
+//! takes one tree; where the old proof was a search it takes one tree per node of it. A proof that just
+//! holds fails after the slightest drift: where proofs are wanted one is sought that holds even with dearer edges.
 //!
 //! Which of several cheapest tours a search finds depends on its way. A tour is therefore given from memory only
-//! if it is the only one: proofs are made with its edges dearer by a hair ε. Another tour lacks at least two
+//! if it is the only one: it is defended with its edges dearer by a hair ε. Another tour lacks at least two
 //! of them, so that it costs at least 2ε more. Whatever is not proved so is searched for from nothing, and so are
 //! costs that are multiples of a unit, where ties abound.
 
@@ -25,15 +24,13 @@ use crate::solve::{Limits, Solution, Status};
 
 /// Trees grown at the root of a warm search before it follows the old tree.
 const FEW_STEPS: usize = 8;
-/// How much dearer edges may become under multipliers that still prove their tour, next to the root mean square
-/// of all costs; the first that can be had is taken.
-const MARGINS: [f64; 3] = [0.03, 0.01, 0.003];
-/// Trees grown to get such multipliers.
-const MARGIN_STEPS: usize = 25;
-/// By how many times the noise of totals edges are made dearer.
+/// By how many times the noise of totals edges are made dearer to see whether a tour is the only one.
 const HAIR: f64 = 4.0;
+/// By how much edges are made dearer to get a proof that lasts, next to the root mean square of all costs; the
+/// first proof that can be had is taken.
+const MARGINS: [f64; 3] = [0.01, 0.002, 0.0002];
 /// Drift up to which a search starts warm, and up to which a certificate is tried.
-pub(super) const MOST_DRIFT: f64 = 0.12;
+pub(super) const MOST_DRIFT: f64 = 0.06;
 pub(super) const MOST_PROVED: f64 = 0.04;
 
 /// A tour, and what bounds it.
@@ -86,11 +83,10 @@ impl TourMemory {
     }
 }
 
-/// These costs with the edges of a tour dearer by a hair.
-fn dearer(costs: &[f64], tour: &[u32], nodes: usize) -> Vec<f64> {
-    let hair = HAIR * Distances::noise_of(costs, nodes);
+/// These costs with the edges of a tour dearer.
+fn dearer(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
     let mut dearer = costs.to_vec();
-    tour.iter().for_each(|edge| dearer[*edge as usize] += hair);
+    tour.iter().for_each(|edge| dearer[*edge as usize] += by);
     dearer
 }
 
@@ -116,39 +112,44 @@ fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
 impl TourSearch {
     pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut Memory) -> Solution {
         let known = memory.take::<TourMemory>().filter(|known| known.fits(self.nodes, costs));
-        let warm =
-            known.filter(|_| Distances::grain_of(costs).is_none()).and_then(|known| self.run_from(costs, &known));
-        let solution = warm.unwrap_or_else(|| self.run(costs));
-        let searched = self.search.plan.root() != Hint::NONE;
-        let plan = self.search.plan.take();
-        if !searched && memory.wants_proof() {
-            self.widen_margin(&solution);
+        let warm = known.filter(|_| Distances::grain_of(costs).is_none()).and_then(|known| self.run_from(costs, &known));
+        let (solution, mut found) = warm.unwrap_or_else(|| {
+            let solution = self.run(costs);
+            let found = self.remembered(costs, &solution);
+            (solution, found)
+        });
+        if memory.wants_proof() && found.proof {
+            found = self.with_margin(costs, found);
         }
-        let (tour, multipliers) = (solution.decision.indices().into(), self.multipliers.as_slice().into());
-        let proof = plan.is_some() || !searched;
-        memory.keep(TourMemory { sample: Sample::of(costs), tour, multipliers, plan, proof });
+        memory.keep(found);
         solution
     }
 
-    /// The cheapest tour, from what is known; `None` unless it is the only one.
-    fn run_from(&mut self, costs: &[f64], known: &TourMemory) -> Option<Solution> {
-        let found = self.search_from(&dearer(costs, &known.tour, self.nodes), known);
-        let tour = found.decision.indices();
-        let unique = found.status == Status::Optimal && (*tour == *known.tour || self.is_unique(costs, tour));
-        let objective = found.decision.dot(costs);
-        unique.then(|| Solution::optimal(found.decision, objective))
+    /// What is to be kept of the search just done.
+    fn remembered(&mut self, costs: &[f64], solution: &Solution) -> TourMemory {
+        let searched = self.search.plan.root() != Hint::NONE;
+        let plan = self.search.plan.take();
+        let proof = solution.status == Status::Optimal && (plan.is_some() || !searched);
+        let (tour, multipliers) = (solution.decision.indices().into(), self.multipliers.as_slice().into());
+        TourMemory { sample: Sample::of(costs), tour, multipliers, plan, proof }
     }
 
-    fn search_from(&mut self, costs: &[f64], known: &TourMemory) -> Solution {
-        let rules = self.take_up(costs, &known.tour, &known.multipliers);
-        if self.nodes > DENSE_NODES {
-            self.tree.grow(&self.distances, &self.multipliers);
-            self.find_neighbours();
+    /// The cheapest tour and its proof, from what is known; `None` unless it is the only one.
+    fn run_from(&mut self, costs: &[f64], known: &TourMemory) -> Option<(Solution, TourMemory)> {
+        let hair = HAIR * Distances::noise_of(costs, self.nodes);
+        let mut found = self.search_from(&dearer(costs, &known.tour, hair), known);
+        let mut kept = self.remembered(costs, &found);
+        if found.status == Status::Optimal && *kept.tour != *known.tour {
+            found = self.defend(&dearer(costs, &kept.tour, hair), &kept)?;
+            kept = self.remembered(costs, &found);
         }
-        let bound = match known.plan {
-            Some(_) => self.raise(Goal { steps: FEW_STEPS, ..self.goal() }),
-            None => self.raise_root(),
-        };
+        found.objective = found.decision.dot(costs);
+        (found.status == Status::Optimal).then(|| (Solution::optimal(found.decision, found.objective), kept))
+    }
+
+    /// Searches from the old tour, made better if possible.
+    fn search_from(&mut self, costs: &[f64], known: &TourMemory) -> Solution {
+        let (rules, bound) = self.take_up(costs, known);
         if let Some(floor) = self.closed(bound, costs, &rules) {
             return self.answer(floor, true);
         }
@@ -159,70 +160,78 @@ impl TourSearch {
         self.search((costs, rules), bound, known.plan.as_ref())
     }
 
-    /// Starts from a tour and multipliers.
-    fn take_up(&mut self, costs: &[f64], tour: &[u32], multipliers: &[f64]) -> Rules {
+    /// Searches for a tour better than a known one; `None` if there is one.
+    fn defend(&mut self, costs: &[f64], known: &TourMemory) -> Option<Solution> {
+        let (rules, bound) = self.take_up(costs, known);
+        let found = match self.closed(bound, costs, &rules) {
+            Some(floor) => self.answer(floor, true),
+            None => {
+                self.reduced.reduce(&self.distances, &self.multipliers);
+                self.search((costs, rules), bound, known.plan.as_ref())
+            }
+        };
+        (found.status == Status::Optimal && *found.decision.indices() == *known.tour).then_some(found)
+    }
+
+    /// Starts from a tour and its multipliers; returns the bound of the root.
+    fn take_up(&mut self, costs: &[f64], known: &TourMemory) -> (Rules, f64) {
+        let rules = self.adopt(costs, known);
+        if self.nodes > DENSE_NODES {
+            self.tree.grow(&self.distances, &self.multipliers);
+            self.find_neighbours();
+        }
+        let bound = match known.plan {
+            Some(_) => self.raise(Goal { steps: FEW_STEPS, ..self.goal() }),
+            None => self.raise_root(),
+        };
+        (rules, bound)
+    }
+
+    fn adopt(&mut self, costs: &[f64], known: &TourMemory) -> Rules {
         let rules = self.load(costs);
         self.multipliers.clear();
-        self.multipliers.extend_from_slice(multipliers);
+        self.multipliers.extend_from_slice(&known.multipliers);
         self.best = Incumbent::default();
-        self.best.offer(&mut tour.to_vec(), costs, &rules);
+        self.best.offer(&mut known.tour.to_vec(), costs, &rules);
         rules
     }
 
-    /// Whether the tour just found is the only cheapest one, by the proof just found.
-    fn is_unique(&mut self, costs: &[f64], tour: &[u32]) -> bool {
-        let plan = self.search.plan.take();
-        let multipliers = std::mem::take(&mut self.multipliers);
-        let proved = self.proves((costs, tour), &multipliers, plan.as_ref());
-        self.search.plan = plan.unwrap_or_default();
-        proved
-    }
-
-    /// Whether multipliers, and a tree if there is one, prove a tour the only cheapest one without further ado.
-    fn proves(&mut self, (costs, tour): (&[f64], &[u32]), multipliers: &[f64], plan: Option<&Plan>) -> bool {
-        let costs = &dearer(costs, tour, self.nodes);
-        let rules = self.take_up(costs, tour, multipliers);
-        let bound = self.tree.grow(&self.distances, &self.multipliers);
-        if bound > self.best.level {
-            return true;
-        }
-        let Some(plan) = plan else { return false };
-        self.reduced.reduce(&self.distances, &self.multipliers);
-        self.keep_survivors(bound);
-        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
-        let task = Task { costs, rules, bound, guide: Some(plan), strict: true };
-        let (_, complete) = self.search.run(&task, &mut self.best);
-        complete && *self.best.edges == *tour
-    }
-
-    /// Moves the multipliers so that they prove the tour with some margin, as far as that can be had.
-    fn widen_margin(&mut self, solution: &Solution) {
-        let size = self.distances.root_mean_square();
-        let (tour, mut raised) = (solution.decision.indices(), 0.0);
-        for margin in MARGINS.map(|share| share * size) {
-            for (i, j) in edge_ends(self.nodes, tour) {
-                self.distances.add([i, j], margin - raised);
-            }
-            raised = margin;
-            let target = solution.objective + margin * tour.len() as f64;
-            let enough = target - self.distances.noise();
-            let mut trial = self.multipliers.clone();
-            let goal = Goal { target, enough, steps: MARGIN_STEPS, pace: 1.0, patience: 5 };
-            if self.tree.ascend(&self.distances, &mut trial, &goal) > enough {
-                self.multipliers = trial;
-                return;
+    /// The same with a proof that lasts, if one can be had.
+    fn with_margin(&mut self, costs: &[f64], known: TourMemory) -> TourMemory {
+        let size = (costs.iter().map(|cost| cost * cost).sum::<f64>() / costs.len() as f64).sqrt();
+        for margin in MARGINS {
+            if let Some(found) = self.defend(&dearer(costs, &known.tour, margin * size), &known) {
+                let better = self.remembered(costs, &found);
+                return if better.proof { better } else { known };
             }
         }
+        known
     }
 
     /// The tour in memory, if what is kept with it still proves it the only cheapest one.
     pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         let known = memory.recall::<TourMemory>().filter(|known| known.may_prove(self.nodes, costs))?;
-        let proved = self.proves((costs, &known.tour), &known.multipliers, known.plan.as_ref());
+        let hair = HAIR * Distances::noise_of(costs, self.nodes);
         let decision = || Decision::choosing(known.tour.iter().copied());
-        proved.then(decision).map(|decision| {
+        self.proves(&dearer(costs, &known.tour, hair), known).then(decision).map(|decision| {
             let objective = decision.dot(costs);
             Solution::optimal(decision, objective)
         })
+    }
+
+    /// Whether the multipliers, or one tree in each node of the old search, rule out a better tour.
+    fn proves(&mut self, costs: &[f64], known: &TourMemory) -> bool {
+        let rules = self.adopt(costs, known);
+        let bound = self.tree.grow(&self.distances, &self.multipliers);
+        if bound > self.best.level {
+            return true;
+        }
+        let Some(plan) = &known.plan else { return false };
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.keep_survivors(bound);
+        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
+        let task = Task { costs, rules, bound, guide: Some(plan), strict: true };
+        let (_, complete) = self.search.run(&task, &mut self.best);
+        complete && *self.best.edges == *known.tour
     }
 }

@@ -33,7 +33,7 @@ pub mod start;
 
 use ascent::Goal;
 use candidates::Candidates;
-use edges::{Distances, check_costs, edge_index};
+use edges::{Distances, edge_index};
 use local::LocalSearch;
 use one_tree::OneTree;
 use plan::Plan;
@@ -230,7 +230,7 @@ impl TourLocal {
 
 impl Solver for TourLocal {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        self.0.check(costs)?;
+        edges::check(self.0.nodes, costs)?;
         let rules = self.0.load(costs);
         self.0.first_tour(costs, &rules);
         let bound = self.0.raise_root();
@@ -239,28 +239,19 @@ impl Solver for TourLocal {
     }
 }
 
-impl TourSearch {
-    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
-        if self.nodes < 3 {
-            return Err(Failure::Infeasible);
-        }
-        check_costs(self.nodes, costs)
-    }
-}
-
 impl Solver for TourSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        self.check(costs)?;
+        edges::check(self.nodes, costs)?;
         Ok(self.run(costs))
     }
 
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
-        self.check(costs)?;
+        edges::check(self.nodes, costs)?;
         Ok(if self.limits.gap > 0.0 { self.run(costs) } else { self.search_again(costs, memory) })
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        self.check(costs).ok()?;
+        edges::check(self.nodes, costs).ok()?;
         self.prove_again(costs, memory)
     }
 }

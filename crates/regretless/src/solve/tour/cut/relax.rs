@@ -11,7 +11,7 @@ use super::root::{Family, Root};
 use crate::decision::Decision;
 use crate::solve::memory::{Memory, Sample};
 use crate::solve::relax::{Ranger, Ranges, Relaxation, Relaxer};
-use crate::solve::tour::edges::check_costs;
+use crate::solve::tour::edges::check;
 use crate::solve::{Failure, Solution, Status};
 
 /// Trees grown before the linear relaxation.
@@ -52,7 +52,7 @@ impl TourRelaxation {
     /// # Errors
     /// When the number of costs is wrong or the engine fails.
     pub fn solve(&mut self, costs: &[f64]) -> Result<Relaxed, Failure> {
-        self.check(costs)?;
+        check(self.nodes, costs)?;
         self.solved = None;
         self.begin.start(self.nodes, costs, STEPS);
         let edges = self.begin.promising_edges();
@@ -83,17 +83,10 @@ impl TourRelaxation {
         Ok(Relaxed { solution, potentials })
     }
 
-    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
-        if self.nodes < 3 {
-            return Err(Failure::Infeasible);
-        }
-        check_costs(self.nodes, costs)
-    }
-
     /// Warm where the costs moved little. Which of several optimal points is found depends on the way: what may not be
     /// the only one is solved from nothing.
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Relaxed, Failure> {
-        self.check(costs)?;
+        check(self.nodes, costs)?;
         let near = |known: &RelaxedMemory| known.root.nodes() == self.nodes && known.sample.drift(costs) <= MOST_DRIFT;
         let known = memory.take::<RelaxedMemory>().filter(|known| near(known));
         let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());

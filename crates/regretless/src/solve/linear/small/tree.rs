@@ -1,0 +1,213 @@
+//! Branch and bound on tableaus: depth first, one [`Tableau`] per depth.
+//!
+//! In every node nonbasic whole columns are confined to what the remaining gap allows at their reduced costs. The
+//! penalty of a side is what the first pivot must cost at least, knowing that whole columns move by whole steps; a
+//! side whose penalty closes it is not visited, and the column whose cheaper side costs most is branched on, the
+//! cheaper side first. Ties go to the first row of the tableau.
+
+use super::best::Best;
+use super::tableau::{End, Tableau};
+use super::{Data, MOST_WORK};
+
+/// Distance from a whole number below which a value counts as one.
+const WHOLE: f64 = 1e-9;
+/// Pivots after which a tableau is computed anew.
+const OLD: u32 = 50;
+/// Deepest branch.
+const DEEPEST: usize = 200;
+/// Nodes whose point is rounded.
+const ROUNDED: u64 = 10;
+
+/// Which way a column is branched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Down,
+    Up,
+}
+
+/// What a node does next.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// Nothing better below.
+    Close,
+    /// One side is all that is left.
+    Force(usize, Side),
+    /// First one side, then the other if its penalty still allows.
+    Branch { row: usize, first: Side, penalty: f64 },
+}
+
+/// One search.
+pub(super) struct Tree<'a> {
+    data: &'a Data,
+    costs: &'a [f64],
+    levels: &'a mut Vec<Tableau>,
+    best: &'a mut Best,
+    nodes: u64,
+    work: u64,
+    /// Whether the search has given up.
+    lost: bool,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(data: &'a Data, costs: &'a [f64], (levels, best): (&'a mut Vec<Tableau>, &'a mut Best)) -> Self {
+        Self { data, costs, levels, best, nodes: 0, work: 0, lost: false }
+    }
+
+    /// Searches; returns the optimum of the relaxation and the number of nodes, or nothing when it gave up.
+    pub(super) fn run(mut self) -> Option<(f64, u64)> {
+        if self.levels.is_empty() {
+            self.levels.push(Tableau::default());
+        }
+        if !self.levels[0].start(self.data, self.costs) || !self.reoptimise(0) {
+            return None;
+        }
+        let lowest = self.levels[0].objective;
+        self.explore(0);
+        (!self.lost).then_some((lowest, self.nodes))
+    }
+
+    /// Solves the linear programme of a level; false when that closes it, or the search is lost.
+    fn reoptimise(&mut self, level: usize) -> bool {
+        let tableau = &mut self.levels[level];
+        let fresh = tableau.age <= OLD || tableau.refresh(self.data, self.costs);
+        let end = if fresh { tableau.solve(self.best.cutoff(), &mut self.work) } else { End::Stuck };
+        self.lost |= end == End::Stuck || self.work > MOST_WORK;
+        end == End::Solved && !self.lost
+    }
+
+    /// Visits a node whose linear programme has been solved, and all below it.
+    fn explore(&mut self, depth: usize) {
+        while !self.lost {
+            self.nodes += 1;
+            let go_on = match self.inspect(depth) {
+                Step::Close => false,
+                Step::Force(row, side) => self.branch(depth, row, side),
+                Step::Branch { row, first, penalty } => self.branch_both(depth, (row, first, penalty)),
+            };
+            if !go_on {
+                return;
+            }
+        }
+    }
+
+    /// Visits one child in the next level; true when the other remains, in this level.
+    fn branch_both(&mut self, depth: usize, (row, first, penalty): (usize, Side, f64)) -> bool {
+        if depth == DEEPEST {
+            self.lost = true;
+            return false;
+        }
+        self.descend(depth);
+        if self.branch(depth + 1, row, first) {
+            self.explore(depth + 1);
+        }
+        if self.lost || self.levels[depth].objective + penalty >= self.best.cutoff() {
+            return false;
+        }
+        self.confine(depth);
+        self.branch(depth, row, if first == Side::Down { Side::Up } else { Side::Down })
+    }
+
+    fn descend(&mut self, depth: usize) {
+        if self.levels.len() == depth + 1 {
+            self.levels.push(Tableau::default());
+        }
+        let (upper, lower) = self.levels.split_at_mut(depth + 1);
+        lower[0].copy_from(&upper[depth]);
+        self.work += lower[0].cells.len() as u64;
+    }
+
+    /// Keeps a basic column on one side of its value; false when that closes the node.
+    fn branch(&mut self, level: usize, row: usize, side: Side) -> bool {
+        let tableau = &mut self.levels[level];
+        let value = tableau.values[row];
+        let bounds = &mut tableau.bounds[tableau.basic[row] as usize];
+        match side {
+            Side::Down => bounds[1] = value.floor(),
+            Side::Up => bounds[0] = value.ceil(),
+        }
+        self.reoptimise(level)
+    }
+
+    /// Confines nonbasic whole columns to what the remaining gap allows.
+    fn confine(&mut self, level: usize) {
+        let tableau = &mut self.levels[level];
+        let gap = self.best.cutoff() - tableau.objective;
+        for position in (0..tableau.width).rev() {
+            let price = tableau.price(position);
+            if price > 0.0 && self.data.integer[tableau.nonbasic[position] as usize] && gap.is_finite() {
+                tableau.confine(position, (gap.max(0.0) / price).floor());
+            }
+        }
+    }
+
+    fn inspect(&mut self, depth: usize) -> Step {
+        let tableau = &self.levels[depth];
+        if tableau.objective >= self.best.cutoff() {
+            return Step::Close;
+        }
+        let whole = !fractional(tableau, self.data).any(|_| true);
+        if whole || self.nodes <= ROUNDED {
+            let mut point = tableau.point(self.data.columns);
+            if whole {
+                round(&mut point, self.data);
+                // A point that the tableau takes for feasible and the rows do not: somebody else must decide.
+                self.lost |= !self.best.offer(self.data, self.costs, &point);
+                return Step::Close;
+            }
+            self.best.guess(self.data, self.costs, &point);
+        }
+        self.confine(depth);
+        self.choose(depth)
+    }
+
+    /// The row to branch on and what both sides cost at least.
+    fn choose(&self, depth: usize) -> Step {
+        let tableau = &self.levels[depth];
+        let gap = self.best.cutoff() - tableau.objective;
+        let (mut chosen, mut most) = (Step::Close, (-1.0, -1.0));
+        for (row, value) in fractional(tableau, self.data) {
+            let [down, up] = self.penalties(tableau, row, value);
+            let (least, other) = (down.min(up), down.max(up));
+            if least >= gap {
+                return Step::Close;
+            }
+            let first = if down <= up { Side::Down } else { Side::Up };
+            if other >= gap {
+                (chosen, most) = (Step::Force(row, first), (f64::INFINITY, f64::INFINITY));
+            } else if (least, other) > most {
+                (chosen, most) = (Step::Branch { row, first, penalty: other }, (least, other));
+            }
+        }
+        chosen
+    }
+
+    /// What keeping a basic column below or above its value costs at least.
+    fn penalties(&self, tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
+        let needed = [value - value.floor(), value.ceil() - value];
+        let mut least = [f64::INFINITY; 2];
+        for position in 0..tableau.width {
+            let rise = tableau.rise(row, position);
+            if rise != 0.0 {
+                let side = usize::from(rise > 0.0);
+                let step = f64::from(u8::from(self.data.integer[tableau.nonbasic[position] as usize]));
+                let cost = tableau.price(position) * (needed[side] / rise.abs()).max(step);
+                least[side] = least[side].min(cost);
+            }
+        }
+        least
+    }
+}
+
+/// Rows of whole columns with other values, and these.
+fn fractional<'t>(tableau: &'t Tableau, data: &'t Data) -> impl Iterator<Item = (usize, f64)> + 't {
+    let values = tableau.basic.iter().zip(&tableau.values).enumerate();
+    let split = values
+        .filter(|(_, (variable, value))| data.integer[**variable as usize] && (**value - value.round()).abs() > WHOLE);
+    split.map(|(row, (_, value))| (row, *value))
+}
+
+fn round(point: &mut [f64], data: &Data) {
+    for (value, _) in point.iter_mut().zip(&data.integer).filter(|(_, integer)| **integer) {
+        *value = value.round();
+    }
+}
