@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p regretless --bench memory`, or with the number of rows of the table and of rows that are solved
 //! behind `--` (12 and 12 unless said otherwise): `-- 200 12` holds a whole table and solves a part of it. Costs are
-//! linear in five features, as predicted ones are. Prints the memory in use and its peak as rows are done.
+//! linear in five features, as predicted ones are, or, after the word `true`, those of the paper, which take longer.
+//! Prints the memory in use and its peak as rows are done.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -10,9 +11,10 @@
 use std::sync::Arc;
 
 use regretless::data::Matrix;
+use regretless::data::synthetic::Recipe;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::{Problem, Tsp};
+use regretless::problem::{Benchmark, Problem, Tsp};
 use regretless::random::{Purpose, Stream};
 use regretless::watch::Silent;
 
@@ -25,7 +27,10 @@ fn main() {
     let numbers: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
     let (rows, solved) = (numbers.first().map_or(12, |rows| *rows), numbers.get(1).map_or(12, |solved| *solved));
     let problem = Tsp { nodes: NODES };
-    let costs = predicted(rows, problem.num_costs());
+    let costs = match std::env::args().any(|word| word == "true") {
+        true => Benchmark::Tour { nodes: NODES }.generate(Recipe::paper(rows, 135)).unwrap().1.costs().clone(),
+        false => predicted(rows, problem.num_costs()),
+    };
     println!("{rows} rows of {} costs: {}", problem.num_costs(), memory());
     let oracle = Oracle::new(Arc::new(problem)).with_threads(Threads::new(2).unwrap());
     let mut answers = Vec::new();
@@ -55,7 +60,8 @@ fn predicted(rows: usize, count: usize) -> Matrix {
 /// Memory in use and its peak, where the system tells.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let of = |name: &str| status.lines().find(|line| line.starts_with(name)).and_then(|line| line.split(' ').nth_back(1));
+    let of =
+        |name: &str| status.lines().find(|line| line.starts_with(name)).and_then(|line| line.split(' ').nth_back(1));
     let megabytes = |name| of(name).and_then(|text| text.parse::<f64>().ok()).map_or(f64::NAN, |kb| kb / 1024.0);
     format!("{:.0} MB in use, {:.0} MB at most", megabytes("VmRSS"), megabytes("VmHWM"))
 }

@@ -18,9 +18,6 @@ use regretless::solve::{Limits, Solution, Solver, Status};
 const EXACT_TOUR: usize = 150;
 const EXACT_ROUTES: usize = 32;
 
-/// Those that take longest, left to the tests that are ignored.
-const SLOW: [&str; 4] = ["pr76", "ch130", "P-n23-k8", "E-n30-k3"];
-
 /// The one instance whose published optimum belongs to another reading of its file.
 const BY_ROWS: &str = "E-n13-k4";
 
@@ -70,10 +67,6 @@ fn routes() -> Vec<Published> {
 }
 
 impl Published {
-    fn is_slow(&self) -> bool {
-        SLOW.contains(&&*self.name)
-    }
-
     fn tour(&self, engine: &mut dyn Solver) -> Solution {
         checked(&Tsp { nodes: self.instance.nodes }, engine, &self.instance.costs)
     }
@@ -122,8 +115,9 @@ impl Published {
 }
 
 /// Both engines where both are quick.
-fn assert_tours(wanted: impl Fn(&Published) -> bool) {
-    for tour in tours().iter().filter(|tour| tour.instance.nodes <= EXACT_TOUR && wanted(tour)) {
+#[test]
+fn published_tours_are_optimal() {
+    for tour in tours().iter().filter(|tour| tour.instance.nodes <= EXACT_TOUR) {
         tour.assert_optimal(&tour.cut(Limits::default()));
         if tour.instance.nodes <= 52 {
             tour.assert_optimal(&tour.tour(&mut TourSearch::new(tour.instance.nodes, Limits::default())));
@@ -132,22 +126,19 @@ fn assert_tours(wanted: impl Fn(&Published) -> bool) {
 }
 
 #[test]
-fn published_tours_are_optimal() {
-    assert_tours(|tour| !tour.is_slow());
-}
-
-#[test]
-#[ignore = "takes a minute"]
-fn slow_published_tours_are_optimal() {
-    assert_tours(Published::is_slow);
+fn large_published_tours_are_enclosed() {
+    for tour in tours().iter().filter(|tour| tour.instance.nodes > EXACT_TOUR) {
+        let found = tour.cut(Limits { nodes: 400, gap: 0.005 });
+        assert_ne!(found.status, Status::LimitReached, "{}", tour.name);
+        tour.assert_enclosed(&found, 0.005);
+    }
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn large_published_tours_are_enclosed() {
+fn large_published_tours_are_enclosed_further_the_longer_they_are_searched() {
     for tour in tours().iter().filter(|tour| tour.instance.nodes > EXACT_TOUR) {
-        let nodes = if tour.instance.nodes < 1000 { 200 } else { 30 };
-        tour.assert_enclosed(&tour.cut(Limits { nodes, gap: 0.0 }), 0.005);
+        tour.assert_enclosed(&tour.cut(Limits { nodes: 1000, gap: 0.0 }), 0.004);
     }
 }
 
@@ -204,25 +195,14 @@ fn dantzig_and_ramsers_table_is_read_by_columns_as_its_file_says() {
     by_columns.assert_optimal(&by_columns.routes(Limits::default()));
 }
 
-fn assert_routes(wanted: impl Fn(&Published) -> bool) {
-    for routes in routes().iter().filter(|routes| routes.instance.nodes <= EXACT_ROUTES && wanted(routes)) {
+#[test]
+fn published_routes_are_optimal() {
+    for routes in routes().iter().filter(|routes| routes.instance.nodes <= EXACT_ROUTES) {
         routes.assert_optimal(&routes.routes(Limits::default()));
     }
 }
 
 #[test]
-fn published_routes_are_optimal() {
-    assert_routes(|routes| !routes.is_slow());
-}
-
-#[test]
-#[ignore = "takes half a minute"]
-fn slow_published_routes_are_optimal() {
-    assert_routes(Published::is_slow);
-}
-
-#[test]
-#[ignore = "takes half a minute"]
 fn larger_published_routes_are_enclosed() {
     for routes in routes().iter().filter(|routes| routes.instance.nodes > EXACT_ROUTES) {
         let found = routes.routes(Limits { nodes: 60, gap: 0.0 });

@@ -51,12 +51,13 @@ impl Stand {
 
     /// What is left of a number after the rays have explained what they can.
     fn rest(self, number: f64) -> f64 {
-        match self {
-            Self::Lower => number.max(0.0),
-            Self::Between => number,
-            Self::Upper => number.min(0.0),
-            Self::Fixed => 0.0,
-        }
+        let (least, most) = match self {
+            Self::Lower => (0.0, f64::INFINITY),
+            Self::Between => (f64::NEG_INFINITY, f64::INFINITY),
+            Self::Upper => (f64::NEG_INFINITY, 0.0),
+            Self::Fixed => (0.0, 0.0),
+        };
+        number.max(least).min(most)
     }
 }
 

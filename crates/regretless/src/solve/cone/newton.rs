@@ -42,6 +42,8 @@ struct Newton<'a> {
     /// The entries of all rows by column: where each column starts, and row and value of each entry.
     starts: Vec<usize>,
     entries: Vec<(u32, f64)>,
+    /// Columns of which something is left.
+    unexplained: Vec<u32>,
     trial: (Vec<f64>, Vec<f64>),
 }
 
@@ -51,7 +53,9 @@ impl<'a> Newton<'a> {
         let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         let (starts, entries) = columns(cone);
         let trial = (multipliers.clone(), rest.clone());
-        let mut newton = Self { cone, vector, length, multipliers, rest, half_square: 0.0, starts, entries, trial };
+        let (half_square, unexplained) = (0.0, Vec::with_capacity(vector.len()));
+        let mut newton =
+            Self { cone, vector, length, multipliers, rest, half_square, starts, entries, unexplained, trial };
         let half_square = newton.look(0.0, &[]);
         newton.go(half_square);
         newton
@@ -62,9 +66,15 @@ impl<'a> Newton<'a> {
         &self.entries[self.starts[column]..self.starts[column + 1]]
     }
 
-    /// Columns that are not explained yet, and what is left of them.
-    fn unexplained(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        self.rest.iter().copied().enumerate().filter(|(_, rest)| *rest != 0.0)
+    /// Lists the columns that are not explained yet, without a branch that no processor could foresee.
+    fn list_unexplained(&mut self) {
+        self.unexplained.resize(self.rest.len(), 0);
+        let mut count = 0;
+        for (column, rest) in self.rest.iter().enumerate() {
+            self.unexplained[count] = column as u32;
+            count += usize::from(*rest != 0.0);
+        }
+        self.unexplained.truncate(count);
     }
 
     /// One step; false when there is nothing to gain.
@@ -90,7 +100,8 @@ impl<'a> Newton<'a> {
     /// The gradient with respect to the multipliers.
     fn slope(&self) -> Vec<f64> {
         let mut slope = vec![0.0; self.multipliers.len()];
-        for (column, rest) in self.unexplained() {
+        for column in self.unexplained.iter().map(|column| *column as usize) {
+            let rest = self.rest[column];
             self.column(column).iter().for_each(|(row, value)| slope[*row as usize] -= value * rest);
         }
         slope
@@ -100,8 +111,8 @@ impl<'a> Newton<'a> {
     fn curvature(&self, held: &[bool]) -> Vec<f64> {
         let size = held.len();
         let mut matrix = vec![0.0; size * size];
-        for (column, _) in self.unexplained() {
-            let entries = self.column(column);
+        for column in &self.unexplained {
+            let entries = self.column(*column as usize);
             for (at, (row, value)) in entries.iter().enumerate().filter(|(_, (row, _))| !held[*row as usize]) {
                 for (other, factor) in &entries[..=at] {
                     matrix[*row as usize * size + *other as usize] += value * factor;
@@ -162,7 +173,8 @@ impl<'a> Newton<'a> {
         }
         let mut total = 0.0;
         for (column, (rest, stand)) in rest.iter_mut().zip(&self.cone.stands).enumerate() {
-            let explained: f64 = self.column(column).iter().map(|(row, value)| multipliers[*row as usize] * value).sum();
+            let explained: f64 =
+                self.column(column).iter().map(|(row, value)| multipliers[*row as usize] * value).sum();
             *rest = stand.rest(self.vector[column] - explained);
             total += *rest * *rest;
         }
@@ -175,6 +187,7 @@ impl<'a> Newton<'a> {
         std::mem::swap(&mut self.multipliers, &mut self.trial.0);
         std::mem::swap(&mut self.rest, &mut self.trial.1);
         self.half_square = half_square;
+        self.list_unexplained();
     }
 }
 

@@ -4,8 +4,9 @@
 //! basis moves by Δ, the reduced cost d of every other edge moves by −Δ·α, where α is its entry in that
 //! edge's row of B⁻¹A; the range ends where the first of them, or the first dual of a tight cut, changes
 //! sign. Edges that are no columns count like all others. The smallest |d| come first: once |d| exceeds
-//! what any α of the row could undo within the range found so far, the rest cannot matter. If that does
-//! not end the search early, the edges at nodes that the row touches are tried one by one.
+//! what any α of the row could undo within the range found so far, the rest cannot matter. A row that touches
+//! many nodes soon finds that out from the smallest |d| of all; one that touches few goes through the smallest
+//! at those nodes, and where they do not settle it, through all edges there.
 
 use super::begin::number;
 use super::cuts::Nesting;
@@ -19,8 +20,10 @@ use crate::solve::tour::edges::Distances;
 
 /// Entries of a row that are smaller count as zero.
 const TINY: f64 = 1e-9;
-/// Edges per node that are tried in the order of their reduced costs.
+/// Edges per node that are sorted by their reduced costs.
 const SORTED: usize = 8;
+/// Edges that are tried wherever they are.
+const ANYWHERE: usize = 100;
 
 /// The ranges of all costs after [`Root::tighten`].
 pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, Failure> {
@@ -52,7 +55,7 @@ pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, F
 }
 
 /// Ranges of the edges out of the basis, and those edges with the smallest absolute reduced costs.
-fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Vec<Near>) {
+fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Nearest) {
     let mut found = Ranges::infinite(stand.len());
     let mut near = Nearest::new(SORTED * distances.nodes());
     // Edges come in the order of their numbers.
@@ -77,20 +80,25 @@ fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, 
             edge += 1;
         }
     });
-    (found, near.sorted())
+    near.sort(distances.nodes());
+    (found, near)
 }
 
 /// Collects the edges with the smallest margins.
 struct Nearest {
     count: usize,
     list: Vec<Near>,
-    /// Edges with greater margins are not among the smallest.
+    /// Edges with smaller margins are all in the list.
     most: f64,
+    /// Places in the list of the edges at each node, one node after the other, and where each node ends.
+    at: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 impl Nearest {
     fn new(count: usize) -> Self {
-        Self { count, list: Vec::with_capacity(4 * count), most: f64::INFINITY }
+        let list = Vec::with_capacity(4 * count);
+        Self { count, list, most: f64::INFINITY, at: Vec::new(), ends: Vec::new() }
     }
 
     fn offer(&mut self, near: Near) {
@@ -109,10 +117,23 @@ impl Nearest {
         }
     }
 
-    fn sorted(mut self) -> Vec<Near> {
+    fn sort(&mut self, nodes: usize) {
         self.thin_out();
         self.list.sort_unstable_by(Near::order);
-        self.list
+        let mut places = vec![Vec::new(); nodes];
+        for (place, near) in (0..).zip(&self.list) {
+            near.ends.iter().for_each(|node| places[*node as usize].push(place));
+        }
+        for places in places {
+            self.at.extend(places);
+            self.ends.push(self.at.len());
+        }
+    }
+
+    /// The listed edges at a node, smallest margin first.
+    fn at(&self, node: u32) -> impl Iterator<Item = &Near> {
+        let start = node.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        self.at[start..self.ends[node as usize]].iter().map(|place| &self.list[*place as usize])
     }
 }
 
@@ -136,7 +157,7 @@ impl Near {
 struct Search<'a> {
     distances: &'a Distances,
     stand: &'a [Stand],
-    near: Vec<Near>,
+    near: Nearest,
     /// Tight cuts: their rows and absolute duals.
     tight: Vec<(usize, f64)>,
     nesting: Nesting,
@@ -147,7 +168,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(root: &Root, distances: &'a Distances, stand: &'a [Stand], rows: &[Stand], near: Vec<Near>) -> Self {
+    fn new(root: &Root, distances: &'a Distances, stand: &'a [Stand], rows: &[Stand], near: Nearest) -> Self {
         let (master, nodes) = (&root.master, distances.nodes());
         let is_tight = |row: &usize| rows[nodes + row] != Stand::Basic;
         let duals = master.cut_duals().enumerate().filter(|(row, _)| is_tight(row));
@@ -167,19 +188,34 @@ impl<'a> Search<'a> {
             shorten(&mut limit, *dual, row[*cut]);
         }
         let most = self.greatest_entry(row);
-        for near in &self.near {
-            if near.margin > limit[0].max(limit[1]) * most {
-                return limit;
-            }
-            let entry = self.entry(row, near.ends);
-            shorten(&mut limit, near.margin, if near.upper { -entry } else { entry });
+        if self.settles(self.near.list.iter().take(ANYWHERE), row, (most, &mut limit)) {
+            return limit;
         }
         for node in 0..self.distances.nodes() as u32 {
-            if row[node as usize].abs() > TINY || self.cap[node as usize] > 0.0 {
+            let touched = row[node as usize].abs() > TINY || self.cap[node as usize] > 0.0;
+            if touched && !self.settles(self.near.at(node), row, (most, &mut limit)) {
                 self.try_all_at(node, prices, row, (most, &mut limit));
             }
         }
         limit
+    }
+
+    /// Tries edges of increasing margins, given the greatest entry and the limits so far; whether none behind them
+    /// matters.
+    fn settles<'b>(
+        &self,
+        edges: impl Iterator<Item = &'b Near>,
+        row: &[f64],
+        (most, limit): (f64, &mut [f64; 2]),
+    ) -> bool {
+        for near in edges {
+            if near.margin > limit[0].max(limit[1]) * most {
+                return true;
+            }
+            let entry = self.entry(row, near.ends);
+            shorten(limit, near.margin, if near.upper { -entry } else { entry });
+        }
+        self.near.most > limit[0].max(limit[1]) * most
     }
 
     /// Tries every edge at a node, given the greatest entry and the limits so far.
