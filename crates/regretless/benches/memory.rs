@@ -3,6 +3,7 @@
 //! `cargo bench -p regretless --bench memory`, or with the number of rows of the table and of rows that are solved
 //! behind `--` (12 and 12 unless said otherwise): `-- 200 12` holds a whole table and solves a part of it. Costs are
 //! linear in five features, as predicted ones are, or, after the word `true`, those of the paper, which take longer.
+//! After the word `warm` what was found is kept for the next time, as in training; labelling keeps nothing.
 //! Prints the memory in use and its peak as rows are done.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use regretless::data::Matrix;
 use regretless::data::synthetic::Recipe;
-use regretless::oracle::Oracle;
+use regretless::oracle::{Answering, Oracle, OracleSettings};
 use regretless::parallel::Threads;
 use regretless::problem::{Benchmark, Problem, Tsp};
 use regretless::random::{Purpose, Stream};
@@ -27,19 +28,30 @@ fn main() {
     let numbers: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
     let (rows, solved) = (numbers.first().map_or(12, |rows| *rows), numbers.get(1).map_or(12, |solved| *solved));
     let problem = Tsp { nodes: NODES };
-    let costs = match std::env::args().any(|word| word == "true") {
+    let word = |name: &str| std::env::args().any(|word| word == name);
+    let costs = match word("true") {
         true => Benchmark::Tour { nodes: NODES }.generate(Recipe::paper(rows, 135)).unwrap().1.costs().clone(),
         false => predicted(rows, problem.num_costs()),
     };
     println!("{rows} rows of {} costs: {}", problem.num_costs(), memory());
     let oracle = Oracle::new(Arc::new(problem)).with_threads(Threads::new(2).unwrap());
+    let settings = OracleSettings { warm: word("warm"), ..OracleSettings::default() };
+    let answering = Answering::new(&oracle, settings, ("memory", 0)).unwrap().remembering(rows);
     let mut answers = Vec::new();
     let all: Vec<usize> = (0..rows.min(solved)).collect();
     for rows in all.chunks(TOGETHER) {
-        answers.extend(oracle.solve_rows(&costs, rows, &Silent).unwrap());
+        let part = part(&costs, rows);
+        answers.extend(answering.solve_rows(&part, rows, &Silent).unwrap());
         println!("{:3} rows solved: {}", answers.len(), memory());
     }
     assert!(answers.iter().all(Result::is_ok));
+}
+
+/// Some rows of a table.
+fn part(costs: &Matrix, rows: &[usize]) -> Matrix {
+    let mut part = Matrix::zeros(rows.len(), costs.cols());
+    rows.iter().enumerate().for_each(|(place, row)| part.row_mut(place).copy_from_slice(costs.row(*row)));
+    part
 }
 
 /// Costs that are linear in features: like those of the paper's data after a least-squares fit.
