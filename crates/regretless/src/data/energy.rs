@@ -148,9 +148,8 @@ fn interpolate(features: &mut [[f64; 8]]) {
         }
         if let Some(before) = known.filter(|before| before + 1 < place) {
             let (from, to) = (features[before][INTENSITY], features[place][INTENSITY]);
-            for between in before + 1..place {
-                let share = (between - before) as f64 / (place - before) as f64;
-                features[between][INTENSITY] = from + share * (to - from);
+            for (steps, row) in features[before..place].iter_mut().enumerate().skip(1) {
+                row[INTENSITY] = from + steps as f64 / (place - before) as f64 * (to - from);
             }
         }
         known = Some(place);
