@@ -19,13 +19,14 @@ use serde_json::{Map, Value};
 use super::Subject;
 use crate::error::{Error, Result};
 use crate::predict::PredictorSpec;
-use crate::train::{Method, Settings};
+use crate::train::{Approach, Settings};
 
 /// Experiments that are built in, by name.
-const NAMED: [(&str, &str); 4] = [
+const NAMED: [(&str, &str); 5] = [
     ("components", include_str!("../../experiments/components.toml")),
     ("weighting", include_str!("../../experiments/weighting.toml")),
     ("scale", include_str!("../../experiments/scale.toml")),
+    ("energy", include_str!("../../experiments/energy.toml")),
     ("solves", include_str!("../../experiments/solves.toml")),
 ];
 
@@ -114,7 +115,7 @@ pub struct Stage {
 #[serde(untagged, try_from = "Value")]
 pub enum Entry {
     /// A method as it is.
-    Plain(Method),
+    Plain(Approach),
     /// A method with settings.
     Full(Trial),
 }
@@ -126,7 +127,7 @@ pub struct Trial {
     /// What tables call it.
     pub label: String,
     /// What it does.
-    pub method: Method,
+    pub method: Approach,
     /// Its own settings.
     #[serde(default)]
     pub training: Overlay,
