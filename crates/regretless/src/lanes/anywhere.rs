@@ -119,6 +119,11 @@ impl Lanes {
         lane.0 = self.0;
     }
 
+    #[inline(always)]
+    pub(crate) fn write(self, out: &mut [f32; LANES]) {
+        *out = self.0;
+    }
+
     /// Stores as many numbers as there is room for.
     #[inline(always)]
     pub(crate) fn store_part(self, out: &mut [f32]) {

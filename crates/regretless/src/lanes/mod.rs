@@ -93,7 +93,7 @@ mod tests {
             2 => f32::NAN,
             3 => f32::INFINITY,
             4 => f32::MIN_POSITIVE / 4.0,
-            _ => ((l as u32 * 2_654_435_761 ^ salt.wrapping_mul(40_503)) % 2001) as f32 / 100.0 - 10.0,
+            _ => (((l as u32).wrapping_mul(2_654_435_761) ^ salt.wrapping_mul(40_503)) % 2001) as f32 / 100.0 - 10.0,
         })
     }
 

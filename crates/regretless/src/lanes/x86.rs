@@ -203,7 +203,12 @@ both! {
 impl Lanes {
     #[inline(always)]
     pub(crate) fn store(self, lane: &mut Lane) {
-        let start = lane.0.as_mut_ptr();
+        self.write(&mut lane.0);
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(self, out: &mut [f32; LANES]) {
+        let start = out.as_mut_ptr();
         // SAFETY: sixteen numbers begin at `start`.
         unsafe {
             _mm256_storeu_ps(start, self.0[0]);
