@@ -1,7 +1,8 @@
 //! Progress bars on standard error, and Ctrl-C.
 //!
 //! Bars show after a moment, and only on a terminal. The first Ctrl-C asks the work to stop, which
-//! keeps what is finished; the second ends the program at once.
+//! keeps what is finished; the second, or a single solve that takes too long to notice, ends the program at
+//! once. Files are whole at any moment, so that nothing is lost that was written down.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,12 +17,20 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Work that is still running so long after Ctrl-C is ended.
+const LONGEST_STOP: Duration = Duration::from_millis(900);
+
 /// Turns Ctrl-C into a question that all long work asks now and then.
 pub fn listen_for_interrupts() {
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
+        std::thread::spawn(|| {
+            std::thread::sleep(LONGEST_STOP);
+            crate::output::complain(&regretless::Error::Interrupted);
+            std::process::exit(130);
+        });
     };
     if ctrlc::set_handler(handler).is_err() {
         crate::output::remark("note: Ctrl-C will end the program at once");
@@ -31,6 +40,7 @@ pub fn listen_for_interrupts() {
 /// One bar for the task at work.
 pub struct Progress {
     shown: bool,
+    quiet: bool,
     bar: Mutex<Option<Bar>>,
 }
 
@@ -43,7 +53,7 @@ struct Bar {
 impl Progress {
     /// Bars on a terminal, unless the user wants it quiet.
     pub fn new(quiet: bool) -> Self {
-        Self { shown: !quiet && stderr().is_terminal(), bar: Mutex::new(None) }
+        Self { shown: !quiet && stderr().is_terminal(), quiet, bar: Mutex::new(None) }
     }
 
     fn with_bar(&self, work: impl FnOnce(&ProgressBar)) {
@@ -91,6 +101,12 @@ impl Watch for Progress {
     fn note(&self, text: &str) {
         if self.shown {
             self.with_bar(|bar| bar.set_message(text.to_owned()));
+        }
+    }
+
+    fn remark(&self, text: &str) {
+        if !self.quiet {
+            crate::output::remark(&format!("note: {text}"));
         }
     }
 

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; tables of these names hold for their command only.
-const COMMANDS: [&str; 5] = ["generate", "train", "evaluate", "decide", "compare"];
+const COMMANDS: [&str; 7] = ["generate", "label", "train", "evaluate", "decide", "solve", "compare"];
 
 /// The options of a command: flags first, then the file.
 pub fn merged<O: Args + Serialize + DeserializeOwned>(flags: O, config: Option<&Path>, command: &str) -> Result<O> {

@@ -117,6 +117,27 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
 }
 
 #[test]
+fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
+    let shop = Workshop::with_knapsack();
+    let table = "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nseed = 4\nselect = 'last'\n";
+    shop.write("first.toml", &format!("{table}loss = 'MAE(O,S)'\nepochs = 3\n"));
+    shop.run("train --config first.toml --out first.safetensors").succeeded();
+    shop.write("tune.toml", &format!("{table}loss = 'SPO+'\ninit_from = 'first.safetensors'\n"));
+    shop.run("train --config tune.toml --learning-rate 0.001 --epochs 2 --out two.safetensors").succeeded();
+    shop.write("both.toml", &format!("{table}loss = 'MAE(O,S) then SPO+ lr 0.001 epochs 2'\nepochs = 3\n"));
+    let whole = shop.run("train --config both.toml --out one.safetensors --json").json();
+    assert_eq!(whole["loss"], "MAE(O,S) then SPO+ lr 0.001 epochs 2");
+    let judged = |model: &str| shop.run(&format!("evaluate --model {model} --data table.csv --json")).json();
+    assert_eq!(judged("one.safetensors"), judged("two.safetensors"));
+    assert_ne!(judged("one.safetensors")["mse"], judged("first.safetensors")["mse"]);
+    assert!(shop.read("two.settings.toml").contains("init_from = \"first.safetensors\""));
+    shop.run("train --config tune.toml --init-from none.safetensors --out x.safetensors")
+        .failed(3, &["none.safetensors"]);
+    shop.run("train --benchmark SP3x3 --split 20,10,10 --init-from first.safetensors --out x.safetensors")
+        .failed(2, &["the model to start from predicts 8 costs", "12"]);
+}
+
+#[test]
 fn help_teaches_every_command_by_an_example() {
     let shop = Workshop::new();
     for command in ["generate", "train", "evaluate", "decide", "compare"] {

@@ -5,24 +5,32 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+
+mod measure;
+
+use measure::{median, timed, wanted};
 
 use regretless::Decision;
 use regretless::data::synthetic::Recipe;
-use regretless::problem::{Benchmark, Problem};
+use regretless::problem::{Benchmark, Problem, Tsp};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::Limits;
 use regretless::solve::cone::Cone;
 use regretless::solve::relax::{RangeKind, Relaxation};
+use regretless::solve::tour::edges::{edge_index, num_edges};
 
 /// Calls timed together, so that the clock does not count.
 const TOGETHER: usize = 20;
 
 fn main() {
-    for (name, instances) in [("SP5x5", 1000), ("SP50x50", 20), ("KS32", 1000), ("KS500", 100)] {
-        benchmark(name, instances);
+    for (name, instances) in
+        [("SP5x5", 1000), ("SP50x50", 20), ("KS32", 1000), ("KS500", 100), ("CVRP20", 40), ("CVRP40", 10)]
+    {
+        if wanted(name) {
+            benchmark(name, instances);
+        }
     }
-    for nodes in [20, 50, 100] {
+    for nodes in [20, 50, 100, 250].into_iter().filter(|nodes| wanted(&format!("TSP{nodes}"))) {
         tours(nodes);
     }
 }
@@ -61,19 +69,11 @@ fn benchmark(name: &str, instances: usize) {
 
 /// Tours through all nodes in order, and disturbed costs under which another tour would be better.
 fn tours(nodes: usize) {
-    let edge = |a: usize, b: usize| {
-        let (a, b) = (a.min(b), a.max(b));
-        a * nodes - a * (a + 1) / 2 + b - a - 1
-    };
-    let edges = nodes * (nodes - 1) / 2;
-    let tour = Decision::choosing((0..nodes).map(|node| edge(node, (node + 1) % nodes) as u32));
-    let mut cone = Cone::binary(&tour, edges);
-    for node in 0..nodes {
-        cone.equality((0..nodes).filter(|other| *other != node).map(|other| (edge(node, other), 1.0)));
-    }
+    let tour = Decision::choosing((0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32));
+    let cone = Tsp { nodes }.cone(&tour).unwrap();
     let mut stream = Stream::new(Purpose::Benchmark, 135, [nodes as u64, 0]);
     let costs = |stream: &mut Stream| -> Vec<f64> {
-        (0..edges).map(|j| tour.value(j) * 3.0 - 5.0 + 2.0 * stream.normal()).collect()
+        (0..num_edges(nodes)).map(|j| tour.value(j) * 3.0 - 5.0 + 2.0 * stream.normal()).collect()
     };
     let vectors: Vec<Vec<f64>> = (0..50).map(|_| costs(&mut stream)).collect();
     report(&format!("TSP{nodes} projection"), &vectors, |vector| drop(black_box(cone.project(vector))));
@@ -82,10 +82,8 @@ fn tours(nodes: usize) {
 fn report<T>(name: &str, cases: &[T], mut ask: impl FnMut(&T)) {
     let mut times: Vec<f64> = Vec::new();
     for chunk in cases.chunks(TOGETHER) {
-        let started = Instant::now();
-        chunk.iter().for_each(&mut ask);
-        times.push(started.elapsed().as_secs_f64() * 1e6 / chunk.len() as f64);
+        let (time, ()) = timed(|| chunk.iter().for_each(&mut ask));
+        times.push(time * 1e3 / chunk.len() as f64);
     }
-    times.sort_by(f64::total_cmp);
-    println!("{name:24} median {:10.2} µs, least {:10.2}", times[times.len() / 2], times[0]);
+    println!("{name:24} median {:10.2} µs, least {:10.2}", median(&mut times), times[0]);
 }

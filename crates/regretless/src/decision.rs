@@ -8,21 +8,47 @@
 //! compare totals and so are right without knowing of it; it is 0 for most problems.
 
 /// A feasible point of a problem: sparse, its entries in increasing order of index.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, PartialEq, Default)]
 pub struct Decision {
-    indices: Box<[u32]>,
+    indices: Vec<u32>,
     /// Absent when every stored entry is 1.
-    values: Option<Box<[f64]>>,
+    values: Option<Vec<f64>>,
     /// Cost that does not depend on the predicted costs.
     fixed: f64,
+}
+
+impl Clone for Decision {
+    fn clone(&self) -> Self {
+        Self { indices: self.indices.clone(), values: self.values.clone(), fixed: self.fixed }
+    }
+
+    /// Keeps the memory, which the derived form would not.
+    fn clone_from(&mut self, other: &Self) {
+        self.indices.clone_from(&other.indices);
+        self.values.clone_from(&other.values);
+        self.fixed = other.fixed;
+    }
 }
 
 impl Decision {
     /// The decision that chooses exactly these variables (sorted or not, without repetition).
     pub fn choosing(indices: impl IntoIterator<Item = u32>) -> Self {
-        let mut indices: Vec<u32> = indices.into_iter().collect();
-        indices.sort_unstable();
-        Self { indices: indices.into(), values: None, fixed: 0.0 }
+        let mut decision = Self::default();
+        decision.choose(indices);
+        decision.indices.shrink_to_fit();
+        decision
+    }
+
+    /// Becomes the decision that chooses exactly these variables (sorted or not, without repetition), in the memory
+    /// it has.
+    pub fn choose(&mut self, indices: impl IntoIterator<Item = u32>) {
+        self.indices.clear();
+        self.indices.extend(indices);
+        if !self.indices.is_sorted() {
+            self.indices.sort_unstable();
+        }
+        self.values = None;
+        self.fixed = 0.0;
     }
 
     /// The decision with these values; zeros are dropped, and all-ones is stored as a choice.
@@ -36,7 +62,7 @@ impl Decision {
         let (indices, values): (Vec<u32>, Vec<f64>) = entries.into_iter().unzip();
         debug_assert!(indices.windows(2).all(|w| w[0] < w[1]));
         let all_ones = values.iter().all(|v| *v == 1.0);
-        Self { indices: indices.into(), values: (!all_ones).then(|| values.into()), fixed: 0.0 }
+        Self { indices, values: (!all_ones).then_some(values), fixed: 0.0 }
     }
 
     /// The same decision with this fixed cost (to be minimised, as all costs are).
@@ -126,6 +152,17 @@ mod tests {
         decision.write_dense(&mut dense);
         assert_eq!((decision.dot(&[1.0, 2.0]), dense), (2.5, [0.0, 1.0]));
         assert_ne!(decision, Decision::choosing([1]));
+    }
+
+    #[test]
+    fn a_decision_can_become_another_in_the_memory_it_has() {
+        let mut decision = Decision::from_dense(&[0.5, 0.0, 2.0]).with_fixed(3.0);
+        let place = decision.indices().as_ptr();
+        decision.choose([2, 1]);
+        assert_eq!((&decision, decision.indices().as_ptr()), (&Decision::choosing([1, 2]), place));
+        let other = Decision::from_dense(&[0.0, 7.0]).with_fixed(1.0);
+        decision.clone_from(&other);
+        assert_eq!((&decision, decision.indices().as_ptr()), (&other, place));
     }
 
     #[test]

@@ -103,6 +103,15 @@ pub enum Error {
         /// What the user can do.
         instead: String,
     },
+    /// A method compares with known decisions and there are none.
+    #[error(
+        "{method} compares with a pool of known decisions, and the pool is empty; give it the best decisions of the \
+         training rows"
+    )]
+    EmptyPool {
+        /// The method.
+        method: String,
+    },
     /// Training produced a value that is not a number.
     #[error(
         "training stopped at epoch {epoch}: the {what} of instance {instance}{} is not finite; \

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::label::Labelled;
-use crate::oracle::Oracle;
+use crate::oracle::{Answer, Oracle};
 use crate::watch::Watch;
 
 /// What predictions are worth on a set of instances.
@@ -57,7 +57,14 @@ pub fn regrets(
     instances: &[usize],
     (oracle, watch): (&Oracle, &dyn Watch),
 ) -> Result<Vec<f64>> {
-    let answers = oracle.solve_all(predictions, watch)?;
+    regrets_of(oracle.solve_all(predictions, watch)?, data, instances)
+}
+
+/// Regret of each listed instance under decisions that an oracle gave.
+///
+/// # Errors
+/// When an instance has no decision.
+pub fn regrets_of(answers: Vec<Answer>, data: &Labelled, instances: &[usize]) -> Result<Vec<f64>> {
     let each = instances.iter().zip(answers).map(|(instance, answer)| {
         let solution = answer.map_err(|failure| Error::Solver { instance: *instance, failure })?;
         Ok(solution.decision.dot(data.data().costs().row(*instance)) - data.best_objective(*instance))

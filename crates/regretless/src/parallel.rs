@@ -5,7 +5,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
@@ -72,31 +71,80 @@ impl Threads {
     ///
     /// What `work` writes may depend on the slot and its index only; then the outcome is the same
     /// for any number of threads.
-    pub fn fill<S: Send, T: Send>(
+    pub fn fill<S, T: Send>(
         &self,
         slots: &mut [T],
         init: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
     ) {
-        match &self.pool {
-            Some(pool) if slots.len() > 1 => pool.install(|| {
-                let run = (slots.len() / (64 * pool.current_num_threads())).clamp(1, 64);
-                let each = slots.par_iter_mut().enumerate().with_max_len(run);
-                each.for_each_init(&init, |scratch, (index, slot)| work(scratch, index, slot));
-            }),
-            _ => {
-                let mut scratch = init();
-                for (index, slot) in slots.iter_mut().enumerate() {
-                    work(&mut scratch, index, slot);
-                }
-            }
-        }
+        self.share_out(slots.iter_mut().enumerate(), init, work);
     }
+
+    /// The same, slots of which more work is expected first: a long piece that starts last would leave
+    /// the other threads idle. Of equals the lower index comes first.
+    pub fn fill_longest_first<S, T: Send>(
+        &self,
+        slots: &mut [T],
+        expected: impl Fn(usize) -> f64,
+        init: impl Fn() -> S + Sync + Send,
+        work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
+    ) {
+        if self.count() == 1 {
+            return self.fill(slots, init, work);
+        }
+        self.share_out(longest_first(slots, expected).into_iter(), init, work);
+    }
+
+    /// Whoever is free takes the next slots of the queue: one at a time, a few where very many are left, so
+    /// that no thread waits for longer than one piece of work takes another.
+    fn share_out<'t, S, T: Send + 't>(
+        &self,
+        queue: impl ExactSizeIterator<Item = (usize, &'t mut T)> + Send,
+        init: impl Fn() -> S + Sync + Send,
+        work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
+    ) {
+        let workers = self.count().min(queue.len());
+        let Some(pool) = self.pool.as_ref().filter(|_| workers > 1) else {
+            let mut scratch = init();
+            return queue.for_each(|(index, slot)| work(&mut scratch, index, slot));
+        };
+        let queue = Mutex::new(queue);
+        let worker = || {
+            let mut scratch = init();
+            let mut taken = Vec::with_capacity(MOST_AT_ONCE);
+            loop {
+                take_next(&queue, workers, &mut taken);
+                if taken.is_empty() {
+                    return;
+                }
+                taken.drain(..).for_each(|(index, slot)| work(&mut scratch, index, slot));
+            }
+        };
+        pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())));
+    }
+}
+
+/// Slots and their indices, those of which most is expected first.
+fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(usize, &mut T)> {
+    let slots = slots.iter_mut().enumerate();
+    let mut queue: Vec<(f64, (usize, &mut T))> = slots.map(|slot| (expected(slot.0), slot)).collect();
+    queue.sort_by(|a, b| b.0.total_cmp(&a.0));
+    queue.into_iter().map(|(_, slot)| slot).collect()
+}
+
+/// Most slots that a thread takes at once, and the share of what is left for its threads that it takes.
+const MOST_AT_ONCE: usize = 64;
+const SHARE: usize = 1024;
+
+fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut Vec<I::Item>) {
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = (queue.len() / (SHARE * workers)).clamp(1, MOST_AT_ONCE);
+    taken.extend(queue.by_ref().take(count));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Threads;
+    use super::{Threads, longest_first};
 
     #[test]
     fn results_do_not_depend_on_the_number_of_threads() {
@@ -107,5 +155,37 @@ mod tests {
         };
         assert_eq!(squares(1), squares(2));
         assert_eq!(squares(1), squares(3));
+    }
+
+    #[test]
+    fn the_longest_piece_starts_first_and_every_slot_is_filled_once() {
+        let mut out = vec![0; 9];
+        let expected = [1.0, 5.0, 2.0, 5.0, 0.0, 9.0, 1.0, 1.0, 3.0];
+        let order: Vec<usize> = longest_first(&mut out, |i| expected[i]).into_iter().map(|(index, _)| index).collect();
+        assert_eq!(order, [5, 1, 3, 8, 2, 0, 6, 7, 4]);
+        Threads::one().fill_longest_first(&mut out, |i| expected[i], || (), |(), _, slot| *slot += 1);
+        Threads::new(3).unwrap().fill_longest_first(&mut out, |i| expected[i], || (), |(), _, slot| *slot += 1);
+        assert_eq!(out, [2; 9]);
+    }
+
+    /// One slot waits until all others are filled: that ends only if none of them stands behind it in the
+    /// hands of the same thread.
+    #[test]
+    fn a_long_piece_holds_up_no_other() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let done = AtomicUsize::new(0);
+        let mut out = vec![false; 500];
+        Threads::new(2).unwrap().fill(
+            &mut out,
+            || (),
+            |(), index, slot| {
+                while index == 3 && done.load(Ordering::SeqCst) < 499 {
+                    std::thread::yield_now();
+                }
+                done.fetch_add(1, Ordering::SeqCst);
+                *slot = true;
+            },
+        );
+        assert!(out.into_iter().all(|filled| filled));
     }
 }

@@ -1,6 +1,8 @@
 //! Randomness with names: a keyed stream for everything of ours, and numpy's legacy stream for
 //! benchmark data that must equal PyEPO's to the bit.
 
+use std::sync::LazyLock;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rand_mt::Mt;
@@ -64,20 +66,13 @@ impl Stream {
 
     /// Standard normal.
     pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
+        Ziggurat::get().draw(self)
     }
 
-    /// Fills a slice with standard normals; both of each pair are used, unlike by [`Stream::normal`].
+    /// Fills a slice with standard normals.
     pub fn fill_normal(&mut self, out: &mut [f64]) {
-        for pair in out.chunks_mut(2) {
-            let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-            let (sine, cosine) = (std::f64::consts::TAU * self.unit()).sin_cos();
-            pair[0] = radius * cosine;
-            if let Some(second) = pair.get_mut(1) {
-                *second = radius * sine;
-            }
-        }
+        let ziggurat = Ziggurat::get();
+        out.iter_mut().for_each(|number| *number = ziggurat.draw(self));
     }
 
     /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000; shapes below 1 by their power trick).
@@ -100,6 +95,70 @@ impl Stream {
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+/// Standard normals by rejection from a stack of layers of equal area (Marsaglia and Tsang 2000): 98 in 100 draws
+/// take one number, one product and one comparison.
+struct Ziggurat {
+    /// Half-widths of the layers from the lowest up; the first is that of a box as large as the lowest layer with its
+    /// tail, the last is 0.
+    widths: [f64; Self::LAYERS + 1],
+    /// exp(−x²/2) at those.
+    heights: [f64; Self::LAYERS + 1],
+}
+
+static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(Ziggurat::new);
+
+impl Ziggurat {
+    const LAYERS: usize = 256;
+    /// Where the tail begins, and the area of a layer, for this many layers.
+    const TAIL: f64 = 3.654_152_885_361_009;
+    const AREA: f64 = 0.004_928_673_233_974_648;
+
+    fn new() -> Self {
+        let height = |x: f64| (-0.5 * x * x).exp();
+        let mut widths = [0.0; Self::LAYERS + 1];
+        widths[0] = Self::AREA / height(Self::TAIL);
+        widths[1] = Self::TAIL;
+        for layer in 2..Self::LAYERS {
+            let below: f64 = widths[layer - 1];
+            widths[layer] = (-2.0 * (Self::AREA / below + height(below)).ln()).sqrt();
+        }
+        Self { widths, heights: widths.map(height) }
+    }
+
+    fn get() -> &'static Self {
+        &ZIGGURAT
+    }
+
+    fn draw(&self, stream: &mut Stream) -> f64 {
+        loop {
+            // The lowest bits choose the layer, the upper 53 the place: none serves both.
+            let bits = stream.generator.next_u64();
+            let layer = bits as usize % Self::LAYERS;
+            let x = (bits.cast_signed() >> 11) as f64 * (1.0 / (1_u64 << 52) as f64) * self.widths[layer];
+            if x.abs() < self.widths[layer + 1] {
+                return x;
+            }
+            if layer == 0 {
+                return Self::tail(stream).copysign(x);
+            }
+            let [low, high] = [self.heights[layer], self.heights[layer + 1]];
+            if stream.uniform(low, high) < (-0.5 * x * x).exp() {
+                return x;
+            }
+        }
+    }
+
+    /// A normal beyond where the tail begins (Marsaglia 1964).
+    fn tail(stream: &mut Stream) -> f64 {
+        loop {
+            let beyond = -(1.0 - stream.unit()).ln() / Self::TAIL;
+            if -2.0 * (1.0 - stream.unit()).ln() > beyond * beyond {
+                return Self::TAIL + beyond;
+            }
         }
     }
 }
@@ -181,6 +240,29 @@ mod tests {
         assert_ne!(reference, first(Purpose::Oracle, 1, [2, 3]));
         assert_ne!(reference, first(Purpose::Loss, 2, [2, 3]));
         assert_ne!(reference, first(Purpose::Loss, 1, [3, 2]));
+    }
+
+    /// Shares of a million draws below some points, against the distribution function; the last two lie in the tail.
+    #[test]
+    fn normals_are_distributed_as_they_should_be() {
+        let mut draws = vec![0.0; 1_000_000];
+        Stream::new(Purpose::Loss, 5, [0, 0]).fill_normal(&mut draws);
+        for (point, expected) in [
+            (-2.0, 0.022_750_131_948),
+            (-1.0, 0.158_655_253_931),
+            (-0.1, 0.460_172_162_723),
+            (0.5, 0.691_462_461_274),
+            (1.5, 0.933_192_798_731),
+            (3.0, 0.998_650_101_968),
+            (3.7, 0.999_892_200_266),
+            (4.0, 0.999_968_328_758),
+        ] {
+            let share = draws.iter().filter(|x| **x < point).count() as f64 / 1e6;
+            let deviation = (expected * (1.0 - expected) / 1e6_f64).sqrt();
+            assert!((share - expected).abs() < 4.0 * deviation, "{point}: {share}, not {expected}");
+        }
+        let most = draws.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        assert!((4.2..6.5).contains(&most), "{most}");
     }
 
     fn moments(draws: &[f64]) -> (f64, f64) {

@@ -43,7 +43,7 @@ fn values_gradients_and_instance_costs_equal_the_golden_vectors() {
             let what = format!("{name} {label}");
             let (values, gradients) = case.evaluate(&loss, &case.predictions);
             case.assert_equal(&expected["plain"], &values, &gradients, &what);
-            let costs = instance_costs(&regrets, &values, &case.best_objectives());
+            let costs = instance_costs(&regrets, &values, &case.best_objectives(), false);
             assert_close(&costs, &numbers(&expected["instance_costs"]), 1e-8, &format!("{what} instance costs"));
             let others = case.inner(&rows(&expected["with_costs"]["pred"]));
             let (values, gradients) = case.evaluate(&loss, &others);
@@ -138,15 +138,17 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
 #[test]
 fn weights_by_regret_over_loss_make_the_baseline_loss_equal_its_regret() {
     let (regrets, losses, best) = ([2.0, 0.5, 3.0], [0.1, 0.2, 4.0], [10.0; 3]);
-    let weights = instance_costs(&regrets, &losses, &best);
+    let weights = instance_costs(&regrets, &losses, &best, false);
     let weighted: f64 = weights.iter().zip(losses).map(|(w, l)| w * l).sum();
     assert!((weighted - regrets.iter().sum::<f64>()).abs() < 1e-12);
 }
 
 #[test]
 fn instances_without_regret_or_without_loss_get_the_mean_weight() {
-    assert_eq!(instance_costs(&[0.0, 2.0, 6.0, 1.0], &[1.0, 1.0, 2.0, 0.0], &[1.0; 4]), [2.5, 2.0, 3.0, 2.5]);
-    assert_eq!(instance_costs(&[0.0, 1e-9], &[1.0, 1.0], &[1.0; 2]), [1.0, 1.0]);
+    assert_eq!(instance_costs(&[0.0, 2.0, 6.0, 1.0], &[1.0, 1.0, 2.0, 0.0], &[1.0; 4], false), [2.5, 2.0, 3.0, 2.5]);
+    let clipped = instance_costs(&[0.0, 1.0, 2.0, 100.0], &[1.0; 4], &[1.0; 4], true);
+    assert_eq!(clipped, [23.0 / 3.0, 1.0, 2.0, 20.0]);
+    assert_eq!(instance_costs(&[0.0, 1e-9], &[1.0, 1.0], &[1.0; 2], false), [1.0, 1.0]);
 }
 
 proptest! {

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{assert_close, golden, numbers, reference_data, rows};
+use regretless::data::orlib;
 use regretless::problem::{Knapsack, Problem};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::knapsack::{Basic, KnapsackSearch};
@@ -208,10 +209,14 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
     }
 }
 
-/// All numbers of a text file.
-fn words(path: &str) -> Option<Vec<f64>> {
-    let text = std::fs::read_to_string(reference_data()?.join(path)).unwrap();
-    Some(text.split_whitespace().map(|word| word.parse().unwrap()).collect())
+/// The knapsacks of a published file, their values negated.
+fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
+    let instances = orlib::read(&reference_data()?.join(path)).unwrap().into_iter();
+    let knapsack = |instance: orlib::Instance| {
+        let costs = instance.values.iter().map(|value| -value).collect();
+        (Knapsack { weights: instance.weights, capacity: instance.capacity }.checked().unwrap(), costs)
+    };
+    Some(instances.map(knapsack).collect())
 }
 
 /// A column of a CSV file.
@@ -220,27 +225,12 @@ fn column(path: &str, column: usize) -> Vec<f64> {
     text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect()
 }
 
-fn take(words: &mut impl Iterator<Item = f64>, count: usize) -> Vec<f64> {
-    words.take(count).collect()
-}
-
-/// The next instance of a file: items, dimensions, a number to ignore, values, weights, capacities.
-fn published(words: &mut impl Iterator<Item = f64>) -> (Knapsack, Vec<f64>) {
-    let [items, dimensions] = [0; 2].map(|_| words.next().unwrap() as usize);
-    words.next();
-    let costs = take(words, items).iter().map(|value| -value).collect();
-    let weights = (0..dimensions).map(|_| take(words, items)).collect();
-    (Knapsack { weights, capacity: take(words, dimensions) }, costs)
-}
-
 #[test]
 fn published_small_instances_reach_their_optima() {
-    let Some(words) = words("mkp/mknap1.txt") else { return };
-    let mut words = words.into_iter();
+    let Some(instances) = published("mkp/mknap1.txt") else { return };
     let (optima, linear) = (column("mkp/mknap1_opt.csv", 3), column("mkp/mknap1_opt.csv", 4));
-    assert_eq!(words.next(), Some(optima.len() as f64));
-    for (optimum, linear) in optima.into_iter().zip(linear) {
-        let (problem, costs) = published(&mut words);
+    assert_eq!(instances.len(), optima.len());
+    for ((problem, costs), (optimum, linear)) in instances.into_iter().zip(optima.into_iter().zip(linear)) {
         let mut engine = engine(&problem, Limits::default());
         assert_close(&[-engine.solve(&costs).unwrap().objective], &[optimum], 1e-9, "optimum");
         assert_close(&[-engine.relax(&costs).unwrap().objective], &[linear], 1e-7, "linear optimum");
@@ -249,11 +239,10 @@ fn published_small_instances_reach_their_optima() {
 
 /// Solves the first instances of a hard published set.
 fn solve_hard(count: usize) {
-    let Some(words) = words("mkp/mknapcb1.txt") else { return };
-    let mut words = words.into_iter();
-    words.next();
-    for optimum in column("mkp/mknapcb1_best.csv", 1).into_iter().take(count) {
-        let (problem, costs) = published(&mut words);
+    let Some(instances) = published("mkp/mknapcb1.txt") else { return };
+    let optima = column("mkp/mknapcb1_best.csv", 1);
+    assert_eq!(instances.len(), optima.len());
+    for ((problem, costs), optimum) in instances.into_iter().zip(optima).take(count) {
         let solution = engine(&problem, Limits::default()).solve(&costs).unwrap();
         assert_eq!((-solution.objective, solution.status), (optimum, Status::Optimal));
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
-use super::values::{SplitSpec, TableFormat, one_or_many_losses};
+use super::values::{FileKind, RelaxKind, SplitSpec, TableFormat, one_or_many_losses};
 use super::{Machine, ProblemSource};
 
 /// Options of `generate`.
@@ -43,6 +43,58 @@ pub struct GenerateOptions {
     pub format: Option<TableFormat>,
 }
 
+/// Options of `solve`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct SolveOptions {
+    /// Files: TSPLIB .tsp, CVRPLIB .vrp, OR-Library knapsacks, .mps and .lp models
+    #[arg(value_name = "FILE")]
+    #[serde(default)]
+    pub files: Vec<PathBuf>,
+    /// Kind of the files [default: told by name and content]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub kind: Option<FileKind>,
+    /// Only this problem of an OR-Library file, counted from 1 [default: all]
+    #[arg(long, value_name = "N")]
+    pub number: Option<usize>,
+    /// Vehicles of a routing file whose name does not end in -k and their number
+    #[arg(long, value_name = "N")]
+    pub vehicles: Option<usize>,
+    /// Whether a route may serve a single customer [default: true, as in published optima]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub single_customer_routes: Option<bool>,
+    /// Most nodes of a search tree; the best decision found by then is told with its bound
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub nodes: Option<u64>,
+    /// Share of the objective by which the decision may be off [default: 0]
+    #[arg(long, value_name = "SHARE", help_heading = "Limits")]
+    pub gap: Option<f64>,
+    /// Solve the linear relaxation instead: plain, or tight with the cuts the problem has (subtours, capacities)
+    #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain")]
+    pub relax: Option<RelaxKind>,
+    /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are several problems
+    #[arg(long, value_name = "PATH", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `label`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct LabelOptions {
+    /// Where the instances come from.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Problem file, as generate writes it
+    #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
+    pub problem: Option<ProblemSource>,
+    /// Label one of several equal shares of the rows only: 2/7 is the second of seven
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+    /// Threads.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+}
+
 /// Options of `train`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct TrainOptions {
@@ -55,9 +107,13 @@ pub struct TrainOptions {
     #[serde(flatten)]
     pub problem: ProblemOptions,
     /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others, with
-    /// 'relax' or 'cache 5%' behind; 'A then B' trains on with B [default: MAE(O,S)]
+    /// 'relax' or 'cache 5%' behind; 'A then B' trains on with B, 'A then B lr 0.001 epochs 5' with its own learning
+    /// rate and epochs [default: MAE(O,S)]
     #[arg(long, value_name = "LABEL", help_heading = "Training")]
     pub loss: Option<Method>,
+    /// Trained model to start from instead of a fresh one: its predictor and scaling stay, --predictor is not used
+    #[arg(long, value_name = "FILE", help_heading = "Training")]
+    pub init_from: Option<PathBuf>,
     /// How the rows are divided.
     #[command(flatten)]
     #[serde(flatten)]

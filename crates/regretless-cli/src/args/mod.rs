@@ -2,6 +2,7 @@
 //! is `learning_rate` in a settings file, and the field here says what it means for both.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use serde::{Deserialize, Serialize};
@@ -11,10 +12,12 @@ mod data;
 mod training;
 mod values;
 
-pub use commands::{CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, TrainOptions};
+pub use commands::{
+    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions, SolveOptions, TrainOptions,
+};
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
-pub use values::{SplitSpec, TableFormat};
+pub use values::{FileKind, SplitSpec, TableFormat};
 
 const EXIT_CODES: &str = "\
 Start here:
@@ -27,7 +30,7 @@ Exit codes:
   2    usage: unknown names or settings
   3    input: data or files that cannot be used, outputs that exist
   4    solver: an instance without a decision, or training that diverged
-  130  interrupted; finished results are kept
+  130  interrupted; finished results are kept, the same command goes on from there
 
 Settings files: --config FILE.toml holds the same names with underscores (learning_rate = 0.01).
 Flags win over the file. A table named after a command, such as [train], holds for that command
@@ -51,13 +54,23 @@ Example:
   regretless generate --benchmark KS32 --instances 2000 --out ks32")]
     Generate(Call<GenerateOptions>),
 
+    /// Find the best decision of every row of a table, once, and keep them beside it
+    #[command(after_help = "\
+A run that was stopped goes on where it was. Machines that see the same folder share the work:
+  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 1/2      on the one
+  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 2/2      on the other
+  regretless label --data t.csv --costs 'c*' --problem p.toml                  then joins them")]
+    Label(Call<LabelOptions>),
+
     /// Train a model on one loss
     #[command(after_help = "\
 Examples:
   regretless train --data ks32/table.csv --costs 'c*' --problem ks32/problem.toml
   regretless train --data x.npy --cost-data c.npy --problem problem.toml --loss 'MSE(C,O,S)'
-  regretless train --data long.csv --instance-column day --cost-column price --problem p.toml")]
-    Train(Call<TrainOptions>),
+  regretless train --data long.csv --instance-column day --cost-column price --problem p.toml
+  regretless train --benchmark SP5x5 --loss 'MAE(O,S) then SPO+ lr 0.001 epochs 5'
+  regretless train --benchmark SP5x5 --loss SPO+ --init-from model.safetensors --out tuned.safetensors")]
+    Train(Box<Call<TrainOptions>>),
 
     /// Measure the regret of a model or of anybody's predictions
     #[command(after_help = "\
@@ -72,13 +85,26 @@ Example:
   regretless decide --model model.safetensors --data new.csv --out decisions.csv")]
     Decide(Call<DecideOptions>),
 
+    /// Solve published files and models: tours, routes, knapsacks, MPS and LP
+    #[command(after_help = "\
+Examples:
+  regretless solve berlin52.tsp
+  regretless solve E-n22-k4.vrp --out best.sol
+  regretless solve model.mps --gap 0.001 --json
+  regretless solve *.tsp --nodes 1000 --out tours
+  regretless solve pr1002.tsp --relax tight
+
+A problem that is infeasible or unbounded is told as its status, with exit code 4; a file that cannot be
+read does not stop the others, with exit code 3.")]
+    Solve(Call<SolveOptions>),
+
     /// Compare losses over several seeds on one problem
     #[command(after_help = "\
 Examples:
   regretless compare
   regretless compare --benchmark SP5x5 --losses 'MSE;MAE(O,S)' --seeds 20
   regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
-    Compare(Call<CompareOptions>),
+    Compare(Box<Call<CompareOptions>>),
 }
 
 /// A command's own options and those of every command.
@@ -117,4 +143,14 @@ pub struct Machine {
     /// Threads; 0 takes all there are. Results do not depend on it [default: 0]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Write unfinished work down this often; a run that was stopped goes on from there [default: 2]
+    #[arg(long, value_name = "SECONDS")]
+    pub keep_every: Option<f64>,
+}
+
+impl Machine {
+    /// How long unfinished work may wait before it is written down.
+    pub fn patience(&self, standard: Duration) -> Duration {
+        self.keep_every.map_or(standard, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e6)))
+    }
 }

@@ -43,10 +43,10 @@ pub struct TrainingOptions {
     /// Train on the validation rows too; needs --select training-loss or last [default: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub join_validation: Option<bool>,
-    /// Size of a step of the methods after 'then' [default: as before]
+    /// Size of a step of the methods after 'then' that have no 'lr' of their own [default: as before]
     #[arg(long, value_name = "RATE")]
     pub then_learning_rate: Option<f64>,
-    /// Most passes of the methods after 'then' [default: as before]
+    /// Most passes of the methods after 'then' that have no 'epochs' of their own [default: as before]
     #[arg(long, value_name = "N")]
     pub then_epochs: Option<usize>,
     /// Stop after this many epochs without improvement
@@ -67,7 +67,7 @@ pub struct TrainingOptions {
     /// Keep gradients of the order of 1 for any number of costs [default: true; profile paper: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub rescale: Option<bool>,
-    /// Retrain weighted losses from their baseline instead of afresh [default: false]
+    /// Retrain weighted losses from their baseline instead of afresh [default: only with O_S]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub warm_start: Option<bool>,
     /// With O_S, no instance cost above ten times the median [default: true]
@@ -100,7 +100,7 @@ impl TrainingOptions {
             standardize: self.standardize.unwrap_or(standard.standardize),
             output_map: self.output_map.unwrap_or(standard.output_map),
             rescale: self.rescale.unwrap_or(standard.rescale),
-            warm_start: self.warm_start.unwrap_or(standard.warm_start),
+            warm_start: self.warm_start.or(standard.warm_start),
             clip_costs: self.clip_costs.unwrap_or(standard.clip_costs),
             fused: self.fused.unwrap_or(standard.fused),
             seed,
@@ -127,7 +127,7 @@ impl TrainingOptions {
             standardize: Some(settings.standardize),
             output_map: Some(settings.output_map),
             rescale: Some(settings.rescale),
-            warm_start: Some(settings.warm_start),
+            warm_start: settings.warm_start,
             clip_costs: Some(settings.clip_costs),
             fused: Some(settings.fused),
         }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use regretless::data::Split;
+use regretless::solve::relax::Relaxation;
 use regretless::train::Method;
 use regretless::train::Optimizer;
 use regretless::{Error, Result};
@@ -18,6 +19,37 @@ pub enum TableFormat {
     Csv,
     /// Two NPY files
     Npy,
+}
+
+/// Kinds of files that can be solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileKind {
+    /// Tours and routes as TSPLIB and CVRPLIB write them
+    Tsplib,
+    /// Knapsacks as the OR-Library writes them
+    Knapsack,
+    /// MPS and LP models
+    Linear,
+}
+
+/// Linear relaxations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RelaxKind {
+    /// Integrality dropped, nothing added
+    Plain,
+    /// With all cuts the problem knows
+    Tight,
+}
+
+impl From<RelaxKind> for Relaxation {
+    fn from(kind: RelaxKind) -> Self {
+        match kind {
+            RelaxKind::Plain => Self::Plain,
+            RelaxKind::Tight => Self::Tight,
+        }
+    }
 }
 
 /// How rows are divided.

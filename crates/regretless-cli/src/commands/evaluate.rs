@@ -12,7 +12,7 @@ use regretless::watch::Watch;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::{Session, json, label, oracle};
+use super::{Session, json, labelled, oracle, store};
 use crate::args::EvaluateOptions;
 use crate::input::{Decided, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source};
 use crate::output::{Report, grouped, number, percent};
@@ -50,7 +50,9 @@ impl Case {
         let source = table_source(&options_for_model(&options.data, &model))?;
         let table = dataset_for_model(&source, &model)?;
         let predictions = model.predict(table.features()).map_err(in_file(source.costs_file()))?;
-        let data = label(table, source.costs_file(), (&decided, &oracle), session)?;
+        let labels = store(source.costs_file(), &options.machine);
+        let found = labelled(table, &labels, (&decided, &oracle), session);
+        let (data, _) = found.map_err(in_file(source.costs_file()))?;
         Ok(Self { predictions, data, oracle })
     }
 
@@ -64,15 +66,16 @@ impl Case {
             let message = format!("{} rows of predictions for {} instances", predictions.rows(), table.len());
             return Err(Error::input(Place::file(file), message));
         }
-        let data = label(table, &costs_file, (&decided, &oracle), session)?;
+        let labels = store(&costs_file, &options.machine);
+        let (data, _) = labelled(table, &labels, (&decided, &oracle), session).map_err(in_file(&costs_file))?;
         Ok(Self { predictions, data, oracle })
     }
 
     fn measure(&self, unambiguous: bool, session: &Session) -> Result<Evaluation> {
         let Self { data, oracle, .. } = self;
-        let mut predictions = self.predictions.clone();
+        let rows = data.rows();
+        let mut predictions = self.predictions.chosen(&rows);
         data.sense().flip(predictions.as_mut_slice());
-        let rows: Vec<usize> = (0..data.len()).collect();
         let watch = &session.progress;
         watch.begin("deciding", rows.len() as u64);
         let found = if unambiguous {

@@ -13,9 +13,9 @@ use regretless::label::Labelled;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
 
-use super::{Session, label, oracle};
-use crate::args::{DataOptions, ProblemOptions, SplitSpec};
-use crate::input::{Decided, table_source};
+use super::{Session, labelled, oracle, store};
+use crate::args::{DataOptions, Machine, ProblemOptions, SplitSpec};
+use crate::input::{Decided, in_file, table_source};
 use crate::output::grouped;
 
 /// Rows to train, validate and test on where the program makes the data.
@@ -63,7 +63,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
 /// Where grounds come from.
 pub struct Source<'a> {
     split: SplitSpec,
-    threads: Option<usize>,
+    machine: &'a Machine,
     session: &'a Session,
     origin: Origin,
 }
@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
     pub fn open(
         (data, problem): (&DataOptions, &ProblemOptions),
         split: Option<SplitSpec>,
-        threads: Option<usize>,
+        machine: &'a Machine,
         session: &'a Session,
     ) -> Result<Self> {
         let standard = standard_split(data, problem)?;
@@ -99,19 +99,19 @@ impl<'a> Source<'a> {
                 Origin::Table(Box::new(Table { decided, data, file }))
             }
         };
-        Ok(Self { split: split.unwrap_or(standard), threads, session, origin })
+        Ok(Self { split: split.unwrap_or(standard), machine, session, origin })
     }
 
     /// The grounds of some seeds, in their order.
     pub fn grounds(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<Ground>> {
-        let Self { split, threads, session, origin } = self;
+        let Self { split, machine, session, origin } = self;
         match origin {
             Origin::Benchmark(benchmark) => {
                 let rows = split.rows().unwrap_or(ROWS);
                 let ground = |seed| {
                     let (spec, data) = benchmark.generate(Recipe::paper(rows, seed))?;
                     let decided = Decided::new(spec)?;
-                    let data = Labelled::solve(data, &oracle(&decided, threads)?, &session.progress)?;
+                    let data = Labelled::solve(data, &oracle(&decided, machine.threads)?, &session.progress)?;
                     let split = split.apply(data.len(), u64::from(seed))?;
                     Ok(Ground { decided, data: Arc::new(data), split })
                 };
@@ -122,9 +122,14 @@ impl<'a> Source<'a> {
                 let seeds: Vec<u32> = seeds.collect();
                 let split = |seed: &u32| split.apply(data.len(), u64::from(*seed));
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
-                let data = Arc::new(label(data, &file, (&decided, &oracle(&decided, threads)?), session)?);
-                let ground = |split| Ground { decided: decided.clone(), data: data.clone(), split };
-                Ok(splits.into_iter().map(ground).collect())
+                let labels = store(&file, machine);
+                let found = labelled(data, &labels, (&decided, &oracle(&decided, machine.threads)?), session);
+                let data = Arc::new(found.map_err(in_file(&file))?.0);
+                let rows = data.rows();
+                let ground = |split: Split| {
+                    Ok(Ground { decided: decided.clone(), data: data.clone(), split: split.among(&rows)? })
+                };
+                splits.into_iter().map(ground).collect()
             }
         }
     }

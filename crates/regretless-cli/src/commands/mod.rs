@@ -1,8 +1,9 @@
 //! One file per command. Each turns its options into a plan, carries it out, and reports.
 
-use regretless::data::Matrix;
+use std::path::Path;
+
 use regretless::evaluate::{Evaluation, evaluate as measure};
-use regretless::label::{LabelSource, LabelStore, Labelled};
+use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::Model;
@@ -11,9 +12,9 @@ use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::args::{Call, Command, Common};
-use crate::input::{Decided, in_file};
-use crate::output::{Report, remark};
+use crate::args::{Call, Command, Common, Machine};
+use crate::input::Decided;
+use crate::output::{Report, grouped, remark};
 use crate::progress::Progress;
 use crate::settings;
 
@@ -22,6 +23,8 @@ mod decide;
 mod evaluate;
 mod generate;
 mod ground;
+mod label;
+mod solve;
 mod train;
 
 /// What every command works with.
@@ -50,10 +53,12 @@ impl Session {
 pub fn run(command: Command) -> Result<Option<Error>> {
     match command {
         Command::Generate(call) => perform(call, "generate", generate::run),
-        Command::Train(call) => perform(call, "train", train::run),
+        Command::Label(call) => perform(call, "label", label::run),
+        Command::Train(call) => perform(*call, "train", train::run),
         Command::Evaluate(call) => perform(call, "evaluate", evaluate::run),
         Command::Decide(call) => perform(call, "decide", decide::run),
-        Command::Compare(call) => perform(call, "compare", compare::run),
+        Command::Solve(call) => perform(call, "solve", solve::run),
+        Command::Compare(call) => perform(*call, "compare", compare::run),
     }
 }
 
@@ -77,28 +82,39 @@ fn oracle(decided: &Decided, threads: Option<usize>) -> Result<Oracle> {
     Ok(Oracle::new(decided.problem.clone()).with_threads(Threads::new(threads.unwrap_or(0))?))
 }
 
+/// The labels beside a table.
+fn store(file: &Path, machine: &Machine) -> LabelStore {
+    LabelStore::beside(file).with_patience(machine.patience(LabelStore::PATIENCE))
+}
+
 /// Labels a table, from the labels beside its file if there are any.
-fn label(
+fn labelled(
     data: regretless::data::Dataset,
-    file: &std::path::Path,
+    store: &LabelStore,
     (decided, oracle): (&Decided, &Oracle),
     session: &Session,
-) -> Result<Labelled> {
-    let labelled = LabelStore::beside(file).label(data, &decided.spec, oracle, &session.progress);
-    let (labelled, report) = labelled.map_err(in_file(file))?;
+) -> Result<(Labelled, LabelReport)> {
+    let (labelled, report) = store.label(data, &decided.spec, oracle, &session.progress)?;
     report.warnings.iter().for_each(|warning| session.remark(&format!("note: {warning}")));
     if report.source == LabelSource::Found {
         session.remark(&format!("note: best decisions taken from {}", report.file.display()));
     }
-    Ok(labelled)
+    if report.continued > 0 {
+        session.remark(&format!("note: {} rows were solved by an earlier run", grouped(report.continued as u64)));
+    }
+    for (row, failure) in report.failed.iter().take(10) {
+        session.remark(&format!("note: row {row} (counted from 0) is left out: {failure}"));
+    }
+    if report.failed.len() > 10 {
+        session.remark(&format!("note: {} rows are left out in all", grouped(report.failed.len() as u64)));
+    }
+    Ok((labelled, report))
 }
 
 /// What a model's decisions are worth on some rows of a labelled table.
 fn judge(model: &Model, data: &Labelled, rows: &[usize], (oracle, watch): (&Oracle, &dyn Watch)) -> Result<Evaluation> {
     let all = model.predict(data.data().features())?;
-    let mut chosen = Vec::with_capacity(rows.len() * all.cols());
-    rows.iter().for_each(|row| chosen.extend_from_slice(all.row(*row)));
-    let mut predictions = Matrix::new(rows.len(), all.cols(), chosen)?;
+    let mut predictions = all.chosen(rows);
     data.sense().flip(predictions.as_mut_slice());
     measure(&predictions, data, rows, (oracle, watch))
 }

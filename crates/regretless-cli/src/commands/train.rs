@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use regretless::data::output::check_free;
 use regretless::evaluate::Evaluation;
 use regretless::loss::{BaseError, Cos, LossSpec, Side};
-use regretless::predict::PredictorSpec;
-use regretless::train::{Method, Recipe, Task, TrainReport, Trained, train};
+use regretless::predict::{Model, PredictorSpec};
+use regretless::train::{Checkpoints, Method, Recipe, Task, TrainReport, Trained, train_with_checkpoints};
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -51,15 +51,17 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     out.check(session.force)?;
     let method = options.loss.clone().unwrap_or_else(best_loss);
     let predictor = options.split.predictor.clone().unwrap_or(PredictorSpec::Linear);
-    let recipe = Recipe::new(method, predictor, options.training.settings(Profile::Default, seed));
-    let threads = options.machine.threads;
-    let source = Source::open((&options.data, &options.problem), options.split.split, threads, session)?;
+    let start = options.init_from.as_deref().map(Model::load).transpose()?;
+    let settings = options.training.settings(Profile::Default, seed);
+    let recipe = Recipe { start, ..Recipe::new(method, predictor, settings) };
+    let source = Source::open((&options.data, &options.problem), options.split.split, &options.machine, session)?;
     let grounds = source.grounds(options.seed.into_iter())?;
     let ground = grounds.first().ok_or_else(|| Error::setting("--seed is missing"))?;
     let Ground { decided, data, split } = ground;
-    let oracle = &oracle(decided, threads)?;
+    let oracle = &oracle(decided, options.machine.threads)?;
     let task = Task { data, split, oracle, watch: &session.progress };
-    let trained = train(&task, &recipe, &decided.spec)?;
+    let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
+    let trained = train_with_checkpoints(&task, &recipe, &decided.spec, &checkpoints)?;
     let part = |rows: &[usize]| {
         let judged = (!rows.is_empty()).then(|| judge(&trained.model, data, rows, (oracle, &session.progress)));
         judged.transpose()
@@ -67,6 +69,7 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let found =
         Found { validation: part(&split.validation)?, test: part(&split.test)?, recipe: &recipe, trained: &trained };
     write(&out, &found, &options, session)?;
+    checkpoints.remove()?;
     Ok(found.report(&out, ground))
 }
 

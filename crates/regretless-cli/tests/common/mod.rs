@@ -56,8 +56,13 @@ impl Workshop {
 
     /// Runs the program with words separated by spaces.
     pub fn run(&self, words: &str) -> Left {
+        self.run_words(&words.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs the program with these words.
+    pub fn run_words(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> Left {
         let mut command = Command::cargo_bin("regretless").unwrap();
-        let output = command.current_dir(self.0.path()).args(words.split_whitespace()).output().unwrap();
+        let output = command.current_dir(self.0.path()).args(words).output().unwrap();
         Left {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
@@ -79,6 +84,14 @@ impl Left {
         assert!(self.out.is_empty(), "{}", self.out);
         for word in words {
             assert!(self.err.contains(word), "'{word}' is not in: {}", self.err);
+        }
+    }
+
+    /// The command ended with this code and said all these words, whatever it printed before.
+    pub fn refused(self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        for word in words {
+            assert!(self.out.contains(word) || self.err.contains(word), "'{word}' is not in: {}{}", self.out, self.err);
         }
     }
 

@@ -55,6 +55,14 @@ impl Matrix {
         &mut self.values[row * self.cols..][..self.cols]
     }
 
+    /// The listed rows, in the order of the list.
+    #[must_use]
+    pub fn chosen(&self, rows: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(rows.len() * self.cols);
+        rows.iter().for_each(|row| values.extend_from_slice(self.row(*row)));
+        Self { rows: rows.len(), cols: self.cols, values }
+    }
+
     /// All values, row after row.
     pub fn as_slice(&self) -> &[f32] {
         &self.values
@@ -69,4 +77,10 @@ impl Matrix {
     pub fn into_vec(self) -> Vec<f32> {
         self.values
     }
+}
+
+/// The first number that is not finite. The common case, all are, is found without a branch per number.
+pub(crate) fn first_not_finite<T: Copy + Into<f64>>(values: &[T]) -> Option<usize> {
+    let bad = |value: &T| !(*value).into().is_finite();
+    if values.iter().fold(false, |any, value| any | bad(value)) { values.iter().position(bad) } else { None }
 }

@@ -9,6 +9,7 @@ pub mod csv;
 mod layout;
 mod matrix;
 pub mod npy;
+pub mod orlib;
 pub mod output;
 pub mod split;
 pub mod synthetic;
@@ -17,6 +18,7 @@ pub mod tsplib;
 
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::Matrix;
+pub(crate) use matrix::first_not_finite;
 pub use split::Split;
 pub use table::TableSource;
 
@@ -171,7 +173,7 @@ impl Dataset {
 
 /// Finds the first number that is not finite.
 fn check_finite(values: &Matrix, names: &[String]) -> Result<()> {
-    match values.as_slice().iter().position(|v| !v.is_finite()) {
+    match first_not_finite(values.as_slice()) {
         None => Ok(()),
         Some(at) => {
             let (row, column) = (at / values.cols(), at % values.cols());

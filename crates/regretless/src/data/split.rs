@@ -56,6 +56,17 @@ impl Split {
         let validation_rows = order.split_off(rows - test - validation);
         Ok(Self { train: order, validation: validation_rows, test: test_rows })
     }
+
+    /// The same split without the rows that are not in a sorted list.
+    ///
+    /// # Errors
+    /// When nothing is left to train on.
+    pub fn among(mut self, rows: &[usize]) -> Result<Self> {
+        for part in [&mut self.train, &mut self.validation, &mut self.test] {
+            part.retain(|row| rows.binary_search(row).is_ok());
+        }
+        if self.train.is_empty() { Err(Error::setting("no row is left to train on")) } else { Ok(self) }
+    }
 }
 
 #[cfg(test)]

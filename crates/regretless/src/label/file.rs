@@ -2,13 +2,14 @@
 //!
 //! `indices` holds the non-zero entries of all instances one after the other, `offsets` where each
 //! instance begins, `values` is there only if one of them is not 1, `fixed` only if a decision has a fixed
-//! cost.
+//! cost. Instances without a decision are listed in the file's description, with the reason.
 
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
+use crate::oracle::Answer;
 use crate::sealed::{LONGEST_HEADER, Sealed};
-use crate::solve::{Solution, Status};
+use crate::solve::{Failure, Solution, Status};
 
 /// Kind and version of the file.
 const FORMAT: &str = "labels 1";
@@ -19,17 +20,28 @@ const FORMAT: &str = "labels 1";
 struct Note {
     /// Hash over all that the labels depend on.
     key: String,
+    /// Instances without a decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<(usize, Failure)>,
+    /// The rows of the table, if the file holds only some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<usize>>,
 }
 
-/// The labels with this key as a file.
-pub(super) fn encode(key: &str, labels: &[Solution]) -> Result<Vec<u8>, String> {
+/// The answers with this key as a file: those of the whole table in its order, or of some rows.
+pub(super) fn encode(key: &str, rows: Option<&[usize]>, answers: &[Answer]) -> Result<Vec<u8>, String> {
+    let failed = answers.iter().enumerate();
+    let failed = failed.filter_map(|(i, answer)| answer.as_ref().err().map(|failure| (i, failure.clone()))).collect();
+    let note = Note { key: key.into(), failed, rows: rows.map(<[usize]>::to_vec) };
+    let nothing = Solution::optimal(Decision::choosing([]), 0.0);
+    let labels: Vec<&Solution> = answers.iter().map(|answer| answer.as_ref().unwrap_or(&nothing)).collect();
     let decisions = || labels.iter().map(|label| &label.decision);
     let ends = decisions().scan(0, |sum, decision| {
         *sum += decision.indices().len() as u64;
         Some(*sum)
     });
-    let each = |number: fn(&Solution) -> f64| labels.iter().map(number).collect::<Vec<f64>>();
-    let mut sealed = Sealed::new(Note { key: key.into() })
+    let each = |number: fn(&Solution) -> f64| labels.iter().map(|label| number(label)).collect::<Vec<f64>>();
+    let mut sealed = Sealed::new(note)
         .with("indices", decisions().flat_map(|d| d.indices()).copied().collect::<Vec<u32>>())
         .with("offsets", std::iter::once(0).chain(ends).collect::<Vec<u64>>())
         .with("objectives", each(|label| label.objective))
@@ -45,14 +57,30 @@ pub(super) fn encode(key: &str, labels: &[Solution]) -> Result<Vec<u8>, String> 
     sealed.to_bytes(FORMAT).map_err(|error| error.to_string())
 }
 
-/// The labels of a file, if it is whole, has this key, and fits `instances` of `num_costs` costs.
-pub(super) fn decode(bytes: &[u8], key: &str, instances: usize, num_costs: usize) -> Result<Vec<Solution>, String> {
+/// The rows and answers of a file, if it is whole, has this key, and fits a table of `instances` with
+/// `num_costs` costs.
+pub(super) fn decode(
+    bytes: &[u8],
+    key: &str,
+    instances: usize,
+    num_costs: usize,
+) -> Result<Vec<(usize, Answer)>, String> {
     let mut sealed = Sealed::<Note>::from_bytes(bytes, FORMAT)?;
     if sealed.about.key != key {
         return Err("it holds something else than the labels of this table".into());
     }
-    let columns = Columns::take(&mut sealed, instances).ok_or("its lists have the wrong type or length")?;
-    (0..instances).map(|instance| columns.label(instance, num_costs)).collect()
+    let rows = sealed.about.rows.take().unwrap_or_else(|| (0..instances).collect());
+    if rows.iter().any(|row| *row >= instances) {
+        return Err("it holds rows that the table does not have".into());
+    }
+    let columns = Columns::take(&mut sealed, rows.len()).ok_or("its lists have the wrong type or length")?;
+    let failed = std::mem::take(&mut sealed.about.failed);
+    let failure = |place: usize| failed.iter().find(|(at, _)| *at == place).map(|(_, failure)| failure.clone());
+    let answer = |(place, row)| match failure(place) {
+        Some(failure) => Ok((row, Err(failure))),
+        None => columns.label(place, num_costs).map(|label| (row, Ok(label))),
+    };
+    rows.into_iter().enumerate().map(answer).collect()
 }
 
 /// Most bytes that a file of labels can have.
@@ -137,10 +165,11 @@ impl Columns {
 mod tests {
     use super::{decode, encode};
     use crate::decision::Decision;
-    use crate::solve::{Solution, Status};
+    use crate::oracle::Answer;
+    use crate::solve::{Failure, Solution, Status};
 
-    fn labels() -> Vec<Solution> {
-        let label = |decision, status| Solution { decision, objective: -1.5, bound: -2.0, status };
+    fn labels() -> Vec<Answer> {
+        let label = |decision, status| Ok(Solution { decision, objective: -1.5, bound: -2.0, status });
         vec![
             label(Decision::choosing([0, 3]), Status::Optimal),
             label(Decision::choosing([]).with_fixed(2.5), Status::LimitReached),
@@ -151,14 +180,24 @@ mod tests {
     #[test]
     fn what_was_written_is_read_back() {
         for labels in [labels(), labels()[..2].to_vec(), vec![labels()[1].clone()]] {
-            let bytes = encode("key", &labels).unwrap();
-            assert_eq!(decode(&bytes, "key", labels.len(), 4).unwrap(), labels);
+            let bytes = encode("key", None, &labels).unwrap();
+            let expected: Vec<(usize, Answer)> = labels.into_iter().enumerate().collect();
+            assert_eq!(decode(&bytes, "key", expected.len(), 4).unwrap(), expected);
         }
     }
 
     #[test]
+    fn some_rows_and_reasons_of_failure_are_read_back() {
+        let answers = [labels().remove(2), Err(Failure::LimitReached { nodes: 7 }), labels().remove(0)];
+        let bytes = encode("key", Some(&[5, 0, 3]), &answers).unwrap();
+        let [third, failed, first] = answers;
+        assert_eq!(decode(&bytes, "key", 6, 4).unwrap(), [(5, third), (0, failed), (3, first)]);
+        assert!(decode(&bytes, "key", 5, 4).unwrap_err().contains("rows that the table does not have"));
+    }
+
+    #[test]
     fn labels_of_another_table_are_refused() {
-        let bytes = encode("key", &labels()).unwrap();
+        let bytes = encode("key", None, &labels()).unwrap();
         assert!(decode(&bytes, "other", 3, 4).unwrap_err().contains("something else"));
         assert!(decode(&bytes, "key", 4, 4).unwrap_err().contains("wrong type or length"));
         assert!(decode(&bytes, "key", 3, 3).unwrap_err().contains("instance 0 is damaged"));
@@ -166,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_every_cut_and_every_added_byte_is_seen() {
-        let whole = encode("key", &labels()).unwrap();
+        let whole = encode("key", None, &labels()).unwrap();
         for bit in 0..whole.len() * 8 {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);

@@ -3,17 +3,21 @@
 use crate::data::Dataset;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::oracle::Oracle;
+use crate::oracle::{Answer, Oracle};
 use crate::problem::Sense;
-use crate::solve::Solution;
+use crate::solve::{Failure, Solution};
 use crate::watch::Watch;
 
 mod file;
+mod parts;
 mod robust;
 mod store;
+mod training;
 
+pub use parts::Shard;
 pub use robust::Robust;
-pub use store::{LabelReport, LabelSource, LabelStore};
+pub use store::{LabelReport, LabelSource, LabelStore, ShardReport};
+pub use training::TrainingLabels;
 
 /// A table whose instances know their best decisions. Its costs are to be minimised: those of a
 /// maximisation were negated on the way in.
@@ -22,6 +26,8 @@ pub struct Labelled {
     data: Dataset,
     sense: Sense,
     best: Vec<Solution>,
+    /// Rows without a decision; what stands for their best decision is empty.
+    failed: Vec<usize>,
 }
 
 impl Labelled {
@@ -31,17 +37,29 @@ impl Labelled {
     /// When the table does not fit the problem, an instance has no decision, or the user interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<Self> {
         let sense = Self::turn(&mut data, oracle)?;
-        let best = Self::best_of(&data, oracle, watch)?;
-        Ok(Self { data, sense, best })
-    }
-
-    /// The best decision of every instance of a table whose costs are to be minimised.
-    fn best_of(data: &Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<Vec<Solution>> {
         watch.begin("labelling", data.len() as u64);
         let answers = oracle.solve_all(data.costs(), watch)?;
         watch.end();
         let best = answers.into_iter().enumerate();
-        best.map(|(instance, answer)| answer.map_err(|failure| Error::Solver { instance, failure })).collect()
+        let best = best.map(|(instance, answer)| answer.map_err(|failure| Error::Solver { instance, failure }));
+        Ok(Self { data, sense, best: best.collect::<Result<_>>()?, failed: Vec::new() })
+    }
+
+    /// A table whose costs are to be minimised, with the answers of all its rows; failures go to `failed`.
+    fn partly(data: Dataset, sense: Sense, answers: Vec<Answer>, failed: &mut Vec<(usize, Failure)>) -> Result<Self> {
+        let mut kept = |(row, answer): (usize, Answer)| {
+            answer.unwrap_or_else(|failure| {
+                failed.push((row, failure));
+                Solution::optimal(Decision::choosing([]), 0.0)
+            })
+        };
+        let best: Vec<Solution> = answers.into_iter().enumerate().map(&mut kept).collect();
+        match failed.first() {
+            Some((instance, failure)) if failed.len() == best.len() => {
+                Err(Error::Solver { instance: *instance, failure: failure.clone() })
+            }
+            _ => Ok(Self { data, sense, best, failed: failed.iter().map(|(row, _)| *row).collect() }),
+        }
     }
 
     /// Joins a table with best decisions that are already known; each is checked.
@@ -58,7 +76,7 @@ impl Labelled {
             let wrong = |message| Error::data(format!("label of instance {instance}: {message}"));
             oracle.problem().check(&solution.decision).map_err(wrong)?;
         }
-        Ok(Self { data, sense, best })
+        Ok(Self { data, sense, best, failed: Vec::new() })
     }
 
     /// Checks the width of the table and makes its costs costs to be minimised.
@@ -87,6 +105,11 @@ impl Labelled {
     /// Number of instances.
     pub fn len(&self) -> usize {
         self.best.len()
+    }
+
+    /// The rows that have a best decision: all, but for those an engine found none for.
+    pub fn rows(&self) -> Vec<usize> {
+        (0..self.len()).filter(|row| self.failed.binary_search(row).is_err()).collect()
     }
 
     /// Whether there are no instances.

@@ -7,7 +7,9 @@
 //! One observed cost vector is a single draw from what the features allow; its neighbours are further draws.
 //! Decisions that are best for the mixture are less a matter of luck, and every loss can be trained on them.
 //! Features are compared by Euclidean distance as they stand in the table; ties go to the earlier row, and an
-//! instance is no neighbour of itself.
+//! instance is no neighbour of itself. Where there are fewer than k others, all of them count.
+//! The mixture is solved once; released code of the field solves k mixtures, one per neighbour, and averages their
+//! decisions, which is then no decision any more.
 //!
 //! Source: Schutte, Postek and Yorke-Smith, "Robust losses for decision-focused learning" (2024).
 //! Needs one solve per training row, before training. Use it on noisy costs and few rows.
@@ -16,9 +18,6 @@ use std::fmt;
 
 use super::Labelled;
 use crate::data::Dataset;
-use crate::error::{Error, Result};
-use crate::oracle::Oracle;
-use crate::watch::Watch;
 
 /// How labels are made robust.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,23 +41,26 @@ impl fmt::Display for Robust {
 }
 
 impl Robust {
-    /// The same table with robust costs and labels in the listed rows; other rows stay as they are.
-    ///
-    /// # Errors
-    /// When a mixture has no decision, or the user interrupts.
-    pub fn apply(&self, data: &Labelled, rows: &[usize], (oracle, watch): (&Oracle, &dyn Watch)) -> Result<Labelled> {
-        let mut robust = data.clone();
-        for row in rows {
-            let mixed = self.mixed(&data.data, rows, *row);
-            robust.data.costs_mut().row_mut(*row).copy_from_slice(&mixed);
+    /// `knn`, `knn(k)` or `knn(k,weight)`.
+    pub(super) fn named(word: &str) -> Option<Self> {
+        let usual = Self::default();
+        let rest = word.strip_prefix("knn")?;
+        if rest.is_empty() {
+            return Some(usual);
         }
-        watch.begin("labelling mixed costs", rows.len() as u64);
-        let answers = oracle.solve_rows(robust.data.costs(), rows, watch)?;
-        watch.end();
-        for (row, answer) in rows.iter().zip(answers) {
-            robust.best[*row] = answer.map_err(|failure| Error::Solver { instance: *row, failure })?;
+        let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
+        let (neighbours, weight) = inside.split_once(',').map_or((inside, None), |(k, weight)| (k, Some(weight)));
+        let neighbours = neighbours.trim().parse().ok().filter(|k| *k >= 1)?;
+        let weight = weight.map_or(Some(usual.weight), |weight| weight.trim().parse().ok())?;
+        (0.0..=1.0).contains(&weight).then_some(Self { neighbours, weight })
+    }
+
+    /// Mixes the costs of the listed rows; their labels stay as they were.
+    pub(super) fn mix(&self, data: &mut Labelled, rows: &[usize]) {
+        let mixed: Vec<Vec<f32>> = rows.iter().map(|row| self.mixed(&data.data, rows, *row)).collect();
+        for (row, mixed) in rows.iter().zip(mixed) {
+            data.data.costs_mut().row_mut(*row).copy_from_slice(&mixed);
         }
-        Ok(robust)
     }
 
     fn mixed(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<f32> {

@@ -2,19 +2,22 @@
 //!
 //! The labels of `prices.csv` live in the folder `prices.csv.labels`, one file per problem, limits
 //! and costs; the file's name is the beginning of a hash over all that labels depend on. Whatever
-//! does not belong to the table, or was damaged, is computed again and never used.
+//! does not belong to the table, or was damaged, is computed again and never used. Until all rows are
+//! solved, those that are lie in a folder of parts beside it (`parts`).
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::parts::{Parts, Shard};
 use super::{Labelled, file};
 use crate::data::output::write_atomically;
 use crate::data::{Dataset, Matrix};
 use crate::error::{Error, Result};
-use crate::oracle::Oracle;
+use crate::oracle::{Answer, Oracle};
 use crate::problem::ProblemSpec;
-use crate::solve::Solution;
+use crate::solve::Failure;
 use crate::watch::Watch;
 
 /// Raised when the form of the file changes, or when an engine begins to give other answers.
@@ -23,7 +26,7 @@ const FORMAT: u32 = 1;
 /// Where labels came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelSource {
-    /// Every instance was solved.
+    /// Some or all instances were solved.
     Solved,
     /// The labels lay beside the table; nothing was solved.
     Found,
@@ -36,6 +39,10 @@ pub struct LabelReport {
     pub source: LabelSource,
     /// The file of the labels; missing only if it could not be written, which is among the warnings.
     pub file: PathBuf,
+    /// Rows that an earlier or another run had solved.
+    pub continued: usize,
+    /// Rows without a decision, and why.
+    pub failed: Vec<(usize, Failure)>,
     /// A damaged file that was not used, or a folder that could not be written.
     pub warnings: Vec<String>,
 }
@@ -44,14 +51,38 @@ pub struct LabelReport {
 #[derive(Debug, Clone)]
 pub struct LabelStore {
     folder: PathBuf,
+    patience: Duration,
+}
+
+/// How far a shard of labels is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardReport {
+    /// Rows of the shard that this run solved.
+    pub solved: usize,
+    /// Rows of the whole table that are solved now, by whomever.
+    pub known: usize,
+    /// Rows of the table.
+    pub rows: usize,
+    /// Damaged parts, which were not used.
+    pub warnings: Vec<String>,
 }
 
 impl LabelStore {
+    /// How long solved rows wait before they are written down, unless told otherwise.
+    pub const PATIENCE: Duration = Duration::from_secs(2);
+
     /// The store beside a table: the folder named like it, with `.labels` added.
     pub fn beside(table: &Path) -> Self {
         let mut name = table.file_name().unwrap_or_default().to_os_string();
         name.push(".labels");
-        Self { folder: table.with_file_name(name) }
+        Self { folder: table.with_file_name(name), patience: Self::PATIENCE }
+    }
+
+    /// The same store; what is solved waits so long at most before it is written down.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// The folder of the labels.
@@ -60,10 +91,11 @@ impl LabelStore {
     }
 
     /// The best decision of every instance: found if they were solved before, solved and kept if not.
+    /// Instances without a decision are reported, and are not among the rows of the labelled table.
     ///
     /// # Errors
-    /// When the table does not fit the problem, an instance has no decision, or the user interrupts;
-    /// never because labels could not be read or kept.
+    /// When the table does not fit the problem, no instance has a decision, or the user interrupts, after
+    /// which the next call goes on; never because labels could not be read or kept.
     pub fn label(
         &self,
         mut data: Dataset,
@@ -74,29 +106,86 @@ impl LabelStore {
         check_same(problem, oracle)?;
         let sense = Labelled::turn(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
-        let file = self.folder.join(format!("{}.safetensors", &key[..16]));
-        let mut report = LabelReport { source: LabelSource::Found, file, warnings: Vec::new() };
-        let best = match load(&report.file, &key, data.costs(), oracle) {
-            Ok(Some(best)) => return Ok((Labelled { data, sense, best }, report)),
-            Ok(None) => Labelled::best_of(&data, oracle, watch)?,
+        let parts = self.parts(&key, data.costs(), oracle);
+        let file = parts.folder.with_extension("safetensors");
+        let mut report =
+            LabelReport { source: LabelSource::Found, file, continued: 0, failed: Vec::new(), warnings: Vec::new() };
+        let answers = match load(&report.file, &key, data.costs(), oracle) {
+            Ok(Some(answers)) => answers,
+            Ok(None) => finish(&parts, &mut report, watch)?,
             Err(reason) => {
                 let path = report.file.display();
                 report.warnings.push(format!("{path}: labels could not be used and were computed again: {reason}"));
-                Labelled::best_of(&data, oracle, watch)?
+                finish(&parts, &mut report, watch)?
             }
         };
-        report.source = LabelSource::Solved;
-        if let Err(error) = self.keep(&report.file, &key, &best) {
-            report.warnings.push(format!("labels could not be kept and will be computed again next time: {error}"));
-        }
-        Ok((Labelled { data, sense, best }, report))
+        let labelled = Labelled::partly(data, sense, answers, &mut report.failed)?;
+        Ok((labelled, report))
     }
 
-    fn keep(&self, path: &Path, key: &str, labels: &[Solution]) -> Result<()> {
-        let bytes = file::encode(key, labels).map_err(Error::data)?;
-        fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
-        write_atomically(path, true, |out| out.write_all(&bytes))
+    /// Solves the rows of one shard and writes them down; the call of [`Self::label`] that follows finds them.
+    ///
+    /// # Errors
+    /// When the table does not fit the problem, the user interrupts, or the rows cannot be written.
+    pub fn label_shard(
+        &self,
+        mut data: Dataset,
+        (problem, oracle): (&ProblemSpec, &Oracle),
+        shard: Shard,
+        watch: &dyn Watch,
+    ) -> Result<ShardReport> {
+        check_same(problem, oracle)?;
+        Labelled::turn(&mut data, oracle)?;
+        let key = key(problem, oracle, data.costs())?;
+        let parts = self.parts(&key, data.costs(), oracle);
+        let rows = data.len();
+        if let Ok(Some(_)) = load(&parts.folder.with_extension("safetensors"), &key, data.costs(), oracle) {
+            return Ok(ShardReport { solved: 0, known: rows, rows, warnings: Vec::new() });
+        }
+        let (known, warnings) = parts.load();
+        let mine = (shard.index..rows).step_by(shard.count);
+        let missing: Vec<usize> = mine.filter(|row| !known.contains_key(row)).collect();
+        watch.begin("labelling", missing.len() as u64);
+        let (_, refused) = parts.solve(&missing, true, watch)?;
+        watch.end();
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(ShardReport { solved: missing.len(), known: known.len() + missing.len(), rows, warnings }),
+        }
     }
+
+    fn parts<'a>(&self, key: &'a str, costs: &'a Matrix, oracle: &'a Oracle) -> Parts<'a> {
+        Parts { folder: self.folder.join(format!("{}.parts", &key[..16])), key, costs, oracle, patience: self.patience }
+    }
+}
+
+/// Solves what no part holds and writes all labels as one file.
+fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Result<Vec<Answer>> {
+    report.source = LabelSource::Solved;
+    let (mut known, mut warnings) = parts.load();
+    report.warnings.append(&mut warnings);
+    report.continued = known.len();
+    let missing: Vec<usize> = (0..parts.costs.rows()).filter(|row| !known.contains_key(row)).collect();
+    watch.begin("labelling", parts.costs.rows() as u64);
+    watch.advance(known.len() as u64);
+    let (answers, _) = parts.solve(&missing, false, watch)?;
+    watch.end();
+    known.extend(missing.into_iter().zip(answers));
+    let answers: Vec<Answer> = known.into_values().collect();
+    match keep(&report.file, parts.key, &answers) {
+        Ok(()) => parts.remove(),
+        Err(error) => {
+            report.warnings.push(format!("labels could not be kept and will be computed again next time: {error}"));
+        }
+    }
+    Ok(answers)
+}
+
+fn keep(path: &Path, key: &str, answers: &[Answer]) -> Result<()> {
+    let bytes = file::encode(key, None, answers).map_err(Error::data)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    write_atomically(path, true, |out| out.write_all(&bytes))
 }
 
 /// Labels of one problem must never be kept under the name of another.
@@ -124,20 +213,30 @@ fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String>
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The labels of a file, each checked against the problem and its costs; nothing if there is none.
-fn load(path: &Path, key: &str, costs: &Matrix, oracle: &Oracle) -> Result<Option<Vec<Solution>>, String> {
+/// The answers of a file, each checked against the problem and its costs; nothing if there is none.
+fn load(path: &Path, key: &str, costs: &Matrix, oracle: &Oracle) -> Result<Option<Vec<Answer>>, String> {
     let Some(bytes) = read(path, file::most_bytes(costs.rows(), costs.cols()))? else { return Ok(None) };
-    let labels = file::decode(&bytes, key, costs.rows(), costs.cols())?;
-    for (instance, label) in labels.iter().enumerate() {
-        oracle.problem().check(&label.decision).map_err(|why| format!("instance {instance}: {why}"))?;
-        if label.decision.dot(costs.row(instance)) != label.objective {
-            return Err(format!("instance {instance}: the objective does not match the costs"));
-        }
+    let answers = file::decode(&bytes, key, costs.rows(), costs.cols())?;
+    if !answers.iter().map(|(row, _)| *row).eq(0..costs.rows()) {
+        return Err("it holds only some of the rows".into());
     }
-    Ok(Some(labels))
+    checked(&answers, costs, oracle)?;
+    Ok(Some(answers.into_iter().map(|(_, answer)| answer).collect()))
 }
 
-fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+/// Checks answers that were read against the problem and its costs.
+pub(super) fn checked(answers: &[(usize, Answer)], costs: &Matrix, oracle: &Oracle) -> Result<(), String> {
+    for (row, answer) in answers {
+        let Ok(label) = answer else { continue };
+        oracle.problem().check(&label.decision).map_err(|why| format!("instance {row}: {why}"))?;
+        if label.decision.dot(costs.row(*row)) != label.objective {
+            return Err(format!("instance {row}: the objective does not match the costs"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| error.to_string())?,

@@ -29,8 +29,9 @@ impl Half {
 
     /// Adds the numbers to four sums in double precision, each with the one four places on.
     pub(crate) fn add_to(&self, sums: &mut [f64; QUARTER]) {
-        for l in 0..QUARTER {
-            sums[l] += f64::from(self.0[l]) + f64::from(self.0[l + QUARTER]);
+        let (low, high) = self.0.split_at(QUARTER);
+        for ((sum, low), high) in sums.iter_mut().zip(low).zip(high) {
+            *sum += f64::from(*low) + f64::from(*high);
         }
     }
 }

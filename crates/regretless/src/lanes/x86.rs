@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "instructions beyond the baseline are called where the processor was asked for them")]
 
+#[allow(clippy::wildcard_imports, reason = "three dozen instructions, each named by what it does")]
 use std::arch::x86_64::*;
 
 use super::{Doubles, Half, LANES, Lane, QUARTER, SHIFTS};

@@ -9,10 +9,10 @@ thread_local! {
 
 /// Numbers that go back to their thread when dropped.
 #[derive(Debug)]
-pub(super) struct Buffer(Vec<f64>);
+pub(crate) struct Buffer(Vec<f64>);
 
 /// This many zeros.
-pub(super) fn zeros(len: usize) -> Buffer {
+pub(crate) fn zeros(len: usize) -> Buffer {
     let mut numbers = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
     numbers.clear();
     numbers.resize(len, 0.0);
@@ -20,7 +20,7 @@ pub(super) fn zeros(len: usize) -> Buffer {
 }
 
 /// These numbers.
-pub(super) fn filled(values: impl Iterator<Item = f64>) -> Buffer {
+pub(crate) fn filled(values: impl Iterator<Item = f64>) -> Buffer {
     let mut buffer = zeros(0);
     buffer.0.extend(values);
     buffer

@@ -6,20 +6,23 @@
 //!
 //! x* is best under ĉ when and only when v lies in the cone (of the linear relaxation); the loss is then 0.
 //! `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects, the others take for p a point inside the cone,
-//! 0.8·v/‖v‖ + 0.2·(mean unit normal), which costs nothing and pulls inwards.
+//! 0.8·v/‖v‖ + 0.2·(mean unit normal), which costs nothing and pulls inwards. `CaVE+`: p comes from an interior-point
+//! search stopped after 3 steps (`steps`), inside the cone rather than on its boundary, so that the loss still pulls
+//! where v is at the boundary already.
 //!
 //! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with binary linear programs"
-//! (2024). Their CaVE+, an interior-point solver stopped early, is not here.
+//! (2024).
 //! Solves per evaluation: one projection (a quadratic programme, counted as such). Needs the best decisions and a problem
-//! that knows the constraints that bind there.
-//! Use it where projections are much cheaper than solves.
+//! that knows the constraints that bind there. Whole numbers other than 0 and 1 are refused: between their bounds
+//! nothing binds, and the cone of a best decision may be empty.
+//! Use CaVE+ where projections are much cheaper than solves: CaVE projects faster, but trains to more regret.
 
 use std::fmt;
 
 use super::options::{Label, Options};
 use super::{Loss, Query, buffer};
 use crate::error::{Error, Result};
-use crate::oracle::Asker;
+use crate::oracle::{Asker, Oracle};
 
 /// Shorter vectors have no direction.
 const SHORTEST: f64 = 1e-12;
@@ -28,33 +31,76 @@ const INWARDS: f64 = 0.2;
 /// Share of evaluations that project, under `hybrid`.
 const RATIO: f64 = 0.3;
 
+/// Interior-point steps of CaVE+.
+const STEPS: usize = 3;
+
+/// How a vector is projected on a cone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Projection {
+    /// To the nearest point.
+    Exact,
+    /// By an interior-point search that stops after this many steps.
+    Early {
+        /// Steps.
+        steps: usize,
+    },
+}
+
 /// The loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cave {
     /// Share of evaluations that project; the others take a point inside the cone.
     pub ratio: f64,
+    /// How they project.
+    pub projection: Projection,
 }
 
 impl Cave {
-    pub(super) fn read(options: &mut Options) -> Result<Self> {
+    pub(super) fn read(options: &mut Options, plus: bool) -> Result<Self> {
+        let projection =
+            if plus { Projection::Early { steps: options.count("steps", STEPS)? } } else { Projection::Exact };
         let hybrid = options.flag("hybrid");
         let ratio = options.positive("ratio", if hybrid { RATIO } else { 1.0 })?;
         if ratio > 1.0 {
             return Err(Error::setting("CaVE: ratio is the share of evaluations that project, at most 1"));
         }
-        Ok(Self { ratio })
+        Ok(Self { ratio, projection })
+    }
+
+    /// The loss, if the problem and this build of the crate allow it.
+    ///
+    /// # Errors
+    /// When decisions are no vertices of the relaxation, or the interior-point method is missing.
+    pub fn build(self, oracle: &Oracle) -> Result<Self> {
+        if self.projection != Projection::Exact && !cfg!(feature = "clarabel") {
+            let message =
+                "CaVE+ needs Clarabel, which this build was made without (cargo feature `clarabel`); use CaVE";
+            return Err(Error::setting(message));
+        }
+        let instead = "use a loss without cones, such as MAE(O,S) or SPO+";
+        oracle.problem().decides_at_vertices().then_some(self).ok_or_else(|| Error::Capability {
+            method: self.to_string(),
+            capability: "decisions of zeros and ones",
+            problem: oracle.problem().name(),
+            instead: instead.into(),
+        })
     }
 
     /// A point of the cone to align with.
     fn aim(self, query: &Query<'_>, asker: &mut Asker<'_>, v: &[f64]) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
-            let mut inside = asker.cone(query.best, "CaVE")?.mean_normal();
+            let mut inside = asker.cone(query.best, &self.to_string())?.mean_normal();
             let length = norm(v).max(SHORTEST);
             let pull = |(p, v): (&mut f64, &f64)| *p = (1.0 - INWARDS) * v / length + INWARDS * *p;
             inside.iter_mut().zip(v).for_each(pull);
             return Ok(inside);
         }
-        asker.project(query.best, v, "CaVE")
+        let failed = |failure| Error::Solver { instance: query.instance, failure };
+        let point = asker.project(query.best, &self.to_string(), |cone| match self.projection {
+            Projection::Exact => Ok(cone.project(v)),
+            Projection::Early { steps } => cone.project_early(v, steps),
+        })?;
+        point.map_err(failed)
     }
 }
 
@@ -62,7 +108,11 @@ impl fmt::Display for Cave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hybrid = self.ratio < 1.0;
         let label = Label::default().flag("hybrid", hybrid);
-        f.write_str(&label.number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 }).after("CaVE"))
+        let label = label.number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 });
+        f.write_str(&match self.projection {
+            Projection::Exact => label.after("CaVE"),
+            Projection::Early { steps } => label.number("steps", steps, STEPS).after("CaVE+"),
+        })
     }
 }
 

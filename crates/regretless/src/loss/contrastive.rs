@@ -18,7 +18,7 @@
 
 use std::fmt;
 
-use super::{Loss, Query, known};
+use super::{OfDecisions, Query, Sink, known};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::oracle::Asker;
@@ -69,31 +69,30 @@ impl fmt::Display for Contrastive {
     }
 }
 
-impl Loss for Contrastive {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
-        let pool = known(asker, &self.to_string())?;
+impl OfDecisions for Contrastive {
+    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
+        let pool = known(asker, || self.to_string())?;
         let price = |decision: &Decision| self.price(query, decision);
-        gradient.fill(0.0);
-        query.best.add_to(1.0, gradient);
+        gradient.add_decision(1.0, query.best);
         let rival = match self.rivals {
             Rivals::Worst => {
                 let priced = pool.iter().map(|x| (x, price(x)));
                 let (worst, cost) =
                     priced.fold((&pool[0], f64::INFINITY), |least, next| if next.1 < least.1 { next } else { least });
-                worst.add_to(-1.0, gradient);
+                gradient.add_decision(-1.0, worst);
                 cost
             }
             Rivals::Mean => {
                 let share = 1.0 / pool.len() as f64;
-                pool.iter().for_each(|x| x.add_to(-share, gradient));
+                pool.iter().for_each(|x| gradient.add_decision(-share, x));
                 pool.iter().map(price).sum::<f64>() * share
             }
         };
         Ok(price(query.best) - rival)
     }
 
-    fn solves(&self) -> bool {
-        true
+    fn terms(&self) -> Option<usize> {
+        (self.rivals == Rivals::Worst).then_some(2)
     }
 
     fn compares(&self) -> bool {

@@ -74,7 +74,7 @@ impl FrankWolfe {
 
     /// The regularised decision.
     fn solve(&self, query: &Query<'_>, asker: &mut Asker<'_>) -> Result<Blend> {
-        let mut blend = Blend::of(query.ask(asker, query.prediction)?.decision, query.prediction.len());
+        let mut blend = Blend::of(query.ask(asker, query.prediction)?.decision.clone(), query.prediction.len());
         let mut slope = buffer::zeros(query.prediction.len());
         for _ in 0..self.steps {
             for ((g, p), m) in slope.iter_mut().zip(query.prediction).zip(blend.mean.iter()) {

@@ -4,8 +4,12 @@
 //! since a row has as many numbers as there are costs. Additive noise turns ĉ into ĉ + σξ, multiplicative
 //! noise into ĉ ⊙ exp(σξ − σ²/2), which keeps signs and means.
 
-use super::Query;
+use super::{Query, buffer};
+use crate::decision::Decision;
+use crate::error::Result;
+use crate::oracle::Asker;
 use crate::random::Stream;
+use crate::solve::Solution;
 
 /// The distribution of ξ.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,4 +113,31 @@ pub struct Perturbed {
     pub perturbation: Perturbation,
     /// Where noise comes from.
     pub noise: Noise,
+}
+
+impl Perturbed {
+    /// Solves under every row of noise around a vector; shows each answer with its noise, prepared.
+    pub(super) fn solve_each(
+        &self,
+        (query, around): (&Query<'_>, &[f64]),
+        asker: &mut Asker<'_>,
+        mut see: impl FnMut(&[f64], &Solution),
+    ) -> Result<()> {
+        let (mut row, mut costs) = (buffer::zeros(around.len()), buffer::zeros(around.len()));
+        let mut rows = self.noise.rows(query);
+        for _ in 0..self.perturbation.samples {
+            rows.next(&mut row);
+            self.perturbation.prepare(&mut row);
+            self.perturbation.apply(around, &row, &mut costs);
+            see(&row, query.ask(asker, &costs)?);
+        }
+        Ok(())
+    }
+
+    /// The decisions under every row of noise around a vector.
+    pub(super) fn decisions(&self, around: (&Query<'_>, &[f64]), asker: &mut Asker<'_>) -> Result<Vec<Decision>> {
+        let mut decisions = Vec::with_capacity(self.perturbation.samples);
+        self.solve_each(around, asker, |_, sample| decisions.push(sample.decision.clone()))?;
+        Ok(decisions)
+    }
 }

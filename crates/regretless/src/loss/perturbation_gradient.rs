@@ -14,7 +14,7 @@
 use std::fmt;
 
 use super::options::{Label, Options};
-use super::{Loss, Query, buffer};
+use super::{OfDecisions, Query, Sink, buffer};
 use crate::error::Result;
 use crate::oracle::Asker;
 
@@ -42,20 +42,20 @@ impl fmt::Display for PerturbationGradient {
     }
 }
 
-impl Loss for PerturbationGradient {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+impl OfDecisions for PerturbationGradient {
+    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
         let (ahead, width) = if self.central { (self.sigma, 2.0 * self.sigma) } else { (0.0, self.sigma) };
-        let moved =
-            |step: f64| buffer::filled(query.prediction.iter().zip(query.costs).map(move |(p, c)| p + step * c));
-        let plus = query.ask(asker, &moved(ahead))?;
-        let minus = query.ask(asker, &moved(-self.sigma))?;
-        gradient.fill(0.0);
-        plus.decision.add_to(1.0 / width, gradient);
-        minus.decision.add_to(-1.0 / width, gradient);
-        Ok((plus.objective - minus.objective) / width)
+        let mut value = 0.0;
+        for (step, share) in [(ahead, 1.0 / width), (-self.sigma, -1.0 / width)] {
+            let moved = buffer::filled(query.prediction.iter().zip(query.costs).map(|(p, c)| p + step * c));
+            let found = query.ask(asker, &moved)?;
+            gradient.add_decision(share, &found.decision);
+            value += share * found.objective;
+        }
+        Ok(value)
     }
 
-    fn solves(&self) -> bool {
-        true
+    fn terms(&self) -> Option<usize> {
+        Some(2)
     }
 }

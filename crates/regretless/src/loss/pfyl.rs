@@ -18,7 +18,7 @@ use std::fmt;
 
 use super::noise::{Distribution, Noise, Perturbation, Perturbed};
 use super::options::{Label, Options};
-use super::{Loss, Query, buffer};
+use super::{OfDecisions, Query, Sink};
 use crate::error::Result;
 use crate::oracle::Asker;
 
@@ -59,29 +59,22 @@ impl fmt::Display for Pfyl {
     }
 }
 
-impl Loss for Pfyl {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
-        let Perturbed { perturbation, noise } = &self.0;
+impl OfDecisions for Pfyl {
+    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
+        let perturbation = self.0.perturbation;
         let share = 1.0 / perturbation.samples as f64;
-        let (mut row, mut costs) = (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
-        let mut rows = noise.rows(query);
-        gradient.fill(0.0);
-        query.best.add_to(1.0, gradient);
+        gradient.add_decision(1.0, query.best);
         let mut value = query.best.dot(query.prediction);
-        for _ in 0..perturbation.samples {
-            rows.next(&mut row);
-            perturbation.prepare(&mut row);
-            perturbation.apply(query.prediction, &row, &mut costs);
-            let sample = query.ask(asker, &costs)?;
+        self.0.solve_each((query, query.prediction), asker, |noise, sample| {
             value -= share * sample.objective;
             for (j, x) in sample.decision.iter() {
-                gradient[j] -= share * x * if perturbation.multiplicative { row[j] } else { 1.0 };
+                gradient.add(j, -share * x * if perturbation.multiplicative { noise[j] } else { 1.0 });
             }
-        }
+        })?;
         Ok(value)
     }
 
-    fn solves(&self) -> bool {
-        true
+    fn terms(&self) -> Option<usize> {
+        Some(self.0.perturbation.samples + 1)
     }
 }

@@ -102,7 +102,7 @@ impl fmt::Display for Ranking {
 
 impl Loss for Ranking {
     fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
-        let pool = known(asker, &self.to_string())?;
+        let pool = known(asker, || self.to_string())?;
         gradient.fill(0.0);
         Ok(match self {
             Self::Pointwise => Self::pointwise(query, pool, gradient),

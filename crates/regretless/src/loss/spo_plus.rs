@@ -10,7 +10,7 @@
 //! Use it where a solve is cheap, or with `cache` or `relax` where it is not: the strongest known surrogate on
 //! most small problems, without a setting to tune.
 
-use super::{Loss, Query, buffer};
+use super::{OfDecisions, Query, Sink, buffer};
 use crate::error::Result;
 use crate::oracle::Asker;
 
@@ -18,17 +18,16 @@ use crate::oracle::Asker;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpoPlus;
 
-impl Loss for SpoPlus {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+impl OfDecisions for SpoPlus {
+    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
         let beyond = buffer::filled(query.prediction.iter().zip(query.costs).map(|(p, c)| 2.0 * p - c));
         let tempting = query.ask(asker, &beyond)?;
-        gradient.fill(0.0);
-        query.best.add_to(2.0, gradient);
-        tempting.decision.add_to(-2.0, gradient);
+        gradient.add_decision(2.0, query.best);
+        gradient.add_decision(-2.0, &tempting.decision);
         Ok(2.0 * query.best.dot(query.prediction) - query.best.dot(query.costs) - tempting.objective)
     }
 
-    fn solves(&self) -> bool {
-        true
+    fn terms(&self) -> Option<usize> {
+        Some(2)
     }
 }

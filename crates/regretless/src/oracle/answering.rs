@@ -1,14 +1,18 @@
-//! An oracle at the service of one training: it answers by its settings and keeps the pool.
+//! An oracle at the service of one training: it answers by its settings and keeps pool and memories.
 //!
 //! Losses ask an [`Asker`] and do not know where the answer comes from. Within a batch the pool does not
 //! change; what was found joins it afterwards, in the order of the instances, so that results do not depend
 //! on threads.
 
-use super::asker::{Asker, Engine};
-use super::{Cache, Coin, Oracle, OracleSettings, Pool};
+use super::asker::{Asker, Help};
+use super::engine::{Engine, Role};
+use super::store::Store;
+use super::{Answer, Cache, Coin, Oracle, OracleSettings, Pool};
+use crate::data::Matrix;
 use crate::decision::Decision;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::random::{Purpose, Stream};
+use crate::watch::Watch;
 
 /// Whether a question is solved or answered from the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,31 +34,50 @@ pub struct Occasion {
     pub training: bool,
 }
 
-/// An oracle with settings and a pool.
+/// An oracle with settings, a pool and memories.
 #[derive(Debug)]
 pub struct Answering<'a> {
     oracle: &'a Oracle,
     settings: OracleSettings,
     pool: Option<Pool>,
+    store: Option<Store>,
     seed: u64,
 }
 
 impl<'a> Answering<'a> {
     /// Every question is solved exactly.
     pub fn exactly(oracle: &'a Oracle) -> Self {
-        Self { oracle, settings: OracleSettings::default(), pool: None, seed: 0 }
+        Self { oracle, settings: OracleSettings::default(), pool: None, store: None, seed: 0 }
     }
 
     /// Questions are answered by these settings; `method` is who asks, for messages.
     ///
     /// # Errors
-    /// When the problem has no such relaxation.
+    /// When the settings contradict each other, or the problem has no such relaxation or heuristic.
     pub fn new(oracle: &'a Oracle, settings: OracleSettings, (method, seed): (&str, u64)) -> Result<Self> {
-        let answering = Self { oracle, settings, pool: settings.cache.map(|cache| Pool::new(cache.most)), seed };
-        if settings.relaxation.is_some() && answering.engine().is_none() {
-            return Err(oracle.missing(method, "a linear relaxation", "leave out 'relax', or use another problem"));
+        settings.check()?;
+        let pool = settings.cache.map(|cache| Pool::new(cache.most));
+        let answering = Self { oracle, settings, pool, store: None, seed };
+        match (answering.engine(), answering.role()) {
+            (Some(engine), _) => oracle.take_back(engine),
+            (None, Role::Heuristic(_)) => {
+                let instead = "use 'nodes 100', a search that stops early, which every problem has";
+                return Err(oracle.missing(method, "a local search", instead));
+            }
+            (None, Role::Relaxed(_) | Role::Exact) => {
+                let instead = "leave out 'relax', or use another problem";
+                return Err(oracle.missing(method, "a linear relaxation", instead));
+            }
         }
         Ok(answering)
+    }
+
+    /// The same with memories for this many rows of the table, if the settings want them; how long their solves
+    /// take is noted in any case.
+    #[must_use]
+    pub fn remembering(mut self, rows: usize) -> Self {
+        self.store = Some(Store::new(rows, self.settings.budget(), self.settings.certify));
+        self
     }
 
     /// The same with a pool of these decisions (in this order), if there is a cache or `wanted`.
@@ -76,16 +99,59 @@ impl<'a> Answering<'a> {
         self.pool.as_ref()
     }
 
-    fn engine(&self) -> Option<Engine> {
-        match self.settings.relaxation {
-            None => Some(self.oracle.engine()),
-            Some(kind) => self.oracle.relaxing_engine(kind),
+    fn role(&self) -> Role {
+        match (self.settings.relaxation, self.settings.heuristic) {
+            (None, None) => Role::Exact,
+            (None, Some(kind)) => Role::Heuristic(kind),
+            (Some(kind), _) => Role::Relaxed(kind),
         }
+    }
+
+    fn engine(&self) -> Option<Engine> {
+        self.oracle.engine(self.role())
     }
 
     /// Access for the calling thread.
     pub fn asker(&self) -> Asker<'_> {
-        Asker::new(self.oracle, self.engine(), self.pool.as_ref())
+        let help = Help { settings: self.settings, pool: self.pool.as_ref(), store: self.store.as_ref() };
+        Asker::new(self.oracle, self.engine(), help)
+    }
+
+    /// Seconds that questions about a row are expected to take, by what they took last time; 0 where nobody knows.
+    pub fn expected(&self, instance: usize) -> f64 {
+        self.store.as_ref().map_or(0.0, |store| store.expected(instance))
+    }
+
+    /// The answer for each row of costs, which belong to these instances, in their order.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the answers.
+    pub fn solve_rows(&self, costs: &Matrix, instances: &[usize], watch: &dyn Watch) -> Result<Vec<Answer>> {
+        self.solve_each((instances, watch), |index| costs.row(index), |_, _| ())
+    }
+
+    /// Solves all instances, those that took longest last time first; `done` hears of each and its answer as
+    /// soon as it is there, on whichever thread.
+    pub(super) fn solve_each<'c>(
+        &self,
+        (instances, watch): (&[usize], &dyn Watch),
+        costs: impl Fn(usize) -> &'c [f32] + Sync + Send,
+        done: impl Fn(usize, &Answer) + Sync + Send,
+    ) -> Result<Vec<Answer>> {
+        let mut answers: Vec<Option<Answer>> = instances.iter().map(|_| None).collect();
+        self.oracle.threads().fill_longest_first(
+            &mut answers,
+            |index| self.expected(instances[index]),
+            || self.asker(),
+            |asker, index, slot| {
+                if !watch.interrupted() {
+                    asker.about(instances[index]);
+                    done(instances[index], slot.insert(asker.solve_row(costs(index))));
+                    watch.advance(1);
+                }
+            },
+        );
+        answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
     }
 
     /// What the coin says for an instance on this occasion.
@@ -101,6 +167,13 @@ impl<'a> Answering<'a> {
                 let mut stream = Stream::new(Purpose::Oracle, self.seed, [occasion.epoch as u64, place]);
                 if stream.unit() < cache.share { Turn::Solve } else { Turn::Recall }
             }
+        }
+    }
+
+    /// Goes on with the pool of an earlier run, if this one keeps a pool.
+    pub fn replace_pool(&mut self, pool: Pool) {
+        if self.pool.is_some() {
+            self.pool = Some(pool);
         }
     }
 

@@ -1,19 +1,25 @@
 //! One thread's access to an oracle.
 
-use super::{Answer, Oracle, Pool, Turn, check_finite};
+use std::cell::RefCell;
+use std::time::Instant;
+
+use super::counts::Kind;
+use super::engine::Engine;
+use super::store::{Spot, Store};
+use super::{Answer, Oracle, OracleSettings, Pool, Turn, check_finite};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::solve::cone::Cone;
-use crate::solve::relax::{Relaxation, Relaxer};
-use crate::solve::{Failure, Solution, Solver};
+use crate::solve::{Failure, Solution, Status};
 
-/// What solves.
-pub(super) enum Engine {
-    /// The problem itself.
-    Exact(Box<dyn Solver>),
-    /// Its relaxation.
-    Relaxed(Relaxation, Box<dyn Relaxer>),
+thread_local! {
+    /// The last answer of the asker before, for its memory.
+    static SPARE: RefCell<Solution> = RefCell::new(Solution::nothing());
+}
+
+fn spare() -> Solution {
+    SPARE.with(|spare| spare.replace(Solution::nothing()))
 }
 
 /// Asks an oracle; the engine goes back when dropped.
@@ -21,16 +27,29 @@ pub struct Asker<'a> {
     oracle: &'a Oracle,
     /// Present until dropped.
     engine: Option<Engine>,
-    pool: Option<&'a Pool>,
+    help: Help<'a>,
     turn: Turn,
+    /// What the next question is about, if somebody said so.
+    spot: Option<Spot>,
     /// What was solved since the last time somebody took it, if there is a pool.
     found: Vec<Decision>,
     widened: Vec<f64>,
+    /// The latest answer, whose memory the next one uses.
+    answer: Solution,
+}
+
+/// What an asker may look at beside its engine.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Help<'a> {
+    pub(super) settings: OracleSettings,
+    pub(super) pool: Option<&'a Pool>,
+    pub(super) store: Option<&'a Store>,
 }
 
 impl<'a> Asker<'a> {
-    pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, pool: Option<&'a Pool>) -> Self {
-        Self { oracle, engine, pool, turn: Turn::Solve, found: Vec::new(), widened: Vec::new() }
+    pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, help: Help<'a>) -> Self {
+        let (found, widened) = (Vec::new(), Vec::new());
+        Self { oracle, engine, help, turn: Turn::Solve, spot: None, found, widened, answer: spare() }
     }
 
     /// The problem that is solved.
@@ -40,12 +59,18 @@ impl<'a> Asker<'a> {
 
     /// The decisions known so far; none where nobody keeps a pool.
     pub fn known(&self) -> &'a [Decision] {
-        self.pool.map_or(&[], Pool::decisions)
+        self.help.pool.map_or(&[], Pool::decisions)
     }
 
     /// From now on questions are solved or answered from the pool.
     pub fn take_turn(&mut self, turn: Turn) {
         self.turn = turn;
+    }
+
+    /// From now on questions are about this row of the table; what is remembered of it may help. One thread
+    /// at a time asks about a row.
+    pub fn about(&mut self, instance: usize) {
+        self.spot = Some(Spot { instance, question: 0 });
     }
 
     /// What was solved since the last call, for the pool.
@@ -71,17 +96,26 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve(&mut self, costs: &[f64]) -> Answer {
+        self.ask(costs)?;
+        Ok(std::mem::replace(&mut self.answer, Solution::nothing()))
+    }
+
+    /// The same answer, kept here until the next question.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, Failure> {
         check_finite(costs)?;
         match self.turn {
-            Turn::Recall => self.recall(costs),
+            Turn::Recall => self.recall(costs)?,
             Turn::Solve => {
-                let solution = self.compute(costs)?;
-                if self.pool.is_some() {
-                    self.found.push(solution.decision.clone());
+                self.compute(costs)?;
+                if self.help.pool.is_some() {
+                    self.found.push(self.answer.decision.clone());
                 }
-                Ok(solution)
             }
         }
+        Ok(&self.answer)
     }
 
     /// The cone of costs that keep a decision best; `method` is who asks.
@@ -92,38 +126,83 @@ impl<'a> Asker<'a> {
         self.oracle.cone(decision, method)
     }
 
-    /// The point nearest to a vector in the cone of a decision, counted as a projection.
+    /// What `how` makes of the cone of a decision, counted as a projection.
     ///
     /// # Errors
     /// When the problem has no cones.
-    pub fn project(&self, decision: &Decision, vector: &[f64], method: &str) -> Result<Vec<f64>> {
+    pub fn project<T>(&self, decision: &Decision, method: &str, how: impl FnOnce(&Cone) -> T) -> Result<T> {
         let cone = self.cone(decision, method)?;
-        self.oracle.counters.projected();
-        Ok(cone.project(vector))
+        self.oracle.counters.count(Kind::Projected);
+        Ok(how(&cone))
     }
 
-    fn recall(&self, costs: &[f64]) -> Answer {
-        self.oracle.counters.pooled();
-        let cheapest = self.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
-        let (decision, objective) = (cheapest.0.clone(), cheapest.1);
-        Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: crate::solve::Status::LimitReached })
+    fn recall(&mut self, costs: &[f64]) -> Result<(), Failure> {
+        self.oracle.counters.count(Kind::Pooled);
+        let (cheapest, objective) =
+            self.help.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
+        self.answer.decision.clone_from(cheapest);
+        self.answer.objective = objective;
+        self.answer.bound = f64::NEG_INFINITY;
+        self.answer.status = Status::LimitReached;
+        Ok(())
     }
 
-    fn compute(&mut self, costs: &[f64]) -> Answer {
-        match &mut self.engine {
-            Some(Engine::Exact(solver)) => {
-                self.oracle.counters.exact();
-                let mut solution = solver.solve(costs)?;
-                self.oracle.problem.check(&solution.decision).map_err(Failure::WrongAnswer)?;
-                solution.objective = solution.decision.dot(costs);
-                Ok(solution)
-            }
-            Some(Engine::Relaxed(_, relaxer)) => {
-                self.oracle.counters.relaxed();
-                relaxer.relax(costs)
-            }
-            None => Err(Failure::Engine("the engine is gone".into())),
+    fn compute(&mut self, costs: &[f64]) -> Result<(), Failure> {
+        let Some(mut engine) = self.engine.take() else { return Err(Failure::Engine("the engine is gone".into())) };
+        let outcome = match self.help.store.zip(self.spot) {
+            Some(place) => self.solve_timed(&mut engine, costs, place),
+            None => self.solve_plainly(&mut engine, costs),
+        };
+        if let Some(spot) = &mut self.spot {
+            spot.question += 1;
         }
+        let exact = !matches!(engine, Engine::Relaxed(..));
+        self.engine = Some(engine);
+        outcome?;
+        if exact {
+            self.oracle.problem.check(&self.answer.decision).map_err(Failure::WrongAnswer)?;
+            self.answer.objective = self.answer.decision.dot(costs);
+        }
+        Ok(())
+    }
+
+    fn solve_plainly(&mut self, engine: &mut Engine, costs: &[f64]) -> Result<(), Failure> {
+        self.oracle.counters.count(engine.kind());
+        engine.solve_into(costs, &mut self.answer)
+    }
+
+    /// Solves and notes how long it took, if more than one thread works.
+    fn solve_timed(&mut self, engine: &mut Engine, costs: &[f64], place: (&Store, Spot)) -> Result<(), Failure> {
+        let started = (self.oracle.threads.count() > 1).then(Instant::now);
+        let outcome = if self.help.settings.remembers() {
+            self.solve_with_memory(engine, costs, place).map(|solution| self.answer = solution)
+        } else {
+            self.solve_plainly(engine, costs)
+        };
+        if let Some(started) = started {
+            place.0.note(place.1, started.elapsed().as_secs_f32());
+        }
+        outcome
+    }
+
+    fn solve_with_memory(&self, engine: &mut Engine, costs: &[f64], (store, spot): (&Store, Spot)) -> Answer {
+        let mut memory = store.take(spot);
+        if self.help.settings.certify
+            && let Some(solution) = engine.certify(costs, &memory)
+        {
+            self.oracle.counters.count(Kind::Certified);
+            store.put(spot, memory);
+            return Ok(solution);
+        }
+        if !self.help.settings.warm {
+            memory.forget();
+        }
+        self.oracle.counters.count(engine.kind());
+        let answer = engine.solve_again(costs, &mut memory);
+        if answer.is_ok() {
+            store.put(spot, memory);
+        }
+        answer
     }
 }
 
@@ -132,5 +211,8 @@ impl Drop for Asker<'_> {
         if let Some(engine) = self.engine.take() {
             self.oracle.take_back(engine);
         }
+        let answer = std::mem::replace(&mut self.answer, Solution::nothing());
+        // A thread that is ending has no place left to keep it.
+        let _ = SPARE.try_with(|spare| spare.replace(answer));
     }
 }

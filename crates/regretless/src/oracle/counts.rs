@@ -1,27 +1,53 @@
-//! Solves by kind: the one place where they are counted.
+//! Answers by kind: the one place where they are counted.
+//!
+//! Every question is counted once, by how it was answered. A warm start is a solve like any other.
 
-use std::ops::Sub;
+use std::ops::{Add, Sub};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How often an oracle was asked, by how it answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SolveCounts {
     /// Solves of the problem itself.
     pub exact: u64,
     /// Solves of its linear relaxation, those for cost ranges included.
     pub relaxed: u64,
+    /// Decisions by local search, or by a search that stops after a few nodes.
+    pub heuristic: u64,
     /// Projections on the cone of a decision.
     pub projected: u64,
+    /// Questions answered with the decision of last time, proved to be still the best without a solve.
+    pub certified: u64,
     /// Questions answered with the best known decision, without a solve.
     pub pooled: u64,
 }
 
 impl SolveCounts {
-    /// Solves of any kind; answers from a pool are none.
+    /// Solves of any kind; answers by certificate or from a pool are none.
     pub fn total(&self) -> u64 {
-        self.exact + self.relaxed + self.projected
+        self.exact + self.relaxed + self.heuristic + self.projected
+    }
+
+    /// Questions of any kind.
+    pub fn asked(&self) -> u64 {
+        self.total() + self.certified + self.pooled
+    }
+}
+
+impl Add for SolveCounts {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self {
+            exact: self.exact + more.exact,
+            relaxed: self.relaxed + more.relaxed,
+            heuristic: self.heuristic + more.heuristic,
+            projected: self.projected + more.projected,
+            certified: self.certified + more.certified,
+            pooled: self.pooled + more.pooled,
+        }
     }
 }
 
@@ -33,45 +59,43 @@ impl Sub for SolveCounts {
         Self {
             exact: self.exact - earlier.exact,
             relaxed: self.relaxed - earlier.relaxed,
+            heuristic: self.heuristic - earlier.heuristic,
             projected: self.projected - earlier.projected,
+            certified: self.certified - earlier.certified,
             pooled: self.pooled - earlier.pooled,
         }
     }
 }
 
-/// Counters that all threads share.
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    exact: AtomicU64,
-    relaxed: AtomicU64,
-    projected: AtomicU64,
-    pooled: AtomicU64,
+/// How a question was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Exact,
+    Relaxed,
+    Heuristic,
+    Projected,
+    Certified,
+    Pooled,
 }
 
+/// Counters that all threads share, one per [`Kind`].
+#[derive(Debug, Default)]
+pub(super) struct Counters([AtomicU64; 6]);
+
 impl Counters {
-    pub(super) fn exact(&self) {
-        self.exact.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn relaxed(&self) {
-        self.relaxed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn projected(&self) {
-        self.projected.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn pooled(&self) {
-        self.pooled.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count(&self, kind: Kind) {
+        self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn read(&self) -> SolveCounts {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let count = |kind: Kind| self.0[kind as usize].load(Ordering::Relaxed);
         SolveCounts {
-            exact: count(&self.exact),
-            relaxed: count(&self.relaxed),
-            projected: count(&self.projected),
-            pooled: count(&self.pooled),
+            exact: count(Kind::Exact),
+            relaxed: count(Kind::Relaxed),
+            heuristic: count(Kind::Heuristic),
+            projected: count(Kind::Projected),
+            certified: count(Kind::Certified),
+            pooled: count(Kind::Pooled),
         }
     }
 }

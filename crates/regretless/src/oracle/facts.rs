@@ -3,6 +3,9 @@
 //! Every question that solves a relaxation is counted once, here. What a problem does not offer is an error
 //! that names the method that asked, what it asked for, the problem, and a way out.
 
+use super::asker::Help;
+use super::counts::Kind;
+use super::engine::Role;
 use super::{Answer, Asker, Oracle, check_finite};
 use crate::data::Matrix;
 use crate::decision::Decision;
@@ -23,7 +26,7 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub fn require_relaxation(&self, kind: Relaxation, method: &str) -> Result<()> {
-        match self.relaxing_engine(kind) {
+        match self.engine(Role::Relaxed(kind)) {
             Some(engine) => {
                 self.take_back(engine);
                 Ok(())
@@ -37,17 +40,33 @@ impl Oracle {
     /// # Errors
     /// When the problem has no such relaxation or the user interrupts; failures of single instances are among
     /// the answers.
-    pub fn relax_all(
+    pub fn relax_all(&self, (costs, kind): (&Matrix, Relaxation), asks: (&str, &dyn Watch)) -> Result<Vec<Answer>> {
+        let rows: Vec<usize> = (0..costs.rows()).collect();
+        self.relax_rows((costs, &rows), kind, asks)
+    }
+
+    /// The best point of the relaxation for each of the listed rows of costs, in the order of the list.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn relax_rows(
         &self,
-        (costs, kind): (&Matrix, Relaxation),
+        (costs, rows): (&Matrix, &[usize]),
+        kind: Relaxation,
         (method, watch): (&str, &dyn Watch),
     ) -> Result<Vec<Answer>> {
         self.require_relaxation(kind, method)?;
-        let mut answers: Vec<Option<Answer>> = (0..costs.rows()).map(|_| None).collect();
-        let make = || self.relaxing_engine(kind).map(|engine| Asker::new(self, Some(engine), None));
-        let ask = |asker: &mut Asker<'_>, costs: &[f64]| Ok(asker.solve(costs));
-        let keep = |_: usize, answer: Answer, slot: &mut Option<Answer>| *slot = Some(answer);
-        self.ask_all(costs, &mut answers, (make, ask, keep), watch)?;
+        let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
+        self.threads.fill(
+            &mut answers,
+            || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default())),
+            |asker, index, slot| {
+                if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
+                    *slot = Some(asker.solve_row(costs.row(rows[index])));
+                    watch.advance(1);
+                }
+            },
+        );
         answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
     }
 
@@ -113,10 +132,7 @@ impl Oracle {
             impl Fn(usize, X, &mut T) + Sync + Send,
         ),
         watch: &dyn Watch,
-    ) -> Result<()>
-    where
-        E: Send,
-    {
+    ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
         let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut outcomes).collect();
@@ -137,7 +153,7 @@ impl Oracle {
 
     /// Counts a relaxed solve and does it.
     fn counted<X>(&self, costs: &[f64], solve: impl FnOnce(&[f64]) -> Result<X, Failure>) -> Result<X, Failure> {
-        self.counters.relaxed();
+        self.counters.count(Kind::Relaxed);
         check_finite(costs)?;
         solve(costs)
     }

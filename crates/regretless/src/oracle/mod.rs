@@ -5,33 +5,38 @@
 //! the others; its place in the answers says why. `facts` asks linear relaxations the same way.
 //!
 //! During training an [`Answering`] stands between losses and oracle: by its [`OracleSettings`] a question is
-//! solved, answered from the linear relaxation, or answered from a [`Pool`] of known decisions.
+//! solved, answered from the linear relaxation, by a heuristic, or from a [`Pool`] of known decisions. What was
+//! found for a row of the table may help with its next question (`store`); it changes how long an answer takes and
+//! not what the answer is, up to ties and last digits ([`crate::solve::memory`] has the rules), so that a training
+//! that goes on without its memories goes on the same.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::data::Matrix;
-use crate::error::{Error, Result};
+use crate::data::{Matrix, first_not_finite};
+use crate::error::Result;
 use crate::parallel::Threads;
 use crate::problem::Problem;
-use crate::solve::relax::Relaxation;
 use crate::solve::{Failure, Limits, Solution};
 use crate::watch::Watch;
 
 mod answering;
 mod asker;
 mod counts;
+mod engine;
 mod facts;
 mod pool;
 mod settings;
+mod store;
 
 pub use answering::{Answering, Occasion, Turn};
 pub use asker::Asker;
 pub use counts::SolveCounts;
 pub use pool::Pool;
-pub use settings::{Cache, Coin, OracleSettings};
+pub use settings::{Cache, Coin, Heuristic, OracleSettings};
 
-use asker::Engine;
+use asker::Help;
 use counts::Counters;
+use engine::{Engine, Role};
 
 /// What an oracle says about one cost vector.
 pub type Answer = std::result::Result<Solution, Failure>;
@@ -102,24 +107,30 @@ impl Oracle {
 
     /// An engine for the calling thread; it goes back when dropped.
     pub fn asker(&self) -> Asker<'_> {
-        Asker::new(self, Some(self.engine()), None)
+        Asker::new(self, self.engine(Role::Exact), Help::default())
     }
 
-    /// An engine for the problem itself, an idle one if there is one.
-    fn engine(&self) -> Engine {
-        let idle = self.idle_engine(|engine| matches!(engine, Engine::Exact(_)));
-        idle.unwrap_or_else(|| Engine::Exact(self.problem.solver(&self.limits)))
+    /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for it.
+    fn engine(&self, role: Role) -> Option<Engine> {
+        self.idle_engine(role).or_else(|| self.new_engine(role))
     }
 
-    /// An engine for this relaxation, if the problem has it.
-    fn relaxing_engine(&self, kind: Relaxation) -> Option<Engine> {
-        let idle = self.idle_engine(|engine| matches!(engine, Engine::Relaxed(other, _) if *other == kind));
-        idle.or_else(|| self.problem.relaxer(kind, &self.limits).map(|relaxer| Engine::Relaxed(kind, relaxer)))
+    fn new_engine(&self, role: Role) -> Option<Engine> {
+        Some(match role {
+            Role::Exact => Engine::Exact(self.problem.solver(&self.limits)),
+            Role::Relaxed(kind) => Engine::Relaxed(kind, self.problem.relaxer(kind, &self.limits)?),
+            Role::Heuristic(kind @ Heuristic::LocalSearch) => {
+                Engine::Heuristic(kind, self.problem.local_search(&self.limits)?)
+            }
+            Role::Heuristic(kind @ Heuristic::Nodes(nodes)) => {
+                Engine::Heuristic(kind, self.problem.solver(&Limits { nodes, ..self.limits }))
+            }
+        })
     }
 
-    fn idle_engine(&self, fits: impl Fn(&Engine) -> bool) -> Option<Engine> {
+    fn idle_engine(&self, role: Role) -> Option<Engine> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.iter().rposition(fits).map(|place| idle.swap_remove(place))
+        idle.iter().rposition(|engine| engine.role() == role).map(|place| idle.swap_remove(place))
     }
 
     /// Keeps an engine for whoever asks next.
@@ -141,24 +152,27 @@ impl Oracle {
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
     pub fn solve_rows(&self, costs: &Matrix, rows: &[usize], watch: &dyn Watch) -> Result<Vec<Answer>> {
-        let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
-        self.threads.fill(
-            &mut answers,
-            || self.asker(),
-            |asker, index, slot| {
-                if !watch.interrupted() {
-                    *slot = Some(asker.solve_row(costs.row(rows[index])));
-                    watch.advance(1);
-                }
-            },
-        );
-        answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
+        self.solve_each(costs, rows, watch, |_, _| ())
+    }
+
+    /// The same; `done` hears of each row and its answer as soon as it is there, on whichever thread.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the answers.
+    pub fn solve_each(
+        &self,
+        costs: &Matrix,
+        rows: &[usize],
+        watch: &dyn Watch,
+        done: impl Fn(usize, &Answer) + Sync + Send,
+    ) -> Result<Vec<Answer>> {
+        Answering::exactly(self).solve_each((rows, watch), |index| costs.row(rows[index]), done)
     }
 }
 
 /// Engines may take for granted that costs are numbers.
 fn check_finite(costs: &[f64]) -> std::result::Result<(), Failure> {
-    match costs.iter().position(|cost| !cost.is_finite()) {
+    match first_not_finite(costs) {
         Some(bad) => Err(Failure::Engine(format!("cost {bad} is not finite"))),
         None => Ok(()),
     }

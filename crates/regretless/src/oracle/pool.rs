@@ -55,6 +55,21 @@ impl Pool {
         place
     }
 
+    /// A pool with these decisions at these places, of which `oldest` is given away next.
+    pub fn restored(most: usize, decisions: Vec<Decision>, oldest: usize) -> Self {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        decisions
+            .iter()
+            .enumerate()
+            .for_each(|(place, decision)| places.entry(hash(decision)).or_default().push(place));
+        Self { decisions, places, most: most.max(1), oldest }
+    }
+
+    /// Most decisions it may hold, and the place that is given away next.
+    pub fn turnover(&self) -> (usize, usize) {
+        (self.most, self.oldest)
+    }
+
     /// All decisions.
     pub fn decisions(&self) -> &[Decision] {
         &self.decisions

@@ -1,7 +1,8 @@
-//! How questions asked during training are answered: exactly, from the relaxation, from a pool.
+//! How questions asked during training are answered: exactly, from the relaxation, from a pool, by a
+//! heuristic, with or without the help of what was found for the same instance last time.
 //!
-//! In writing, these settings follow the loss: `SPO+ relax`, `SPO+ relax tight`, `SPO+ cache 5%`,
-//! `MAP cache 0%`, `PFYL cache 10% per instance most 500`.
+//! In writing, these settings follow the loss: `SPO+ relax`, `SPO+ relax tight warm`, `SPO+ cache 5%`,
+//! `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+ nodes 100`.
 
 use std::fmt;
 
@@ -42,6 +43,24 @@ impl Cache {
     }
 }
 
+/// A decision that need not be the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heuristic {
+    /// What a local search ends with: for tours that of Lin and Kernighan.
+    LocalSearch,
+    /// The best decision after this many nodes of the search tree.
+    Nodes(u64),
+}
+
+impl fmt::Display for Heuristic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LocalSearch => f.write_str("lk"),
+            Self::Nodes(most) => write!(f, "nodes {most}"),
+        }
+    }
+}
+
 /// How an oracle answers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OracleSettings {
@@ -49,41 +68,100 @@ pub struct OracleSettings {
     pub relaxation: Option<Relaxation>,
     /// Answer most questions from a pool.
     pub cache: Option<Cache>,
+    /// Answer with decisions that need not be the best.
+    pub heuristic: Option<Heuristic>,
+    /// Start every solve from what was found for the same instance last time.
+    pub warm: bool,
+    /// Try first whether the decision of last time is proved to be still the best.
+    pub certify: bool,
+    /// Most megabytes that all memories may take together; [`OracleSettings::MEMORY`] unless given.
+    pub memory: Option<usize>,
 }
 
 impl OracleSettings {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 6] =
-        ["relax", "relax tight", "cache 5%", "cache 0%", "cache 5% per instance", "cache 5% most 1000"];
+    pub const CHOICES: [&'static str; 11] = [
+        "relax",
+        "relax tight",
+        "cache 5%",
+        "cache 0%",
+        "cache 5% per instance",
+        "cache 5% most 1000",
+        "warm",
+        "certify",
+        "memory 200MB",
+        "lk",
+        "nodes 100",
+    ];
+
+    /// Megabytes for memories unless told otherwise.
+    pub const MEMORY: usize = 512;
+
+    /// Whether anything is kept of an instance between questions.
+    pub fn remembers(&self) -> bool {
+        self.warm || self.certify
+    }
+
+    /// Bytes for memories.
+    pub fn budget(&self) -> usize {
+        if self.remembers() { self.memory.unwrap_or(Self::MEMORY).saturating_mul(1 << 20) } else { 0 }
+    }
+
+    /// The part that changes the time and not the answers.
+    #[must_use]
+    pub fn harmless(&self) -> Self {
+        Self { warm: self.warm, certify: self.certify, memory: self.memory, ..Self::default() }
+    }
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
     ///
     /// # Errors
     /// When the setting is given twice or its numbers make no sense.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
-        match take(words) {
-            Some("relax") => {
-                let kind = if take_if(words, "tight") { Relaxation::Tight } else { Relaxation::Plain };
-                once("relax", self.relaxation.replace(kind).is_some())?;
+        let Some((name, mut rest)) = words.split_first() else { return Ok(false) };
+        let twice = match *name {
+            "relax" => {
+                let kind = if take_if(&mut rest, "tight") { Relaxation::Tight } else { Relaxation::Plain };
+                self.relaxation.replace(kind).is_some()
             }
-            Some("cache") => {
-                let cache = read_cache(words)?;
-                once("cache", self.cache.replace(cache).is_some())?;
-            }
+            "cache" => self.cache.replace(read_cache(&mut rest)?).is_some(),
+            "warm" => std::mem::replace(&mut self.warm, true),
+            "certify" => std::mem::replace(&mut self.certify, true),
+            "memory" => self.memory.replace(read_memory(&mut rest)?).is_some(),
+            "lk" => self.heuristic.replace(Heuristic::LocalSearch).is_some(),
+            "nodes" => self.heuristic.replace(Heuristic::Nodes(read_nodes(&mut rest)?)).is_some(),
             _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-/// The first word, if it begins a setting.
-fn take<'w>(words: &mut &[&'w str]) -> Option<&'w str> {
-    let (first, rest) = words.split_first()?;
-    if ["relax", "cache"].contains(first) {
+        };
         *words = rest;
-        return Some(first);
+        let again = match *name {
+            "lk" | "nodes" => "'lk' and 'nodes' exclude each other, and each is given once, not twice".to_owned(),
+            other => format!("'{other}' is given twice"),
+        };
+        if twice { Err(Error::setting(again)) } else { Ok(true) }
     }
-    None
+
+    /// Checks that the settings go together.
+    ///
+    /// # Errors
+    /// When two of them contradict each other, or one does nothing.
+    pub fn check(&self) -> Result<()> {
+        let wrong = |message: String| Err(Error::setting(message));
+        if let Some(heuristic) = self.heuristic {
+            if self.relaxation.is_some() {
+                return wrong(format!("'relax' and '{heuristic}' exclude each other; leave one of them out"));
+            }
+            if self.remembers() {
+                return wrong(format!(
+                    "'warm' and 'certify' speed up exact answers; with '{heuristic}' answers would depend on what was \
+                     asked before; leave one of them out"
+                ));
+            }
+        }
+        if self.memory.is_some() && !self.remembers() {
+            return wrong("'memory' means nothing without 'warm' or 'certify'".into());
+        }
+        Ok(())
+    }
 }
 
 fn take_if(words: &mut &[&str], word: &str) -> bool {
@@ -94,8 +172,21 @@ fn take_if(words: &mut &[&str], word: &str) -> bool {
     found
 }
 
-fn once(name: &str, twice: bool) -> Result<()> {
-    if twice { Err(Error::setting(format!("'{name}' is given twice"))) } else { Ok(()) }
+/// The first word as a whole number from 1.
+fn read_count(words: &mut &[&str], unit: &str, message: &str) -> Result<u64> {
+    let found = words.first().and_then(|word| word.strip_suffix(unit)?.parse().ok()).filter(|count| *count > 0);
+    let count = found.ok_or_else(|| Error::setting(message))?;
+    *words = &words[1..];
+    Ok(count)
+}
+
+fn read_memory(words: &mut &[&str]) -> Result<usize> {
+    let count = read_count(words, "MB", "memory takes a whole number of megabytes: memory 200MB")?;
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+fn read_nodes(words: &mut &[&str]) -> Result<u64> {
+    read_count(words, "", "nodes takes the most nodes of a search, a whole number from 1: nodes 100")
 }
 
 fn read_cache(words: &mut &[&str]) -> Result<Cache> {
@@ -113,9 +204,8 @@ fn read_cache(words: &mut &[&str]) -> Result<Cache> {
             cache.coin = Coin::Batch;
             *words = &words[2..];
         } else if take_if(words, "most") {
-            let count = words.first().and_then(|word| word.parse::<usize>().ok()).filter(|most| *most > 0);
-            cache.most = count.ok_or_else(|| Error::setting("cache … most takes a whole number from 1"))?;
-            *words = &words[1..];
+            let most = read_count(words, "", "cache … most takes a whole number from 1")?;
+            cache.most = usize::try_from(most).unwrap_or(usize::MAX);
         } else {
             return Ok(cache);
         }
@@ -129,14 +219,28 @@ impl fmt::Display for OracleSettings {
             Some(Relaxation::Plain) => f.write_str(" relax")?,
             Some(Relaxation::Tight) => f.write_str(" relax tight")?,
         }
-        let Some(cache) = self.cache else { return Ok(()) };
+        if let Some(cache) = self.cache {
+            write!(f, " {cache}")?;
+        }
+        if let Some(heuristic) = self.heuristic {
+            write!(f, " {heuristic}")?;
+        }
+        for (word, given) in [(" warm", self.warm), (" certify", self.certify)] {
+            f.write_str(if given { word } else { "" })?;
+        }
+        self.memory.map_or(Ok(()), |most| write!(f, " memory {most}MB"))
+    }
+}
+
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Rounded to 12 digits, since 0.07 · 100 is not 7 in binary.
-        write!(f, " cache {}%", (cache.share * 1e14).round() / 1e12)?;
-        if cache.coin == Coin::Instance {
+        write!(f, "cache {}%", (self.share * 1e14).round() / 1e12)?;
+        if self.coin == Coin::Instance {
             f.write_str(" per instance")?;
         }
-        if cache.most != Cache::MOST {
-            write!(f, " most {}", cache.most)?;
+        if self.most != Self::MOST {
+            write!(f, " most {}", self.most)?;
         }
         Ok(())
     }

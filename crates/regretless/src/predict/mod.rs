@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 
 mod file;
 mod model;
+mod narrow;
 mod network;
 mod product;
 mod scale;
@@ -50,6 +51,8 @@ pub struct Tape {
     pub(crate) layers: Vec<Vec<f32>>,
     /// Gradients travelling back.
     pub(crate) back: [Vec<f32>; 2],
+    /// Weights, or their gradient, of a narrow layer in the order it works in.
+    turned: Vec<f32>,
 }
 
 impl Tape {

@@ -4,7 +4,7 @@
 //! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
 
 use super::product::{Out, View, multiply};
-use super::{Predictor, Tape};
+use super::{Predictor, Tape, narrow};
 use crate::random::{Purpose, Stream};
 
 /// Slope of the activation below zero.
@@ -46,6 +46,18 @@ impl Network {
         self.sizes.len() == 2
     }
 
+    /// Adds to the gradient of a linear network what one row of features and some entries of its output gradient
+    /// make of it.
+    pub fn add_sparse(&self, row: &[f32], entries: impl Iterator<Item = (usize, f32)>, gradient: &mut [f32]) {
+        debug_assert!(self.is_linear(), "hidden layers mix all outputs");
+        let (weights, biases) = gradient.split_at_mut(self.num_outputs() * row.len());
+        for (output, blame) in entries {
+            let own = &mut weights[output * row.len()..][..row.len()];
+            own.iter_mut().zip(row).for_each(|(weight, feature)| *weight += blame * feature);
+            biases[output] += blame;
+        }
+    }
+
     /// Inputs, outputs and place of the parameters of one layer.
     fn layer(&self, depth: usize) -> Layer {
         Layer { inputs: self.sizes[depth], outputs: self.sizes[depth + 1], start: count(&self.sizes[..=depth]) }
@@ -73,10 +85,13 @@ impl Layer {
         parameters[self.start..][..self.len()].split_at(self.outputs * self.inputs)
     }
 
-    fn forward(self, parameters: &[f32], input: &[f32], output: &mut Vec<f32>) {
+    fn forward(self, parameters: &[f32], input: &[f32], turned: &mut Vec<f32>, output: &mut Vec<f32>) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = self.split(parameters);
         output.clear();
+        if narrow::fits(self.inputs, self.outputs) {
+            return narrow::forward((weights, biases), input, turned, output);
+        }
         (0..rows).for_each(|_| output.extend_from_slice(biases));
         let weights = View::new(weights, self.outputs, self.inputs).transposed();
         let out = Out { values: output, distance: self.outputs, add: true };
@@ -84,9 +99,12 @@ impl Layer {
     }
 
     /// Gradient of this layer's parameters, given the gradient of its outputs.
-    fn parameter_gradient(self, input: &[f32], output_gradient: &[f32], gradient: &mut [f32]) {
+    fn parameter_gradient(self, input: &[f32], output_gradient: &[f32], turned: &mut Vec<f32>, gradient: &mut [f32]) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
+        if narrow::fits(self.inputs, self.outputs) {
+            return narrow::gradient(input, output_gradient, turned, (weights, biases));
+        }
         let by_output = View::new(output_gradient, rows, self.outputs).transposed();
         let out = Out { values: weights, distance: self.inputs, add: false };
         multiply(by_output, View::new(input, rows, self.inputs), out);
@@ -125,7 +143,7 @@ impl Predictor for Network {
             let layer = self.layer(depth);
             let (before, after) = tape.layers.split_at_mut(depth);
             let input = before.last().map_or(rows, Vec::as_slice);
-            layer.forward(&self.parameters, input, &mut after[0]);
+            layer.forward(&self.parameters, input, &mut tape.turned, &mut after[0]);
             if depth < last {
                 after[0].iter_mut().for_each(|a| *a = if *a > 0.0 { *a } else { LEAK * *a });
             }
@@ -133,13 +151,13 @@ impl Predictor for Network {
     }
 
     fn backpropagate(&self, rows: &[f32], tape: &mut Tape, output_gradient: &[f32], gradient: &mut [f32]) {
-        let Tape { layers, back: [from, to] } = tape;
+        let Tape { layers, back: [from, to], turned } = tape;
         from.clear();
         from.extend_from_slice(output_gradient);
         for depth in (0..self.sizes.len() - 1).rev() {
             let layer = self.layer(depth);
             let input = if depth == 0 { rows } else { &layers[depth - 1] };
-            layer.parameter_gradient(input, from, gradient);
+            layer.parameter_gradient(input, from, turned, gradient);
             if depth > 0 {
                 layer.input_gradient(&self.parameters, input, (from, to));
                 std::mem::swap(from, to);
@@ -170,8 +188,9 @@ mod tests {
     #[test]
     fn gradients_agree_with_finite_differences() {
         let rows: Vec<f32> = (0..12).map(|i| (i as f32 * 0.7).sin()).collect();
-        for hidden in [vec![], vec![5], vec![4, 6, 3]] {
-            let mut network = Network::new(3, &hidden, 2, 11);
+        // With nine outputs the last layer is narrow.
+        for (hidden, outputs) in [(vec![], 2), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 9), (vec![4, 6, 3], 9)] {
+            let mut network = Network::new(3, &hidden, outputs, 11);
             let mut tape = Tape::default();
             network.predict(&rows, &mut tape);
             let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();

@@ -65,6 +65,22 @@ impl OutputMap {
         Self { offset, scale }
     }
 
+    /// Overwrites `costs` with the costs of rows of outputs.
+    pub fn write(&self, outputs: &[f32], costs: &mut Vec<f64>) {
+        costs.clear();
+        for row in outputs.chunks_exact(self.scale.len()) {
+            let map = self.offset.iter().zip(&self.scale);
+            costs.extend(row.iter().zip(map).map(|(output, (offset, scale))| offset + scale * f64::from(*output)));
+        }
+    }
+
+    /// Adds to `back` the gradient of outputs, `factor` times that of costs.
+    pub fn send_back(&self, gradient: &[f64], factor: f64, back: &mut Vec<f32>) {
+        for row in gradient.chunks_exact(self.scale.len()) {
+            back.extend(row.iter().zip(&self.scale).map(|(g, scale)| (factor * scale * g) as f32));
+        }
+    }
+
     /// Costs of rows of outputs.
     pub fn apply<'a>(&'a self, outputs: &'a [f32]) -> impl Iterator<Item = f64> + 'a {
         let each = self.offset.iter().zip(&self.scale).cycle();

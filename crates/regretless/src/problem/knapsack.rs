@@ -1,4 +1,4 @@
-//! Knapsack with one to eight dimensions: choose items of the highest total value within all capacities.
+//! Knapsack with one to thirty dimensions: choose items of the highest total value within all capacities.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Knapsack {
 
 impl Knapsack {
     /// Most dimensions the engine takes.
-    pub const MOST_DIMENSIONS: usize = 8;
+    pub const MOST_DIMENSIONS: usize = 30;
 
     /// The problem, if its numbers make one.
     ///

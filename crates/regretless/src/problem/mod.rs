@@ -92,6 +92,11 @@ pub trait Problem: Send + Sync + fmt::Debug {
     /// An engine of its own for one thread.
     fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
 
+    /// A local search for one thread, if the problem has one: good decisions, soon, without a proof.
+    fn local_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {
+        None
+    }
+
     /// What the problem is made of beyond its [`ProblemSpec`], such as the content of a file it names:
     /// labels are found again only while it stays the same.
     fn fingerprint(&self) -> Vec<u8> {
@@ -118,6 +123,12 @@ pub trait Problem: Send + Sync + fmt::Debug {
     /// problem has it; a method may add rows that it knows to hold with equality.
     fn cone(&self, _decision: &Decision) -> Option<Cone> {
         None
+    }
+
+    /// Whether every decision is a vertex of the plain relaxation, so that its cone means something: true where there
+    /// are no whole numbers or all of them are 0 or 1.
+    fn decides_at_vertices(&self) -> bool {
+        true
     }
 
     /// Checks a decision against the constraints, independently of any engine.

@@ -16,7 +16,13 @@ use crate::data::tsplib::Instance;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 #[cfg(feature = "highs")]
-use crate::solve::route::{Fleet, RouteCut};
+use crate::solve::cone::Cone;
+#[cfg(feature = "highs")]
+use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
+#[cfg(feature = "highs")]
+use crate::solve::route::{Fleet, RouteCut, RouteRelaxation};
+#[cfg(feature = "highs")]
+use crate::solve::tour::edges::edges_at;
 use crate::solve::tour::edges::{edge_ends, num_edges};
 #[cfg(feature = "highs")]
 use crate::solve::{Limits, Solver};
@@ -85,6 +91,14 @@ impl Cvrp {
         }
         let demands = instance.demands[1..].to_vec();
         Self { demands, capacity, vehicles, single_customer_routes: true }.checked()
+    }
+
+    /// What the engines are built from.
+    #[cfg(feature = "highs")]
+    fn fleet(&self) -> Fleet {
+        let demands = std::iter::once(0.0).chain(self.demands.iter().copied()).collect();
+        let (capacity, vehicles, singles) = (self.capacity, self.vehicles, self.single_customer_routes);
+        Fleet { demands, capacity, vehicles, singles }
     }
 
     /// How often an edge may be used.
@@ -166,9 +180,31 @@ impl Problem for Cvrp {
     }
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
-        let demands = std::iter::once(0.0).chain(self.demands.iter().copied()).collect();
-        let (capacity, vehicles, singles) = (self.capacity, self.vehicles, self.single_customer_routes);
-        Box::new(RouteCut::new(Fleet { demands, capacity, vehicles, singles }, *limits))
+        Box::new(RouteCut::new(self.fleet(), *limits))
+    }
+
+    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+        Some(Box::new(RouteRelaxation::new(self.fleet(), kind)))
+    }
+
+    fn ranger(&self, kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+        match kind {
+            RangeKind::Basis => Some(Box::new(RouteRelaxation::new(self.fleet(), Relaxation::Plain))),
+            RangeKind::Exact => None,
+        }
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<Cone> {
+        let (nodes, customers) = (self.nodes(), self.demands.len());
+        let mut point = vec![0.0; self.num_costs()];
+        decision.write_dense(&mut point);
+        let bounds: Vec<_> = (0..point.len()).map(|edge| [0.0, self.most_uses(edge < customers)]).collect();
+        let mut cone = Cone::new(&point, &bounds);
+        let ends = |node: usize| edges_at(nodes, node).map(|edge| (edge, 1.0));
+        let at_depot: f64 = point[..customers].iter().sum();
+        cone.row([f64::NEG_INFINITY, 2.0 * self.vehicles as f64], at_depot, ends(0));
+        (1..nodes).for_each(|customer| cone.equality(ends(customer)));
+        Some(cone)
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

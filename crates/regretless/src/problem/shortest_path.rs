@@ -88,9 +88,8 @@ impl Problem for ShortestPath {
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let target = self.grid[0] * self.grid[1] - 1;
-        let ends = |arc: &u32| flow::ends(self.grid[1], *arc as usize);
-        let mut arcs: Vec<_> = decision.indices().iter().map(ends).collect();
-        arcs.sort_unstable();
+        // Arcs are numbered row by row, so that those of a path increase along it.
+        let arcs = decision.indices().iter().map(|arc| flow::ends(self.grid[1], *arc as usize));
         let mut node = 0;
         for (from, to) in arcs {
             if from != node {

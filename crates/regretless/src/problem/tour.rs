@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::solve::cone::Cone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
-use crate::solve::tour::TourSearch;
 #[cfg(feature = "highs")]
 use crate::solve::tour::cut::{TourCut, TourRelaxation};
-use crate::solve::tour::edges::{edge_ends, num_edges};
+use crate::solve::tour::edges::{edge_ends, edge_index, edges_at, num_edges};
+use crate::solve::tour::{TourLocal, TourSearch};
 use crate::solve::{Limits, Solver};
 
 /// A tour through all nodes of a complete graph.
@@ -41,6 +42,22 @@ impl Tsp {
         }
         Ok(self)
     }
+
+    /// The cone of a tour, with the rows that forbid a ring on these sets of nodes where they bind: wanted where
+    /// the relaxation meant is one that a solver has cut.
+    pub fn cone_with_rings(&self, tour: &Decision, sets: &[Vec<usize>]) -> Cone {
+        let nodes = self.nodes;
+        let mut cone = Cone::binary(tour, self.num_costs());
+        (0..nodes).for_each(|node| cone.equality(edges_at(nodes, node).map(|edge| (edge, 1.0))));
+        for set in sets {
+            let pairs = set.iter().enumerate().flat_map(|(at, i)| set[..at].iter().map(move |j| (*i, *j)));
+            let inside: Vec<usize> = pairs.map(|(i, j)| edge_index(nodes, i, j)).collect();
+            let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
+            let most = set.len() as f64 - 1.0;
+            cone.row([f64::NEG_INFINITY, most], used, inside.into_iter().map(|edge| (edge, 1.0)));
+        }
+        cone
+    }
 }
 
 impl Problem for Tsp {
@@ -64,6 +81,10 @@ impl Problem for Tsp {
         Box::new(TourSearch::new(self.nodes, *limits))
     }
 
+    fn local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TourLocal::new(self.nodes, *limits)))
+    }
+
     #[cfg(feature = "highs")]
     fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
         Some(Box::new(TourRelaxation::new(self.nodes, kind)))
@@ -75,6 +96,10 @@ impl Problem for Tsp {
             RangeKind::Basis => Some(Box::new(TourRelaxation::new(self.nodes, Relaxation::Plain))),
             RangeKind::Exact => None,
         }
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<Cone> {
+        Some(self.cone_with_rings(decision, &[]))
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

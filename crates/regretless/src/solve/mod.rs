@@ -2,19 +2,25 @@
 //!
 //! Every engine minimises, knows nothing of the problem it serves beyond the numbers it was built
 //! from, and is used by one thread at a time. What it answers may depend on the cost vector only,
-//! never on what it solved before: a warm start is allowed to change the time, not the answer.
+//! never on what it solved before: a warm start from a [`Memory`] is allowed to change the time, not the
+//! answer.
 
+use self::memory::Memory;
 use crate::decision::Decision;
 
 pub mod choice;
 pub mod cone;
 mod corner;
+#[cfg(feature = "highs")]
+mod cutting;
 pub mod grid;
 #[cfg(feature = "highs")]
 pub mod highs;
 pub mod knapsack;
 #[cfg(feature = "highs")]
 pub mod linear;
+pub mod memory;
+mod proof;
 pub mod relax;
 #[cfg(feature = "highs")]
 pub mod route;
@@ -27,6 +33,31 @@ pub trait Solver: Send {
     /// # Errors
     /// When there is no decision to return; the failure says why.
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure>;
+
+    /// As good an answer as [`Solver::solve`]'s, sooner where `memory` holds what was found for earlier costs
+    /// of the same instance; what is found now takes its place. Most engines have no use for one.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`].
+    fn solve_again(&mut self, costs: &[f64], _memory: &mut Memory) -> Result<Solution, Failure> {
+        self.solve(costs)
+    }
+
+    /// The decision in memory, if what is kept with it proves, without a solve, that it is the cheapest
+    /// under these costs as well.
+    fn certify(&mut self, _costs: &[f64], _memory: &Memory) -> Option<Solution> {
+        None
+    }
+
+    /// The same, written over an earlier solution; engines that answer in less time than memory takes to find use
+    /// its memory.
+    ///
+    /// # Errors
+    /// As above; what is left in `solution` then means nothing.
+    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
+        *solution = self.solve(costs)?;
+        Ok(())
+    }
 }
 
 /// How far a search may go. Limits count work, not seconds, so that answers are reproducible.
@@ -74,10 +105,15 @@ impl Solution {
     pub fn optimal(decision: Decision, objective: f64) -> Self {
         Self { decision, objective, bound: objective, status: Status::Optimal }
     }
+
+    /// No decision yet; for whoever keeps a place for solutions.
+    pub fn nothing() -> Self {
+        Self::optimal(Decision::default(), 0.0)
+    }
 }
 
 /// Why there is no decision.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Failure {
     /// No decision satisfies the constraints.

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::memory::Memory;
 use super::{Failure, Solution};
 use crate::decision::Decision;
 
@@ -52,6 +53,21 @@ pub trait Relaxer: Send {
     /// # Errors
     /// When there is no such point.
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure>;
+
+    /// As good a point as [`Relaxer::relax`]'s, sooner where `memory` holds what was found for earlier costs
+    /// of the same instance; what is found now takes its place.
+    ///
+    /// # Errors
+    /// As [`Relaxer::relax`].
+    fn relax_again(&mut self, costs: &[f64], _memory: &mut Memory) -> Result<Solution, Failure> {
+        self.relax(costs)
+    }
+
+    /// The point in memory, if what is kept with it proves, without a solve, that it is the cheapest under
+    /// these costs as well.
+    fn certify(&mut self, _costs: &[f64], _memory: &Memory) -> Option<Solution> {
+        None
+    }
 }
 
 /// Finds cost ranges; one per thread. The answer depends on the costs only.

@@ -1,12 +1,26 @@
 //! What the training loop asks of the machinery below it, and the plain machinery that serves every
 //! loss and predictor.
 
-use super::optimizer::Stepper;
+use super::optimizer::{Moments, Stepper};
 use super::step::Batch;
 use super::{Objective, Ready};
 use crate::error::{Error, Result};
-use crate::oracle::Occasion;
+use crate::oracle::{Occasion, Pool};
 use crate::predict::{Network, Predictor};
+
+/// Where a training stands: all that must be known to go on from there. How numbers are laid out is the
+/// engine's own business.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Standing {
+    pub parameters: Vec<f32>,
+    /// Parameters remembered as the best.
+    pub kept: Option<Vec<f32>>,
+    pub moments: Moments,
+    /// Known decisions, where a method keeps them.
+    pub pool: Option<Pool>,
+    /// What an engine would otherwise compute again with other rounding.
+    pub sums: Vec<f64>,
+}
 
 /// Runs epochs and judges rows; which one runs changes the speed, not the result.
 pub(super) trait Engine {
@@ -22,6 +36,12 @@ pub(super) trait Engine {
 
     /// The network with the parameters remembered last, or else the present ones.
     fn finish(self: Box<Self>) -> Network;
+
+    /// Where training stands.
+    fn standing(&mut self) -> Standing;
+
+    /// Goes on from there; false, and nothing changed, when that is no standing of this engine.
+    fn restore(&mut self, standing: Standing) -> bool;
 }
 
 /// What an epoch came to.
@@ -49,6 +69,7 @@ impl<'a> Plain<'a> {
         let settings = ready.settings();
         let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
+        let batch = batch.listing(ready, objective, &network);
         Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new() })
     }
 
@@ -89,5 +110,31 @@ impl Engine for Plain<'_> {
             self.network.parameters_mut().copy_from_slice(&self.kept);
         }
         self.network
+    }
+
+    fn standing(&mut self) -> Standing {
+        Standing {
+            parameters: self.network.parameters().to_vec(),
+            kept: (!self.kept.is_empty()).then(|| self.kept.clone()),
+            moments: self.stepper.moments.clone(),
+            pool: self.batch.answering().pool().cloned(),
+            sums: Vec::new(),
+        }
+    }
+
+    fn restore(&mut self, standing: Standing) -> bool {
+        let Standing { parameters, kept, moments, pool, .. } = standing;
+        let (present, known) = (self.network.parameters_mut(), &self.stepper.moments);
+        let sizes = |moments: &Moments| [moments.mean.len(), moments.square.len()];
+        if parameters.len() != present.len() || sizes(&moments) != sizes(known) {
+            return false;
+        }
+        present.copy_from_slice(&parameters);
+        self.kept = kept.unwrap_or_default();
+        self.stepper.moments = moments;
+        if let Some(pool) = pool {
+            self.batch.answering().replace_pool(pool);
+        }
+        true
     }
 }

@@ -1,14 +1,17 @@
-//! Methods in writing: a loss, how its questions are answered, on which labels it trains, and what follows.
+//! Methods in writing: a loss, how its questions are answered, on which labels it trains, what it may spend, and
+//! what follows.
 //!
 //! ```text
-//! SPO+      SPO+ relax      PFYL cache 5%      MAP cache 0%      MSE(O) knn(10,0.5)      MAE(O,S) then SPO+
+//! SPO+      SPO+ relax      PFYL cache 5%      MAP cache 0%      MSE(O) knn(10,0.5)
+//! SPO+ relax labels relaxed      MAE(O,S) then SPO+      MAE(O,S) then SPO+ lr 0.001 epochs 5
 //! ```
 
 use std::fmt;
 use std::str::FromStr;
 
+use super::Budget;
 use crate::error::{Error, Result};
-use crate::label::Robust;
+use crate::label::TrainingLabels;
 use crate::loss::LossSpec;
 use crate::oracle::OracleSettings;
 
@@ -20,15 +23,23 @@ pub struct Method {
     pub loss: LossSpec,
     /// How the questions of the loss are answered.
     pub oracle: OracleSettings,
-    /// Whether labels are made robust first.
-    pub robust: Option<Robust>,
+    /// Which labels it trains on.
+    pub labels: TrainingLabels,
+    /// What it may spend.
+    pub budget: Budget,
     /// The method that trains on from the result.
     pub then: Option<Box<Method>>,
 }
 
 impl From<LossSpec> for Method {
     fn from(loss: LossSpec) -> Self {
-        Self { loss, oracle: OracleSettings::default(), robust: None, then: None }
+        Self {
+            loss,
+            oracle: OracleSettings::default(),
+            labels: TrainingLabels::default(),
+            budget: Budget::default(),
+            then: None,
+        }
     }
 }
 
@@ -40,16 +51,17 @@ impl Method {
 
     /// The label of this stage alone.
     pub fn stage_label(&self) -> String {
-        let robust = self.robust.map_or_else(String::new, |robust| format!(" {robust}"));
-        format!("{}{}{robust}", self.loss, self.oracle)
+        format!("{}{}{}{}", self.loss, self.oracle, self.labels, self.budget)
     }
 
     /// Checks that the parts fit together.
     ///
     /// # Errors
-    /// When questions are to be answered in a certain way and the loss asks none.
+    /// When questions are to be answered in a certain way and the loss asks none; memories help with those that
+    /// judge epochs too, and so with every loss. When settings contradict each other.
     pub fn check(&self) -> Result<()> {
-        if self.oracle != OracleSettings::default() && !self.loss.asks() {
+        self.oracle.check()?;
+        if self.oracle != self.oracle.harmless() && !self.loss.asks() {
             let message = format!("'{}' asks no questions during training, so that", self.loss);
             return Err(Error::setting(format!("{message} '{}' means nothing here", self.oracle.to_string().trim())));
         }
@@ -64,15 +76,18 @@ impl Method {
         };
         let mut method = Self::from(loss.parse::<LossSpec>()?);
         while let Some(word) = rest.first() {
-            if method.oracle.read(&mut rest).map_err(|e| Error::setting(format!("method '{text}': {e}")))? {
-                continue;
+            let known = method.read_addition(&mut rest).map_err(|e| Error::setting(format!("method '{text}': {e}")))?;
+            if !known {
+                return Err(unknown(text, word));
             }
-            let Some(robust) = read_robust(word) else { return Err(unknown(text, word)) };
-            method.robust = Some(robust);
-            rest = &rest[1..];
         }
         method.check()?;
         Ok(method)
+    }
+
+    /// Reads what may stand behind a loss, if it is that.
+    fn read_addition(&mut self, words: &mut &[&str]) -> Result<bool> {
+        Ok(self.oracle.read(words)? || self.labels.read(words)? || self.budget.read(words)?)
     }
 }
 
@@ -90,22 +105,10 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// `knn`, `knn(k)` or `knn(k,weight)`.
-fn read_robust(word: &str) -> Option<Robust> {
-    let usual = Robust::default();
-    let rest = word.strip_prefix("knn")?;
-    if rest.is_empty() {
-        return Some(usual);
-    }
-    let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
-    let (neighbours, weight) = inside.split_once(',').unwrap_or((inside, "0.5"));
-    let neighbours = neighbours.trim().parse().ok().filter(|k| *k >= 1)?;
-    let weight = weight.trim().parse().ok().filter(|w| (0.0..=1.0).contains(w))?;
-    Some(Robust { neighbours, weight })
-}
-
 fn unknown(text: &str, word: &str) -> Error {
-    let choices = [OracleSettings::CHOICES.as_slice(), &["knn(10,0.5)", "then another method"]].concat();
+    let choices =
+        [OracleSettings::CHOICES.as_slice(), &TrainingLabels::CHOICES, &Budget::CHOICES, &["then another method"]];
+    let choices = choices.concat();
     Error::unknown(&format!("addition in method '{text}':"), word, &choices)
 }
 
@@ -152,13 +155,22 @@ mod tests {
             "SPO+ relax tight cache 5%",
             "PFYL(mul,sigma=0.5) cache 7%",
             "SPO+ cache 0% per instance most 500",
+            "SPO+ relax tight warm",
+            "PFYL cache 5% warm certify memory 200MB",
+            "MAE(O,S) certify",
+            "SPO+ lk",
+            "SPO+ cache 50% nodes 100",
             "MSE(O,S) knn(10,0.5)",
             "MAE(O,S) then SPO+ cache 5% then PFYL",
+            "SPO+ relax labels relaxed",
+            "SPO+ relax tight knn(3,0.25) labels relaxed tight lr 0.1",
+            "MAE(O,S) epochs 9 then SPO+ cache 5% lr 0.001 epochs 5",
         ] {
             assert_eq!(label.parse::<Method>().unwrap().to_string(), label);
         }
         assert_eq!("spo+  relax".parse::<Method>().unwrap().to_string(), "SPO+ relax");
         assert_eq!("mse( o , s) knn".parse::<Method>().unwrap().to_string(), "MSE(O,S) knn(10,0.5)");
+        assert_eq!("SPO+ epochs 3 learning_rate 1e-3".parse::<Method>().unwrap().to_string(), "SPO+ lr 0.001 epochs 3");
         assert_eq!("PFYL(samples=10,sigma=1)".parse::<Method>().unwrap().to_string(), "PFYL");
     }
 
@@ -176,7 +188,22 @@ mod tests {
         assert!(message("PFYL(samples=0)").contains("whole number"), "{}", message("PFYL(samples=0)"));
         assert!(message("PFYL(sigma=-1)").contains("above 0"), "{}", message("PFYL(sigma=-1)"));
         assert!(message("MSE relax").contains("no questions"), "{}", message("MSE relax"));
+        assert!(message("MSE lk").contains("no questions"), "{}", message("MSE lk"));
+        assert!(message("SPO+ warm warm").contains("twice"), "{}", message("SPO+ warm warm"));
+        assert!(message("SPO+ lk nodes 5").contains("twice"), "{}", message("SPO+ lk nodes 5"));
+        assert!(message("SPO+ nodes").contains("nodes 100"), "{}", message("SPO+ nodes"));
+        assert!(message("SPO+ nodes 0").contains("nodes 100"), "{}", message("SPO+ nodes 0"));
+        assert!(message("SPO+ warm memory 5").contains("200MB"), "{}", message("SPO+ warm memory 5"));
+        assert!(message("SPO+ memory 5MB").contains("without 'warm'"), "{}", message("SPO+ memory 5MB"));
+        assert!(message("SPO+ relax lk").contains("exclude"), "{}", message("SPO+ relax lk"));
+        assert!(message("SPO+ warm nodes 9").contains("depend on what was"), "{}", message("SPO+ warm nodes 9"));
         assert!(message("MSE then ").contains("SPO+"), "{}", message("MSE then "));
+        assert!(message("SPO+ lr 0").contains("above 0"), "{}", message("SPO+ lr 0"));
+        assert!(message("SPO+ lr").contains("lr 0.001"), "{}", message("SPO+ lr"));
+        assert!(message("SPO+ epochs many").contains("whole number"), "{}", message("SPO+ epochs many"));
+        assert!(message("SPO+ epochs 1 epochs 2").contains("twice"), "{}", message("SPO+ epochs 1 epochs 2"));
+        assert!(message("SPO+ labels").contains("labels relaxed"), "{}", message("SPO+ labels"));
+        assert!(message("SPO+ quick").contains("epochs 5"), "{}", message("SPO+ quick"));
         assert!(message("MSE knn(0)").contains("knn"), "{}", message("MSE knn(0)"));
     }
 }

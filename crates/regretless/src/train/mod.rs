@@ -10,28 +10,36 @@ use crate::data::{Features, Split};
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::loss::{Loss, Weighting};
-use crate::oracle::{Answering, Oracle};
-use crate::predict::{About, InputMap, Model, Network, OutputMap, PredictorSpec};
+use crate::oracle::{Answering, Oracle, SolveCounts};
+use crate::predict::{About, InputMap, Model, Network, OutputMap, Predictor, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::watch::Watch;
 
+mod budget;
+mod checkpoint;
 mod engine;
 mod fit;
 mod fused;
 mod method;
 mod optimizer;
+mod pace;
 mod report;
 mod select;
 mod settings;
 mod step;
 mod weighting;
 
+pub use budget::Budget;
+pub use checkpoint::Checkpoints;
 pub use method::Method;
 pub use optimizer::Optimizer;
 pub use report::{EpochReport, RoundReport, Stopped, TrainReport};
 pub use select::Select;
 pub use settings::Settings;
 pub use weighting::{instance_costs, reweighted};
+
+use checkpoint::{Keeper, Snapshot};
+use fit::Journal;
 
 /// What is trained on, and with whose help.
 #[derive(Clone, Copy)]
@@ -80,26 +88,111 @@ pub struct Trained {
 /// # Errors
 /// When the recipe does not fit the data, a value is not finite, a solve fails, or the user interrupts.
 pub fn train(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<Trained> {
-    recipe.settings.check(task.split)?;
-    let (started, counts_before) = (Instant::now(), task.oracle.counts());
-    let split = recipe.settings.rows(task.split);
-    let mut model = recipe.start.clone();
-    let mut rounds = Vec::new();
-    for (place, method) in recipe.method.stages().enumerate() {
-        let settings = if place == 0 { recipe.settings } else { recipe.settings.later() };
-        let robust = method.robust.map(|robust| robust.apply(task.data, &split.train, (task.oracle, task.watch)));
-        let robust = robust.transpose()?;
-        let task = Task { data: robust.as_ref().unwrap_or(task.data), split: &split, ..*task };
-        let stage = Stage { method, predictor: &recipe.predictor, settings, start: model.as_ref() };
-        let (trained, mut reports) = stage.run(&task, problem)?;
-        model = Some(trained);
-        rounds.append(&mut reports);
+    Training::new(task, recipe, problem).run(None)
+}
+
+/// The same with checkpoints: a training that was stopped goes on where it was. The checkpoints stay until
+/// [`Checkpoints::remove`], which is to be called once the model is safe.
+///
+/// # Errors
+/// As [`train`], and when a checkpoint cannot be written.
+pub fn train_with_checkpoints(
+    task: &Task<'_>,
+    recipe: &Recipe,
+    problem: &ProblemSpec,
+    checkpoints: &Checkpoints,
+) -> Result<Trained> {
+    let keeper = Keeper::new(checkpoints, task, recipe, problem)?;
+    Training::new(task, recipe, problem).run(Some(&keeper))
+}
+
+/// A whole training: methods one after the other.
+struct Training<'a> {
+    task: &'a Task<'a>,
+    recipe: &'a Recipe,
+    problem: &'a ProblemSpec,
+    tally: Tally,
+    rounds: Vec<RoundReport>,
+    /// What is trained on from, and in the end the result.
+    model: Option<Model>,
+}
+
+impl<'a> Training<'a> {
+    fn new(task: &'a Task<'a>, recipe: &'a Recipe, problem: &'a ProblemSpec) -> Self {
+        let tally = Tally { carried: SolveCounts::default(), start: task.oracle.counts() };
+        Self { task, recipe, problem, tally, rounds: Vec::new(), model: recipe.start.clone() }
     }
-    let mut model = model.ok_or_else(|| Error::setting("nothing to train"))?;
-    model.about.loss = recipe.method.to_string();
-    let counts = task.oracle.counts() - counts_before;
-    let report = TrainReport { rounds, seconds: started.elapsed().as_secs_f64(), solves: counts };
-    Ok(Trained { model, report })
+
+    fn run(mut self, keeper: Option<&Keeper<'_>>) -> Result<Trained> {
+        self.recipe.settings.check(self.task.split)?;
+        let started = Instant::now();
+        let split = self.recipe.settings.rows(self.task.split);
+        let mut snapshot = keeper.and_then(|keeper| found(keeper, self.task.watch));
+        for (place, method) in self.recipe.method.stages().enumerate() {
+            let here = snapshot.take_if(|snapshot| snapshot.place[0] <= place);
+            match (&here, &snapshot, keeper) {
+                (None, Some(_), Some(keeper)) => self.model = Some(keeper.stage(place)?),
+                _ => self.stage(place, method, &split, (here, keeper))?,
+            }
+        }
+        let mut model = self.model.ok_or_else(|| Error::setting("nothing to train"))?;
+        model.about.loss = match &self.recipe.start {
+            Some(start) => format!("{} then {}", start.about.loss, self.recipe.method),
+            None => self.recipe.method.to_string(),
+        };
+        let solves = self.tally.counts(self.task.oracle);
+        let report = TrainReport { rounds: self.rounds, seconds: started.elapsed().as_secs_f64(), solves };
+        Ok(Trained { model, report })
+    }
+
+    fn stage(&mut self, place: usize, method: &Method, split: &Split, kept: Kept<'_>) -> Result<()> {
+        let (task, settings) = (self.task, self.recipe.settings);
+        let settings = method.budget.of(if place == 0 { settings } else { settings.later() });
+        let asks = (task.oracle, task.watch);
+        let labels = method.labels.apply(task.data, &split.train, &method.stage_label(), asks)?;
+        let task = Task { data: labels.as_ref().unwrap_or(task.data), split, ..*task };
+        let start = self.model.take();
+        let stage = Stage { method, predictor: &self.recipe.predictor, settings, start: start.as_ref() };
+        let model = stage.run(&task, self, (place, kept.0, kept.1))?;
+        if let Some(keeper) = kept.1
+            && place + 1 < self.recipe.method.stages().count()
+        {
+            keeper.keep_stage(place, &model)?;
+        }
+        self.model = Some(model);
+        Ok(())
+    }
+}
+
+/// Where an earlier run was, and where this one is written down.
+type Kept<'a> = (Option<Snapshot>, Option<&'a Keeper<'a>>);
+
+/// The checkpoint of an earlier run, if there is one that can be used.
+fn found(keeper: &Keeper<'_>, watch: &dyn Watch) -> Option<Snapshot> {
+    match keeper.load() {
+        Ok(Some(snapshot)) => {
+            watch.remark(&format!("going on after epoch {} of an earlier run", snapshot.place[2]));
+            Some(snapshot)
+        }
+        Ok(None) => None,
+        Err(reason) => {
+            watch.remark(&format!("a checkpoint is not used, training starts afresh: {reason}"));
+            None
+        }
+    }
+}
+
+/// Solves of this training: those of earlier runs and those since.
+#[derive(Debug, Clone, Copy)]
+struct Tally {
+    carried: SolveCounts,
+    start: SolveCounts,
+}
+
+impl Tally {
+    fn counts(&self, oracle: &Oracle) -> SolveCounts {
+        self.carried + (oracle.counts() - self.start)
+    }
 }
 
 /// One method of those a recipe trains one after the other.
@@ -112,27 +205,66 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    fn run(&self, task: &Task<'_>, problem: &ProblemSpec) -> Result<(Model, Vec<RoundReport>)> {
+    fn run(
+        &self,
+        task: &Task<'_>,
+        training: &mut Training<'_>,
+        (place, snapshot, keeper): (usize, Option<Snapshot>, Option<&Keeper<'_>>),
+    ) -> Result<Model> {
         self.method.check()?;
         let ready = Ready::new(task, self)?;
-        let rounds = Rounds::of(self.method.loss.weighting());
-        let mut members: Vec<Network> = Vec::new();
-        let mut reports = Vec::new();
-        let mut weights = None;
+        let plan = Rounds::of(self.method.loss.weighting());
         let loss = self.method.loss.build(task.data, task.oracle, task.watch)?;
-        for round in 1..=rounds.count {
-            let objective = Objective { loss: loss.as_ref(), weights: weights.as_deref() };
-            let (network, report) = fit::fit(&ready, objective, ready.start(&members))?;
-            if !rounds.ensemble {
-                members.clear();
+        let mut earlier = Earlier::new(&ready, snapshot, training);
+        for round in earlier.round..=plan.count {
+            let objective = Objective { loss: loss.as_ref(), weights: earlier.weights.as_deref() };
+            let journal = keeper.map(|keeper| Journal {
+                keeper,
+                place: [place, round],
+                rounds: &training.rounds,
+                members: &earlier.members,
+                tally: &training.tally,
+            });
+            let start = ready.start(&earlier.members);
+            let (network, report) = fit::fit(&ready, objective, start, (earlier.snapshot.take(), journal.as_ref()))?;
+            if !plan.ensemble {
+                earlier.members.clear();
             }
-            members.push(network);
-            reports.push(report);
-            if round < rounds.count {
-                weights = Some(weighting::weights(&ready, loss.as_ref(), &members, rounds.rule)?);
+            earlier.members.push(network);
+            training.rounds.push(report);
+            if round < plan.count {
+                earlier.weights = Some(weighting::weights(&ready, loss.as_ref(), &earlier.members, plan.rule)?);
             }
         }
-        Ok((ready.model(members, problem)?, reports))
+        ready.model(earlier.members, training.problem)
+    }
+}
+
+/// What earlier rounds left, of this run or of one before it.
+struct Earlier {
+    /// The round to begin with.
+    round: usize,
+    members: Vec<Network>,
+    weights: Option<Vec<f64>>,
+    /// Where within the round.
+    snapshot: Option<Snapshot>,
+}
+
+impl Earlier {
+    fn new(ready: &Ready<'_>, mut snapshot: Option<Snapshot>, training: &mut Training<'_>) -> Self {
+        let Some(kept) = &mut snapshot else {
+            return Self { round: 1, members: Vec::new(), weights: None, snapshot: None };
+        };
+        let member = |parameters: &Vec<f32>| {
+            let mut network = ready.start(&[]);
+            network.parameters_mut().copy_from_slice(parameters);
+            network
+        };
+        let members = kept.members.iter().map(member).collect();
+        training.rounds = std::mem::take(&mut kept.rounds);
+        // What building the loss solved again was counted by the run before.
+        training.tally = Tally { carried: kept.counts, start: ready.task.oracle.counts() };
+        Self { round: kept.place[1], members, weights: kept.weights.take(), snapshot }
     }
 }
 
@@ -222,7 +354,8 @@ impl<'a> Ready<'a> {
     /// The last network where retraining starts from the baseline, the network of the model to start from, or
     /// a fresh one.
     fn start(&self, members: &[Network]) -> Network {
-        let baseline = members.last().filter(|_| self.settings().warm_start);
+        let warm = self.settings().warm_start.unwrap_or(self.stage.method.loss.may_vanish());
+        let baseline = members.last().filter(|_| warm);
         baseline.or(self.network.as_ref()).cloned().unwrap_or_else(|| {
             let (features, outputs) = (self.features.names().len(), self.output.scale.len());
             self.stage.predictor.build(features, outputs, self.settings().seed)
@@ -234,7 +367,16 @@ impl<'a> Ready<'a> {
         let method = self.stage.method;
         let asks = (&*method.stage_label(), self.settings().seed);
         let best = self.task.split.train.iter().map(|row| self.task.data.best(*row));
-        Ok(Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares()))
+        let answering = Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares());
+        Ok(answering.remembering(self.task.data.len()))
+    }
+
+    /// The oracle as it judges: exactly, with the help of memories where the method wants them.
+    fn judging(&self) -> Result<Answering<'a>> {
+        let method = self.stage.method;
+        let asks = (&*method.stage_label(), self.settings().seed);
+        let answering = Answering::new(self.task.oracle, method.oracle.harmless(), asks)?;
+        Ok(answering.remembering(self.task.data.len()))
     }
 
     fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<Model> {

@@ -54,25 +54,33 @@ impl Optimizer {
     }
 }
 
+/// What an optimiser remembers from step to step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Moments {
+    pub steps: i32,
+    /// Mean of gradients, or the last step.
+    pub mean: Vec<f32>,
+    /// Mean of squared gradients; empty where nobody asks.
+    pub square: Vec<f32>,
+}
+
 /// An optimiser at work on one row of parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Stepper {
     rule: Optimizer,
     learning_rate: f64,
-    steps: i32,
-    mean: Vec<f32>,
-    square: Vec<f32>,
+    pub(super) moments: Moments,
 }
 
 impl Stepper {
     pub(super) fn new(rule: Optimizer, learning_rate: f64, parameters: usize) -> Self {
         let square = if rule.ignores_scale() { vec![0.0; parameters] } else { Vec::new() };
-        Self { rule, learning_rate, steps: 0, mean: vec![0.0; parameters], square }
+        Self { rule, learning_rate, moments: Moments { steps: 0, mean: vec![0.0; parameters], square } }
     }
 
     /// Changes the parameters by one step.
     pub(super) fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
-        self.steps += 1;
+        self.moments.steps += 1;
         match self.rule {
             Optimizer::Adam { beta1, beta2, epsilon, decay } => {
                 let keep = (1.0 - self.learning_rate * decay) as f32;
@@ -83,7 +91,7 @@ impl Stepper {
             }
             Optimizer::Sgd { momentum } => {
                 let (rate, momentum) = (self.learning_rate as f32, momentum as f32);
-                for ((p, g), kept) in parameters.iter_mut().zip(gradient).zip(&mut self.mean) {
+                for ((p, g), kept) in parameters.iter_mut().zip(gradient).zip(&mut self.moments.mean) {
                     *kept = momentum * *kept + g;
                     *p -= rate * *kept;
                 }
@@ -92,10 +100,10 @@ impl Stepper {
     }
 
     fn adam(&mut self, [beta1, beta2, epsilon]: [f64; 3], parameters: &mut [f32], gradient: &[f32]) {
-        let rate = (self.learning_rate / (1.0 - beta1.powi(self.steps))) as f32;
-        let root = (1.0 - beta2.powi(self.steps)).sqrt() as f32;
+        let rate = (self.learning_rate / (1.0 - beta1.powi(self.moments.steps))) as f32;
+        let root = (1.0 - beta2.powi(self.moments.steps)).sqrt() as f32;
         let (beta1, beta2, epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
-        let moments = self.mean.iter_mut().zip(&mut self.square);
+        let moments = self.moments.mean.iter_mut().zip(&mut self.moments.square);
         for ((p, g), (mean, square)) in parameters.iter_mut().zip(gradient).zip(moments) {
             *mean += (1.0 - beta1) * (g - *mean);
             *square = beta2 * *square + (1.0 - beta2) * g * g;

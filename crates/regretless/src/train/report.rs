@@ -1,11 +1,11 @@
 //! What happened during training.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::oracle::SolveCounts;
 
 /// Why a round of training ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
     /// All epochs were run.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +79,18 @@ pub(super) struct Selection {
 impl Selection {
     pub(super) fn new() -> Self {
         Self { started: Instant::now(), improved: Instant::now(), best: None }
+    }
+
+    /// Goes on where an earlier run was after so many seconds.
+    pub(super) fn restored(best: Option<(usize, f64)>, seconds: f64) -> Self {
+        let now = Instant::now();
+        // An earlier clock cannot be told; the patience in seconds begins anew.
+        Self { started: now.checked_sub(Duration::from_secs_f64(seconds)).unwrap_or(now), improved: now, best }
+    }
+
+    /// Epoch and score of the best so far.
+    pub(super) fn best(&self) -> Option<(usize, f64)> {
+        self.best
     }
 
     pub(super) fn seconds(&self) -> f64 {

@@ -22,10 +22,10 @@ use crate::error::{Error, Result};
 /// | `standardize` | true | bring features to mean 0 and deviation 1 |
 /// | `output_map` | true | predict costs as mean + deviation · output |
 /// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
-/// | `warm_start` | false | retrain weighted losses from the baseline instead of afresh |
+/// | `warm_start` | with O_S | retrain weighted losses from the baseline instead of afresh |
 /// | `clip_costs` | true | with O_S, no instance cost above ten times the median |
-/// | `then_learning_rate` | as above | size of a step of the methods after `then` |
-/// | `then_epochs` | as above | most passes of the methods after `then` |
+/// | `then_learning_rate` | as above | size of a step of the methods after `then`, unless they say `lr` |
+/// | `then_epochs` | as above | most passes of the methods after `then`, unless they say `epochs` |
 /// | `fused` | true | use the fast machinery where it fits; it changes the speed, not the result |
 /// | `seed` | 0 | parameters, order of batches, noise, coins |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,8 +55,9 @@ pub struct Settings {
     pub output_map: bool,
     /// Whether the loss is rescaled so that gradients stay of the order of 1.
     pub rescale: bool,
-    /// Whether weighted losses retrain from their baseline.
-    pub warm_start: bool,
+    /// Whether weighted losses retrain from their baseline; by default where O_S lets losses jump, since weights
+    /// found at the baseline then say little about places far from it.
+    pub warm_start: Option<bool>,
     /// Whether instance costs are kept below ten times their median where O_S lets losses vanish.
     pub clip_costs: bool,
     /// Size of a step of the methods after `then`.
@@ -84,7 +85,7 @@ impl Default for Settings {
             standardize: true,
             output_map: true,
             rescale: true,
-            warm_start: false,
+            warm_start: None,
             clip_costs: true,
             then_learning_rate: None,
             then_epochs: None,

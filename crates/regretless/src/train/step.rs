@@ -1,11 +1,11 @@
 //! One step: a batch of rows is predicted, judged by the loss, and the blame sent back to the parameters.
 
+use super::pace::Pace;
 use super::{Objective, Ready};
-use crate::data::Matrix;
+use crate::data::{Matrix, Shape, first_not_finite};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::label::Labelled;
-use crate::loss::{Draw, Loss, Query};
+use crate::loss::{Draw, Entries, Query, buffer};
 use crate::oracle::{Answering, Asker, Occasion, Turn};
 use crate::parallel::Threads;
 use crate::predict::{Network, Predictor, Tape};
@@ -21,29 +21,49 @@ pub(super) struct Batch<'a> {
     answering: Answering<'a>,
     /// Training minimises the loss times this.
     factor: f64,
+    /// Whether gradients are lists of entries.
+    sparse: bool,
+    pace: Pace,
     rows: Vec<f32>,
     tape: Tape,
     predictions: Vec<f64>,
-    /// Gradient of the loss with respect to the predicted costs.
-    gradients: Vec<f64>,
+    /// What came of each instance evaluated last; there may be more, left from larger batches.
+    outcomes: Vec<Outcome>,
     values: Vec<f64>,
     output_gradient: Vec<f32>,
     gradient: Vec<f32>,
 }
 
 impl<'a> Batch<'a> {
+    /// How questions are answered.
+    pub(super) fn answering(&mut self) -> &mut Answering<'a> {
+        &mut self.answering
+    }
+
     pub(super) fn new(factor: f64, answering: Answering<'a>) -> Self {
         Self {
             answering,
             factor,
+            sparse: false,
+            pace: Pace::default(),
             rows: Vec::new(),
             tape: Tape::default(),
             predictions: Vec::new(),
-            gradients: Vec::new(),
+            outcomes: Vec::new(),
             values: Vec::new(),
             output_gradient: Vec::new(),
             gradient: Vec::new(),
         }
+    }
+
+    /// The same, listing the entries of gradients where that is less work: where they are few and every output has
+    /// parameters of its own.
+    pub(super) fn listing(self, ready: &Ready<'_>, objective: Objective<'_>, network: &Network) -> Self {
+        let data = ready.task.data;
+        let own = network.is_linear() && data.data().features().shape() == Shape::Wide;
+        let chosen = ready.task.split.train.first().map_or(0, |row| data.best(*row).indices().len());
+        let few = objective.loss.entries(chosen).is_some_and(|entries| 2 * entries <= data.data().costs().cols());
+        Self { sparse: own && few, ..self }
     }
 
     /// Predicts the costs of these instances.
@@ -51,8 +71,7 @@ impl<'a> Batch<'a> {
         self.rows.clear();
         instances.iter().for_each(|instance| self.rows.extend_from_slice(ready.features.of(*instance)));
         network.predict(&self.rows, &mut self.tape);
-        self.predictions.clear();
-        self.predictions.extend(ready.output.apply(self.tape.outputs()));
+        ready.output.write(self.tape.outputs(), &mut self.predictions);
     }
 
     /// Losses and gradients of the instances predicted last; returns the sum of the losses.
@@ -65,28 +84,34 @@ impl<'a> Batch<'a> {
         if objective.loss.compares() && occasion.training {
             self.refresh(occasion, instances)?;
         }
-        let data = ready.task.data;
-        let width = data.data().costs().cols();
+        let width = ready.task.data.data().costs().cols();
         let draw = Draw { seed: ready.settings().seed, epoch: if occasion.training { occasion.epoch } else { 0 } };
-        self.gradients.resize(self.predictions.len(), 0.0);
-        let rows = self.predictions.chunks_exact(width).zip(self.gradients.chunks_exact_mut(width));
-        let mut slots: Vec<Slot<'_>> = rows.map(|(prediction, gradient)| Slot::new(prediction, gradient)).collect();
-        let answering = &self.answering;
-        threads_for(objective.loss, answering).fill(
-            &mut slots,
-            || (answering.asker(), Vec::new()),
-            |(asker, costs), index, slot| {
-                asker.take_turn(answering.turn(occasion, instances[index]));
-                slot.evaluate((data, draw), objective, (asker, costs), instances[index]);
-                slot.found = asker.take_found();
-            },
-        );
+        let slots = self.outcomes.len().max(instances.len());
+        self.outcomes.resize_with(slots, Outcome::default);
+        let (answering, predictions, sparse) = (&self.answering, &self.predictions, self.sparse);
+        let outcomes = &mut self.outcomes[..instances.len()];
+        let work = |asker: &mut Asker<'_>, index: usize, outcome: &mut Outcome| {
+            let prediction = &predictions[index * width..][..width];
+            let instance = instances[index];
+            asker.take_turn(answering.turn(occasion, instance));
+            asker.about(instance);
+            let part = Part { ready, objective, draw, instance, prediction };
+            outcome.value = if sparse { part.list(asker, outcome) } else { part.write(asker, outcome) };
+            outcome.found = asker.take_found();
+        };
+        let one = Threads::one();
+        let threads = if objective.loss.solves() { answering.oracle().threads() } else { &one };
+        self.pace.run(threads, instances.len(), |threads| {
+            let expected = |index: usize| answering.expected(instances[index]);
+            threads.fill_longest_first(outcomes, expected, || answering.asker(), work);
+        });
         self.values.clear();
-        for (slot, instance) in slots.into_iter().zip(instances) {
+        for ((index, outcome), instance) in self.outcomes.iter_mut().enumerate().zip(instances) {
             if occasion.training {
-                self.answering.keep(&slot.found);
+                self.answering.keep(&outcome.found);
             }
-            self.values.push(slot.finite(occasion.epoch, *instance)?);
+            let prediction = &self.predictions[index * width..][..width];
+            self.values.push(outcome.finite(prediction, (occasion.epoch, *instance))?);
         }
         objective.loss.batch_done(occasion.training);
         Ok(self.values.iter().sum())
@@ -98,12 +123,14 @@ impl<'a> Batch<'a> {
         let mut found: Vec<Result<Option<Decision>>> = Vec::new();
         found.resize_with(instances.len(), || Ok(None));
         let (answering, predictions) = (&self.answering, &self.predictions);
-        answering.oracle().threads().fill(
+        answering.oracle().threads().fill_longest_first(
             &mut found,
+            |index| answering.expected(instances[index]),
             || answering.asker(),
             |asker, index, slot| {
                 let instance = instances[index];
                 if answering.turn(occasion, instance) == Turn::Solve {
+                    asker.about(instance);
                     let answer = asker.solve(&predictions[index * width..][..width]);
                     let wrong = |failure| Error::Solver { instance, failure };
                     *slot = answer.map(|solution| Some(solution.decision)).map_err(wrong);
@@ -119,11 +146,22 @@ impl<'a> Batch<'a> {
     /// Gradient of the mean loss, times the factor, with respect to the parameters.
     pub(super) fn backpropagate(&mut self, ready: &Ready<'_>, network: &Network, instances: usize) -> &[f32] {
         let factor = self.factor / instances as f64;
-        let scales = ready.output.scale.iter().cycle();
-        self.output_gradient.clear();
-        self.output_gradient.extend(self.gradients.iter().zip(scales).map(|(g, scale)| (factor * scale * g) as f32));
+        let outcomes = &self.outcomes[..instances];
         self.gradient.resize(network.parameters().len(), 0.0);
-        network.backpropagate(&self.rows, &mut self.tape, &self.output_gradient, &mut self.gradient);
+        if self.sparse {
+            self.gradient.fill(0.0);
+            for (row, outcome) in self.rows.chunks_exact(network.num_features()).zip(outcomes) {
+                let entries = outcome.entries.as_slice().iter().map(|(j, g)| (*j as usize, *g));
+                let entries = entries.map(|(j, g)| (j, (factor * ready.output.scale[j] * g) as f32));
+                network.add_sparse(row, entries, &mut self.gradient);
+            }
+        } else {
+            self.output_gradient.clear();
+            outcomes
+                .iter()
+                .for_each(|outcome| ready.output.send_back(&outcome.gradient, factor, &mut self.output_gradient));
+            network.backpropagate(&self.rows, &mut self.tape, &self.output_gradient, &mut self.gradient);
+        }
         &self.gradient
     }
 
@@ -181,50 +219,71 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Threads only where they are worth their while.
-fn threads_for(loss: &dyn Loss, answering: &Answering<'_>) -> Threads {
-    if loss.solves() { answering.oracle().threads().clone() } else { Threads::one() }
+/// One instance of a batch, before it is evaluated.
+struct Part<'p> {
+    ready: &'p Ready<'p>,
+    objective: Objective<'p>,
+    draw: Draw,
+    instance: usize,
+    prediction: &'p [f64],
 }
 
-/// One instance of a batch.
-struct Slot<'a> {
-    prediction: &'a [f64],
-    gradient: &'a mut [f64],
+impl Part<'_> {
+    /// Value and gradient as a row.
+    fn write(&self, asker: &mut Asker<'_>, outcome: &mut Outcome) -> Result<f64> {
+        outcome.gradient.resize(self.prediction.len(), 0.0);
+        let value = self.ask(|query| self.objective.loss.evaluate(query, asker, &mut outcome.gradient))?;
+        let weight = self.objective.weight(self.instance);
+        if self.objective.weights.is_some() {
+            outcome.gradient.iter_mut().for_each(|g| *g *= weight);
+        }
+        Ok(weight * value)
+    }
+
+    /// Value and gradient as a list of entries.
+    fn list(&self, asker: &mut Asker<'_>, outcome: &mut Outcome) -> Result<f64> {
+        let value = self.ask(|query| self.objective.loss.evaluate_sparse(query, asker, &mut outcome.entries))?;
+        let weight = self.objective.weight(self.instance);
+        outcome.entries.scale(weight);
+        Ok(weight * value)
+    }
+
+    fn ask<T>(&self, evaluate: impl FnOnce(&Query<'_>) -> T) -> T {
+        let data = self.ready.task.data;
+        let costs = buffer::filled(data.data().costs().row(self.instance).iter().map(|cost| f64::from(*cost)));
+        let best = data.best(self.instance);
+        let (instance, prediction, draw) = (self.instance, self.prediction, self.draw);
+        evaluate(&Query { instance, costs: &costs, prediction, best, draw })
+    }
+}
+
+/// What came of one instance.
+#[derive(Debug)]
+struct Outcome {
     value: Result<f64>,
+    /// Gradient of the loss with respect to the predicted costs, one of the two forms.
+    gradient: Vec<f64>,
+    entries: Entries,
     /// What was solved on the way.
     found: Vec<Decision>,
 }
 
-impl<'a> Slot<'a> {
-    fn new(prediction: &'a [f64], gradient: &'a mut [f64]) -> Self {
-        Self { prediction, gradient, value: Ok(0.0), found: Vec::new() }
+impl Default for Outcome {
+    fn default() -> Self {
+        Self { value: Ok(0.0), gradient: Vec::new(), entries: Entries::default(), found: Vec::new() }
     }
+}
 
-    fn evaluate(
-        &mut self,
-        (data, draw): (&Labelled, Draw),
-        objective: Objective<'_>,
-        (asker, costs): (&mut Asker<'_>, &mut Vec<f64>),
-        instance: usize,
-    ) {
-        costs.clear();
-        costs.extend(data.data().costs().row(instance).iter().map(|cost| f64::from(*cost)));
-        let query = Query { instance, costs, prediction: self.prediction, best: data.best(instance), draw };
-        let weight = objective.weight(instance);
-        self.value = objective.loss.evaluate(&query, asker, self.gradient).map(|value| weight * value);
-        if objective.weights.is_some() {
-            self.gradient.iter_mut().for_each(|g| *g *= weight);
-        }
-    }
-
+impl Outcome {
     /// The value, if it and its gradient are numbers.
-    fn finite(self, epoch: usize, instance: usize) -> Result<f64> {
+    fn finite(&mut self, prediction: &[f64], (epoch, instance): (usize, usize)) -> Result<f64> {
         let stop = |what, output| Err(Error::NonFinite { what, epoch, instance, output });
-        if let Some(output) = self.prediction.iter().position(|p| !p.is_finite()) {
+        if let Some(output) = first_not_finite(prediction) {
             return stop("prediction", Some(output));
         }
-        let value = self.value?;
-        if let Some(output) = self.gradient.iter().position(|g| !g.is_finite()) {
+        let value = std::mem::replace(&mut self.value, Ok(0.0))?;
+        let listed = self.entries.as_slice().iter().find(|(_, g)| !g.is_finite()).map(|(j, _)| *j as usize);
+        if let Some(output) = listed.or_else(|| first_not_finite(&self.gradient)) {
             return stop("gradient", Some(output));
         }
         if value.is_finite() { Ok(value) } else { stop("loss", None) }

@@ -34,11 +34,8 @@ pub(super) fn weights(ready: &Ready<'_>, loss: &dyn Loss, baseline: &[Network], 
             let losses =
                 Batch::new(1.0, Answering::exactly(task.oracle)).losses_of(ready, unweighted, &predictions, &rows)?;
             let best: Vec<f64> = rows.iter().map(|row| task.data.best_objective(*row)).collect();
-            let mut costs = instance_costs(&regrets, &losses, &best);
-            if ready.settings().clip_costs && ready.stage.method.loss.may_vanish() {
-                clip(&mut costs);
-            }
-            costs
+            let clipped = ready.settings().clip_costs && ready.stage.method.loss.may_vanish();
+            instance_costs(&regrets, &losses, &best, clipped)
         }
     };
     let mut weights = vec![1.0; task.data.len()];
@@ -60,21 +57,23 @@ fn mean_predictions(ready: &Ready<'_>, members: &[Network], rows: &[usize]) -> R
 
 /// C: regret over loss. Instances without regret, or without a loss to divide by, get the mean of the
 /// others; when no instance has regret all weigh 1.
-pub fn instance_costs(regrets: &[f64], losses: &[f64], best: &[f64]) -> Vec<f64> {
+///
+/// Losses that can be almost 0 beside a regret that is not (O_S) make a few ratios enormous; `clipped`, none
+/// exceeds ten times their median, and the mean is that of the clipped ones.
+pub fn instance_costs(regrets: &[f64], losses: &[f64], best: &[f64], clipped: bool) -> Vec<f64> {
     let known = |i: usize| regrets[i] > 1e-6 * best[i].abs().max(1.0) && losses[i] > 0.0;
     let ratios: Vec<Option<f64>> = (0..regrets.len()).map(|i| known(i).then(|| regrets[i] / losses[i])).collect();
-    let found = ratios.iter().flatten().count();
-    let mean = if found == 0 { 1.0 } else { ratios.iter().flatten().sum::<f64>() / found as f64 };
-    ratios.into_iter().map(|ratio| ratio.unwrap_or(mean)).collect()
+    let found: Vec<f64> = ratios.iter().flatten().copied().collect();
+    let most = if clipped { 10.0 * median(found.clone()) } else { f64::INFINITY };
+    let mean = found.iter().map(|ratio| ratio.min(most)).sum::<f64>() / found.len() as f64;
+    let mean = if found.is_empty() { 1.0 } else { mean };
+    ratios.into_iter().map(|ratio| ratio.map_or(mean, |ratio| ratio.min(most))).collect()
 }
 
-/// Losses that can be almost 0 beside a regret that is not (O_S) make a few costs enormous; none may
-/// then exceed ten times the median.
-fn clip(costs: &mut [f64]) {
-    let mut sorted = costs.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let most = 10.0 * sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY);
-    costs.iter_mut().for_each(|cost| *cost = cost.min(most));
+/// The upper median.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
 /// W(w): w times regret plus 1−w.

@@ -11,6 +11,7 @@ use regretless::data::Matrix;
 use regretless::loss::{Draw, Loss, Query};
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK};
+use regretless::solve::tour::edges::edge_ends;
 
 use serde_json::Value;
 
@@ -56,6 +57,22 @@ pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str)
         let close = a == b || (a - b).abs() <= tolerance * largest;
         assert!(close, "{what}[{index}]: found {a}, expected {b}");
     }
+}
+
+/// The sets of nodes behind those golden normals of a tour that forbid a ring: several entries and no opposite.
+pub fn rings(nodes: usize, normals: &[Vec<f64>]) -> Vec<Vec<usize>> {
+    let numbers = |row: &[f64]| (0..row.len() as u32).filter(|j| row[*j as usize] != 0.0).collect::<Vec<_>>();
+    let ring = |row: &&Vec<f64>| {
+        let opposite: Vec<f64> = row.iter().map(|x| 0.0 - x).collect();
+        numbers(row).len() > 1 && !normals.contains(&opposite)
+    };
+    let ends = |row: &Vec<f64>| {
+        let mut set: Vec<usize> = edge_ends(nodes, &numbers(row)).flat_map(|(i, j)| [i, j]).collect();
+        set.sort_unstable();
+        set.dedup();
+        set
+    };
+    normals.iter().filter(ring).map(ends).collect()
 }
 
 /// Inputs of a golden loss file, costs and predictions turned into minimising form.

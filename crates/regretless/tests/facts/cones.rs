@@ -1,9 +1,11 @@
 //! Cones: the binding normals of golden decisions, and projections against a slow method and optimality conditions.
 
 use super::{choice, costs, grid, knapsack, stream};
-use crate::common::{assert_close, golden, numbers, rows};
+#[cfg(feature = "highs")]
+use super::{routes, tour};
+use crate::common::{assert_close, golden, numbers, rings, rows};
 use regretless::Decision;
-use regretless::problem::{Knapsack, Problem, ShortestPath};
+use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
 use regretless::random::Stream;
 use regretless::solve::Limits;
 use regretless::solve::cone::{Cone, Stand};
@@ -208,21 +210,43 @@ fn golden_knapsacks_have_their_normals_and_projections() {
 }
 
 #[test]
-fn golden_tours_have_their_projections_from_the_given_normals() {
+fn golden_tours_have_their_normals_and_projections() {
     let Some(file) = golden("cave_tsp7_min") else { return };
-    let entries = |row: &[f64]| row.iter().copied().enumerate().collect::<Vec<_>>();
-    assert_golden(&file, |best, normals| {
-        let mut cone = Cone::binary(best, 21);
-        for row in normals.iter().filter(|row| row.iter().filter(|x| **x != 0.0).count() > 1) {
-            let opposite: Vec<f64> = row.iter().map(|x| 0.0 - x).collect();
-            match normals.contains(&opposite) {
-                true if row.iter().any(|x| *x > 0.0) => cone.equality(entries(row)),
-                true => {}
-                false => cone.binding(entries(row)),
-            }
-        }
-        cone
-    });
+    let problem = Tsp { nodes: 7 };
+    assert_golden(&file, |best, normals| problem.cone_with_rings(best, &rings(7, normals)));
+}
+
+#[test]
+fn rings_that_a_tour_leaves_loose_add_nothing_to_its_cone() {
+    let tour = Decision::choosing([0, 4, 5, 9, 12, 14]);
+    let problem = Tsp { nodes: 6 };
+    assert_eq!(problem.check(&tour), Ok(()));
+    let rows = |sets: &[Vec<usize>]| problem.cone_with_rings(&tour, sets).num_rows();
+    assert_eq!((rows(&[]), rows(&[vec![0, 1, 5]]), rows(&[vec![0, 2, 4], vec![1, 5]])), (6, 7, 6));
+    assert_eq!(problem.cone(&tour).unwrap(), problem.cone_with_rings(&tour, &[]));
+}
+
+/// Under the projection of any costs a tour or a set of routes is the best point of the plain relaxation.
+#[cfg(feature = "highs")]
+#[test]
+fn tours_and_routes_are_relaxed_optima_under_what_is_projected_on_their_cones() {
+    let mut at_the_depot = 0;
+    for case in 0..80 {
+        let mut stream = stream(25, case);
+        let problem = if case % 2 == 0 { tour(&mut stream, 9) } else { routes(&mut stream, case / 2, 8) };
+        let Ok(found) = problem.solver(&Limits::default()).solve(&costs(&mut stream, problem.as_ref(), case)) else {
+            continue;
+        };
+        let cone = problem.cone(&found.decision).unwrap();
+        let any = vector(&mut stream, problem.num_costs());
+        assert_nearest(&cone, &any, &format!("case {case}"));
+        let within: Vec<f64> = cone.project(&any).iter().map(|entry| -entry).collect();
+        let mut relaxer = problem.relaxer(Relaxation::Plain, &Limits::default()).unwrap();
+        let least = relaxer.relax(&within).unwrap().objective;
+        assert!((found.decision.dot(&within) - least).abs() < 1e-7, "case {case}");
+        at_the_depot += (0..cone.num_rows()).filter(|row| !cone.normal(*row).1).count();
+    }
+    assert!(at_the_depot > 5, "{at_the_depot} fleets were all on the road");
 }
 
 #[cfg(feature = "highs")]

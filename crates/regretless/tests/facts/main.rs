@@ -10,6 +10,8 @@ mod cones;
 mod neighbours;
 mod ranges;
 
+#[cfg(feature = "highs")]
+use regretless::problem::{Cvrp, Tsp};
 use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, TopK};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::relax::Relaxation;
@@ -43,6 +45,22 @@ fn knapsack(stream: &mut Stream, case: u64, most: usize) -> Knapsack {
         problem.capacity[0] = 0.0;
     }
     problem
+}
+
+/// Tours through 3 nodes or more.
+#[cfg(feature = "highs")]
+fn tour(stream: &mut Stream, most: usize) -> Box<dyn Problem> {
+    Box::new(Tsp { nodes: 3 + stream.below(most - 2) })
+}
+
+/// Routes of 4 nodes or more; every other time a single customer may have one.
+#[cfg(feature = "highs")]
+fn routes(stream: &mut Stream, case: u64, most: usize) -> Box<dyn Problem> {
+    let demands: Vec<f64> = (0..3 + stream.below(most - 3)).map(|_| 1.0 + stream.below(5) as f64).collect();
+    let vehicles = 1 + stream.below(3);
+    let (even, largest) = (demands.iter().sum::<f64>() / vehicles as f64, 5.0);
+    let capacity = (1.2 * even).max(largest);
+    Box::new(Cvrp { demands, capacity, vehicles, single_customer_routes: case.is_multiple_of(2) })
 }
 
 /// Costs that are real or, every third time, whole and so full of ties.

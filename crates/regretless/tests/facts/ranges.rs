@@ -1,6 +1,8 @@
 //! Ranges: valid on many random cases, tight where they are exact, and equal to golden ones.
 
 use super::{choice, costs, grid, knapsack, stream};
+#[cfg(feature = "highs")]
+use super::{routes, tour};
 use crate::common::{assert_close, golden, numbers, rows};
 use regretless::problem::{Knapsack, Problem, ShortestPath};
 use regretless::solve::relax::{RangeKind, Ranges, Relaxation};
@@ -120,6 +122,24 @@ fn ranges_of_linear_problems_are_valid() {
         }
     }
     assert!(finite > 2000, "only {finite} ends were looked at");
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn ranges_of_tours_and_routes_are_valid() {
+    let mut finite = [0; 2];
+    for case in 0..60 {
+        let mut stream = stream(8, case);
+        let problems = [tour(&mut stream, 12), routes(&mut stream, case, 12)];
+        for (finite, problem) in finite.iter_mut().zip(problems) {
+            let costs = costs(&mut stream, problem.as_ref(), case);
+            let relaxed = problem.relaxer(Relaxation::Plain, &Limits::default()).unwrap().relax(&costs);
+            if relaxed != Err(Failure::Infeasible) {
+                *finite += check(problem.as_ref(), RangeKind::Basis, &costs, &format!("case {case}"));
+            }
+        }
+    }
+    assert!(finite.iter().all(|finite| *finite > 2000), "only {finite:?} ends were looked at");
 }
 
 /// A model so large that HiGHS simplifies it first has the ranges of the same model solved by our own method.

@@ -6,10 +6,12 @@ use regretless::Decision;
 use regretless::loss::noise::Noise;
 use regretless::loss::{Draw, Layer, Loss, Query};
 use regretless::oracle::{Answering, Asker, Oracle, Turn};
-use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
+use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, Tsp};
+use regretless::solve::cone::Cone;
+use regretless::solve::{Limits, Solver};
 use serde_json::Value;
 
-use super::common::{assert_close, golden, numbers, rows};
+use super::common::{assert_close, golden, numbers, rings, rows};
 
 pub struct Case {
     pub name: &'static str,
@@ -25,13 +27,55 @@ fn decisions(value: &Value) -> Vec<Decision> {
     rows(value).iter().map(|x| Decision::from_dense(x)).collect()
 }
 
-fn problem(spec: &Value) -> Arc<dyn Problem> {
+fn problem(spec: &Value, inputs: &Value) -> Arc<dyn Problem> {
     match spec["kind"].as_str().unwrap() {
         "knapsack" => Arc::new(
             Knapsack { weights: rows(&spec["weights"]), capacity: numbers(&spec["capacity"]) }.checked().unwrap(),
         ),
-        "tsp" => Arc::new(Tsp { nodes: spec["nodes"].as_u64().unwrap() as usize }),
+        "tsp" => Arc::new(CutTours::read(spec["nodes"].as_u64().unwrap() as usize, inputs)),
         _ => Arc::new(ShortestPath { grid: [4, 5] }.checked().unwrap()),
+    }
+}
+
+/// Tours with the rings that the released code's solver had forbidden by the end, as far as they bind.
+#[derive(Debug)]
+struct CutTours {
+    tours: Tsp,
+    rings: Vec<(Decision, Vec<Vec<usize>>)>,
+}
+
+impl CutTours {
+    fn read(nodes: usize, inputs: &Value) -> Self {
+        let normals = inputs["tight_constraint_normals"].as_array().into_iter().flatten();
+        let rings = normals.map(|normals| rings(nodes, &rows(normals)));
+        Self { tours: Tsp { nodes }, rings: decisions(&inputs["true_sol"]).into_iter().zip(rings).collect() }
+    }
+}
+
+impl Problem for CutTours {
+    fn name(&self) -> String {
+        self.tours.name()
+    }
+
+    fn sense(&self) -> Sense {
+        self.tours.sense()
+    }
+
+    fn num_costs(&self) -> usize {
+        self.tours.num_costs()
+    }
+
+    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+        self.tours.solver(limits)
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<Cone> {
+        let (_, rings) = self.rings.iter().find(|(tour, _)| tour == decision)?;
+        Some(self.tours.cone_with_rings(decision, rings))
+    }
+
+    fn check(&self, decision: &Decision) -> Result<(), String> {
+        self.tours.check(decision)
     }
 }
 
@@ -50,8 +94,8 @@ impl Case {
     fn read(name: &'static str) -> Option<Self> {
         let file = golden(name)?;
         let sign = if file["sense"] == "max" { -1.0 } else { 1.0 };
-        let oracle = Oracle::new(problem(&file["problem"]));
         let inputs = &file["inputs"];
+        let oracle = Oracle::new(problem(&file["problem"], inputs));
         let (best, pool) = (decisions(&inputs["true_sol"]), inputs.get("pool").map(decisions).unwrap_or_default());
         let costs = turned(sign, &rows(&inputs["true_cost"]));
         Some(Self { name, sign, oracle, costs, best, pool, file })

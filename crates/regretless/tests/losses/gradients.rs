@@ -1,9 +1,12 @@
 //! Gradients against finite differences, at points where nothing ties.
 
 use regretless::Decision;
-use regretless::loss::{Draw, Loss, LossSpec, Query};
+use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::label::Labelled;
+use regretless::loss::{Draw, Entries, Loss, LossSpec, Query};
 use regretless::oracle::{Answering, Oracle};
 use regretless::problem::{Problem, ShortestPath};
+use regretless::watch::Silent;
 use std::sync::Arc;
 
 const STEP: f64 = 1e-6;
@@ -15,6 +18,8 @@ struct Place {
     prediction: [f64; 12],
     best: Decision,
     pool: Vec<Decision>,
+    /// Ten rows of the same costs, of which the last is asked about.
+    data: Labelled,
 }
 
 impl Place {
@@ -28,7 +33,16 @@ impl Place {
         assert_eq!(pool.len(), 6);
         let oracle = Oracle::new(Arc::new(path));
         let best = oracle.asker().solve(&costs).unwrap().decision;
-        Self { oracle, costs, prediction, best, pool }
+        let features = Features::new(Matrix::new(10, 1, vec![0.0; 10]).unwrap(), Shape::Wide, None).unwrap();
+        let rows = Dataset::new(features, Matrix::from_f64(10, 12, &costs.repeat(10)).unwrap(), None).unwrap();
+        let data = Labelled::solve(rows, &oracle, &Silent).unwrap();
+        Self { oracle, costs, prediction, best, pool, data }
+    }
+
+    fn built(&self, label: &str) -> (LossSpec, Box<dyn Loss>) {
+        let spec: LossSpec = label.parse().unwrap();
+        let loss = spec.build(&self.data, &self.oracle, &Silent).unwrap();
+        (spec, loss)
     }
 
     fn evaluate(&self, loss: &dyn Loss, prediction: &[f64]) -> (f64, Vec<f64>) {
@@ -55,22 +69,6 @@ impl Place {
     }
 }
 
-/// The label of a loss, built without a table.
-fn built(label: &str) -> (LossSpec, Box<dyn Loss>) {
-    let spec: LossSpec = label.parse().unwrap();
-    let loss: Box<dyn Loss> = match spec.clone() {
-        LossSpec::SpoPlus => Box::new(regretless::loss::SpoPlus),
-        LossSpec::Pfyl(loss) => Box::new(loss),
-        LossSpec::Contrastive(loss) => Box::new(loss),
-        LossSpec::Ranking(loss) => Box::new(loss),
-        LossSpec::PerturbationGradient(loss) => Box::new(loss),
-        LossSpec::RegularisedFy(loss) => Box::new(loss),
-        LossSpec::Regularised(layer, goal) => Box::new(regretless::loss::Judged { layer, goal }),
-        other => panic!("{other} has no derivative to check"),
-    };
-    (spec, loss)
-}
-
 #[test]
 fn gradients_of_losses_agree_with_finite_differences() {
     let place = Place::new();
@@ -87,9 +85,35 @@ fn gradients_of_losses_agree_with_finite_differences() {
         "LTR(list)",
         "PG(sigma=0.8)",
         "PG(central,sigma=0.8)",
+        "CaVE",
+        "LAVA",
+        "MAE(O,S)",
     ] {
-        let (spec, loss) = built(label);
+        let (spec, loss) = place.built(label);
         place.check(&spec, loss.as_ref(), 1e-6);
+    }
+}
+
+/// A list of entries says the same as a row, for losses that have a list of their own and for those that do not.
+#[test]
+fn listed_gradients_equal_whole_ones() {
+    let place = Place::new();
+    for label in ["SPO+", "PFYL", "PFYL(mul)", "MAP", "MAP_c", "NCE", "PG", "PG(central)", "LTR(list)", "CaVE", "LAVA"]
+    {
+        let (spec, loss) = place.built(label);
+        let (value, gradient) = place.evaluate(loss.as_ref(), &place.prediction);
+        let mut entries = Entries::default();
+        let draw = Draw { seed: 4, epoch: 2 };
+        let prediction = &place.prediction;
+        let query = Query { instance: 9, costs: &place.costs, prediction, best: &place.best, draw };
+        let answering = Answering::exactly(&place.oracle).knowing(&place.pool, true);
+        for _ in 0..2 {
+            assert_eq!(loss.evaluate_sparse(&query, &mut answering.asker(), &mut entries).unwrap(), value, "{spec}");
+        }
+        let mut sums = vec![0.0; 12];
+        entries.as_slice().iter().for_each(|(j, g)| sums[*j as usize] += g);
+        let same = sums.iter().zip(&gradient).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(same, "{spec}: {sums:?} and {gradient:?}");
     }
 }
 
@@ -99,7 +123,7 @@ fn gradients_of_regularised_decisions_agree_with_finite_differences() {
     for label in
         ["RFY(tol=1e-14)", "RFY(lambda=0.3,tol=1e-14)", "RFW(lambda=2,tol=1e-14)", "RFW(lambda=2,tol=1e-14,distance)"]
     {
-        let (spec, loss) = built(label);
+        let (spec, loss) = place.built(label);
         place.check(&spec, loss.as_ref(), 1e-4);
     }
 }
@@ -108,17 +132,17 @@ fn gradients_of_regularised_decisions_agree_with_finite_differences() {
 fn losses_of_the_truth_are_zero_where_they_should_be() {
     let place = Place::new();
     for label in ["SPO+", "MAP", "MAP_c", "NCE_c", "LTR(point)", "LTR(pair)"] {
-        let (value, _) = place.evaluate(built(label).1.as_ref(), &place.costs);
+        let (value, _) = place.evaluate(place.built(label).1.as_ref(), &place.costs);
         assert!(value.abs() < 1e-12, "{label}: {value}");
     }
-    let (value, _) = place.evaluate(built("PFYL").1.as_ref(), &place.costs);
+    let (value, _) = place.evaluate(place.built("PFYL").1.as_ref(), &place.costs);
     assert!(value > 0.0, "noise makes PFYL positive: {value}");
 }
 
 #[test]
 fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
     let place = Place::new();
-    let (_, loss) = built("PFYL(samples=1)");
+    let (_, loss) = place.built("PFYL(samples=1)");
     let value = |seed: u64, epoch: usize, instance: usize| {
         let draw = Draw { seed, epoch };
         let query = Query { instance, costs: &place.costs, prediction: &place.prediction, best: &place.best, draw };

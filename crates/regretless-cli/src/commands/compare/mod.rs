@@ -139,8 +139,7 @@ impl Plan {
         let (first, count) = (options.seed.unwrap_or(0), options.seeds.unwrap_or(1));
         let past = first.checked_add(count).ok_or_else(|| Error::setting("seeds must stay below 4294967296"))?;
         let seeds: Vec<u32> = (first..past).collect();
-        let (threads, split) = (options.machine.threads, options.split.split);
-        let source = Source::open((&options.data, &options.problem), split, threads, session)?;
+        let source = Source::open((&options.data, &options.problem), options.split.split, &options.machine, session)?;
         let grounds = source.grounds(seeds.iter().copied())?;
         if grounds.iter().any(|ground| ground.split.test.is_empty()) {
             return Err(Error::setting("compare needs rows to test on; give --split a share or rows for the test"));

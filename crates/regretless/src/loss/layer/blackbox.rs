@@ -63,17 +63,15 @@ impl Layer for Blackbox {
         judge: &mut Judge<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let here = query.ask(asker, query.prediction)?.decision;
+        let here = [query.ask(asker, query.prediction)?.decision.clone()];
         let mut upstream = buffer::zeros(gradient.len());
-        let value = super::judged_mean(std::slice::from_ref(&here), judge, &mut upstream);
+        let value = super::judged_mean(&here, judge, &mut upstream);
         match self {
             Self::NegativeIdentity => gradient.iter_mut().zip(upstream.iter()).for_each(|(out, g)| *out = -g),
             Self::Interpolated { lambda } => {
                 let moved = query.prediction.iter().zip(upstream.iter()).map(|(p, g)| p + lambda * g);
-                let there = query.ask(asker, &buffer::filled(moved))?.decision;
-                gradient.fill(0.0);
-                there.add_to(1.0 / lambda, gradient);
-                here.add_to(-1.0 / lambda, gradient);
+                let there = [query.ask(asker, &buffer::filled(moved))?.decision.clone()];
+                super::write_slope((&there, &here), *lambda, gradient);
             }
         }
         Ok(value)

@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Goal, Judge, Layer};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::loss::noise::{Distribution, Noise, Rows};
+use crate::loss::noise::{Distribution, Noise, Perturbation, Perturbed};
 use crate::loss::options::{Label, Options};
 use crate::loss::{Query, buffer};
 use crate::oracle::Asker;
@@ -83,7 +83,13 @@ impl ImplicitMle {
 
     /// The layer ready for training.
     pub fn build(&self) -> ImplicitLayer {
-        ImplicitLayer { spec: self.clone(), adapting: Adapting::default() }
+        let perturbation = Perturbation { samples: self.samples, sigma: self.sigma, multiplicative: false };
+        ImplicitLayer {
+            perturbed: Perturbed { perturbation, noise: self.noise.clone() },
+            reach: self.reach,
+            central: self.central,
+            adapting: Adapting::default(),
+        }
     }
 }
 
@@ -96,7 +102,9 @@ impl fmt::Display for ImplicitMle {
 /// The layer at work.
 #[derive(Debug)]
 pub struct ImplicitLayer {
-    spec: ImplicitMle,
+    perturbed: Perturbed,
+    reach: Reach,
+    central: bool,
     adapting: Adapting,
 }
 
@@ -108,21 +116,13 @@ impl ImplicitLayer {
         asker: &mut Asker<'_>,
         (reach, direction): (f64, &[f64]),
     ) -> Result<Vec<Decision>> {
-        let mut rows: Rows<'_> = self.spec.noise.rows(query);
-        let (mut row, mut costs) = (buffer::zeros(direction.len()), buffer::zeros(direction.len()));
-        let mut decisions = Vec::with_capacity(self.spec.samples);
-        for _ in 0..self.spec.samples {
-            rows.next(&mut row);
-            let moved = query.prediction.iter().zip(direction).map(|(p, g)| p + reach * g);
-            costs.iter_mut().zip(moved).zip(row.iter()).for_each(|((c, p), noise)| *c = p + self.spec.sigma * noise);
-            decisions.push(query.ask(asker, &costs)?.decision);
-        }
-        Ok(decisions)
+        let moved = buffer::filled(query.prediction.iter().zip(direction).map(|(p, g)| p + reach * g));
+        self.perturbed.decisions((query, &moved), asker)
     }
 
     fn reach(&self, query: &Query<'_>, upstream: &[f64]) -> f64 {
         let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
-        match self.spec.reach {
+        match self.reach {
             Reach::Fixed(lambda) => lambda,
             Reach::Adaptive => self.adapting.alpha() * norm(query.prediction) / norm(upstream).max(1e-7),
         }
@@ -144,11 +144,9 @@ impl Layer for ImplicitLayer {
         gradient.fill(0.0);
         if reach > 0.0 {
             let ahead = self.decisions(query, asker, (reach, &upstream))?;
-            let behind = if self.spec.central { self.decisions(query, asker, (-reach, &upstream))? } else { here };
-            let width = if self.spec.central { 2.0 * reach } else { reach };
-            let share = 1.0 / (width * self.spec.samples as f64);
-            ahead.iter().for_each(|x| x.add_to(share, gradient));
-            behind.iter().for_each(|x| x.add_to(-share, gradient));
+            let behind = if self.central { self.decisions(query, asker, (-reach, &upstream))? } else { here };
+            let width = if self.central { 2.0 * reach } else { reach };
+            super::write_slope((&ahead, &behind), width, gradient);
         }
         self.adapting.note(gradient);
         Ok(value)
@@ -156,6 +154,17 @@ impl Layer for ImplicitLayer {
 
     fn batch_done(&self, training: bool) {
         self.adapting.batch_done(training);
+    }
+
+    fn state(&self) -> Vec<f64> {
+        let (alpha, average) = *self.adapting.state.lock().unwrap_or_else(PoisonError::into_inner);
+        vec![alpha, average]
+    }
+
+    fn restore(&self, state: &[f64]) {
+        if let [alpha, average] = state {
+            *self.adapting.state.lock().unwrap_or_else(PoisonError::into_inner) = (*alpha, *average);
+        }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod perturbed;
 
 use super::options::{Label, Options};
 use super::{Loss, Query, buffer};
+use crate::decision::Decision;
 use crate::error::Result;
 use crate::oracle::Asker;
 
@@ -37,6 +38,14 @@ pub trait Layer: Send + Sync {
 
     /// All instances of a batch were decided, for training or only to judge.
     fn batch_done(&self, _training: bool) {}
+
+    /// What the layer has learned from the batches so far.
+    fn state(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Goes on from such a state.
+    fn restore(&self, _state: &[f64]) {}
 }
 
 /// What a decision is judged by.
@@ -99,12 +108,28 @@ impl<L: Layer> Loss for Judged<L> {
     fn batch_done(&self, training: bool) {
         self.layer.batch_done(training);
     }
+
+    fn state(&self) -> Vec<f64> {
+        self.layer.state()
+    }
+
+    fn restore(&self, state: &[f64]) {
+        self.layer.restore(state);
+    }
 }
 
 /// Has the mean of some decisions judged.
-fn judged_mean(decisions: &[crate::decision::Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
+fn judged_mean(decisions: &[Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
     let mut mean = buffer::zeros(upstream.len());
     let share = 1.0 / decisions.len() as f64;
     decisions.iter().for_each(|x| x.add_to(share, &mut mean));
     judge(&mean, upstream)
+}
+
+/// Writes the slope between two lists of decisions, one from costs that lie `width` further along the gradient.
+fn write_slope((ahead, behind): (&[Decision], &[Decision]), width: f64, gradient: &mut [f64]) {
+    let share = 1.0 / (width * ahead.len() as f64);
+    gradient.fill(0.0);
+    ahead.iter().for_each(|x| x.add_to(share, gradient));
+    behind.iter().for_each(|x| x.add_to(-share, gradient));
 }

@@ -14,7 +14,6 @@
 use std::fmt;
 
 use super::{Goal, Judge, Layer};
-use crate::decision::Decision;
 use crate::error::Result;
 use crate::loss::noise::{Distribution, Noise, Perturbation, Perturbed};
 use crate::loss::options::Options;
@@ -44,22 +43,6 @@ impl PerturbedOptimizer {
         let label = self.perturbed.perturbation.label().flag("plain", !self.baseline);
         goal.write(label).after("DPO")
     }
-
-    /// Solves all samples.
-    fn sample(&self, query: &Query<'_>, asker: &mut Asker<'_>) -> Result<Vec<Decision>> {
-        let Perturbed { perturbation, noise } = &self.perturbed;
-        let width = query.prediction.len();
-        let (mut row, mut costs) = (buffer::zeros(width), buffer::zeros(width));
-        let mut rows = noise.rows(query);
-        let mut decisions = Vec::with_capacity(perturbation.samples);
-        for _ in 0..perturbation.samples {
-            rows.next(&mut row);
-            perturbation.prepare(&mut row);
-            perturbation.apply(query.prediction, &row, &mut costs);
-            decisions.push(query.ask(asker, &costs)?.decision);
-        }
-        Ok(decisions)
-    }
 }
 
 impl fmt::Display for PerturbedOptimizer {
@@ -77,7 +60,7 @@ impl Layer for PerturbedOptimizer {
         gradient: &mut [f64],
     ) -> Result<f64> {
         let Perturbed { perturbation, noise } = &self.perturbed;
-        let decisions = self.sample(query, asker)?;
+        let decisions = self.perturbed.decisions((query, query.prediction), asker)?;
         let (mut upstream, mut row) = (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
         let value = super::judged_mean(&decisions, judge, &mut upstream);
         let worth = buffer::filled(decisions.iter().map(|x| x.iter().map(|(j, x)| x * upstream[j]).sum()));

@@ -151,6 +151,11 @@ impl Problem for LinearProblem {
         Some(cone)
     }
 
+    fn decides_at_vertices(&self) -> bool {
+        let columns = self.model.integer.iter().zip(&self.model.column_bounds);
+        columns.filter(|(integer, _)| **integer).all(|(_, bounds)| *bounds == [0.0, 1.0])
+    }
+
     /// Auxiliary columns are no part of a decision: rows that have some are checked against the best
     /// that their bounds allow. The engine checks its whole point before it answers.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

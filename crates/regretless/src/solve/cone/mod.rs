@@ -13,10 +13,14 @@
 //! ```
 //!
 //! with `r_j` the positive part for a variable at its lower bound, the negative part at its upper bound: one unknown
-//! per row instead of one per constraint, solved by a semismooth Newton method (`newton`).
+//! per row instead of one per constraint, solved by a semismooth Newton method (`newton`). [`Cone::project_early`] is
+//! another way, by an interior-point method that is stopped on its way (`interior`).
 
+#[cfg(feature = "clarabel")]
+mod interior;
 mod newton;
 
+use super::Failure;
 use crate::decision::Decision;
 
 /// Distance to a bound below which a constraint binds.
@@ -66,6 +70,8 @@ pub struct Cone {
     value: Vec<f64>,
     /// Whether each row is an equation.
     free: Vec<bool>,
+    /// How long each row was when it came.
+    lengths: Vec<f64>,
 }
 
 impl Cone {
@@ -82,7 +88,7 @@ impl Cone {
     }
 
     fn standing(stands: Vec<Stand>) -> Self {
-        Self { stands, ends: Vec::new(), index: Vec::new(), value: Vec::new(), free: Vec::new() }
+        Self { stands, ends: Vec::new(), index: Vec::new(), value: Vec::new(), free: Vec::new(), lengths: Vec::new() }
     }
 
     /// Adds an equation.
@@ -116,6 +122,7 @@ impl Cone {
             self.value[first..].iter_mut().for_each(|value| *value *= sign / length);
             self.ends.push(self.index.len());
             self.free.push(free);
+            self.lengths.push(length);
         }
     }
 
@@ -161,6 +168,24 @@ impl Cone {
     /// The point of the cone nearest to a vector.
     pub fn project(&self, vector: &[f64]) -> Vec<f64> {
         newton::project(self, vector)
+    }
+
+    /// A point of the cone near a vector: where an interior-point method stands after some steps, usually inside.
+    ///
+    /// # Errors
+    /// When the method fails, or the crate was built without it (feature `clarabel`).
+    #[cfg(feature = "clarabel")]
+    pub fn project_early(&self, vector: &[f64], steps: usize) -> Result<Vec<f64>, Failure> {
+        interior::project(self, vector, steps)
+    }
+
+    /// Always fails: this build was made without the feature `clarabel`.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "clarabel"))]
+    pub fn project_early(&self, _vector: &[f64], _steps: usize) -> Result<Vec<f64>, Failure> {
+        Err(Failure::Engine("this build has no interior-point method (cargo feature `clarabel`); use CaVE".into()))
     }
 
     /// Overwrites `rest` with what rows at these multipliers and rays do not explain of a vector; returns half

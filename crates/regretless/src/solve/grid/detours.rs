@@ -13,7 +13,7 @@ use crate::solve::{Failure, Solution, Solver};
 impl Neighbours for GridPath {
     fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure> {
         let solution = self.solve(costs)?;
-        let search = Detours::new(self.cols, self.walk_back());
+        let search = Detours::new(self.cols, self.walk_back().to_vec());
         Ok((solution, search.all()))
     }
 }

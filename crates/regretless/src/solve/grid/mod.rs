@@ -12,8 +12,7 @@ mod ranges;
 pub use ranges::GridRanges;
 
 use super::relax::Relaxer;
-use super::{Failure, Solution, Solver};
-use crate::decision::Decision;
+use super::{Failure, Solution, Solver, Status};
 
 /// The dynamic programme of one grid.
 #[derive(Debug, Clone)]
@@ -22,14 +21,17 @@ pub struct GridPath {
     cols: usize,
     /// Cheapest way to each node of the present row.
     reach: Vec<f64>,
-    /// Whether the cheapest way into each node comes from above.
+    /// Whether the cheapest way into each node comes from above; not looked at in the first row and column.
     from_above: Vec<bool>,
+    /// Arcs of the path found last.
+    path: Vec<u32>,
 }
 
 impl GridPath {
     /// An engine for a grid with this many rows and columns of nodes, both at least 1.
     pub fn new(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, reach: vec![0.0; cols], from_above: vec![false; rows * cols] }
+        let path = vec![0; rows + cols - 2];
+        Self { rows, cols, reach: vec![0.0; cols], from_above: vec![false; rows * cols], path }
     }
 
     /// Arcs of a grid: horizontal and vertical ones.
@@ -42,52 +44,61 @@ impl GridPath {
         2 * self.cols - 1
     }
 
+    /// Cheapest ways to all nodes. Which way is cheaper is as good as random, so no branch may hang on it.
     fn sweep(&mut self, costs: &[f64]) {
         let cols = self.cols;
-        for row in 0..self.rows {
-            let right = &costs[row * self.stride()..][..cols - 1];
-            let above = &mut self.from_above[row * cols..][..cols];
-            if row > 0 {
-                let down = &costs[row * (2 * cols - 1) - cols..][..cols];
-                self.reach[0] += down[0];
-                above[0] = true;
-                for col in 1..cols {
-                    let (over, side) = (self.reach[col] + down[col], self.reach[col - 1] + right[col - 1]);
-                    above[col] = over <= side;
-                    self.reach[col] = if above[col] { over } else { side };
-                }
-            } else {
-                self.reach[0] = 0.0;
-                for col in 1..cols {
-                    self.reach[col] = self.reach[col - 1] + right[col - 1];
-                    above[col] = false;
-                }
+        let (first, below) = costs.split_at(cols - 1);
+        let mut left = 0.0;
+        self.reach[0] = left;
+        for (reach, right) in self.reach[1..].iter_mut().zip(first) {
+            left += right;
+            *reach = left;
+        }
+        let layers = below.chunks_exact(2 * cols - 1);
+        for (layer, above) in layers.zip(self.from_above[cols..].chunks_exact_mut(cols)) {
+            let (down, right) = layer.split_at(cols);
+            let mut left = self.reach[0] + down[0];
+            self.reach[0] = left;
+            let nodes = self.reach[1..].iter_mut().zip(&mut above[1..]);
+            for ((reach, above), (down, right)) in nodes.zip(down[1..].iter().zip(right)) {
+                let (over, side) = (*reach + down, left + right);
+                *above = over <= side;
+                left = if over < side { over } else { side };
+                *reach = left;
             }
         }
     }
 
-    fn walk_back(&self) -> Vec<u32> {
+    /// The arcs of the cheapest path in order.
+    fn walk_back(&mut self) -> &[u32] {
         let (mut row, mut col) = (self.rows - 1, self.cols - 1);
-        let mut path = vec![0; row + col];
-        for arc in path.iter_mut().rev() {
-            if self.from_above[row * self.cols + col] {
-                *arc = (row * self.stride() - self.cols + col) as u32;
+        for place in (0..self.path.len()).rev() {
+            if col == 0 || (row > 0 && self.from_above[row * self.cols + col]) {
+                self.path[place] = (row * self.stride() - self.cols + col) as u32;
                 row -= 1;
             } else {
-                *arc = (row * self.stride() + col - 1) as u32;
+                self.path[place] = (row * self.stride() + col - 1) as u32;
                 col -= 1;
             }
         }
-        path
+        &self.path
     }
 }
 
 impl Solver for GridPath {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        let mut solution = Solution::nothing();
+        self.solve_into(costs, &mut solution)?;
+        Ok(solution)
+    }
+
+    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
         self.sweep(costs);
-        let decision = Decision::choosing(self.walk_back());
-        let objective = decision.dot(costs);
-        Ok(Solution::optimal(decision, objective))
+        solution.decision.choose(self.walk_back().iter().copied());
+        solution.objective = solution.decision.dot(costs);
+        solution.bound = solution.objective;
+        solution.status = Status::Optimal;
+        Ok(())
     }
 }
 

@@ -95,7 +95,7 @@ impl GridRanges {
 impl Ranger for GridRanges {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         self.path.sweep(costs);
-        let path = self.path.walk_back();
+        let path = self.path.walk_back().to_vec();
         self.sweep_forward(costs);
         self.sweep_backward(costs);
         self.second.fill(f64::INFINITY);

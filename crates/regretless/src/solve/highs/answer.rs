@@ -93,6 +93,14 @@ impl Lp {
         Ok(self.raw.basic_variables()?.into_iter().map(member).collect())
     }
 
+    /// Overwrites `out` with the duals of rows that these costs of the members of the basis give.
+    ///
+    /// # Errors
+    /// When there is no basis, or not one cost per member.
+    pub fn duals(&mut self, costs: &[f64], out: &mut Vec<f64>) -> Result<(), Failure> {
+        self.raw.transpose_solve(costs, out)
+    }
+
     /// Overwrites `out` with column `column` of `B⁻¹A`: one number per member of the basis.
     ///
     /// # Errors

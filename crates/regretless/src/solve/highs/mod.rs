@@ -293,6 +293,15 @@ impl Lp {
         self.raw.clear_solver()
     }
 
+    /// Forgets model, basis and point, and keeps options: a new object takes HiGHS longer than a small model.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn clear(&mut self) -> Result<(), Failure> {
+        self.has_basis = false;
+        self.raw.clear_model()
+    }
+
     /// Starts the next search over whole numbers from this point.
     ///
     /// # Errors

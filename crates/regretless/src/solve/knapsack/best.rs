@@ -1,6 +1,7 @@
 //! The best choice so far, and the objective below which a better one must lie.
 //!
-//! Every choice is tested with exact row sums before it counts. Where costs lie on a grid (whole
+//! Every choice is tested with exact row sums before it counts. A search that is told what to expect also looks for
+//! choices as good as the best, so that it is known whether there is a tie. Where costs lie on a grid (whole
 //! numbers, decimals) a better choice is better by at least one step; otherwise improvements below
 //! 1.1e-9 of the objective do not count, which is what the tolerance of the capacities can be worth.
 
@@ -17,6 +18,10 @@ pub(super) struct Best {
     chosen: Vec<u32>,
     objective: f64,
     cutoff: f64,
+    /// What a choice is known to cost, with a margin; such a search looks for ties.
+    ceiling: Option<f64>,
+    /// Whether another choice is as good as the best.
+    tied: bool,
     /// Least difference between two objectives; 0 when costs lie on no grid.
     grain: f64,
     gap: f64,
@@ -28,9 +33,22 @@ impl Best {
     pub(super) fn reset(&mut self, grain: f64, gap: f64) {
         self.chosen.clear();
         self.objective = 0.0;
+        self.ceiling = None;
+        self.tied = false;
         self.grain = grain;
         self.gap = gap;
         self.set_cutoff();
+    }
+
+    /// Something is known to cost no more than this: only what is as good is of interest. For costs on no grid.
+    pub(super) fn expect(&mut self, objective: f64) {
+        self.ceiling = Some(objective + least_gain(objective, 0.0));
+        self.set_cutoff();
+    }
+
+    /// Whether something was found that is as good as expected, and nothing else is as good.
+    pub(super) fn is_the_only_one(&self) -> bool {
+        !self.tied && self.ceiling.is_none_or(|ceiling| self.objective <= ceiling)
     }
 
     pub(super) fn chosen(&self) -> &[u32] {
@@ -55,6 +73,10 @@ impl Best {
             return false;
         }
         let objective: f64 = self.candidate.iter().map(|j| source.costs[*j as usize]).sum();
+        let gain = least_gain(self.objective, self.grain);
+        if self.candidate != self.chosen && objective <= self.objective + gain {
+            self.tied = objective >= self.objective - gain;
+        }
         if objective < self.objective {
             self.objective = objective;
             std::mem::swap(&mut self.chosen, &mut self.candidate);
@@ -65,7 +87,15 @@ impl Best {
 
     fn set_cutoff(&mut self) {
         let size = self.objective.abs();
-        let least = if self.grain > 0.0 { self.grain * (1.0 - ROUNDING) } else { EQUAL * size };
-        self.cutoff = self.objective - least.max(self.gap * size);
+        let gain = least_gain(self.objective, self.grain);
+        self.cutoff = match self.ceiling {
+            None => self.objective - gain.max(self.gap * size),
+            Some(ceiling) => ceiling.min(self.objective + gain),
+        };
     }
+}
+
+/// How much less a choice must cost to count as better than one of this objective.
+pub(super) fn least_gain(objective: f64, grain: f64) -> f64 {
+    if grain > 0.0 { grain * (1.0 - ROUNDING) } else { EQUAL * objective.abs() }
 }

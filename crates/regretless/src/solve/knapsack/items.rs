@@ -95,6 +95,21 @@ impl Items {
         costs.iter().enumerate().map(|(j, cost)| cost - worth(j)).collect()
     }
 
+    /// What all capacities, tolerance included, are worth at these prices.
+    pub(super) fn worth(&self, prices: &[f64]) -> f64 {
+        self.limits.iter().zip(prices).map(|(limit, price)| limit * price).sum()
+    }
+
+    /// The weights of an item, one per dimension.
+    pub(super) fn weights(&self, item: usize) -> impl Iterator<Item = f64> + '_ {
+        self.weights.iter().map(move |row| row[item])
+    }
+
+    /// Whether loads that were summed in another order may fit.
+    pub(super) fn nearly_hold(&self, loads: &[f64], rounding: f64) -> bool {
+        loads.iter().zip(&self.limits).all(|(load, limit)| *load <= limit + rounding * (limit + load))
+    }
+
     /// Raises the price of a dimension without capacity until no item is worth its weight there:
     /// it costs the objective nothing, and without it the prices would prove nothing.
     pub(super) fn price_closed_dimensions(&self, duals: &mut [f64], reduced_costs: &mut [f64]) {

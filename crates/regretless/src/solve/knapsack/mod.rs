@@ -5,7 +5,7 @@
 //! on the costs only, so the answer does too. A load may exceed its capacity by
 //! `1e-9 · max(capacity, 1)`. The parts: `items` (numbers), `tableau` and `dual` (linear
 //! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation),
-//! `facts` (what the relaxation knows).
+//! `facts` (what the relaxation knows), `memory` (what is kept of an instance).
 
 mod best;
 mod dual;
@@ -13,6 +13,7 @@ mod facts;
 mod grid;
 mod items;
 mod lanes;
+mod memory;
 mod refresh;
 mod relax;
 mod search;
@@ -22,9 +23,11 @@ mod tableau;
 use self::dual::End;
 pub use self::facts::KnapsackFacts;
 use self::items::{Items, power_of_two_near};
+use self::memory::KnapsackMemory;
 pub use self::relax::{Basic, LpPoint};
 use self::search::{Search, Workshop};
 use self::tableau::{Source, Tableau};
+use super::memory::Memory;
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
 
@@ -77,11 +80,7 @@ impl KnapsackSearch {
         let (root, count) = (&self.workshop.levels[0], self.items.count());
         let mut shares = vec![0.0; count];
         relax::shares(root, &self.workshop.taken, &mut shares);
-        let mut duals = vec![0.0; self.items.rows()];
-        relax::duals(root, count, &mut duals);
-        duals.pop();
-        let unscaled = |(row, dual): (usize, &f64)| dual * self.items.scale(row) / scale;
-        let mut duals: Vec<f64> = duals.iter().enumerate().map(unscaled).collect();
+        let mut duals = self.root_prices(scale);
         let decision = Decision::from_dense(&shares);
         let objective = decision.dot(costs);
         let basis = relax::basis(root, count);
@@ -93,6 +92,15 @@ impl KnapsackSearch {
             }
         }
         Ok(LpPoint { decision, objective, duals, reduced_costs, basis })
+    }
+
+    /// What one more unit of each capacity changes in the objective of the root.
+    fn root_prices(&self, scale: f64) -> Vec<f64> {
+        let mut prices = vec![0.0; self.items.rows()];
+        relax::duals(&self.workshop.levels[0], self.items.count(), &mut prices);
+        prices.pop();
+        prices.iter_mut().enumerate().for_each(|(row, price)| *price *= self.items.scale(row) / scale);
+        prices
     }
 
     /// Takes in costs; returns what they were multiplied by.
@@ -140,9 +148,39 @@ impl KnapsackSearch {
 impl Solver for KnapsackSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let scale = self.load(costs)?;
-        let grain = grid::step(&costs.iter().map(|cost| cost.min(0.0))).map_or(0.0, |step| step * scale);
         self.solve_root(Model::Whole);
+        Ok(self.search(costs, scale, None))
+    }
+
+    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        if self.limits.gap > 0.0 {
+            return self.solve(costs);
+        }
+        let scale = self.load(costs)?;
+        self.solve_root(Model::Whole);
+        let prices = self.root_prices(scale);
+        let known = memory.take::<KnapsackMemory>().filter(|known| known.fits(&self.items) && lie_on_no_grid(costs));
+        let warm = known.map(|known| self.search(costs, scale, Some(known.cost(costs))));
+        let unique = |warm: &Solution| warm.status == Status::Optimal && self.workshop.best.is_the_only_one();
+        let solution = warm.filter(unique).map_or_else(|| self.solve(costs), Ok)?;
+        memory.keep(KnapsackMemory::new(&solution.decision, &prices));
+        Ok(solution)
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        let usable = self.limits.gap == 0.0 && costs.len() == self.items.count() && lie_on_no_grid(costs);
+        usable.then(|| self.prove_again(costs, memory)).flatten()
+    }
+}
+
+impl KnapsackSearch {
+    /// Searches below the root, which is solved; `known` is what a choice is known to cost.
+    fn search(&mut self, costs: &[f64], scale: f64, known: Option<f64>) -> Solution {
+        let grain = grain(costs).map_or(0.0, |step| step * scale);
         self.workshop.best.reset(grain, self.limits.gap);
+        if let Some(known) = known {
+            self.workshop.best.expect(known * scale);
+        }
         let lowest = self.workshop.levels[0].objective();
         let source = Source { items: &self.items, costs: &self.scaled };
         let mut search = Search::new(source, &mut self.workshop, self.limits.nodes);
@@ -154,7 +192,7 @@ impl Solver for KnapsackSearch {
         let objective = decision.dot(costs);
         let proved = if self.limits.gap > 0.0 { best.cutoff().max(lowest) } else { best.objective() };
         let bound = (proved.min(open.max(lowest)) / scale).min(objective);
-        Ok(Solution { decision, objective, bound, status: self.status(open, objective, bound) })
+        Solution { decision, objective, bound, status: self.status(open, objective, bound) }
     }
 }
 
@@ -169,4 +207,14 @@ impl KnapsackSearch {
             Status::Optimal
         }
     }
+}
+
+/// The step of the grid on which all costs lie that matter.
+fn grain(costs: &[f64]) -> Option<f64> {
+    grid::step(&costs.iter().map(|cost| cost.min(0.0)))
+}
+
+/// Whether ties are as good as impossible.
+fn lie_on_no_grid(costs: &[f64]) -> bool {
+    grain(costs).is_none()
 }

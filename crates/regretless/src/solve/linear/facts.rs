@@ -10,6 +10,7 @@ use super::LinearSearch;
 use crate::decision::Decision;
 use crate::solve::corner::{Corner, Variable};
 use crate::solve::highs::{Basic, CostRanges, Lp, Model};
+use crate::solve::memory::Memory;
 use crate::solve::relax::{Delta, Neighbours, Ranger, Ranges, Relaxer};
 use crate::solve::{Failure, Limits, Solution, Solver};
 
@@ -105,6 +106,14 @@ impl LinearFacts {
 impl Relaxer for LinearFacts {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.search.solve(costs)
+    }
+
+    fn relax_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        self.search.solve_again(costs, memory)
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        self.search.certify(costs, memory)
     }
 }
 

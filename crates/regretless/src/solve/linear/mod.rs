@@ -2,27 +2,43 @@
 //!
 //! Predicted costs replace the objective of some columns; the others keep theirs, and what they cost
 //! goes into the decision's fixed cost. Every solve starts from nothing, so an answer depends on the
-//! costs alone. Costs are scaled by a power of two before HiGHS sees them: its tolerances are absolute,
+//! costs alone, unless a memory is given (`memory`). Costs are scaled by a power of two before HiGHS sees them: its tolerances are absolute,
 //! and a decision must not change because all costs are halved. Answers are rounded where they are
 //! whole up to tolerance, and the whole point, columns without predicted costs included, is checked
 //! against every row before it is given out.
 //!
-//! [`LinearFacts`] is what the linear relaxation knows. Small models are solved without presolve, and searches without the feasibility-jump heuristic: on a
-//! knapsack of 32 items both cost more than the search itself.
+//! [`LinearFacts`] is what the linear relaxation knows. Small models are solved without presolve, and searches
+//! without the feasibility-jump heuristic: on a knapsack of 32 items both cost more than the search itself, as do
+//! searches within the search, symmetry and cuts below the root.
 
 mod facts;
+mod memory;
 
 pub use facts::LinearFacts;
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use super::highs::{Lp, Model, Outcome, Point, Simplex};
+use super::memory::Memory;
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
 
 /// Most matrix entries of a linear programme and of a search over whole numbers without presolve: on
 /// knapsacks and grids it doubled the time of the former up to here, and paid for the latter from here.
 const SMALL: [usize; 2] = [10_000, 100];
+
+/// What costs more than it saves in a search on a small model.
+const UNUSED_WHEN_SMALL: [&CStr; 5] = [
+    c"mip_heuristic_run_rins",
+    c"mip_heuristic_run_rens",
+    c"mip_heuristic_run_root_reduced_cost",
+    c"mip_detect_symmetry",
+    c"mip_allow_cut_separation_at_nodes",
+];
+
+/// Binary digits of a value that is not whole.
+const DIGITS: f64 = 34.0;
 
 /// The greatest cost HiGHS sees.
 const GREATEST: f64 = 128.0;
@@ -50,22 +66,49 @@ pub struct LinearSearch {
     /// What the costs of the last solve were multiplied by.
     scale: f64,
     point: Point,
+    /// Where the next search over whole numbers starts.
+    start: Option<Box<[f64]>>,
+    /// The same problem without whole numbers, once somebody asked for a proof.
+    twin: Option<Box<Self>>,
 }
 
 impl LinearSearch {
     /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`, whose
     /// cost in the model is 0.
     pub fn new(model: Arc<Model>, predicted: Arc<[usize]>, limits: Limits) -> Self {
-        Self { model, predicted, limits, lp: None, costs: Vec::new(), scale: 1.0, point: Point::default() }
+        let (costs, point) = (Vec::new(), Point::default());
+        Self { model, predicted, limits, lp: None, costs, scale: 1.0, point, start: None, twin: None }
+    }
+
+    fn take_lp(&mut self) -> Result<Lp, Failure> {
+        self.lp.take().map_or_else(|| Self::build(&self.model, &self.limits), Ok)
     }
 
     fn build(model: &Model, limits: &Limits) -> Result<Lp, Failure> {
         let mut lp = Lp::from_model(model)?;
-        lp.use_presolve(lp.num_entries() > SMALL[usize::from(model.integer.contains(&true))])?;
+        let small = !is_large(model, &lp);
+        lp.use_presolve(!small)?;
         lp.set_option(c"mip_heuristic_run_feasibility_jump", false)?;
+        if small {
+            UNUSED_WHEN_SMALL.iter().try_for_each(|option| lp.set_option(option, false))?;
+        }
         lp.set_gap(limits.gap, 0.0)?;
         lp.limit_nodes(limits.nodes)?;
         Ok(lp)
+    }
+
+    /// Method and presolve as for a solve from nothing.
+    fn set_cold(&self, lp: &mut Lp) -> Result<(), Failure> {
+        lp.use_presolve(is_large(&self.model, lp))?;
+        lp.use_simplex(Simplex::Dual)
+    }
+
+    /// Hands the objective over; returns the scale.
+    fn load(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<f64, Failure> {
+        let scale = self.price(costs);
+        lp.set_costs(0, &self.costs)?;
+        lp.set_objective(false, self.model.offset * scale)?;
+        Ok(scale)
     }
 
     /// Writes the whole objective, scaled; returns the scale.
@@ -81,12 +124,16 @@ impl LinearSearch {
         scale
     }
 
-    /// Rounds the point where it is whole up to tolerance, and brings it within its bounds.
+    /// Rounds the point where it is whole up to tolerance, the rest to ten digits, since later ones depend on the way
+    /// to a vertex, and brings it within its bounds.
     fn tidy(&mut self) {
         for (column, value) in self.point.value.iter_mut().enumerate() {
             let tolerance = if self.model.integer[column] { 1e-5 } else { 1e-9 };
             if (*value - value.round()).abs() <= tolerance {
                 *value = value.round();
+            } else if !self.model.integer[column] {
+                let unit = (value.abs().log2().floor() - DIGITS).exp2();
+                *value = (*value / unit).round() * unit;
             }
             let [lower, upper] = self.model.column_bounds[column];
             *value = value.max(lower).min(upper);
@@ -96,6 +143,9 @@ impl LinearSearch {
     /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved, unscaled.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<Search, Failure> {
         lp.forget()?;
+        if let Some(start) = &self.start {
+            lp.set_start(start)?;
+        }
         let outcome = lp.solve()?;
         match outcome {
             Outcome::Optimal => {}
@@ -107,10 +157,15 @@ impl LinearSearch {
             Outcome::Unbounded => return Err(Failure::Unbounded),
             Outcome::UnboundedOrInfeasible => return Err(self.tell_apart(lp)?),
         }
+        self.read(lp, outcome == Outcome::Optimal, scale)
+    }
+
+    /// Reads the point and tidies it.
+    fn read(&mut self, lp: &Lp, finished: bool, scale: f64) -> Result<Search, Failure> {
         let bound = if self.is_whole() { lp.bound()? } else { lp.objective() } / scale;
         lp.read_point(&mut self.point)?;
         self.tidy();
-        Ok(Search { finished: outcome == Outcome::Optimal, bound, scale })
+        Ok(Search { finished, bound, scale })
     }
 
     /// A column that counts as whole at 1e-6 may carry 1 unit through a coefficient of 1e6, and rounding
@@ -143,9 +198,7 @@ impl LinearSearch {
     }
 
     fn solve_with(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
-        let scale = self.price(costs);
-        lp.set_costs(0, &self.costs)?;
-        lp.set_objective(false, self.model.offset * scale)?;
+        let scale = self.load(lp, costs)?;
         let mut found = self.search(lp, scale)?;
         match self.model.check(&self.point.value) {
             Ok(()) => {}
@@ -199,10 +252,7 @@ impl LinearSearch {
 
 impl Solver for LinearSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        let mut lp = match self.lp.take() {
-            Some(lp) => lp,
-            None => Self::build(&self.model, &self.limits)?,
-        };
+        let mut lp = self.take_lp()?;
         let mut answer = self.solve_with(&mut lp, costs);
         if matches!(answer, Err(Failure::Engine(_))) && !self.is_whole() {
             lp = Self::build(&self.model, &self.limits)?;
@@ -212,6 +262,19 @@ impl Solver for LinearSearch {
         self.lp = answer.is_ok().then_some(lp);
         answer
     }
+
+    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        if self.is_whole() && self.limits.gap > 0.0 { self.solve(costs) } else { self.resume(costs, memory) }
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        self.prove_again(costs, memory)
+    }
+}
+
+/// Whether presolve is worth its time.
+fn is_large(model: &Model, lp: &Lp) -> bool {
+    lp.num_entries() > SMALL[usize::from(model.integer.contains(&true))]
 }
 
 /// The power of two that brings the greatest cost to between [`GREATEST`] and half of it.

@@ -134,7 +134,7 @@ impl Branching {
 
     /// Edges and sets to consider, with their values.
     fn candidates(&mut self, master: &mut Master, between: &[(f64, Vec<u32>)]) -> Result<Vec<(At, f64)>, Failure> {
-        let mut candidates = fractional_edges(&master.point.value);
+        let mut candidates = fractional_edges(master.values());
         for set in halfway_sets(between) {
             let place = match self.places.get(&set) {
                 Some(place) => *place,

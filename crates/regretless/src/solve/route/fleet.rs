@@ -1,5 +1,8 @@
 //! Who is served by what, and which loads a vehicle carries.
 
+use crate::solve::Failure;
+use crate::solve::tour::edges::check_costs;
+
 /// Share of the capacity that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -20,6 +23,14 @@ impl Fleet {
     /// Number of nodes with the depot.
     pub fn nodes(&self) -> usize {
         self.demands.len()
+    }
+
+    /// Checks that there is someone to serve and a cost for every edge.
+    pub(super) fn check(&self, costs: &[f64]) -> Result<(), Failure> {
+        if self.nodes() < 2 {
+            return Err(Failure::Infeasible);
+        }
+        check_costs(self.nodes(), costs)
     }
 
     /// Fewest vehicles that carry a load, if it could be split at will; at least one.

@@ -7,16 +7,20 @@
 //!
 //! * `start`, `ring`: good routes. `master`: the linear relaxation. `rows`: its inequalities.
 //! * `support`, `separate`: how violated ones are found.
-//! * `tree`, `branch`: the search. `best`: when it may give up a part.
+//! * `tree`, `branch`: the search. `best`: what it has found.
+//! * `relax`: the relaxation as an end in itself.
 
-use super::tour::edges::{Distances, edge_index, num_edges};
-use super::{Failure, Limits, Solution, Solver, Status};
+use super::cutting::Verdict;
+use super::proof::Rules;
+use super::tour::edges::{Distances, edge_index};
+use super::{Failure, Limits, Solution, Solver};
 use crate::decision::Decision;
 
 mod best;
 mod branch;
 mod fleet;
 mod master;
+mod relax;
 mod ring;
 mod rows;
 mod separate;
@@ -25,11 +29,12 @@ mod support;
 mod tree;
 
 pub use fleet::Fleet;
+pub use relax::RouteRelaxation;
 
-use best::{Best, Rules};
+use best::Best;
 use master::Master;
 use start::Start;
-use tree::{Task, Tree, Verdict};
+use tree::{Task, Tree};
 
 /// The exact solver for vehicle routes.
 #[derive(Debug, Clone)]
@@ -48,13 +53,14 @@ impl RouteCut {
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        let rules = Rules::new(&self.distances, self.limits);
+        // Routes have up to twice as many edges as nodes.
+        let noise = 2.0 * self.distances.noise();
+        let rules = Rules { noise, ..Rules::new(&self.distances, self.limits) };
         let mut best = Best::none();
         if let Some(routes) = Start::new(&self.fleet, &self.distances).search(nodes * nodes / 3) {
             best.offer(uses(nodes, &routes), costs, &rules);
         }
-        let noise = self.distances.noise();
-        let task = Task { fleet: &self.fleet, costs, rules, noise, most_nodes: self.limits.nodes };
+        let task = Task { fleet: &self.fleet, costs, rules };
         let master = Master::new(&self.fleet, &self.distances)?;
         let verdict = Tree::new(task, master).run(&mut best)?;
         self.answer(best, &rules, &verdict)
@@ -66,16 +72,8 @@ impl RouteCut {
             let nodes = self.limits.nodes;
             return Err(if verdict.complete { Failure::Infeasible } else { Failure::LimitReached { nodes } });
         }
-        let objective = best.cost;
         let decision = Decision::from_entries(best.uses);
-        if rules.proves(verdict.floor, objective) {
-            return Ok(Solution::optimal(decision, objective));
-        }
-        let bound = (verdict.floor - self.distances.noise()).min(objective);
-        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = verdict.complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Ok(Solution { decision, objective, bound, status })
+        Ok(rules.answer(decision, best.cost, (verdict.floor, verdict.complete)))
     }
 }
 
@@ -98,14 +96,7 @@ fn uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
 
 impl Solver for RouteCut {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        let nodes = self.fleet.nodes();
-        if nodes < 2 {
-            return Err(Failure::Infeasible);
-        }
-        if costs.len() != num_edges(nodes) {
-            let (found, right) = (costs.len(), num_edges(nodes));
-            return Err(Failure::Engine(format!("{found} costs for the {right} edges of {nodes} nodes")));
-        }
+        self.fleet.check(costs)?;
         self.run(costs)
     }
 }

@@ -11,8 +11,7 @@
 //! As customers have degree 2, x(δ(S))/2 is |S| − x(E(S)), and with R the other customers also
 //! |R| − x(E(R)) + x(0:S)/2 − x(0:R)/2; the form with fewer entries is taken.
 
-/// The two nodes an edge joins, the lower first.
-pub(super) type Ends = [u32; 2];
+pub(super) use crate::solve::cutting::Ends;
 
 /// A row: least and greatest value of a sum over columns.
 #[derive(Debug, Clone, PartialEq)]

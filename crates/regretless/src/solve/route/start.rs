@@ -29,6 +29,8 @@ pub(super) struct Start<'a> {
     near: Vec<Vec<u32>>,
     /// A typical difference between good and bad edges.
     spread: f64,
+    /// Gains below this may be rounding: a search that took them could go in circles.
+    least: f64,
     stream: Stream,
 }
 
@@ -50,7 +52,8 @@ impl<'a> Start<'a> {
         });
         let near = near.collect();
         let spread = if spread > 0.0 { spread } else { distances.scale().max(1e-300) };
-        Self { fleet, table, near, spread, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
+        let least = (1e-9 * spread).max(1e-14 * distances.scale());
+        Self { fleet, table, near, spread, least, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
     }
 
     /// The best routes after this many kicks, if any were found.
@@ -177,13 +180,12 @@ impl<'a> Start<'a> {
     /// Makes a change if it is an improvement.
     fn try_change(&self, ring: &mut Ring, change: Change, buffer: &mut Vec<u32>) -> bool {
         let gain = change.gain(&ring.order, |i, j| self.between(i, j));
-        let least = 1e-9 * self.spread;
-        if gain + ring.penalty <= least {
+        if gain + ring.penalty <= self.least {
             return false;
         }
         change.write(&ring.order, buffer);
         let penalty = self.penalty(buffer);
-        if gain + ring.penalty - penalty <= least {
+        if gain + ring.penalty - penalty <= self.least {
             return false;
         }
         change.ends(ring.order.len()).into_iter().for_each(|place| ring.wake(ring.order[place]));

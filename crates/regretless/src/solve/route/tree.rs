@@ -8,47 +8,34 @@
 
 use std::rc::Rc;
 
-use super::best::{Best, Rules};
+use super::best::Best;
 use super::branch::{Branching, Decided};
 use super::fleet::Fleet;
-use super::master::{Master, Snapshot};
+use super::master::Master;
 use super::separate::Separator;
 use super::support::Support;
 use crate::solve::Failure;
+use crate::solve::cutting::{Tail, Verdict, Waiting};
 use crate::solve::highs::Outcome;
+use crate::solve::proof::Rules;
 use crate::solve::tour::edges::edge_index;
+
+/// Share of what is left, or of a twentieth of the objective, that a round of cuts should gain.
+const LITTLE: f64 = 0.02;
+/// Rounds in a row that may gain less.
+const PATIENCE: u32 = 3;
 
 /// What the search works on.
 pub(super) struct Task<'a> {
     pub(super) fleet: &'a Fleet,
     pub(super) costs: &'a [f64],
     pub(super) rules: Rules,
-    pub(super) noise: f64,
-    pub(super) most_nodes: u64,
-}
-
-/// A node that waits.
-#[derive(Debug)]
-struct Open {
-    bound: f64,
-    /// Nodes made before this one: ties go to the youngest.
-    age: u64,
-    decided: Rc<Decided>,
-    basis: Option<Rc<Snapshot>>,
 }
 
 /// How a node ended.
 enum End {
     Closed,
     Split { bound: f64 },
-}
-
-/// How a search ended.
-pub(super) struct Verdict {
-    /// Nothing that was not found costs less than this.
-    pub(super) floor: f64,
-    /// Whether nothing was left open.
-    pub(super) complete: bool,
 }
 
 /// The search.
@@ -61,9 +48,7 @@ pub(super) struct Tree<'a> {
     reduced: Vec<f64>,
     /// Bound and reduced costs at the root.
     root: (f64, Vec<f64>),
-    waiting: Vec<Open>,
-    floor: f64,
-    born: u64,
+    waiting: Waiting<Decided>,
 }
 
 impl<'a> Tree<'a> {
@@ -76,22 +61,20 @@ impl<'a> Tree<'a> {
             branching: Branching::default(),
             reduced: Vec::new(),
             root: (f64::NEG_INFINITY, Vec::new()),
-            waiting: Vec::new(),
-            floor: f64::INFINITY,
-            born: 0,
+            waiting: Waiting::default(),
         }
     }
 
     /// Searches all nodes or up to the limit, which does not count the root.
     pub(super) fn run(mut self, best: &mut Best) -> Result<Verdict, Failure> {
         let Some(mut bound) = self.solve_root(best)? else {
-            return Ok(Verdict { floor: self.floor, complete: true });
+            return Ok(self.waiting.finished());
         };
-        if self.task.most_nodes == 0 {
-            return Ok(self.stopped(bound));
+        if self.task.rules.limits.nodes == 0 {
+            return Ok(self.waiting.stopped(bound));
         }
         let mut present = self.branch(bound, None, best)?;
-        for _ in 0..self.task.most_nodes {
+        for _ in 0..self.task.rules.limits.nodes {
             match self.explore(bound, best)? {
                 End::Split { bound: raised } => {
                     bound = raised.max(bound);
@@ -99,11 +82,11 @@ impl<'a> Tree<'a> {
                 }
                 End::Closed => match self.next(best)? {
                     Some((decided, raised)) => (present, bound) = (decided, raised),
-                    None => return Ok(Verdict { floor: self.floor, complete: true }),
+                    None => return Ok(self.waiting.finished()),
                 },
             }
         }
-        Ok(self.stopped(bound))
+        Ok(self.waiting.stopped(bound))
     }
 
     /// Solves the root twice: with all edges, and with those that better routes can use. Returns its bound
@@ -118,25 +101,9 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What is known when the present node and all that wait are left open.
-    fn stopped(&self, bound: f64) -> Verdict {
-        let open = self.waiting.iter().map(|open| open.bound).fold(bound, f64::min);
-        Verdict { floor: self.floor.min(open), complete: false }
-    }
-
     /// Goes to the waiting node with the lowest bound.
     fn next(&mut self, best: &Best) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
-        let lowest = |a: &Open, b: &Open| a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age));
-        let Some(place) = (0..self.waiting.len()).min_by(|a, b| lowest(&self.waiting[*a], &self.waiting[*b])) else {
-            return Ok(None);
-        };
-        let open = self.waiting.swap_remove(place);
-        if open.bound > best.level {
-            // The lowest of all that wait: none of them is of interest.
-            self.floor = self.floor.min(open.bound);
-            self.waiting.clear();
-            return Ok(None);
-        }
+        let Some(open) = self.waiting.next(best.level) else { return Ok(None) };
         self.master.release()?;
         open.decided.apply(&mut self.master)?;
         if let Some(basis) = &open.basis {
@@ -148,7 +115,7 @@ impl<'a> Tree<'a> {
     /// Solves and cuts the present node.
     fn explore(&mut self, inherited: f64, best: &mut Best) -> Result<End, Failure> {
         self.master.stop_above(best.level)?;
-        let mut tail = Tail::new(inherited);
+        let mut tail = Tail::new(inherited, PATIENCE);
         loop {
             match self.master.solve()? {
                 Outcome::Optimal => {}
@@ -168,10 +135,12 @@ impl<'a> Tree<'a> {
             if self.master.objective() > best.level && self.is_hopeless(best) {
                 return Ok(End::Closed);
             }
-            self.support.fill(self.task.fleet.nodes(), &self.master.edges, &self.master.point.value);
+            self.support.fill(self.task.fleet.nodes(), &self.master.edges, self.master.values());
             let cuts = self.separator.find(&self.support, self.task.fleet);
             let needed = self.support.is_whole();
-            if cuts.is_empty() || (!needed && tail.is_flat(self.master.objective(), best.level)) {
+            let objective = self.master.objective();
+            let little = LITTLE * (best.level - objective).min(0.05 * objective.abs());
+            if cuts.is_empty() || (!needed && tail.is_flat(objective, little)) {
                 return self.finish(best);
             }
             self.master.add_cuts(&cuts)?;
@@ -183,7 +152,7 @@ impl<'a> Tree<'a> {
         let bound = self.master.bound(&mut self.reduced);
         let hopeless = bound > best.level;
         if hopeless {
-            self.floor = self.floor.min(bound);
+            self.waiting.dropped(bound);
         }
         hopeless
     }
@@ -192,7 +161,7 @@ impl<'a> Tree<'a> {
     fn finish(&mut self, best: &mut Best) -> Result<End, Failure> {
         let bound = self.master.bound(&mut self.reduced);
         if bound > best.level {
-            self.floor = self.floor.min(bound);
+            self.waiting.dropped(bound);
             return Ok(End::Closed);
         }
         if !self.support.is_whole() {
@@ -203,8 +172,8 @@ impl<'a> Tree<'a> {
         let uses: Vec<(u32, f64)> =
             self.support.edges.iter().map(|(ends, value)| (number(*ends), value.round())).collect();
         let cost: f64 = uses.iter().map(|(edge, times)| times * self.task.costs[*edge as usize]).sum();
-        if bound < cost - 10.0 * self.task.noise {
-            self.floor = self.floor.min(bound);
+        if bound < cost - 5.0 * self.task.rules.noise {
+            self.waiting.dropped(bound);
         }
         if best.offer(uses, self.task.costs, &self.task.rules) {
             self.tighten(best)?;
@@ -218,7 +187,7 @@ impl<'a> Tree<'a> {
         let doomed: Vec<bool> = reduced.iter().map(|reduced| bound + reduced > best.level).collect();
         let gone = self.master.drop_edges(doomed)?;
         let least = reduced.iter().zip(&gone).filter(|(_, gone)| **gone).map(|(reduced, _)| bound + reduced);
-        self.floor = least.fold(self.floor, f64::min);
+        least.for_each(|least| self.waiting.dropped(least));
         let mut gone = gone.into_iter();
         self.root.1.retain(|_| !gone.next().unwrap_or(false));
         self.tighten(best)
@@ -227,12 +196,16 @@ impl<'a> Tree<'a> {
     /// Bounds edges by their reduced costs at the root.
     fn tighten(&mut self, best: &Best) -> Result<(), Failure> {
         let bound = self.root.0;
+        if bound > best.level {
+            // Nothing is left: every node that waits goes by its bound.
+            return Ok(());
+        }
         for (column, reduced) in self.root.1.iter().enumerate() {
             let room = (best.level - bound) / reduced.abs();
             let [lower, upper] = self.master.base[column];
             let steps = room.floor();
             if lower < upper && steps < upper - lower && *reduced != 0.0 {
-                self.floor = self.floor.min(bound + (steps + 1.0) * reduced.abs());
+                self.waiting.dropped(bound + (steps + 1.0) * reduced.abs());
                 let bounds = if *reduced > 0.0 { [lower, lower + steps] } else { [upper - steps, upper] };
                 self.master.base[column] = bounds;
             }
@@ -255,30 +228,8 @@ impl<'a> Tree<'a> {
         };
         let [first, second] =
             split.children.map(|limits| Rc::new(Decided { at: split.at, limits, above: above.cloned() }));
-        self.born += 1;
-        self.waiting.push(Open { bound, age: self.born, decided: second, basis });
+        self.waiting.add(bound, second, basis);
         first.enforce(&mut self.master)?;
         Ok(first)
-    }
-}
-
-/// Notices when rounds of cuts no longer raise the objective.
-#[derive(Debug)]
-struct Tail {
-    last: f64,
-    flat: u32,
-}
-
-impl Tail {
-    fn new(objective: f64) -> Self {
-        Self { last: objective, flat: 0 }
-    }
-
-    /// Whether the last few rounds each closed little of what is left.
-    fn is_flat(&mut self, objective: f64, enough: f64) -> bool {
-        let little = objective - self.last < 0.02 * (enough - objective).min(0.05 * objective.abs());
-        self.flat = if little { self.flat + 1 } else { 0 };
-        self.last = objective;
-        self.flat > 3
     }
 }

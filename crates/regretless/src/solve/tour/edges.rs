@@ -2,6 +2,8 @@
 //!
 //! Edges {i, j} with i < j are numbered in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
 
+use crate::solve::Failure;
+
 /// Number of edges of a complete graph.
 pub fn num_edges(nodes: usize) -> usize {
     nodes * nodes.saturating_sub(1) / 2
@@ -11,6 +13,21 @@ pub fn num_edges(nodes: usize) -> usize {
 pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
     let (i, j) = (one.min(other), one.max(other));
     i * (2 * nodes - i - 1) / 2 + (j - i - 1)
+}
+
+/// Checks that there is one cost per edge.
+///
+/// # Errors
+/// When there are more or fewer.
+pub fn check_costs(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
+    let (found, right) = (costs.len(), num_edges(nodes));
+    let wrong = || Failure::Engine(format!("{found} costs for the {right} edges of {nodes} nodes"));
+    if found == right { Ok(()) } else { Err(wrong()) }
+}
+
+/// Numbers of the edges at a node, by the other end.
+pub fn edges_at(nodes: usize, node: usize) -> impl Iterator<Item = usize> {
+    (0..nodes).filter(move |other| *other != node).map(move |other| edge_index(nodes, node, other))
 }
 
 /// The ends (i < j) of edges whose numbers are given in increasing order.
@@ -53,13 +70,35 @@ impl Distances {
         for i in 0..nodes {
             let (row, below) = rest.split_at(nodes - i - 1);
             self.values[i * nodes + i + 1..][..row.len()].copy_from_slice(row);
-            for (step, cost) in row.iter().enumerate() {
-                self.values[(i + 1 + step) * nodes + i] = *cost;
-            }
             rest = below;
         }
-        self.scale = costs.iter().fold(0.0, |most, cost| cost.abs().max(most));
-        self.grain = GRAINS.into_iter().find(|grain| all_multiples(costs, *grain));
+        self.mirror();
+        self.scale = scale_of(costs);
+        self.grain = Self::grain_of(costs);
+    }
+
+    /// The decimal unit all these costs are multiples of, if there is one.
+    pub(super) fn grain_of(costs: &[f64]) -> Option<f64> {
+        GRAINS.into_iter().find(|grain| all_multiples(costs, *grain))
+    }
+
+    /// The noise of totals under these costs.
+    pub(super) fn noise_of(costs: &[f64], nodes: usize) -> f64 {
+        1e-12 * scale_of(costs) * nodes as f64
+    }
+
+    /// Copies what is above the diagonal below it, tile by tile, so that both stay in cache.
+    fn mirror(&mut self) {
+        let nodes = self.nodes;
+        for rows in (0..nodes).step_by(TILE) {
+            for columns in (rows..nodes).step_by(TILE) {
+                for i in rows..nodes.min(rows + TILE) {
+                    for j in columns.max(i + 1)..nodes.min(columns + TILE) {
+                        self.values[j * nodes + i] = self.values[i * nodes + j];
+                    }
+                }
+            }
+        }
     }
 
     /// Overwrites the table with the reduced costs c_ij − π_i − π_j of another. Tours differ by the
@@ -89,6 +128,19 @@ impl Distances {
     #[inline]
     pub fn row(&self, node: u32) -> &[f64] {
         &self.values[node as usize * self.nodes..][..self.nodes]
+    }
+
+    /// Adds to the cost of the edge between two nodes; scale and grain stay as they were.
+    pub(super) fn add(&mut self, [one, other]: [usize; 2], by: f64) {
+        self.values[one * self.nodes + other] += by;
+        self.values[other * self.nodes + one] += by;
+    }
+
+    /// The root of the mean squared cost.
+    pub(super) fn root_mean_square(&self) -> f64 {
+        let finite = self.values.iter().filter(|cost| cost.is_finite());
+        let (count, total) = finite.fold((0, 0.0), |(count, total), cost| (count + 1, total + cost * cost));
+        (total / f64::from(count.max(1))).sqrt()
     }
 
     /// Largest absolute cost.
@@ -126,6 +178,12 @@ impl Distances {
     }
 }
 
+fn scale_of(costs: &[f64]) -> f64 {
+    costs.iter().fold(0.0, |most, cost| cost.abs().max(most))
+}
+
+/// Rows and columns that are mirrored together.
+const TILE: usize = 32;
 /// Units that costs may be multiples of, coarsest first.
 const GRAINS: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
 
@@ -140,7 +198,7 @@ fn all_multiples(costs: &[f64], grain: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Distances, edge_ends, edge_index, num_edges};
+    use super::{Distances, edge_ends, edge_index, edges_at, num_edges};
 
     #[test]
     fn edge_numbers_run_in_lexicographic_order() {
@@ -152,6 +210,7 @@ mod tests {
             assert_eq!((edge_index(nodes, i, j), edge_index(nodes, j, i)), (number, number));
         }
         assert_eq!(edge_ends(nodes, &[3, 20]).collect::<Vec<_>>(), [(0, 4), (5, 6)]);
+        assert_eq!(edges_at(4, 2).collect::<Vec<_>>(), [1, 3, 5]);
     }
 
     #[test]

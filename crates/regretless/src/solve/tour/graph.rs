@@ -69,6 +69,8 @@ impl Graph {
         self.mate.extend(0..nodes as u32);
         self.in_total = 0;
         self.trail.clear();
+        // A search that ended in a dead end may have left some.
+        self.pending.clear();
         self.ends.iter().flatten().for_each(|node| self.left[*node as usize] += 1);
         self.list_incident();
     }
@@ -104,6 +106,11 @@ impl Graph {
     #[inline]
     pub(super) fn ends(&self, edge: u32) -> [u32; 2] {
         self.ends[edge as usize]
+    }
+
+    /// The edge between two nodes, the lower first, if it is here.
+    pub(super) fn find(&self, ends: [u32; 2]) -> Option<u32> {
+        self.ends.binary_search(&ends).ok().map(|edge| edge as u32)
     }
 
     #[inline]
@@ -259,4 +266,21 @@ impl Graph {
 pub(super) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
     list.clear();
     list.resize(length, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Graph, State};
+
+    #[test]
+    fn what_a_dead_end_leaves_behind_does_not_reach_the_next_graph() {
+        let mut graph = Graph::default();
+        // Node 0 has two edges, which are queued to be in; node 3 has one, which is a dead end.
+        graph.reset(4, [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (1, 3, 1.0)]);
+        assert!(graph.settle_degrees().is_err());
+        let complete = (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j, 1.0)));
+        graph.reset(4, complete);
+        graph.settle_degrees().unwrap();
+        assert!((0..6).all(|edge| graph.state(edge) == State::Free));
+    }
 }

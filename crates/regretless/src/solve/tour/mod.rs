@@ -8,10 +8,11 @@
 //! * [`edges`]: how edges are numbered, costs as a table.
 //! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
 //! * [`candidates`], [`start`], [`local`], [`mod@array`]: good tours.
-//! * `graph`, `sparse_tree`, `search`: the exact search.
+//! * `graph`, `sparse_tree`, `search`: the exact search. `memory`, `plan`: what it keeps of an instance.
 //! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
 
-use super::{Failure, Limits, Solution, Solver, Status};
+use super::memory::Memory;
+use super::{Failure, Limits, Solution, Solver};
 use crate::decision::Decision;
 
 pub mod array;
@@ -22,7 +23,9 @@ pub mod cut;
 pub mod edges;
 mod graph;
 pub mod local;
+mod memory;
 pub mod one_tree;
+mod plan;
 mod search;
 pub mod sparse_ascent;
 mod sparse_tree;
@@ -33,6 +36,7 @@ use candidates::Candidates;
 use edges::{Distances, edge_index, num_edges};
 use local::LocalSearch;
 use one_tree::OneTree;
+use plan::Plan;
 use search::{Incumbent, Rules, Search, Task};
 use sparse_ascent::SparseAscent;
 use start::Greedy;
@@ -166,24 +170,42 @@ impl TourSearch {
     }
 
     fn run(&mut self, costs: &[f64]) -> Solution {
-        self.distances.fill(self.nodes, costs);
-        let rules = Rules::new(&self.distances, self.limits);
+        let rules = self.load(costs);
         self.first_tour(costs, &rules);
         let bound = self.raise_root();
-        if bound > self.best.level {
-            return self.answer(bound, true);
-        }
-        if self.tree.is_tour() {
-            self.offer_tree(costs, &rules);
-            return self.answer(f64::INFINITY, true);
+        if let Some(floor) = self.closed(bound, costs, &rules) {
+            return self.answer(floor, true);
         }
         self.better_tour(costs, &rules);
+        self.search((costs, rules), bound, None)
+    }
+
+    fn load(&mut self, costs: &[f64]) -> Rules {
+        self.distances.fill(self.nodes, costs);
+        Rules::new(&self.distances, self.limits)
+    }
+
+    /// What all other tours cost at least, if the bound of the present tree, or that tree itself, ends it.
+    fn closed(&mut self, bound: f64, costs: &[f64], rules: &Rules) -> Option<f64> {
+        self.search.plan.clear();
+        if bound > self.best.level {
+            return Some(bound);
+        }
+        self.tree.is_tour().then(|| {
+            self.offer_tree(costs, rules);
+            f64::INFINITY
+        })
+    }
+
+    /// Searches what the bound of the root leaves open, along the tree of an earlier search if there is one.
+    fn search(&mut self, (costs, rules): (&[f64], Rules), bound: f64, guide: Option<&Plan>) -> Solution {
         if bound > self.best.level {
             return self.answer(bound, true);
         }
         let dropped = self.keep_survivors(bound);
         self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
-        let (floor, complete) = self.search.run(&Task { costs, rules, bound }, &mut self.best);
+        let task = Task { costs, rules, bound, guide, strict: false };
+        let (floor, complete) = self.search.run(&task, &mut self.best);
         self.answer(floor.min(dropped), complete)
     }
 
@@ -191,22 +213,34 @@ impl TourSearch {
     fn answer(&mut self, floor: f64, complete: bool) -> Solution {
         let objective = self.best.cost;
         let decision = Decision::choosing(self.best.edges.drain(..));
-        let noise = self.distances.noise();
-        let exact = Rules::new(&self.distances, Limits { gap: 0.0, ..self.limits });
-        let close = floor > exact.level(objective);
-        if close {
-            return Solution::optimal(decision, objective);
-        }
-        let bound = (floor - noise).min(objective);
-        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound, status }
+        Rules::new(&self.distances, self.limits).answer(decision, objective, (floor, complete))
     }
 }
 
-impl Solver for TourSearch {
+/// Good tours without a search for the best: what [`TourSearch`] knows before it begins to branch.
+#[derive(Debug, Clone, Default)]
+pub struct TourLocal(TourSearch);
+
+impl TourLocal {
+    /// An engine for tours through this many nodes, at least 3.
+    pub fn new(nodes: usize, limits: Limits) -> Self {
+        Self(TourSearch::new(nodes, limits))
+    }
+}
+
+impl Solver for TourLocal {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.0.check(costs)?;
+        let rules = self.0.load(costs);
+        self.0.first_tour(costs, &rules);
+        let bound = self.0.raise_root();
+        self.0.better_tour(costs, &rules);
+        Ok(self.0.answer(bound, false))
+    }
+}
+
+impl TourSearch {
+    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
@@ -214,6 +248,23 @@ impl Solver for TourSearch {
             let (found, right) = (costs.len(), num_edges(self.nodes));
             return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
         }
+        Ok(())
+    }
+}
+
+impl Solver for TourSearch {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.check(costs)?;
         Ok(self.run(costs))
+    }
+
+    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        self.check(costs)?;
+        Ok(if self.limits.gap > 0.0 { self.run(costs) } else { self.search_again(costs, memory) })
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        self.check(costs).ok()?;
+        self.prove_again(costs, memory)
     }
 }

@@ -8,13 +8,14 @@
 //! Only what cannot beat the best tour is dropped: a subtree goes when its bound is above the
 //! *level*, the cost of the best tour less rounding noise; if all costs are multiples of a decimal
 //! unit, less one unit but for noise. Tours that differ by less than the noise count as equal, and of equal tours the first
-//! one found stays; the order of search is fixed by the costs.
+//! one found stays; the order of search is fixed by the costs, or by the [`Plan`] of an earlier search.
 
 use super::ascent::{Ascent, Goal};
-use super::edges::{Distances, edge_index};
+use super::edges::edge_index;
 use super::graph::{DeadEnd, Graph, State};
+use super::plan::{Hint, Origin, Plan};
 use super::sparse_tree::{Findings, Pair, SparseTree};
-use crate::solve::Limits;
+pub(super) use crate::solve::proof::Rules;
 
 /// The best tour known and what a better one must cost.
 #[derive(Debug, Clone, Default)]
@@ -39,27 +40,6 @@ impl Incumbent {
     }
 }
 
-/// When a subtree may be dropped.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
-    noise: f64,
-    grain: Option<f64>,
-    limits: Limits,
-}
-
-impl Rules {
-    pub(super) fn new(distances: &Distances, limits: Limits) -> Self {
-        Self { noise: distances.noise(), grain: distances.grain(), limits }
-    }
-
-    /// No tour that beats one of this cost has a bound above the level.
-    pub(super) fn level(&self, cost: f64) -> f64 {
-        let exact = cost - self.grain.map_or(self.noise, |grain| (grain - 2.0 * self.noise).max(self.noise));
-        // Noise is taken off again before a bound is reported.
-        if self.limits.gap > 0.0 { exact.min(cost - self.limits.gap * cost.abs() + self.noise) } else { exact }
-    }
-}
-
 /// Steps of the ascent in a node of the search tree.
 const NODE_STEPS: usize = 10;
 
@@ -74,6 +54,8 @@ pub(super) struct Search {
     frames: Vec<Frame>,
     saved: Vec<f64>,
     tour: Vec<u32>,
+    /// What the search did.
+    pub(super) plan: Plan,
 }
 
 /// A branching whose second child is still to come.
@@ -82,6 +64,9 @@ struct Frame {
     mark: usize,
     edge: u32,
     bound: f64,
+    /// Where the branching stands in the plan that is written and in that which is followed.
+    origin: Hint,
+    hint: Hint,
 }
 
 /// What became of a node.
@@ -90,12 +75,35 @@ enum Outcome {
     Branch { edge: u32, bound: f64 },
 }
 
+/// A node about to be explored.
+#[derive(Clone, Copy)]
+struct Entry {
+    bound: f64,
+    origin: Origin,
+    hint: Hint,
+}
+
 /// What a search works on.
 pub(super) struct Task<'a> {
     pub(super) costs: &'a [f64],
     pub(super) rules: Rules,
     /// Bound of the root.
     pub(super) bound: f64,
+    /// A tree to follow.
+    pub(super) guide: Option<&'a Plan>,
+    /// Whether the search ends where the guide does not lead on.
+    pub(super) strict: bool,
+}
+
+impl Task<'_> {
+    fn child(&self, hint: Hint, side: usize) -> Hint {
+        self.guide.map_or(Hint::NONE, |guide| guide.child(hint, side))
+    }
+
+    /// Whether the guide leaves a node alone: it is not in there, or a leaf that should have been closed.
+    fn is_lost(&self, hint: Hint) -> bool {
+        self.strict && self.guide.is_none_or(|guide| !guide.branches(hint))
+    }
 }
 
 impl Search {
@@ -113,44 +121,70 @@ impl Search {
         self.multipliers.clear();
         self.multipliers.extend_from_slice(multipliers);
         self.findings.floor = f64::INFINITY;
+        self.plan.clear();
     }
 
     /// Searches the whole tree or up to the limit. Returns the bound on all tours that were dropped
     /// or left open, infinite when there are none, and whether the search was complete.
     pub(super) fn run(&mut self, task: &Task, best: &mut Incumbent) -> (f64, bool) {
         let mut alive = self.graph.settle_degrees();
-        let mut bound = task.bound;
+        let root = task.guide.map_or(Hint::NONE, Plan::root);
+        let mut entry = Entry { bound: task.bound, origin: Origin::ROOT, hint: root };
         let mut nodes = 0;
         loop {
             if alive.is_ok() {
                 if nodes >= task.rules.limits.nodes {
-                    return (self.frames.iter().fold(self.findings.floor.min(bound), |low, f| low.min(f.bound)), false);
+                    return (self.open_floor(entry.bound), false);
                 }
                 nodes += 1;
-                if let Outcome::Branch { edge, bound: raised } = self.explore(task, best) {
-                    bound = raised.max(bound);
-                    self.frames.push(Frame { mark: self.graph.mark(), edge, bound });
+                let outcome = self.explore(task, best, &mut entry.hint);
+                let origin = self.write_down(entry.origin, &outcome);
+                if let Outcome::Branch { edge, bound } = outcome {
+                    if task.is_lost(entry.hint) {
+                        return (self.open_floor(entry.bound), false);
+                    }
+                    let bound = bound.max(entry.bound);
+                    self.frames.push(Frame { mark: self.graph.mark(), edge, bound, origin, hint: entry.hint });
                     self.saved.extend_from_slice(&self.multipliers);
+                    let origin = Origin { parent: origin, side: 0 };
+                    entry = Entry { bound, origin, hint: task.child(entry.hint, 0) };
                     alive = self.graph.decide(edge, State::Out);
                     continue;
                 }
             }
             match self.next_child(best) {
-                Some((child, raised)) => (alive, bound) = (child, raised),
+                Some((child, frame)) => {
+                    let origin = Origin { parent: frame.origin, side: 1 };
+                    entry = Entry { bound: frame.bound, origin, hint: task.child(frame.hint, 1) };
+                    alive = child;
+                }
                 None => return (self.findings.floor, true),
             }
         }
     }
 
+    /// The least bound of what was dropped, of a node and of what waits above it.
+    fn open_floor(&self, bound: f64) -> f64 {
+        self.frames.iter().fold(self.findings.floor.min(bound), |low, frame| low.min(frame.bound))
+    }
+
+    fn write_down(&mut self, origin: Origin, outcome: &Outcome) -> Hint {
+        let branch = match outcome {
+            Outcome::Closed => None,
+            Outcome::Branch { edge, .. } => Some(self.graph.ends(*edge)),
+        };
+        self.plan.add(origin, branch, &self.multipliers)
+    }
+
     /// Goes back to the last branching that may still hold a better tour and enters its other side.
-    fn next_child(&mut self, best: &Incumbent) -> Option<(Result<(), DeadEnd>, f64)> {
+    fn next_child(&mut self, best: &Incumbent) -> Option<(Result<(), DeadEnd>, Frame)> {
         while let Some(frame) = self.frames.pop() {
             let from = self.saved.len() - self.multipliers.len();
             self.multipliers.copy_from_slice(&self.saved[from..]);
             self.saved.truncate(from);
             self.graph.undo_to(frame.mark);
             if frame.bound <= best.level {
-                return Some((self.graph.decide(frame.edge, State::In), frame.bound));
+                return Some((self.graph.decide(frame.edge, State::In), frame));
             }
             self.findings.floor = self.findings.floor.min(frame.bound);
         }
@@ -158,13 +192,14 @@ impl Search {
     }
 
     /// Bounds a node, again after every decision that reduced costs allow.
-    fn explore(&mut self, task: &Task, best: &mut Incumbent) -> Outcome {
+    fn explore(&mut self, task: &Task, best: &mut Incumbent, hint: &mut Hint) -> Outcome {
+        self.take_hint(task, hint);
         loop {
             if self.graph.is_complete() {
                 self.offer_chosen(task, best);
                 return Outcome::Closed;
             }
-            let bound = self.raise(best);
+            let bound = self.bound(task, best, *hint);
             if bound > best.level {
                 self.findings.floor = self.findings.floor.min(bound);
                 return Outcome::Closed;
@@ -175,12 +210,34 @@ impl Search {
             }
             self.tree.find(&self.graph, bound, best.level, &mut self.findings);
             if self.findings.decided.is_empty() {
-                return self.branch(bound);
+                let edge = task.guide.and_then(|guide| guide.open_edge(*hint, &self.graph));
+                if edge.is_none() && self.take_hint(task, hint) {
+                    continue;
+                }
+                return self.branch(bound, edge);
             }
             if self.apply_findings().is_err() {
                 return Outcome::Closed;
             }
         }
+    }
+
+    /// Goes down the guide by what is decided and takes up the multipliers there; `true` if that led further.
+    fn take_hint(&mut self, task: &Task, hint: &mut Hint) -> bool {
+        let Some(guide) = task.guide.filter(|_| !hint.is_none()) else { return false };
+        let before = std::mem::replace(hint, guide.descend(*hint, &self.graph));
+        if let Some(known) = guide.multipliers(*hint, self.multipliers.len()) {
+            self.multipliers.copy_from_slice(known);
+        }
+        before != *hint && !hint.is_none()
+    }
+
+    /// The bound of a node: by one tree where the guide branched, or where its multipliers are good enough.
+    fn bound(&mut self, task: &Task, best: &Incumbent, hint: Hint) -> f64 {
+        let Some(guide) = task.guide.filter(|_| task.strict || !hint.is_none()) else { return self.raise(best) };
+        let bound = self.tree.grow(&self.graph, &self.multipliers);
+        let enough = bound > best.level || task.strict || guide.branches(hint);
+        if enough { bound } else { self.raise(best) }
     }
 
     /// Raises the bound; the best multipliers and their tree are left in place.
@@ -198,8 +255,8 @@ impl Search {
         Ok(())
     }
 
-    fn branch(&self, bound: f64) -> Outcome {
-        match self.tree.branching_edge(&self.graph) {
+    fn branch(&self, bound: f64, edge: Option<u32>) -> Outcome {
+        match edge.or_else(|| self.tree.branching_edge(&self.graph)) {
             Some(edge) => Outcome::Branch { edge, bound },
             // Degrees sum to 2n: without a node above two the tree is a tour, which was dealt with.
             None => Outcome::Closed,
@@ -254,7 +311,7 @@ mod tests {
         let mut search = Search::default();
         let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
         search.reset(nodes, pairs.map(|(i, j)| (i, j, distances.between(i, j))), &vec![0.0; nodes]);
-        let task = Task { costs, rules, bound: f64::NEG_INFINITY };
+        let task = Task { costs, rules, bound: f64::NEG_INFINITY, guide: None, strict: false };
         let (floor, complete) = search.run(&task, &mut best);
         assert!(complete && floor > best.level);
         best.cost

@@ -14,6 +14,8 @@ use crate::lanes::{LANES, Lane, QUARTER};
 use crate::parallel::Threads;
 use crate::predict::Network;
 use crate::train::engine::Passed;
+use crate::train::engine::Standing;
+use crate::train::optimizer::Moments;
 
 /// Numbers per step below which one thread is faster than several that wait for each other.
 const WORTH_SHARING: usize = 40_000;
@@ -375,4 +377,41 @@ impl Engine for Fused<'_> {
         }
         self.network
     }
+
+    fn standing(&mut self) -> Standing {
+        let State { tiles, moments, gram, steps } = &self.state;
+        Standing {
+            parameters: flat(tiles),
+            kept: self.kept.as_deref().map(flat),
+            moments: Moments { steps: *steps, mean: flat(moments), square: Vec::new() },
+            pool: None,
+            sums: gram.clone(),
+        }
+    }
+
+    fn restore(&mut self, standing: Standing) -> bool {
+        let State { tiles, moments, gram, .. } = &self.state;
+        let kept = standing.kept.as_ref().is_none_or(|kept| 2 * kept.len() == LANES * tiles.len());
+        let sizes = [standing.parameters.len(), standing.moments.mean.len(), standing.sums.len()];
+        if sizes != [LANES * tiles.len(), LANES * moments.len(), gram.len()] || !kept {
+            return false;
+        }
+        self.kept = standing.kept.map(|kept| lanes(&kept));
+        self.state = State {
+            tiles: lanes(&standing.parameters),
+            moments: lanes(&standing.moments.mean),
+            gram: standing.sums,
+            steps: standing.moments.steps,
+        };
+        true
+    }
+}
+
+/// Lanes one after the other, as a checkpoint holds them.
+fn flat(lanes: &[Lane]) -> Vec<f32> {
+    lanes.iter().flat_map(|lane| lane.0).collect()
+}
+
+fn lanes(flat: &[f32]) -> Vec<Lane> {
+    flat.chunks_exact(LANES).map(|lane| Lane(std::array::from_fn(|at| lane[at]))).collect()
 }

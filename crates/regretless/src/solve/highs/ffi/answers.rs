@@ -85,6 +85,21 @@ impl Raw {
         Ok(members)
     }
 
+    /// Solves `Bᵀ y = right`, dense over the members of the basis and the rows of the model.
+    pub(in crate::solve::highs) fn transpose_solve(&mut self, right: &[f64], out: &mut Vec<f64>) -> Called {
+        if right.len() != self.num_rows() {
+            return misfit("numbers for members of a basis", right.len(), self.num_rows());
+        }
+        out.clear();
+        out.resize(self.num_rows(), 0.0);
+        // SAFETY: both vectors have one place per row, which is the size of a basis; null pointers say that no
+        // sparse form is wanted; HiGHS refuses a model without a factor.
+        called("solve for duals; is there a basis?", unsafe {
+            let (count, index) = (ptr::null_mut(), ptr::null_mut());
+            c::Highs_getBasisTransposeSolve(self.pointer(), right.as_ptr(), out.as_mut_ptr(), count, index)
+        })
+    }
+
     /// Row of `B⁻¹`, dense over the rows of the model.
     pub(in crate::solve::highs) fn inverse_row(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
         out.clear();

@@ -235,6 +235,12 @@ impl Raw {
         called("forget the last solve", unsafe { c::Highs_clearSolver(self.pointer()) })
     }
 
+    /// Forgets the model too; options stay.
+    pub(super) fn clear_model(&mut self) -> Called {
+        // SAFETY: live object.
+        called("forget the model", unsafe { c::Highs_clearModel(self.pointer()) })
+    }
+
     /// A point to start a search over whole numbers from.
     pub(super) fn set_start(&mut self, values: &[f64]) -> Called {
         if values.len() != self.num_columns() {

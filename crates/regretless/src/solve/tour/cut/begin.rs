@@ -3,10 +3,12 @@
 use super::master::Ends;
 use super::round::tour_of;
 use super::support::TINY;
+use crate::solve::Solution;
 use crate::solve::tour::ascent::Goal;
 use crate::solve::tour::candidates::Candidates;
 use crate::solve::tour::edges::{Distances, edge_index};
 use crate::solve::tour::local::LocalSearch;
+use crate::solve::tour::memory::TourMemory;
 use crate::solve::tour::one_tree::OneTree;
 use crate::solve::tour::search::{Incumbent, Rules};
 use crate::solve::tour::sparse_ascent::SparseAscent;
@@ -44,6 +46,22 @@ impl Beginning {
         self.raise(Goal { target: 0.0, enough: f64::INFINITY, steps, pace: 0.5, patience: 3 });
         self.find_cheap_tour();
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+    }
+
+    /// Takes over costs, and tour and multipliers of earlier costs of the same instance; improves the tour.
+    pub(super) fn resume(&mut self, costs: &[f64], known: &TourMemory) {
+        self.order = known.order();
+        self.distances.fill(self.order.len(), costs);
+        self.multipliers.clear();
+        self.multipliers.extend_from_slice(&known.multipliers);
+        self.look_by(&known.multipliers);
+        self.kick(0);
+    }
+
+    /// The tour in memory, if its multipliers prove it the cheapest under these costs as well.
+    pub(super) fn prove(&mut self, costs: &[f64], known: &TourMemory) -> Option<Solution> {
+        self.distances.fill(known.tour.len(), costs);
+        known.prove((costs, &self.distances), &mut self.tree)
     }
 
     /// The common part of the costs or nothing, whichever gives the higher bound.

@@ -9,16 +9,20 @@
 //! * `cuts`, `support`, `ring`, `blossom`: inequalities and how violated ones are found.
 //! * `root`: the relaxation over all edges. `tree`: the search below it.
 //! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
+//! * `memory`: what is kept of an instance.
 
 use super::edges::num_edges;
+use super::memory::TourMemory;
 use super::search::{Incumbent, Rules};
 use crate::decision::Decision;
+use crate::solve::memory::{Memory, Sample};
 use crate::solve::{Failure, Limits, Solution, Solver, Status};
 
 mod begin;
 mod blossom;
 mod cuts;
 mod master;
+mod memory;
 mod penalty;
 mod price;
 mod range;
@@ -33,6 +37,7 @@ pub use relax::{Relaxed, TourRelaxation};
 
 use begin::Beginning;
 use master::{Ends, Master};
+use memory::{CutMemory, RootMemory};
 use root::{Family, Root};
 use tree::{Task, Tree};
 
@@ -42,11 +47,14 @@ const STEPS: [usize; 2] = [15, 20];
 const EVERY: u64 = 5;
 
 /// The exact solver for larger tours.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct TourCut {
     nodes: usize,
     limits: Limits,
     begin: Beginning,
+    /// Whether the root is to be kept, and what is kept of it.
+    remember: bool,
+    root: Option<RootMemory>,
 }
 
 impl TourCut {
@@ -56,8 +64,9 @@ impl TourCut {
     }
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        let mut best = Incumbent::default();
+        self.root = None;
         self.begin.start(self.nodes, costs, STEPS[0]);
+        let mut best = Incumbent::default();
         let rules = Rules::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         let bound = self.begin.ascend(STEPS[1], best.level);
@@ -70,13 +79,47 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
-        let mut root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        let root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        self.close((costs, rules), best, root)
+    }
+
+    /// The same from tour, multipliers and root of earlier costs of the instance.
+    fn run_from(&mut self, costs: &[f64], known: &CutMemory) -> Result<Solution, Failure> {
+        self.root = None;
+        self.begin.resume(costs, &known.tour);
+        let mut best = Incumbent::default();
+        let rules = Rules::new(&self.begin.distances, self.limits);
+        self.begin.offer(&mut best, costs, &rules);
+        if let Some(root) = &known.root {
+            let root = Root::resume(&self.begin.distances, root, None)?;
+            return self.close((costs, rules), best, root);
+        }
+        let bound = self.begin.ascend(STEPS[0] + STEPS[1], best.level);
+        if bound > best.level {
+            return Ok(self.answer(&mut best, bound, true));
+        }
+        let edges = self.begin.promising_edges();
+        let root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        self.close((costs, rules), best, root)
+    }
+
+    /// Closes the gap between a tour and a root.
+    fn close(
+        &mut self,
+        (costs, rules): (&[f64], Rules),
+        mut best: Incumbent,
+        mut root: Root,
+    ) -> Result<Solution, Failure> {
         let bound = root.tighten(&self.begin.distances, Family::All, best.level)?;
+        if self.remember {
+            self.root = RootMemory::of(&root, &self.begin.distances);
+            self.begin.multipliers = root.prices.even_potentials();
+        }
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
         self.begin.look_by(&root.prices.even_potentials());
-        self.begin.round(&root.master.edges, &root.master.point.value, self.nodes / 4);
+        self.begin.round(&root.master.edges, root.master.values(), self.nodes / 4);
         self.begin.kick(self.nodes / 4);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
@@ -87,7 +130,7 @@ impl TourCut {
         let task = Task { distances: &distances, costs, rules, most_nodes: self.limits.nodes };
         let mut late = |solved: u64, master: &Master, best: &mut Incumbent| {
             if solved.is_multiple_of(EVERY) {
-                self.begin.round(&master.edges, &master.point.value, self.nodes / 10);
+                self.begin.round(&master.edges, master.values(), self.nodes / 10);
                 self.begin.offer(best, costs, &rules);
             }
         };
@@ -106,7 +149,7 @@ impl TourCut {
             }
         });
         let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
-        let columns = root.master.edges.iter().zip(&root.master.point.value);
+        let columns = root.master.edges.iter().zip(root.master.values());
         let doomed = columns.map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level).collect();
         root.master.drop_edges(doomed)?;
         // Whatever was left out costs more than the level.
@@ -117,22 +160,12 @@ impl TourCut {
     fn answer(&self, best: &mut Incumbent, floor: f64, complete: bool) -> Solution {
         let objective = best.cost;
         let decision = Decision::choosing(best.edges.drain(..));
-        let distances = &self.begin.distances;
-        let noise = distances.noise();
-        let exact = Rules::new(distances, Limits { gap: 0.0, ..self.limits });
-        if floor > exact.level(objective) {
-            return Solution::optimal(decision, objective);
-        }
-        let bound = (floor - noise).min(objective);
-        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound, status }
+        Rules::new(&self.begin.distances, self.limits).answer(decision, objective, (floor, complete))
     }
 }
 
-impl Solver for TourCut {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+impl TourCut {
+    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
@@ -140,6 +173,43 @@ impl Solver for TourCut {
             let (found, right) = (costs.len(), num_edges(self.nodes));
             return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
         }
+        Ok(())
+    }
+
+    /// Warm where the costs moved little; what fails or ends at a limit that way is done from nothing.
+    fn run_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        let known = memory.take::<CutMemory>().filter(|known| known.tour.fits(self.nodes, costs));
+        let warm = known.and_then(|known| self.run_from(costs, &known).ok());
+        let finished = warm.filter(|warm| warm.status != Status::LimitReached);
+        let solution = finished.map_or_else(|| self.run(costs), Ok)?;
+        let root = self.root.take();
+        let (tour, multipliers) = (solution.decision.indices().into(), self.begin.multipliers.as_slice().into());
+        let (sample, proof) = (Sample::of(costs), root.is_none());
+        let tour = TourMemory { sample, tour, multipliers, plan: None, proof };
+        memory.keep(CutMemory { tour, root });
+        Ok(solution)
+    }
+}
+
+impl Solver for TourCut {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.check(costs)?;
         self.run(costs)
+    }
+
+    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        self.check(costs)?;
+        if self.limits.gap > 0.0 {
+            return self.run(costs);
+        }
+        self.remember = true;
+        let solution = self.run_again(costs, memory);
+        self.remember = false;
+        solution
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        let known = &memory.recall::<CutMemory>()?.tour;
+        known.may_prove(self.nodes, costs).then(|| self.begin.prove(costs, known)).flatten()
     }
 }

@@ -5,9 +5,11 @@
 //! approaches (tight). Edges are priced, so the result holds for the complete graph.
 
 use super::begin::{Beginning, number};
+use super::memory::{RelaxedMemory, RootMemory};
 use super::range::ranges;
 use super::root::{Family, Root};
 use crate::decision::Decision;
+use crate::solve::memory::{Memory, Sample};
 use crate::solve::relax::{Ranger, Ranges, Relaxation, Relaxer};
 use crate::solve::tour::edges::num_edges;
 use crate::solve::{Failure, Solution, Status};
@@ -16,6 +18,10 @@ use crate::solve::{Failure, Solution, Status};
 const STEPS: usize = 8;
 /// Values this close to 0 or 1 are taken for it.
 const ROUNDING: f64 = 1e-9;
+/// Values are rounded to multiples of one over this.
+const DIGITS: f64 = (1_u64 << 32) as f64;
+/// Drift up to which a relaxation starts from the last one.
+const MOST_DRIFT: f64 = 0.12;
 
 /// The cheapest point of a relaxation and what proves it.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +52,38 @@ impl TourRelaxation {
     /// # Errors
     /// When the number of costs is wrong or the engine fails.
     pub fn solve(&mut self, costs: &[f64]) -> Result<Relaxed, Failure> {
+        self.check(costs)?;
         self.solved = None;
+        self.begin.start(self.nodes, costs, STEPS);
+        let edges = self.begin.promising_edges();
+        let begin = &self.begin;
+        let root = Root::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
+        self.finish(root, costs)
+    }
+
+    /// The cheapest point, from that of earlier costs of the same instance.
+    fn solve_from(&mut self, costs: &[f64], known: &RootMemory) -> Result<Relaxed, Failure> {
+        self.begin.distances.fill(self.nodes, costs);
+        let spare = self.solved.take().map(|root| root.master.into_lp());
+        let root = Root::resume(&self.begin.distances, known, spare)?;
+        self.finish(root, costs)
+    }
+
+    fn finish(&mut self, mut root: Root, costs: &[f64]) -> Result<Relaxed, Failure> {
+        let family = match self.kind {
+            Relaxation::Plain => Family::None,
+            Relaxation::Tight => Family::Rings,
+        };
+        let bound = root.tighten(&self.begin.distances, family, f64::INFINITY)?;
+        let decision = decision(&root);
+        let objective = decision.dot(costs);
+        let potentials = root.prices.potential.clone();
+        self.solved = Some(root);
+        let solution = Solution { decision, objective, bound: bound.min(objective), status: Status::Optimal };
+        Ok(Relaxed { solution, potentials })
+    }
+
+    fn check(&self, costs: &[f64]) -> Result<(), Failure> {
         if self.nodes < 3 {
             return Err(Failure::Infeasible);
         }
@@ -54,21 +91,24 @@ impl TourRelaxation {
             let (found, right) = (costs.len(), num_edges(self.nodes));
             return Err(Failure::Engine(format!("{found} costs for the {right} edges of {} nodes", self.nodes)));
         }
-        let family = match self.kind {
-            Relaxation::Plain => Family::None,
-            Relaxation::Tight => Family::Rings,
-        };
-        let begin = &mut self.begin;
-        begin.start(self.nodes, costs, STEPS);
-        let edges = begin.promising_edges();
-        let mut root = Root::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
-        let bound = root.tighten(&begin.distances, family, f64::INFINITY)?;
-        let decision = decision(&root);
-        let objective = decision.dot(costs);
-        let potentials = root.prices.potential.clone();
-        self.solved = Some(root);
-        let solution = Solution { decision, objective, bound: bound.min(objective), status: Status::Optimal };
-        Ok(Relaxed { solution, potentials })
+        Ok(())
+    }
+
+    /// Warm where the costs moved little. Which of several optimal points is found depends on the way: what may not be
+    /// the only one is solved from nothing.
+    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Relaxed, Failure> {
+        self.check(costs)?;
+        let near = |known: &RelaxedMemory| known.root.nodes() == self.nodes && known.sample.drift(costs) <= MOST_DRIFT;
+        let known = memory.take::<RelaxedMemory>().filter(|known| near(known));
+        let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());
+        let warm =
+            warm.filter(|_| self.solved.as_ref().is_some_and(|root| root.is_only_optimum(&self.begin.distances)));
+        let relaxed = warm.map_or_else(|| self.solve(costs), Ok)?;
+        let solved = self.solved.as_ref().and_then(|root| RootMemory::of(root, &self.begin.distances));
+        if let Some(root) = solved {
+            memory.keep(RelaxedMemory { sample: Sample::of(costs), root });
+        }
+        Ok(relaxed)
     }
 
     /// How far each cost may move, alone, while the point solved last stays optimal. The limits belong to
@@ -84,10 +124,12 @@ impl TourRelaxation {
     }
 }
 
+/// The point, its values rounded to about ten digits: what comes behind depends on the way to a vertex, whose
+/// values are fractions with small denominators.
 fn decision(root: &Root) -> Decision {
     let (master, nodes) = (&root.master, root.master.nodes());
-    let used = master.edges.iter().zip(&master.point.value).filter(|(_, value)| **value > ROUNDING);
-    let round = |value: f64| if value > 1.0 - ROUNDING { 1.0 } else { value };
+    let used = master.edges.iter().zip(master.values()).filter(|(_, value)| **value > ROUNDING);
+    let round = |value: f64| if value > 1.0 - ROUNDING { 1.0 } else { (value * DIGITS).round() / DIGITS };
     let mut entries: Vec<(u32, f64)> = used.map(|(ends, value)| (number(nodes, *ends), round(*value))).collect();
     entries.sort_unstable_by_key(|entry| entry.0);
     Decision::from_entries(entries)
@@ -96,6 +138,10 @@ fn decision(root: &Root) -> Decision {
 impl Relaxer for TourRelaxation {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         Ok(self.solve(costs)?.solution)
+    }
+
+    fn relax_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        Ok(self.solve_again(costs, memory)?.solution)
     }
 }
 

@@ -6,13 +6,23 @@
 use super::blossom::blossoms;
 use super::cuts::Cut;
 use super::master::{Ends, Master, Units};
+use super::memory::RootMemory;
 use super::price::Prices;
 use super::ring::loose_rings;
 use super::support::Support;
 use crate::solve::Failure;
-use crate::solve::highs::{Outcome, Simplex};
+use crate::solve::cutting::Tail;
+use crate::solve::highs::{Lp, Outcome, Simplex, Stand};
 use crate::solve::tour::cut::begin::number;
 use crate::solve::tour::edges::Distances;
+
+/// Share of what is left that a round of cuts should gain.
+pub(super) const LITTLE: f64 = 0.01;
+/// Rounds in a row that may gain less.
+pub(super) const PATIENCE: u32 = 2;
+
+/// How far from zero a reduced cost must be to be none, as the linear relaxation sees costs.
+const PLAIN: f64 = 1e-8;
 
 /// Which cuts a relaxation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +53,23 @@ impl Root {
         edges: &[Ends],
         order: &[u32],
     ) -> Result<Self, Failure> {
+        let mut root = Self::with_columns(distances, (multipliers, edges), Lp::new()?)?;
+        root.master.start_from_tour(order)?;
+        Ok(root)
+    }
+
+    /// A relaxation with the columns, cuts and basis of an earlier one, in this solver if there is one.
+    pub(super) fn resume(distances: &Distances, known: &RootMemory, spare: Option<Lp>) -> Result<Self, Failure> {
+        let lp = spare.map_or_else(Lp::new, Ok)?;
+        let mut root = Self::with_columns(distances, (known.potentials(), known.edges()), lp)?;
+        known.restore(&mut root.master)?;
+        Ok(root)
+    }
+
+    fn with_columns(distances: &Distances, (multipliers, edges): (&[f64], &[Ends]), lp: Lp) -> Result<Self, Failure> {
         let nodes = distances.nodes();
-        let mut master = Master::new(nodes, Units::fitting(distances, multipliers, edges))?;
+        let mut master = Master::within(lp, nodes, Units::fitting(distances, multipliers, edges))?;
         master.add_edges(distances, edges)?;
-        master.start_from_tour(order)?;
         let mut present = vec![false; nodes * (nodes - 1) / 2];
         edges.iter().for_each(|ends| present[number(nodes, *ends) as usize] = true);
         Ok(Self { master, prices: Prices::default(), support: Support::default(), present })
@@ -75,11 +98,12 @@ impl Root {
 
     /// Adds violated cuts as long as that helps.
     fn cut(&mut self, family: Family, enough: f64) -> Result<(), Failure> {
-        let mut tail = Tail::new(self.master.objective());
+        let mut tail = Tail::new(self.master.objective(), PATIENCE);
         while self.master.objective() <= enough {
-            self.support.fill(self.master.nodes(), &self.master.edges, &self.master.point.value);
+            self.support.fill(self.master.nodes(), &self.master.edges, self.master.values());
             let cuts = violated(&self.support, family);
-            if cuts.is_empty() || (family == Family::All && tail.is_flat(self.master.objective(), enough)) {
+            let objective = self.master.objective();
+            if cuts.is_empty() || (family == Family::All && tail.is_flat(objective, LITTLE * (enough - objective))) {
                 return Ok(());
             }
             self.master.add_cuts(cuts)?;
@@ -114,6 +138,21 @@ impl Root {
         Ok((bound, edges.len()))
     }
 
+    /// Whether every way out of the point costs something, so that it is the only optimum.
+    pub(super) fn is_only_optimum(&self, distances: &Distances) -> bool {
+        let Some(basis) = self.master.stands() else { return false };
+        let nodes = distances.nodes();
+        let hair = PLAIN / self.master.factor();
+        let plain = |number: f64| number.abs() > hair;
+        let columns = self.master.edges.iter().zip(&basis.columns).filter(|(_, stand)| **stand != Stand::Basic);
+        let reduced = |[i, j]: Ends| self.prices.reduced(distances.between(i, j), i, j);
+        let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
+        let mut only = columns.into_iter().all(|(ends, _)| plain(reduced(*ends)))
+            && rows.all(|(dual, stand)| *stand == Stand::Basic || plain(dual));
+        self.prices.scan(distances, hair, |i, j, _| only &= self.present[number(nodes, [i, j]) as usize]);
+        only
+    }
+
     /// Whether an edge is a column.
     pub(super) fn has(&self, ends: Ends) -> bool {
         self.present[number(self.master.nodes(), ends) as usize]
@@ -132,26 +171,5 @@ pub(super) fn violated(support: &Support, family: Family) -> Vec<Cut> {
             }
             cuts
         }
-    }
-}
-
-/// Notices when rounds of cuts no longer raise the objective.
-#[derive(Debug)]
-pub(super) struct Tail {
-    last: f64,
-    flat: u32,
-}
-
-impl Tail {
-    pub(super) fn new(objective: f64) -> Self {
-        Self { last: objective, flat: 0 }
-    }
-
-    /// Whether the last few rounds each closed less than a hundredth of what is left.
-    pub(super) fn is_flat(&mut self, objective: f64, enough: f64) -> bool {
-        let little = objective - self.last < 0.01 * (enough - objective);
-        self.flat = if little { self.flat + 1 } else { 0 };
-        self.last = objective;
-        self.flat > 2
     }
 }

@@ -10,12 +10,13 @@
 use std::rc::Rc;
 
 use super::begin::number;
-use super::master::{Ends, Master, Snapshot};
+use super::master::{Ends, Master};
 use super::penalty::Penalties;
 use super::price::Prices;
-use super::root::{Family, Tail, violated};
+use super::root::{Family, LITTLE, PATIENCE, violated};
 use super::support::Support;
 use crate::solve::Failure;
+use crate::solve::cutting::{Tail, Verdict, Waiting};
 use crate::solve::highs::{Outcome, Simplex};
 use crate::solve::tour::edges::Distances;
 use crate::solve::tour::search::{Incumbent, Rules};
@@ -29,16 +30,6 @@ pub(super) struct Task<'a> {
     pub(super) costs: &'a [f64],
     pub(super) rules: Rules,
     pub(super) most_nodes: u64,
-}
-
-/// A node that waits.
-#[derive(Debug)]
-struct Open {
-    bound: f64,
-    /// Nodes made before this one: ties go to the youngest.
-    age: u64,
-    decided: Rc<Decided>,
-    basis: Option<Rc<Snapshot>>,
 }
 
 /// Decisions from a node up to the root.
@@ -76,14 +67,6 @@ enum End {
     Split { bound: f64 },
 }
 
-/// How a search ended.
-pub(super) struct Verdict {
-    /// No tour that was not found costs less than this.
-    pub(super) floor: f64,
-    /// Whether nothing was left open.
-    pub(super) complete: bool,
-}
-
 /// The search.
 pub(super) struct Tree<'a> {
     task: Task<'a>,
@@ -94,10 +77,8 @@ pub(super) struct Tree<'a> {
     spare: Vec<(Ends, f64)>,
     /// Bound and reduced costs at the root.
     root_bound: f64,
-    waiting: Vec<Open>,
+    waiting: Waiting<Decided>,
     penalties: Penalties,
-    floor: f64,
-    born: u64,
     solved: u64,
 }
 
@@ -111,10 +92,8 @@ impl<'a> Tree<'a> {
             support: Support::default(),
             spare,
             root_bound,
-            waiting: Vec::new(),
+            waiting: Waiting::default(),
             penalties: Penalties::default(),
-            floor: f64::INFINITY,
-            born: 0,
             solved: 0,
         }
     }
@@ -130,8 +109,7 @@ impl<'a> Tree<'a> {
         let mut bound = self.root_bound;
         loop {
             if self.solved >= self.task.most_nodes {
-                let open = self.waiting.iter().map(|open| open.bound).fold(bound, f64::min);
-                return Ok(Verdict { floor: self.floor.min(open), complete: false });
+                return Ok(self.waiting.stopped(bound));
             }
             self.solved += 1;
             if let End::Split { bound: raised } = self.explore(bound, best)? {
@@ -144,24 +122,14 @@ impl<'a> Tree<'a> {
             }
             match self.next(best)? {
                 Some((decided, raised)) => (present, bound) = (Some(decided), raised),
-                None => return Ok(Verdict { floor: self.floor, complete: true }),
+                None => return Ok(self.waiting.finished()),
             }
         }
     }
 
     /// Goes to the waiting node with the lowest bound.
     fn next(&mut self, best: &Incumbent) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
-        let lowest = |a: &Open, b: &Open| a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age));
-        let Some(place) = (0..self.waiting.len()).min_by(|a, b| lowest(&self.waiting[*a], &self.waiting[*b])) else {
-            return Ok(None);
-        };
-        let open = self.waiting.swap_remove(place);
-        if open.bound > best.level {
-            // The lowest of all that wait: none of them is of interest.
-            self.floor = self.floor.min(open.bound);
-            self.waiting.clear();
-            return Ok(None);
-        }
+        let Some(open) = self.waiting.next(best.level) else { return Ok(None) };
         self.enter(&open.decided)?;
         if let Some(basis) = &open.basis {
             self.master.restore(basis)?;
@@ -184,7 +152,7 @@ impl<'a> Tree<'a> {
     fn explore(&mut self, inherited: f64, best: &mut Incumbent) -> Result<End, Failure> {
         self.master.stop_above(best.level)?;
         let mut outcome = self.master.solve(Simplex::Dual)?;
-        let mut tail = Tail::new(inherited);
+        let mut tail = Tail::new(inherited, PATIENCE);
         loop {
             match outcome {
                 Outcome::Optimal => {}
@@ -209,10 +177,11 @@ impl<'a> Tree<'a> {
             if self.master.objective() > best.level && self.is_hopeless(best) {
                 return Ok(End::Closed);
             }
-            self.support.fill(self.master.nodes(), &self.master.edges, &self.master.point.value);
+            self.support.fill(self.master.nodes(), &self.master.edges, self.master.values());
             let cuts = violated(&self.support, Family::All);
             let needed = self.support.is_whole();
-            if !cuts.is_empty() && (needed || !tail.is_flat(self.master.objective(), best.level)) {
+            let objective = self.master.objective();
+            if !cuts.is_empty() && (needed || !tail.is_flat(objective, LITTLE * (best.level - objective))) {
                 self.master.add_cuts(cuts)?;
                 outcome = self.master.solve(Simplex::Dual)?;
                 continue;
@@ -237,7 +206,7 @@ impl<'a> Tree<'a> {
         let bound = self.proven();
         let hopeless = bound > best.level;
         if hopeless {
-            self.floor = self.floor.min(bound);
+            self.waiting.dropped(bound);
         }
         hopeless
     }
@@ -278,7 +247,7 @@ impl<'a> Tree<'a> {
     fn finish(&mut self, best: &mut Incumbent) -> Result<End, Failure> {
         let bound = self.proven();
         if bound > best.level {
-            self.floor = self.floor.min(bound);
+            self.waiting.dropped(bound);
             return Ok(End::Closed);
         }
         if !self.support.is_whole() {
@@ -291,7 +260,7 @@ impl<'a> Tree<'a> {
             return Err(Failure::WrongAnswer("a whole point without violated cuts is no tour".into()));
         }
         if bound < cost - 10.0 * self.task.distances.noise() {
-            self.floor = self.floor.min(bound);
+            self.waiting.dropped(bound);
         }
         best.offer(&mut tour, self.task.costs, &self.task.rules);
         self.thin_out(best);
@@ -300,15 +269,14 @@ impl<'a> Tree<'a> {
 
     /// Forgets spare edges that a better tour cannot use any more.
     fn thin_out(&mut self, best: &Incumbent) {
-        let (bound, mut floor) = (self.root_bound, self.floor);
+        let (bound, waiting) = (self.root_bound, &mut self.waiting);
         self.spare.retain(|(_, reduced)| {
             let useful = bound + reduced <= best.level;
             if !useful {
-                floor = floor.min(bound + reduced);
+                waiting.dropped(bound + reduced);
             }
             useful
         });
-        self.floor = floor;
     }
 
     /// Splits the present node; one child waits, the other is entered and returned.
@@ -324,8 +292,7 @@ impl<'a> Tree<'a> {
         };
         let (first, second) = if down <= up { (0.0, 1.0) } else { (1.0, 0.0) };
         let child = |value: f64| Rc::new(Decided { column, value, above: above.clone() });
-        self.born += 1;
-        self.waiting.push(Open { bound, age: self.born, decided: child(second), basis });
+        self.waiting.add(bound, child(second), basis);
         self.master.set_bounds(column, [first, first])?;
         Ok(Some(child(first)))
     }
@@ -340,7 +307,7 @@ impl<'a> Tree<'a> {
 
     /// Fractional edges with the least that deciding them gains.
     fn estimate(&mut self, most: f64) -> Result<Vec<Estimate>, Failure> {
-        let values = self.master.point.value.iter().enumerate();
+        let values = self.master.values().iter().enumerate();
         let mut estimates: Vec<Estimate> = values
             .map(|(column, value)| Estimate { column, value: *value, gain: [0.0; 2] })
             .filter(|estimate| estimate.room() > super::support::TINY)

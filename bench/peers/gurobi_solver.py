@@ -1,0 +1,145 @@
+"""Gurobi: paths as a linear program, knapsacks as they are, tours and routes with cuts added at integer points.
+
+The tour model is PyEPO's: an edge variable per pair, degree two, and at every integer point a cut for its shortest
+subtour. The route model is that of CaVE and PyDFLT: at most 2K edges at the depot and rounded capacity cuts for
+components of integer points. The licence that comes with the package takes 2,000 variables.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import common
+import graphs
+import solver_race
+
+np = common.require("numpy")
+gp = common.require("gurobipy")
+GRB = gp.GRB
+
+
+def environment(limit: float) -> Any:
+    """Silent, one thread, everything else as it comes."""
+    try:
+        env = gp.Env(params={"OutputFlag": 0})
+    except gp.GurobiError as error:
+        common.skip(f"Gurobi has no licence: {error}")
+    env.setParam("Threads", 1)
+    env.setParam("TimeLimit", limit)
+    return env
+
+
+class Plain:
+    """A model solved as it is."""
+
+    def __init__(self, num_costs: int, limit: float, kind: str, sense: int) -> None:
+        self.model = gp.Model(env=environment(limit))
+        self.x = self.model.addMVar(num_costs, ub=1.0, vtype=kind)
+        self.variables = self.x.tolist()
+        self.model.ModelSense = sense
+
+    def row(self, entries: dict[int, float], sense: str, right: float) -> None:
+        """Adds a constraint."""
+        expression = gp.LinExpr(list(entries.values()), [self.variables[column] for column in entries])
+        self.model.addLConstr(expression, sense, right)
+
+    def solve(self, costs: Any) -> Any:
+        self.x.Obj = costs
+        try:
+            self.model.optimize(self.callback)
+        except gp.GurobiError as error:
+            raise common.Refused(str(error)) from error
+        return np.flatnonzero(self.x.X > 0.5) if self.model.SolCount else None
+
+    callback = None
+
+    @property
+    def proven(self) -> bool:
+        return self.model.Status == GRB.OPTIMAL
+
+    @property
+    def own_seconds(self) -> float:
+        return self.model.Runtime
+
+
+def path(problem: solver_race.Problem, limit: float) -> Plain:
+    rows = graphs.flow_rows(*problem["grid"])
+    model = Plain(len(graphs.grid_arcs(*problem["grid"])), limit, GRB.CONTINUOUS, GRB.MINIMIZE)
+    for entries, right in rows:
+        model.row(entries, "=", right)
+    return model
+
+
+def knapsack(problem: solver_race.Problem, limit: float) -> Plain:
+    weights = problem["weights"]
+    model = Plain(len(weights[0]), limit, GRB.BINARY, GRB.MAXIMIZE)
+    for row, capacity in zip(weights, problem["capacity"]):
+        model.row(dict(enumerate(row)), "<", capacity)
+    return model
+
+
+class Cut(Plain):
+    """A model on edges whose cuts are found at integer points."""
+
+    def __init__(self, nodes: int, limit: float) -> None:
+        super().__init__(nodes * (nodes - 1) // 2, limit, GRB.BINARY, GRB.MINIMIZE)
+        self.nodes = nodes
+        self.pairs = graphs.edges(nodes)
+        self.numbers = graphs.edge_numbers(nodes)
+        self.model.Params.LazyConstraints = 1
+        self.callback = self.separate
+
+    def degree(self, node: int, sense: str, right: float) -> None:
+        """Bounds the edges at a node."""
+        self.row({self.numbers[node][j]: 1.0 for j in range(self.nodes) if j != node}, sense, right)
+
+    def separate(self, model: Any, where: int) -> None:
+        """Called by Gurobi at every integer point."""
+        if where == GRB.Callback.MIPSOL:
+            values = model.cbGetSolution(self.variables)
+            self.cut([self.pairs[e] for e, value in enumerate(values) if value > 0.5])
+
+    def at_most(self, part: list[int], count: int) -> None:
+        """No more than so many edges within a set of nodes."""
+        within = [self.variables[e] for e in graphs.inside(part, self.numbers)]
+        self.model.cbLazy(gp.LinExpr([1.0] * len(within), within), GRB.LESS_EQUAL, count)
+
+    def cut(self, chosen: list[tuple[int, int]]) -> None:
+        raise NotImplementedError
+
+
+class Tour(Cut):
+    def __init__(self, problem: solver_race.Problem, limit: float) -> None:
+        super().__init__(problem["nodes"], limit)
+        for node in range(self.nodes):
+            self.degree(node, "=", 2.0)
+
+    def cut(self, chosen: list[tuple[int, int]]) -> None:
+        shortest = min(graphs.components(range(self.nodes), chosen), key=len)
+        if len(shortest) < self.nodes:
+            self.at_most(shortest, len(shortest) - 1)
+
+
+class Routes(Cut):
+    def __init__(self, problem: solver_race.Problem, limit: float) -> None:
+        super().__init__(len(problem["demands"]) + 1, limit)
+        self.demands = [0.0, *problem["demands"]]
+        self.capacity = problem["capacity"]
+        self.degree(0, "<", 2.0 * problem["vehicles"])
+        for node in range(1, self.nodes):
+            self.degree(node, "=", 2.0)
+
+    def cut(self, chosen: list[tuple[int, int]]) -> None:
+        customers = [(i, j) for i, j in chosen if i > 0]
+        touched = {j for i, j in chosen if i == 0}
+        for part in graphs.components(range(1, self.nodes), customers):
+            vehicles = math.ceil(sum(self.demands[node] for node in part) / self.capacity - 1e-9)
+            if len(part) > 1 and (vehicles > 1 or not touched.intersection(part)):
+                self.at_most(part, len(part) - vehicles)
+
+
+BUILDERS = {"shortest_path": path, "knapsack": knapsack, "tsp": Tour, "cvrp": Routes}
+
+if __name__ == "__main__":
+    solver_race.run("Gurobi", ".".join(map(str, gp.gurobi.version())), BUILDERS)

@@ -1,0 +1,103 @@
+"""HiGHS: linear and integer programs as they are; tours by solving, cutting all subtours, and solving again.
+
+HiGHS has no lazy constraints, so that a tour takes several integer programs; its cuts are removed before the next
+instance. Routes are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import common
+import graphs
+import solver_race
+
+np = common.require("numpy")
+highspy = common.require("highspy")
+
+
+class Plain:
+    """A model solved as it is."""
+
+    def __init__(self, num_costs: int, limit: float, integer: bool, maximize: bool = False) -> None:
+        self.highs = highspy.Highs()
+        self.highs.setOptionValue("output_flag", False)
+        self.highs.setOptionValue("threads", 1)
+        self.highs.setOptionValue("time_limit", limit)
+        zeros = np.zeros(num_costs)
+        empty = np.array([], dtype=np.int32)
+        self.highs.addCols(num_costs, zeros, zeros, zeros + 1.0, 0, empty, empty, np.array([]))
+        self.columns = np.arange(num_costs, dtype=np.int32)
+        if integer:
+            kinds = np.full(num_costs, int(highspy.HighsVarType.kInteger), dtype=np.uint8)
+            self.highs.changeColsIntegrality(num_costs, self.columns, kinds)
+        if maximize:
+            self.highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        self.limit = limit
+
+    def row(self, lower: float, entries: dict[int, float], upper: float) -> None:
+        """Adds a constraint."""
+        columns = np.array(list(entries), dtype=np.int32)
+        self.highs.addRow(lower, upper, len(columns), columns, np.array(list(entries.values())))
+
+    def run(self) -> Any:
+        """Solves the model as it stands; the chosen variables."""
+        # The clock of HiGHS runs on from solve to solve, and so must its limit.
+        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limit)
+        self.highs.run()
+        return np.flatnonzero(np.asarray(self.highs.getSolution().col_value) > 0.5)
+
+    def solve(self, costs: Any) -> Any:
+        self.highs.changeColsCost(len(costs), self.columns, costs)
+        return self.run()
+
+    @property
+    def proven(self) -> bool:
+        return self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+
+    own_seconds = None
+
+
+def path(problem: solver_race.Problem, limit: float) -> Plain:
+    model = Plain(len(graphs.grid_arcs(*problem["grid"])), limit, integer=False)
+    for entries, right in graphs.flow_rows(*problem["grid"]):
+        model.row(right, entries, right)
+    return model
+
+
+def knapsack(problem: solver_race.Problem, limit: float) -> Plain:
+    weights = problem["weights"]
+    model = Plain(len(weights[0]), limit, integer=True, maximize=True)
+    for row, capacity in zip(weights, problem["capacity"]):
+        model.row(-highspy.kHighsInf, dict(enumerate(row)), capacity)
+    return model
+
+
+class Tour(Plain):
+    def __init__(self, problem: solver_race.Problem, limit: float) -> None:
+        self.nodes = problem["nodes"]
+        self.pairs = graphs.edges(self.nodes)
+        self.numbers = graphs.edge_numbers(self.nodes)
+        super().__init__(len(self.pairs), limit, integer=True)
+        for node in range(self.nodes):
+            self.row(2.0, {self.numbers[node][j]: 1.0 for j in range(self.nodes) if j != node}, 2.0)
+
+    def solve(self, costs: Any) -> Any:
+        cuts = self.highs.getNumRow() - self.nodes
+        if cuts > 0:
+            self.highs.deleteRows(cuts, np.arange(self.nodes, self.nodes + cuts, dtype=np.int32))
+        self.highs.changeColsCost(len(costs), self.columns, costs)
+        while True:
+            chosen = self.run()
+            parts = list(graphs.components(range(self.nodes), [self.pairs[e] for e in chosen]))
+            if not self.proven or len(parts) == 1:
+                return chosen if len(parts) == 1 else None
+            for part in parts:
+                within = graphs.inside(part, self.numbers)
+                self.row(-highspy.kHighsInf, dict.fromkeys(within, 1.0), len(part) - 1.0)
+
+
+BUILDERS = {"shortest_path": path, "knapsack": knapsack, "tsp": Tour}
+
+if __name__ == "__main__":
+    solver_race.run("HiGHS", highspy.Highs().version(), BUILDERS)

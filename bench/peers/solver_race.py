@@ -1,0 +1,100 @@
+"""What every solver of the solvers race does the same way: read the instances, solve them, keep the time of each.
+
+The model is built once per problem. Timed is what a user pays for one more cost vector: handing over the costs, the
+solve, and reading the decision back, all through the solver's Python interface.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Callable, Protocol, Sequence
+
+import common
+
+np = common.require("numpy")
+
+
+class Solver(Protocol):
+    """A model that was built once."""
+
+    def solve(self, costs: Any) -> Any:
+        """The indices of the chosen variables, or None where no decision was found."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether the last decision is known to be the best, up to the solver's own gap."""
+
+    @property
+    def own_seconds(self) -> float | None:
+        """The solver's own clock of the last solve, where it has one."""
+
+
+Problem = dict[str, Any]
+
+
+def run(
+    name: str,
+    version: str,
+    builders: dict[str, Callable[[Problem, float], Solver]],
+    heuristic: bool = False,
+    relaxes: bool = False,
+) -> None:
+    """Answers the job with the times of a solver.
+
+    `builders` has a model for each kind of problem it takes; `relaxes` says that decisions are allowed which others
+    exclude.
+    """
+    job = common.job()
+    problem: Problem = job["problem"]
+    build = builders.get(problem["kind"])
+    if build is None:
+        common.skip(f"{name} has no model for {problem['kind']} here")
+    try:
+        solver = build(problem, job["limit"])
+        kinds = {kind: measure(solver, load(job, kind), job) for kind in job["kinds"]}
+    except common.Refused as refused:
+        common.skip(f"{name} refuses: {refused}")
+    common.answer({"name": name, "version": version, "heuristic": heuristic, "relaxes": relaxes, "kinds": kinds})
+
+
+def load(job: dict[str, Any], kind: str) -> Any:
+    """The cost vectors of a kind, one per row."""
+    return np.load(Path(job["folder"]) / f"{kind}.npy").astype(np.float64)
+
+
+def measure(solver: Solver, rows: Any, job: dict[str, Any]) -> dict[str, Any]:
+    """Solves all rows, several times over; keeps the least time of each, and ends when the budget is spent."""
+    begun = time.perf_counter()
+    found: list[dict[str, Any]] = []
+    for turn in range(job["passes"]):
+        for place, costs in enumerate(rows):
+            if time.perf_counter() - begun > job["budget"] and found:
+                return columns(found)
+            one = solve_once(solver, costs)
+            if place == len(found):
+                found.append(one)
+            else:
+                found[place] = least(found[place], one)
+    return columns(found)
+
+
+def solve_once(solver: Solver, costs: Any) -> dict[str, Any]:
+    """One solve with its times."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    chosen = solver.solve(costs)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    objective = None if chosen is None else float(costs[np.asarray(chosen, dtype=np.int64)].sum())
+    return {"wall": wall, "cpu": cpu, "own": solver.own_seconds, "objective": objective, "proven": solver.proven}
+
+
+def least(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The shorter times of two solves of the same instance."""
+    shorter = {clock: min(one[clock], other[clock]) for clock in ("wall", "cpu")}
+    own = None if one["own"] is None else min(one["own"], other["own"])
+    return {**one, **shorter, "own": own}
+
+
+def columns(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A list per column instead of a record per instance."""
+    return {key: [one[key] for one in found] for key in ("wall", "cpu", "own", "objective", "proven")}

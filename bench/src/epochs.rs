@@ -1,0 +1,121 @@
+//! Epochs of training and their times.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use regretless::Result;
+use regretless::problem::ProblemSpec;
+use regretless::random::{Purpose, Stream};
+use regretless::train::{Recipe, Task, Trained, train};
+use regretless::watch::Watch;
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Times;
+
+/// Rows per step.
+pub const BATCH: usize = 32;
+/// Seed of parameters and batches.
+pub const SEED: u64 = 135;
+
+/// One contender's epochs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Epochs {
+    /// Who, and how it was written.
+    pub form: String,
+    /// Seconds of each epoch by the clock on the wall.
+    pub wall: Times,
+    /// Seconds of processor time of each epoch, all threads together.
+    pub cpu: Times,
+    /// Mean training loss of each epoch.
+    pub losses: Vec<f64>,
+}
+
+impl Epochs {
+    /// By which share losses of another differ at most, epoch by epoch.
+    pub fn difference(&self, other: &Self) -> f64 {
+        let pairs = self.losses.iter().zip(&other.losses);
+        pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
+    }
+}
+
+/// Trains by the public call and keeps the time of each epoch.
+pub fn train_timed(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<(Epochs, Trained)> {
+    let clock = EpochClock::default();
+    let trained = train(&Task { watch: &clock, ..*task }, recipe, problem)?;
+    let marks = clock.marks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let between = |clock: usize| Times(marks.windows(2).map(|pair| pair[1][clock] - pair[0][clock]).collect());
+    let reports = trained.report.rounds.iter().flat_map(|round| &round.epochs);
+    let losses = reports.filter_map(|report| report.training_loss).collect();
+    Ok((Epochs { form: "ours".into(), wall: between(0), cpu: between(1), losses }, trained))
+}
+
+/// The order in which training visits rows 0 to `rows` − 1 in an epoch; the first epoch is 1.
+pub fn order(rows: usize, epoch: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    Stream::new(Purpose::BatchOrder, SEED, [epoch as u64, 0]).shuffle(&mut order);
+    order
+}
+
+/// Reads the clocks when training begins and after every epoch.
+#[derive(Debug)]
+struct EpochClock {
+    begun: Instant,
+    marks: Mutex<Vec<[f64; 2]>>,
+}
+
+impl Default for EpochClock {
+    fn default() -> Self {
+        Self { begun: Instant::now(), marks: Mutex::new(Vec::new()) }
+    }
+}
+
+impl EpochClock {
+    fn mark(&self) {
+        let now = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu = now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9;
+        let mark = [self.begun.elapsed().as_secs_f64(), cpu];
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner).push(mark);
+    }
+}
+
+impl Watch for EpochClock {
+    fn begin(&self, _task: &str, _steps: u64) {
+        self.mark();
+    }
+
+    fn advance(&self, steps: u64) {
+        // A run that begins at epoch 0 says so as well.
+        if steps > 0 {
+            self.mark();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regretless::data::Split;
+    use regretless::data::synthetic::Recipe as DataRecipe;
+    use regretless::label::Labelled;
+    use regretless::oracle::Oracle;
+    use regretless::predict::PredictorSpec;
+    use regretless::problem::Benchmark;
+    use regretless::train::{Method, Recipe, Select, Settings, Task};
+    use regretless::watch::Silent;
+
+    use super::train_timed;
+
+    #[test]
+    fn every_epoch_has_a_time_and_a_loss() {
+        let (problem, data) = "SP3x3".parse::<Benchmark>().unwrap().generate(DataRecipe::paper(40, 1)).unwrap();
+        let oracle = Oracle::new(problem.build().unwrap());
+        let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+        let split = Split::in_order(40, [40, 0, 0]).unwrap();
+        let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+        let settings = Settings { epochs: 7, select: Select::Last, ..Settings::paper(1) };
+        let recipe = Recipe::new("SPO+".parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
+        let (epochs, _) = train_timed(&task, &recipe, &problem).unwrap();
+        assert_eq!((epochs.wall.0.len(), epochs.cpu.0.len(), epochs.losses.len()), (7, 7, 7));
+        assert!(epochs.wall.0.iter().all(|seconds| *seconds > 0.0));
+    }
+}

@@ -1,0 +1,179 @@
+//! What the machine can do at best: memory bandwidth and arithmetic, on as many threads as a race uses.
+//!
+//! Bandwidth is measured twice: by the triad a = b + s·c of STREAM (McCalpin 1995; two reads, one write), and by the
+//! mix of an Adam step (four reads, three writes in place). Bytes are those the program names; what a cache
+//! fetches in order to write is not counted. Arithmetic is single-precision multiply-adds in registers.
+
+#![allow(unsafe_code, reason = "a function compiled for AVX2 and FMA is called after asking the processor for them")]
+
+use std::hint::black_box;
+use std::thread;
+use std::time::Instant;
+
+use serde::Serialize;
+
+/// Numbers per array and thread: 64 MB, beyond any cache.
+const LENGTH: usize = 16 << 20;
+/// Accumulators of eight numbers that hide the latency of a multiply-add.
+const CHAINS: usize = 12;
+
+/// Limits of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Machine {
+    /// Threads that were used.
+    pub threads: usize,
+    /// Bytes per second of the triad.
+    pub triad: f64,
+    /// Bytes per second of an Adam step.
+    pub adam: f64,
+    /// Floating-point operations per second.
+    pub flops: f64,
+}
+
+impl Machine {
+    /// Measures for a second or so.
+    pub fn measure(threads: usize, smoke: bool) -> Self {
+        let length = if smoke { LENGTH / 64 } else { LENGTH };
+        let rounds = if smoke { 2 } else { 6 };
+        Self {
+            threads,
+            triad: best(threads, rounds, || Triad::new(length)),
+            adam: best(threads, rounds, || AdamMix::new(length / 2)),
+            flops: best(threads, rounds, || MultiplyAdd { steps: if smoke { 100_000 } else { 4_000_000 } }),
+        }
+    }
+
+    /// The limits in words.
+    pub fn words(&self) -> String {
+        let Self { threads, triad, adam, flops } = self;
+        let (triad, adam, flops) = (triad / 1e9, adam / 1e9, flops / 1e9);
+        format!(
+            "machine, {threads} threads: triad {triad:.1} GB/s, Adam mix (4 reads, 3 writes) {adam:.1} GB/s, \
+             multiply-add {flops:.0} GFLOP/s"
+        )
+    }
+}
+
+/// Processor, and how busy it already is: what a reader of times must know.
+pub fn host() -> String {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let processor = read("/proc/cpuinfo");
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown processor");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let load = read("/proc/loadavg");
+    let load = load.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown");
+    format!("{}, {cores} cores, load of the machine at the start: {load}", model.trim_start_matches([' ', '\t', ':']))
+}
+
+/// Work whose rate is a limit.
+trait Work: Send {
+    /// Does it once; returns how much it was.
+    fn run(&mut self) -> f64;
+}
+
+/// The highest sum of the threads' rates over several rounds; neighbours on the machine only ever slow it down.
+fn best<W: Work>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> f64 {
+    let rate = || {
+        let mut work = make();
+        let rates = (0..rounds).map(|_| {
+            let begin = Instant::now();
+            work.run() / begin.elapsed().as_secs_f64()
+        });
+        rates.fold(0.0, f64::max)
+    };
+    let barrier = std::sync::Barrier::new(threads);
+    thread::scope(|scope| {
+        let start = || {
+            scope.spawn(|| {
+                barrier.wait();
+                rate()
+            })
+        };
+        let running: Vec<_> = (0..threads).map(|_| start()).collect();
+        running.into_iter().map(|thread| thread.join().unwrap_or(0.0)).sum()
+    })
+}
+
+struct Triad {
+    arrays: [Vec<f32>; 3],
+}
+
+impl Triad {
+    fn new(length: usize) -> Self {
+        Self { arrays: [0.0, 1.0, 2.0].map(|value| vec![value; length]) }
+    }
+}
+
+impl Work for Triad {
+    fn run(&mut self) -> f64 {
+        let [a, b, c] = &mut self.arrays;
+        let scale = black_box(3.0_f32);
+        for ((a, b), c) in a.iter_mut().zip(&*b).zip(&*c) {
+            *a = b + scale * c;
+        }
+        black_box(&mut self.arrays[0]);
+        (12 * self.arrays[0].len()) as f64
+    }
+}
+
+struct AdamMix {
+    arrays: [Vec<f32>; 4],
+}
+
+impl AdamMix {
+    fn new(length: usize) -> Self {
+        Self { arrays: [0.5, 1.0, 2.0, 3.0].map(|value| vec![value; length]) }
+    }
+}
+
+impl Work for AdamMix {
+    fn run(&mut self) -> f64 {
+        let [weights, means, squares, gradient] = &mut self.arrays;
+        let keep = black_box(0.9_f32);
+        let moments = means.iter_mut().zip(squares);
+        for ((weight, g), (mean, square)) in weights.iter_mut().zip(&*gradient).zip(moments) {
+            *mean = keep * *mean + 0.1 * g;
+            *square = keep * *square + 0.1 * g;
+            *weight -= 0.01 * *mean * *square;
+        }
+        black_box(&mut self.arrays);
+        (28 * self.arrays[0].len()) as f64
+    }
+}
+
+struct MultiplyAdd {
+    steps: usize,
+}
+
+impl Work for MultiplyAdd {
+    fn run(&mut self) -> f64 {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor was just asked for both features.
+            black_box(unsafe { chains_avx2(self.steps) });
+            return (self.steps * CHAINS * 8 * 2) as f64;
+        }
+        black_box(chains(self.steps));
+        (self.steps * CHAINS * 8 * 2) as f64
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn chains_avx2(steps: usize) -> [[f32; 8]; CHAINS] {
+    chains(steps)
+}
+
+#[inline(always)]
+fn chains(steps: usize) -> [[f32; 8]; CHAINS] {
+    let (factor, add) = (black_box([0.999_f32; 8]), black_box([0.001_f32; 8]));
+    let mut sums = black_box([[1.0_f32; 8]; CHAINS]);
+    for _ in 0..steps {
+        for sum in &mut sums {
+            for lane in 0..8 {
+                sum[lane] = sum[lane].mul_add(factor[lane], add[lane]);
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,177 @@
+//! Methods race: epochs of losses that solve the problem for every row, beside PyEPO with Gurobi.
+//!
+//! Both train a linear model on the same table from the same parameters, with the same batches of 32 rows and Adam. SPO+
+//! draws nothing at random, so that losses must agree epoch by epoch; PFYL draws noise of its own on each side, so that
+//! what was learned is compared by the regret on test rows.
+
+use std::fs;
+use std::path::Path;
+
+use regretless::{Error, Result};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+mod case;
+mod ours;
+
+use case::{Case, Method, RATE, Table as Rows};
+
+use crate::args::Cli;
+use crate::epochs::{BATCH, Epochs};
+use crate::peer::Peer;
+use crate::report::{Report, Table};
+use crate::statistics::{milliseconds, ratio};
+
+/// Goals of the project: at least so many times as fast as PyEPO, on one thread.
+const GOALS: [(&str, f64); 3] = [("SP5x5", 100.0), ("KS32", 100.0), ("TSP20", 15.0)];
+/// Losses of SPO+ may differ by this share: other tie rules, other orders of summation.
+const AGREEMENT: f64 = 1e-2;
+
+#[derive(Debug, Deserialize)]
+struct PyepoAnswer {
+    version: String,
+    runs: Vec<Run>,
+}
+
+/// A method trained by one contender.
+#[derive(Debug, Deserialize, serde::Serialize)]
+pub struct Run {
+    /// Times and losses; the form is the label of the method.
+    #[serde(flatten)]
+    epochs: Epochs,
+    /// Regret on the test rows over the sum of best objectives.
+    regret: f64,
+}
+
+/// Runs the race.
+///
+/// # Errors
+/// When training fails or a file cannot be written.
+pub fn race(cli: &Cli) -> Result<Report> {
+    let heading = [
+        "problem",
+        "method",
+        "ours, 1 thread",
+        "ours, 2 threads (wall)",
+        "PyEPO",
+        "×",
+        "PyEPO (wall)",
+        "× 2 threads",
+        "regret, ours",
+        "regret, PyEPO",
+        "losses",
+    ];
+    let title = "Methods: milliseconds per epoch, processor time unless wall is written (medians; wall: least)";
+    let mut table = Table::new(title, &heading);
+    let mut goals =
+        Table::new("Goals: times as fast as PyEPO, one thread", &["problem", "method", "goal", "reached", "met"]);
+    let mut report = Report::default();
+    let mut versions = Vec::new();
+    for case in Case::all(cli.smoke)?.into_iter().filter(|case| !case.methods(cli).is_empty()) {
+        eprintln!("bench: {}", case.name());
+        let found = Found::measure(cli, &case)?;
+        found.rows(&case, &mut table);
+        found.goals(&case, &mut goals);
+        report.raw.push(found.raw(&case));
+        versions.extend(found.version);
+    }
+    report.tables.push(table);
+    if let Some(version) = versions.first() {
+        report.tables.push(goals);
+        report.notes.push(version.clone());
+    }
+    report.notes.extend(NOTES.map(String::from));
+    Ok(report)
+}
+
+const NOTES: [&str; 4] = [
+    "both: linear model, the same first parameters and batches, Adam with rate 0.01, no validation during the epochs",
+    "PyEPO: processes=1, torch and Gurobi on one thread each, DataLoader as in its tutorial; labels are not part of the time",
+    "losses: ok where the mean training loss of SPO+ agrees to 1 % in every epoch (best decisions that are tied differ between solvers)",
+    "regret: of the last epoch on the test rows, divided by the sum of best objectives; PFYL draws other noise on each side",
+];
+
+/// Everything measured on one problem.
+struct Found {
+    /// On one thread.
+    single: Vec<Run>,
+    /// On two threads.
+    double: Vec<Run>,
+    pyepo: Vec<Run>,
+    version: Option<String>,
+}
+
+impl Found {
+    fn measure(cli: &Cli, case: &Case) -> Result<Self> {
+        let rows = Rows::generate(case)?;
+        let methods = case.methods(cli);
+        let single = ours::runs(case, &rows, (&methods, 1))?;
+        let double = ours::runs(case, &rows, (&methods, 2))?;
+        let answer = if cli.no_peers { None } else { race_pyepo(cli, case, (&rows, &methods))? };
+        let (version, pyepo) = answer.map_or((None, Vec::new()), |answer| (Some(answer.version), answer.runs));
+        Ok(Self { single, double, pyepo, version })
+    }
+
+    fn rows(&self, case: &Case, table: &mut Table) {
+        for (index, (one, two)) in self.single.iter().zip(&self.double).enumerate() {
+            let (ours, both) = (one.epochs.cpu.median(), two.epochs.wall.least());
+            let theirs = self.pyepo.get(index);
+            let [cpu, wall] = theirs.map_or([f64::NAN; 2], |run| [run.epochs.cpu.median(), run.epochs.wall.least()]);
+            table.row(vec![
+                case.name(),
+                one.epochs.form.clone(),
+                milliseconds(ours),
+                milliseconds(both),
+                milliseconds(cpu),
+                ratio(cpu, ours),
+                milliseconds(wall),
+                ratio(wall, both),
+                format!("{:.4}", one.regret),
+                theirs.map_or_else(String::new, |run| format!("{:.4}", run.regret)),
+                theirs.map_or_else(String::new, |run| agreement(&one.epochs, &run.epochs)),
+            ]);
+        }
+    }
+
+    fn goals(&self, case: &Case, table: &mut Table) {
+        let goal = GOALS.iter().find(|(name, _)| *name == case.name());
+        let Some((name, goal)) = goal else { return };
+        for (ours, theirs) in self.single.iter().zip(&self.pyepo) {
+            let reached = theirs.epochs.cpu.median() / ours.epochs.cpu.median();
+            let met = if reached >= *goal { "yes" } else { "no" };
+            let method = ours.epochs.form.clone();
+            table.row(vec![(*name).to_owned(), method, format!("{goal}×"), ratio(reached, 1.0), met.to_owned()]);
+        }
+    }
+
+    fn raw(&self, case: &Case) -> Value {
+        json!({ "case": case.name(), "ours, 1 thread": self.single, "ours, 2 threads": self.double, "PyEPO": self.pyepo })
+    }
+}
+
+fn agreement(ours: &Epochs, theirs: &Epochs) -> String {
+    let worst = theirs.difference(ours);
+    if theirs.form != "SPO+" {
+        String::new()
+    } else if worst <= AGREEMENT {
+        "ok".into()
+    } else {
+        format!("differ by {:.2} %", 100.0 * worst)
+    }
+}
+
+fn race_pyepo(cli: &Cli, case: &Case, (rows, methods): (&Rows, &[&Method])) -> Result<Option<PyepoAnswer>> {
+    let folder = cli.folder()?.join(case.name());
+    fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+    rows.write(case, &folder)?;
+    let methods: Vec<Value> = methods
+        .iter()
+        .map(|method| json!({ "label": method.label, "samples": method.samples, "epochs": case.epochs_of(method) }))
+        .collect();
+    let job = json!({
+        "folder": Path::new(&folder), "problem": rows.problem, "methods": methods, "batch": BATCH, "rate": RATE,
+        "train": case.train,
+    });
+    Peer { script: "pyepo_methods", environment: &[("OMP_NUM_THREADS", "1"), ("TQDM_DISABLE", "1")] }
+        .run(cli, &folder, &job)
+}

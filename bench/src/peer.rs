@@ -1,0 +1,66 @@
+//! Peers: Python programs, each in a process of its own, that read a job and print what they measured.
+//!
+//! A job is a JSON file; the answer is the last line of standard output, also JSON. `{"skipped": "why"}` says that the
+//! peer cannot take part, for want of a package or a licence.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use regretless::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::args::{Cli, home};
+
+/// A program under `peers/` and the environment it runs in.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer<'a> {
+    /// File name without `.py`.
+    pub script: &'a str,
+    /// Variables set for it.
+    pub environment: &'a [(&'a str, &'a str)],
+}
+
+/// What a peer answers.
+#[derive(Debug, serde::Deserialize)]
+#[serde(untagged)]
+enum Answer<T> {
+    Skipped { skipped: String },
+    Measured(T),
+}
+
+impl Peer<'_> {
+    /// Runs the peer on a job, whose file is kept in `folder`; `None` when it cannot take part.
+    ///
+    /// # Errors
+    /// When the job cannot be written.
+    pub fn run<T: DeserializeOwned>(&self, cli: &Cli, folder: &Path, job: &impl Serialize) -> Result<Option<T>> {
+        if cli.no_peers {
+            return Ok(None);
+        }
+        let path = folder.join(format!("{}.json", self.script));
+        let text = serde_json::to_string_pretty(job).map_err(|e| Error::setting(format!("job: {e}")))?;
+        fs::write(&path, text).map_err(Error::io(&path))?;
+        match self.ask(cli, &path) {
+            Ok(Answer::Measured(found)) => Ok(Some(found)),
+            Ok(Answer::Skipped { skipped: why }) | Err(why) => {
+                eprintln!("bench: {} is skipped: {why}", self.script);
+                Ok(None)
+            }
+        }
+    }
+
+    fn ask<T: DeserializeOwned>(&self, cli: &Cli, job: &Path) -> std::result::Result<Answer<T>, String> {
+        let mut command = Command::new(&cli.python);
+        command.arg(home().join("peers").join(self.script).with_extension("py")).arg(job);
+        command.envs(self.environment.iter().copied()).stderr(Stdio::inherit());
+        let output = command.output().map_err(|e| format!("{} does not start: {e}", cli.python.display()))?;
+        if !output.status.success() {
+            return Err(format!("it ended with {}", output.status));
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        let last = text.lines().last().ok_or("it said nothing")?;
+        serde_json::from_str(last).map_err(|e| format!("its answer is not understood: {e}"))
+    }
+}

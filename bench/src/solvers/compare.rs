@@ -1,0 +1,140 @@
+//! Times and objectives of one contender, and how they compare with ours.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Times;
+
+/// Objectives within this share of each other count as equal: the gap at which most peers stop.
+const GAP: f64 = 1e-4;
+/// A peer whose decision is better by more than this share has found a mistake of ours.
+const MISTAKE: f64 = 1e-6;
+
+/// A solver and what it measured.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Contender {
+    /// Who.
+    pub name: String,
+    /// Which.
+    pub version: String,
+    /// Whether it proves nothing.
+    pub heuristic: bool,
+    /// Solves by kind of costs.
+    pub kinds: BTreeMap<String, Solves>,
+    /// Whether the problem is a maximisation.
+    #[serde(default)]
+    pub maximises: bool,
+    /// Whether its feasible set is larger than ours.
+    #[serde(default)]
+    pub relaxes: bool,
+}
+
+/// One entry per instance.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Solves {
+    /// Seconds by the clock on the wall.
+    pub wall: Vec<f64>,
+    /// Seconds of processor time.
+    pub cpu: Vec<f64>,
+    /// Seconds by the solver's own clock.
+    #[serde(default)]
+    pub own: Vec<Option<f64>>,
+    /// Objective of the decision, if there is one, in the sense of the problem.
+    pub objective: Vec<Option<f64>>,
+    /// Whether the decision was proved to be the best.
+    pub proven: Vec<bool>,
+}
+
+/// How decisions compare with ours.
+#[derive(Debug, Default)]
+pub struct Against {
+    /// As good, up to the gap.
+    pub equal: usize,
+    /// Better than ours, beyond rounding.
+    pub better: usize,
+    /// By how much the worst is worse, as a share.
+    pub worst: f64,
+}
+
+impl Solves {
+    pub fn len(&self) -> usize {
+        self.cpu.len()
+    }
+
+    /// Adds an instance; times are wall and processor.
+    pub fn push(&mut self, [wall, cpu]: [f64; 2], objective: f64, proven: bool) {
+        self.wall.push(wall);
+        self.cpu.push(cpu);
+        self.own.push(None);
+        self.objective.push(Some(objective));
+        self.proven.push(proven);
+    }
+
+    /// Keeps the shorter times of an instance that is known.
+    pub fn shorten(&mut self, row: usize, [wall, cpu]: [f64; 2]) {
+        self.wall[row] = self.wall[row].min(wall);
+        self.cpu[row] = self.cpu[row].min(cpu);
+    }
+
+    /// The first instances only.
+    pub fn first(&self, count: usize) -> Self {
+        let mut part = self.clone();
+        part.wall.truncate(count);
+        part.cpu.truncate(count);
+        part.own.truncate(count);
+        part.objective.truncate(count);
+        part.proven.truncate(count);
+        part
+    }
+
+    /// Processor times.
+    pub fn times(&self) -> Times {
+        Times(self.cpu.clone())
+    }
+
+    /// Times of the solver's own clock; empty without one.
+    pub fn own_clock(&self) -> Times {
+        Times(self.own.iter().flatten().copied().collect())
+    }
+
+    /// Whether every decision was proved to be the best.
+    pub fn all_proven(&self) -> bool {
+        self.proven.iter().all(|proven| *proven)
+    }
+
+    /// Compares objectives with ours.
+    pub fn against(&self, ours: &Self, maximises: bool) -> Against {
+        let sign = if maximises { -1.0 } else { 1.0 };
+        let mut found = Against::default();
+        for (theirs, ours) in self.objective.iter().zip(&ours.objective) {
+            let (Some(theirs), Some(ours)) = (theirs, ours) else { continue };
+            let excess = sign * (theirs - ours) / ours.abs().max(1.0);
+            found.equal += usize::from(excess <= GAP);
+            found.better += usize::from(excess < -MISTAKE);
+            found.worst = found.worst.max(excess);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Solves;
+
+    fn solves(objectives: &[f64]) -> Solves {
+        let mut solves = Solves::default();
+        objectives.iter().for_each(|objective| solves.push([1.0, 1.0], *objective, true));
+        solves
+    }
+
+    #[test]
+    fn better_and_worse_depend_on_the_sense() {
+        let found = solves(&[10.0, 11.0, 9.0]).against(&solves(&[10.0, 10.0, 10.0]), false);
+        assert_eq!((found.equal, found.better), (2, 1));
+        assert!((found.worst - 0.1).abs() < 1e-12);
+        let found = solves(&[10.0, 11.0, 9.0, 8.0]).against(&solves(&[10.0, 10.0, 10.0, 10.0]), true);
+        assert_eq!((found.equal, found.better), (2, 1));
+        assert!((found.worst - 0.2).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,172 @@
+//! Training race: epochs of losses that need no solves, beside torch, two threads each.
+//!
+//! Both train on the same arrays from the same parameters with the same batches, so that their losses can be compared
+//! epoch by epoch. Ours is the public `train` call, whose report has the time of every epoch. Torch is raced as people
+//! write it (`eager`) and as well as we could write it (`best`), with the memory allocator as it comes and told to keep
+//! its pages.
+
+use std::fs;
+
+use regretless::{Error, Result};
+use serde::Deserialize;
+use serde_json::json;
+
+mod case;
+mod limit;
+mod ours;
+
+use case::Case;
+
+use crate::args::Cli;
+use crate::epochs::{BATCH, Epochs};
+use crate::machine::Machine;
+use crate::peer::Peer;
+use crate::report::{Report, Table};
+use crate::statistics::{milliseconds, ratio};
+
+/// Makes glibc keep the pages of freed arrays.
+const KEEP_PAGES: [(&str, &str); 2] =
+    [("MALLOC_MMAP_THRESHOLD_", "4294967296"), ("MALLOC_TRIM_THRESHOLD_", "17179869184")];
+/// Losses of two contenders may differ by this share: single precision, other orders of summation.
+const AGREEMENT: f64 = 2e-3;
+
+#[derive(Debug, Deserialize)]
+struct TorchAnswer {
+    version: String,
+    runs: Vec<Epochs>,
+}
+
+/// Runs the race.
+///
+/// # Errors
+/// When training fails or a file cannot be written.
+pub fn race(cli: &Cli) -> Result<Report> {
+    let mut report = Report::default();
+    let machine = Machine::measure(cli.threads, cli.smoke);
+    let title = format!(
+        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (least; ratios of least)",
+        cli.threads
+    );
+    let heading = [
+        "model",
+        "loss",
+        "d",
+        "n",
+        "ours",
+        "ours, median",
+        "limit",
+        "of limit",
+        "torch eager",
+        "×",
+        "torch eager, pages kept",
+        "×",
+        "torch best, pages kept",
+        "×",
+        "losses",
+    ];
+    let mut table = Table::new(title, &heading);
+    for case in Case::all(cli.smoke).into_iter().filter(|case| cli.wants(&case.name())) {
+        eprintln!("bench: {}", case.name());
+        let found = Found::measure(cli, &case)?;
+        table.row(found.row(&case, &machine));
+        report.raw.push(found.raw(&case, &machine));
+        found.torch_version.iter().for_each(|version| note_once(&mut report, &format!("torch {version}")));
+    }
+    report.tables.push(table);
+    report.notes.push(machine.words());
+    report.notes.extend(NOTES.map(String::from));
+    Ok(report)
+}
+
+const NOTES: [&str; 5] = [
+    "ours: the public train call, time of an epoch from its report, parameters copied out after each epoch as every run does",
+    "torch eager: formula with masks, default Adam; torch best: relu form, constants precomputed, fused Adam",
+    "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc does not give arrays back",
+    "limit: the longer of arithmetic at the multiply-add peak and, where the data outgrow the cache, traffic at the bandwidth of the Adam mix",
+    "losses: ok where the mean training loss of every epoch that both ran agrees to 0.2 %",
+];
+
+fn note_once(report: &mut Report, note: &str) {
+    if !report.notes.iter().any(|known| known == note) {
+        report.notes.push(note.to_owned());
+    }
+}
+
+/// Everything measured on one case.
+struct Found {
+    ours: Epochs,
+    torch: Vec<Epochs>,
+    torch_version: Option<String>,
+}
+
+impl Found {
+    fn measure(cli: &Cli, case: &Case) -> Result<Self> {
+        let data = case.generate()?;
+        let ours = ours::epochs(case, &data, cli.threads)?;
+        let folder = cli.folder()?.join("work");
+        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+        let mut found = Self { ours, torch: Vec::new(), torch_version: None };
+        if !cli.no_peers {
+            data.write(case, &folder)?;
+            found.race_torch(cli, case, &folder)?;
+            fs::remove_dir_all(&folder).map_err(Error::io(&folder))?;
+        }
+        Ok(found)
+    }
+
+    fn race_torch(&mut self, cli: &Cli, case: &Case, folder: &std::path::Path) -> Result<()> {
+        for (environment, forms, suffix) in
+            [(&[][..], &["eager"][..], ""), (&KEEP_PAGES[..], &["eager", "best"][..], ", pages kept")]
+        {
+            let job = json!({
+                "folder": folder, "forms": forms, "threads": cli.threads, "epochs": case.torch_epochs,
+                "batch": BATCH, "rate": case::RATE, "loss": case.loss, "hidden": case.hidden,
+                "shared": case.shared,
+            });
+            let peer = Peer { script: "torch_training", environment };
+            let Some(answer) = peer.run::<TorchAnswer>(cli, folder, &job)? else { break };
+            self.torch_version = Some(answer.version);
+            self.torch.extend(answer.runs.into_iter().map(|run| Epochs { form: run.form + suffix, ..run }));
+        }
+        Ok(())
+    }
+
+    fn row(&self, case: &Case, machine: &Machine) -> Vec<String> {
+        let ours = &self.ours.wall;
+        let limit = limit::seconds(case, machine);
+        let mut cells = vec![
+            case.model(),
+            case.loss.to_owned(),
+            case.costs.to_string(),
+            case.instances.to_string(),
+            milliseconds(ours.least()),
+            milliseconds(ours.median()),
+            limit.map_or_else(String::new, milliseconds),
+            limit.map_or_else(String::new, |limit| format!("{:.0} %", 100.0 * limit / ours.least())),
+        ];
+        for form in ["eager", "eager, pages kept", "best, pages kept"] {
+            let run = self.torch.iter().find(|run| run.form == form);
+            let theirs = run.map_or(f64::NAN, |run| run.wall.least());
+            cells.extend([milliseconds(theirs), ratio(theirs, ours.least())]);
+        }
+        cells.push(self.agreement());
+        cells
+    }
+
+    /// Whether all contenders learned the same.
+    fn agreement(&self) -> String {
+        let worst = self.torch.iter().map(|run| run.difference(&self.ours)).reduce(f64::max);
+        match worst {
+            None => String::new(),
+            Some(worst) if worst <= AGREEMENT => "ok".into(),
+            Some(worst) => format!("differ by {:.2} %", 100.0 * worst),
+        }
+    }
+
+    fn raw(&self, case: &Case, machine: &Machine) -> serde_json::Value {
+        json!({
+            "case": case.name(), "machine": machine, "limit": limit::seconds(case, machine),
+            "runs": std::iter::once(&self.ours).chain(&self.torch).collect::<Vec<_>>(),
+        })
+    }
+}

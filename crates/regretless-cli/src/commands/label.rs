@@ -1,0 +1,38 @@
+//! `label`: the best decision of every row, found once and kept beside the table, by one machine or several.
+
+use regretless::Result;
+use regretless::label::{LabelSource, Shard};
+use serde_json::json;
+
+use super::{Session, labelled, oracle, store};
+use crate::args::LabelOptions;
+use crate::input::{Decided, costs_only, in_file, needed};
+use crate::output::{Report, grouped};
+
+/// Labels the whole table or a share of it.
+pub fn run(options: &LabelOptions, session: &Session) -> Result<Report> {
+    let shard = options.shard.as_deref().map(str::parse::<Shard>).transpose()?;
+    let decided = Decided::load(&needed(options.problem.as_ref(), "--problem")?)?;
+    let oracle = oracle(&decided, options.machine.threads)?;
+    let (file, table) = costs_only(&options.data)?;
+    let store = store(&file, &options.machine);
+    let Some(shard) = shard else {
+        let (data, found) = labelled(table, &store, (&decided, &oracle), session).map_err(in_file(&file))?;
+        let solved = oracle.counts().exact;
+        let shown = json!({
+            "rows": data.len(), "solved": solved, "continued": found.continued, "labels": found.file,
+            "found": found.source == LabelSource::Found, "failed": found.failed,
+        });
+        let mut report = Report { json: shown, ..Report::default() };
+        let (rows, solved) = (grouped(data.rows().len() as u64), grouped(solved));
+        report.line(format!("best decisions of {rows} rows in {}, {solved} solved now", found.file.display()));
+        return Ok(report);
+    };
+    let done = store.label_shard(table, (&decided.spec, &oracle), shard, &session.progress).map_err(in_file(&file))?;
+    done.warnings.iter().for_each(|warning| session.remark(&format!("note: {warning}")));
+    let shown = json!({ "solved": done.solved, "known": done.known, "rows": done.rows, "folder": store.folder() });
+    let mut report = Report { json: shown, ..Report::default() };
+    let [solved, known, rows] = [done.solved, done.known, done.rows].map(|count| grouped(count as u64));
+    report.line(format!("{solved} rows solved, {known} of {rows} known; the command without --shard joins them"));
+    Ok(report)
+}

@@ -1,0 +1,193 @@
+//! `solve`: published files and models, solved as they are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use regretless::data::output::check_free;
+use regretless::oracle::Oracle;
+use regretless::solve::relax::Relaxation;
+use regretless::solve::{Failure, Limits, Solution, Status};
+use regretless::watch::Watch;
+use regretless::{Error, Result};
+use serde_json::json;
+
+use super::Session;
+use crate::args::SolveOptions;
+use crate::output::{Report, grouped, percent, write_text};
+use crate::table::Table;
+
+mod subject;
+mod written;
+
+use subject::Subject;
+
+/// What became of one problem.
+struct Outcome {
+    name: String,
+    /// Objective, bound and status in the user's sense, or what went wrong.
+    found: std::result::Result<Found, Error>,
+    seconds: f64,
+}
+
+struct Found {
+    objective: f64,
+    bound: f64,
+    status: String,
+}
+
+/// Solves every problem of every file; one that fails does not stop the others.
+pub fn run(options: &SolveOptions, session: &Session) -> Result<Report> {
+    if options.files.is_empty() {
+        return Err(Error::setting("no file to solve; see --help for an example"));
+    }
+    let mut outcomes = Vec::new();
+    let watch = &session.progress;
+    watch.begin("solving", options.files.len() as u64);
+    for file in &options.files {
+        match subject::read(file, options) {
+            Err(error) => outcomes.push(Outcome { name: file.display().to_string(), found: Err(error), seconds: 0.0 }),
+            Ok(subjects) => {
+                let several = subjects.len() > 1 || options.files.len() > 1;
+                for (place, subject) in subjects.iter().enumerate() {
+                    if watch.interrupted() {
+                        return Err(Error::Interrupted);
+                    }
+                    watch.note(&subject.name);
+                    outcomes.push(solved(subject, (place, several), options, session));
+                }
+            }
+        }
+        watch.advance(1);
+    }
+    watch.end();
+    Ok(report(outcomes))
+}
+
+fn solved(subject: &Subject, (place, several): (usize, bool), options: &SolveOptions, session: &Session) -> Outcome {
+    let begun = Instant::now();
+    let out = options.out.as_ref().map(|out| target(out, several, subject));
+    let free = out.as_deref().map_or(Ok(()), |path| free(path, several, session));
+    let found = free.and_then(|()| {
+        let solution = answer(subject, options).map_err(|failure| match failure {
+            Ok(failure) => Error::Solver { instance: place, failure },
+            Err(error) => error,
+        })?;
+        let sign = subject.problem.sense().sign();
+        let found = Found {
+            objective: sign * solution.objective,
+            bound: sign * solution.bound,
+            status: match solution.status {
+                _ if options.relax.is_some() => "relaxed".into(),
+                Status::Optimal => "optimal".into(),
+                Status::WithinGap(gap) => format!("within {}", percent(gap)),
+                Status::LimitReached => "limit reached".into(),
+            },
+        };
+        if let Some(path) = &out {
+            write_text(path, &subject.form.write(&subject.name, &solution.decision, found.objective), session.force)?;
+        }
+        Ok(found)
+    });
+    Outcome { name: subject.name.clone(), found, seconds: begun.elapsed().as_secs_f64() }
+}
+
+/// The file itself, or one of its own for each problem in a folder.
+fn target(out: &Path, several: bool, subject: &Subject) -> PathBuf {
+    if several { out.join(format!("{}.{}", subject.name, subject.form.ending())) } else { out.to_path_buf() }
+}
+
+/// Asks before the work whether the decision could be written.
+fn free(path: &Path, several: bool, session: &Session) -> Result<()> {
+    if let (true, Some(folder)) = (several, path.parent()) {
+        fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    }
+    check_free(path, session.force)
+}
+
+/// The best decision, or the optimum of the relaxation.
+fn answer(subject: &Subject, options: &SolveOptions) -> std::result::Result<Solution, Result<Failure, Error>> {
+    let standard = Limits::default();
+    let limits = Limits { nodes: options.nodes.unwrap_or(standard.nodes), gap: options.gap.unwrap_or(standard.gap) };
+    let sign = subject.problem.sense().sign();
+    let costs: Vec<f64> = subject.costs.iter().map(|cost| sign * cost).collect();
+    let Some(relax) = options.relax else {
+        let oracle = Oracle::new(subject.problem.clone()).with_limits(limits);
+        return oracle.asker().solve(&costs).map_err(Ok);
+    };
+    let kind: Relaxation = relax.into();
+    let missing = || Error::setting(format!("{} has no linear relaxation", subject.problem.name()));
+    let mut relaxer = subject.problem.relaxer(kind, &limits).ok_or_else(missing).map_err(Err)?;
+    relaxer.relax(&costs).map_err(Ok)
+}
+
+fn report(outcomes: Vec<Outcome>) -> Report {
+    let json = outcomes.iter().map(Outcome::json).collect();
+    let mut report = Report { json: serde_json::Value::Array(json), ..Report::default() };
+    if let [only] = outcomes.as_slice() {
+        only.lines().iter().for_each(|(name, value)| report.line(format!("{name:<10} {value}")));
+    } else {
+        let mut table = Table::new(["problem", "objective", "bound", "status", "seconds"]);
+        outcomes.iter().for_each(|outcome| table.row(outcome.cells()));
+        report.line(table.text().trim_end());
+    }
+    report.failure = outcomes.into_iter().find_map(|outcome| outcome.found.err());
+    report
+}
+
+impl Outcome {
+    /// Infeasible and unbounded are findings about the problem; everything else is an error.
+    fn status(&self) -> String {
+        match &self.found {
+            Ok(found) => found.status.clone(),
+            Err(Error::Solver { failure: Failure::Infeasible, .. }) => "infeasible".into(),
+            Err(Error::Solver { failure: Failure::Unbounded, .. }) => "unbounded".into(),
+            Err(error) => format!("failed: {error}"),
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let found = self.found.as_ref().ok();
+        json!({
+            "problem": self.name, "status": self.status(), "seconds": self.seconds,
+            "objective": found.map(|found| found.objective), "bound": found.map(|found| found.bound),
+            "gap": found.map(Found::gap),
+        })
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("problem", self.name.clone()), ("status", self.status())];
+        if let Ok(found) = &self.found {
+            lines.push(("objective", exact(found.objective)));
+            lines.push(("bound", exact(found.bound)));
+            lines.push(("gap", percent(found.gap())));
+        }
+        lines.push(("seconds", format!("{:.3}", self.seconds)));
+        lines
+    }
+
+    fn cells(&self) -> [String; 5] {
+        let (objective, bound) = match &self.found {
+            Ok(found) => (exact(found.objective), exact(found.bound)),
+            Err(_) => (String::new(), String::new()),
+        };
+        [self.name.clone(), objective, bound, self.status(), format!("{:.3}", self.seconds)]
+    }
+}
+
+impl Found {
+    /// By which share of the objective the decision may be off.
+    fn gap(&self) -> f64 {
+        let distance = (self.objective - self.bound).abs();
+        if distance == 0.0 { 0.0 } else { distance / self.objective.abs().max(1e-10) }
+    }
+}
+
+/// Whole numbers with commas, others with all digits that matter.
+fn exact(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", grouped(value.abs() as u64));
+    }
+    format!("{value:.10}").trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,118 @@
+//! Decisions as files: TSPLIB tours, CVRPLIB routes, or values by name.
+
+use std::fmt::Write as _;
+
+use regretless::decision::Decision;
+use regretless::solve::tour::edges::edge_ends;
+
+use super::subject::Form;
+
+impl Form {
+    /// How the file of a decision ends.
+    pub fn ending(&self) -> &'static str {
+        match self {
+            Self::Tour(_) => "tour",
+            Self::Routes(_) => "sol",
+            Self::Values(_) => "csv",
+        }
+    }
+
+    /// A decision as text.
+    pub fn write(&self, name: &str, decision: &Decision, objective: f64) -> String {
+        match self {
+            Self::Tour(nodes) => tour(name, *nodes, decision),
+            Self::Routes(nodes) => routes(*nodes, decision, objective),
+            Self::Values(names) => values(names, decision),
+        }
+    }
+}
+
+/// Neighbours of every node; an edge that is used twice counts twice.
+fn neighbours(nodes: usize, decision: &Decision) -> Vec<Vec<usize>> {
+    let mut neighbours = vec![Vec::new(); nodes];
+    for ((i, j), (_, value)) in edge_ends(nodes, decision.indices()).zip(decision.iter()) {
+        for _ in 0..value.round() as usize {
+            neighbours[i].push(j);
+            neighbours[j].push(i);
+        }
+    }
+    neighbours
+}
+
+/// Takes the edge to the lowest free neighbour away and returns that neighbour.
+fn step(neighbours: &mut [Vec<usize>], from: usize) -> Option<usize> {
+    let to = *neighbours[from].iter().min()?;
+    for (here, there) in [(from, to), (to, from)] {
+        let place = neighbours[here].iter().position(|node| *node == there)?;
+        neighbours[here].swap_remove(place);
+    }
+    Some(to)
+}
+
+/// Nodes counted from 1, as TSPLIB has it.
+fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
+    let mut text = format!("NAME : {name}\nTYPE : TOUR\nDIMENSION : {nodes}\nTOUR_SECTION\n1\n");
+    let mut left = neighbours(nodes, decision);
+    let mut at = 0;
+    while let Some(next) = step(&mut left, at).filter(|next| *next != 0) {
+        let _ = writeln!(text, "{}", next + 1);
+        at = next;
+    }
+    text.push_str("-1\nEOF\n");
+    text
+}
+
+/// Customers counted from 1, the depot not named, as CVRPLIB has it.
+fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
+    let mut text = String::new();
+    let mut left = neighbours(nodes, decision);
+    let mut number = 0;
+    while let Some(first) = step(&mut left, 0) {
+        number += 1;
+        let (mut route, mut at) = (vec![first.to_string()], first);
+        while let Some(next) = step(&mut left, at).filter(|next| *next != 0) {
+            route.push(next.to_string());
+            at = next;
+        }
+        let _ = writeln!(text, "Route #{number}: {}", route.join(" "));
+    }
+    let _ = writeln!(text, "Cost {objective}");
+    text
+}
+
+fn values(names: &[String], decision: &Decision) -> String {
+    let mut text = String::from("name,value\n");
+    for (index, value) in decision.iter() {
+        let name = &names[index];
+        let quoted = name.contains([',', '"', '\n', '\r']);
+        let name = if quoted { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.clone() };
+        let _ = writeln!(text, "{name},{value}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Decision, Form};
+
+    #[test]
+    fn a_tour_begins_at_the_first_node_and_goes_to_its_lower_neighbour() {
+        // 0-2, 0-3, 1-2, 1-3 of four nodes.
+        let text = Form::Tour(4).write("box", &Decision::choosing([1, 2, 3, 4]), 4.0);
+        assert_eq!(text, "NAME : box\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n1\n3\n2\n4\n-1\nEOF\n");
+    }
+
+    #[test]
+    fn a_single_customer_has_a_route_of_its_own() {
+        // 0-1 twice; 0-2, 0-3, 2-3.
+        let decision = Decision::from_dense(&[2.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(Form::Routes(4).write("", &decision, 7.5), "Route #1: 1\nRoute #2: 2 3\nCost 7.5\n");
+    }
+
+    #[test]
+    fn names_with_commas_are_quoted() {
+        let names = ["a", "b,\"c"].map(String::from).to_vec();
+        let text = Form::Values(names).write("", &Decision::from_dense(&[0.0, 0.5]), 0.0);
+        assert_eq!(text, "name,value\n\"b,\"\"c\",0.5\n");
+    }
+}

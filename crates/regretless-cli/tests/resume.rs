@@ -1,0 +1,164 @@
+//! Work that was stopped at any moment goes on and ends with the same bytes.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::Workshop;
+
+/// Kills per test; `REGRETLESS_KILLS=200` for a long run.
+fn kills() -> u64 {
+    std::env::var("REGRETLESS_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20)
+}
+
+/// Different moments from one run to the next, the same in every test run.
+fn moment(kill: u64, most: u64) -> Duration {
+    Duration::from_micros(kill.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (most * 1000))
+}
+
+/// Starts the program, lets it live for a while and kills it; whether it was still at work.
+fn killed_after(shop: &Workshop, words: &[String], life: Duration) -> bool {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("regretless"));
+    command.current_dir(shop.path(".")).args(words);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(life);
+    let working = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    working
+}
+
+/// The one file of labels of a table, and nothing else beside it but what a killed run left.
+fn labels(shop: &Workshop) -> Vec<u8> {
+    let entries = fs::read_dir(shop.path("table.csv.labels")).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "safetensors")).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    fs::read(&files[0]).unwrap()
+}
+
+fn forget(shop: &Workshop) {
+    fs::remove_dir_all(shop.path("table.csv.labels")).unwrap();
+}
+
+fn tours() -> Workshop {
+    let shop = Workshop::new();
+    shop.run("generate --benchmark TSP15 --instances 400 --out .").succeeded();
+    shop
+}
+
+const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
+
+#[test]
+fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
+    let shop = tours();
+    shop.run(LABEL).succeeded();
+    let whole = labels(&shop);
+    forget(&shop);
+    let mut interrupted = 0;
+    for kill in 0..kills() {
+        let words: Vec<String> = LABEL.split(' ').chain(["--keep-every", "0"]).map(str::to_owned).collect();
+        interrupted += u64::from(killed_after(&shop, &words, moment(kill + 1, 60)));
+        if kill % 5 == 4 {
+            shop.run(LABEL).succeeded();
+            assert_eq!(labels(&shop), whole);
+            forget(&shop);
+        }
+    }
+    shop.run(LABEL).succeeded();
+    assert_eq!(labels(&shop), whole);
+    assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
+}
+
+#[test]
+fn shards_and_threads_do_not_change_the_labels() {
+    let shop = tours();
+    shop.run(LABEL).succeeded();
+    let whole = labels(&shop);
+    for threads in [1, 2, 3, 8] {
+        for shards in [1, 2, 7] {
+            forget(&shop);
+            for shard in (1..=shards).rev() {
+                let words = format!("{LABEL} --threads {threads} --shard {shard}/{shards} --json");
+                let told = shop.run(&words).json();
+                assert_eq!(told["rows"], 400);
+                assert_eq!(told["known"] == 400, shard == 1, "{told}");
+            }
+            let told = shop.run(&format!("{LABEL} --json")).json();
+            assert_eq!((&told["solved"], &told["continued"]), (&0.into(), &400.into()));
+            assert_eq!(labels(&shop), whole, "{threads} threads, {shards} shards");
+        }
+    }
+}
+
+#[test]
+fn damaged_and_foreign_parts_are_solved_again() {
+    let shop = tours();
+    shop.run(LABEL).succeeded();
+    let whole = labels(&shop);
+    forget(&shop);
+    for shard in 1..=3 {
+        shop.run(&format!("{LABEL} --shard {shard}/3")).succeeded();
+    }
+    let folder = fs::read_dir(shop.path("table.csv.labels")).unwrap().next().unwrap().unwrap().path();
+    let mut parts: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    parts.sort();
+    assert_eq!(parts.len(), 3);
+    let mut bytes = fs::read(&parts[0]).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    fs::write(&parts[0], &bytes).unwrap();
+    fs::write(folder.join("foreign.part"), "instance,item\n").unwrap();
+    let told = shop.run(&format!("{LABEL} --json")).succeeded();
+    assert!(told.err.contains("foreign.part: not used") && told.err.matches("not used").count() == 2, "{}", told.err);
+    assert_eq!(labels(&shop), whole);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_shard_that_does_not_exist_is_refused() {
+    let shop = tours();
+    for shard in ["0/2", "3/2", "2", "a/b"] {
+        shop.run(&format!("{LABEL} --shard {shard}")).failed(2, &["is no shard", "2/7"]);
+    }
+}
+
+/// The bytes of the model a training writes, after it was killed this often, and how often it was at work then.
+fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
+    let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors --force --keep-every 0";
+    let words: Vec<String> = common.split(' ').map(str::to_owned).chain(words.iter().cloned()).collect();
+    let mut interrupted = 0;
+    for kill in 0..kills {
+        interrupted += u64::from(killed_after(shop, &words, moment(kill + 7, 120)));
+    }
+    shop.run_words(&words).succeeded();
+    assert!(!shop.path("m.safetensors.progress").exists());
+    (shop.bytes("m.safetensors"), interrupted)
+}
+
+#[test]
+fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
+    let shop = Workshop::new();
+    shop.run("generate --benchmark SP4x4 --instances 120 --out .").succeeded();
+    let recipes = [
+        "--loss MAE(O,S) --epochs 400",
+        "--loss MSE(C,O) --epochs 200",
+        "--loss MSE(O_S) --epochs 200 --fused false",
+        "--loss MSE(EIC(3)) --epochs 100",
+        "--loss MSE --epochs 100 --predictor mlp:8 --optimizer sgd:momentum=0.9",
+        "--loss SPO+|cache|20%|then|AI-MLE --epochs 60",
+    ];
+    let mut interrupted = 0;
+    for words in recipes {
+        let words: Vec<String> = words.split(' ').map(|word| word.replace('|', " ")).collect();
+        let (whole, _) = trained(&shop, &words, 0);
+        let (resumed, stopped) = trained(&shop, &words, kills().div_ceil(recipes.len() as u64));
+        assert!(whole == resumed, "{words:?}");
+        interrupted += stopped;
+    }
+    assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
+}

@@ -1,0 +1,93 @@
+//! Labels to train on, where they are not the best decisions under the costs of the table.
+//!
+//! In writing they follow the loss: `MSE(O) knn(10,0.5)` trains on robust labels ([`Robust`]); `SPO+ relax labels relaxed`
+//! on the optima of the linear relaxation, so that question and label live in the same polytope (Mandi, Demirović,
+//! Stuckey and Guns 2020); `labels relaxed tight` takes the strongest relaxation the problem has. Rows that validate
+//! and test keep their best decisions.
+
+use std::fmt;
+
+use super::{Labelled, Robust};
+use crate::error::{Error, Result};
+use crate::oracle::Oracle;
+use crate::solve::relax::Relaxation;
+use crate::watch::Watch;
+
+/// How labels to train on are made.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TrainingLabels {
+    /// Whether costs are mixed with those of similar rows first.
+    pub robust: Option<Robust>,
+    /// Which relaxation labels are optima of, if not of the problem itself.
+    pub relaxed: Option<Relaxation>,
+}
+
+impl TrainingLabels {
+    /// How settings look, for messages.
+    pub const CHOICES: [&'static str; 3] = ["knn(10,0.5)", "labels relaxed", "labels relaxed tight"];
+
+    /// Reads one setting from the front of a list of words, if it is one; the rest stays.
+    ///
+    /// # Errors
+    /// When the setting is given twice or is not complete.
+    pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
+        let (name, twice, count) = match words {
+            ["labels", "relaxed", "tight", ..] => ("labels", self.relaxed.replace(Relaxation::Tight).is_some(), 3),
+            ["labels", "relaxed", ..] => ("labels", self.relaxed.replace(Relaxation::Plain).is_some(), 2),
+            ["labels", ..] => return Err(Error::setting("'labels' takes what they are: labels relaxed")),
+            [word, ..] => match Robust::named(word) {
+                Some(robust) => ("knn", self.robust.replace(robust).is_some(), 1),
+                None => return Ok(false),
+            },
+            [] => return Ok(false),
+        };
+        if twice {
+            return Err(Error::setting(format!("'{name}' is given twice")));
+        }
+        *words = &words[count..];
+        Ok(true)
+    }
+
+    /// The table with these labels in the listed rows, if they are others than those it has; `method` is who asks.
+    ///
+    /// # Errors
+    /// When the problem has no such relaxation, an instance has no decision, or the user interrupts.
+    pub fn apply(
+        &self,
+        data: &Labelled,
+        rows: &[usize],
+        method: &str,
+        (oracle, watch): (&Oracle, &dyn Watch),
+    ) -> Result<Option<Labelled>> {
+        if *self == Self::default() {
+            return Ok(None);
+        }
+        let mut made = data.clone();
+        if let Some(robust) = &self.robust {
+            robust.mix(&mut made, rows);
+        }
+        watch.begin("labelling anew", rows.len() as u64);
+        let answers = match self.relaxed {
+            None => oracle.solve_rows(made.data.costs(), rows, watch)?,
+            Some(kind) => oracle.relax_rows((made.data.costs(), rows), kind, (method, watch))?,
+        };
+        watch.end();
+        for (row, answer) in rows.iter().zip(answers) {
+            made.best[*row] = answer.map_err(|failure| Error::Solver { instance: *row, failure })?;
+        }
+        Ok(Some(made))
+    }
+}
+
+impl fmt::Display for TrainingLabels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(robust) = self.robust {
+            write!(f, " {robust}")?;
+        }
+        match self.relaxed {
+            None => Ok(()),
+            Some(Relaxation::Plain) => f.write_str(" labels relaxed"),
+            Some(Relaxation::Tight) => f.write_str(" labels relaxed tight"),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Losses in writing: which there are, how their labels are read and written, how each is built for a table.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::options::Options;
+use super::{
+    Blackbox, Cave, Contrastive, Cos, FrankWolfe, Goal, ImplicitMle, Judged, Lava, Loss, PerturbationGradient,
+    PerturbedOptimizer, Pfyl, Ranking, Side, SpoPlus, Weighting,
+};
+use crate::error::{Error, Result};
+use crate::label::Labelled;
+use crate::oracle::Oracle;
+use crate::watch::Watch;
+
+/// A loss in writing, by the label the literature prints.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum LossSpec {
+    /// The cost-sensitive family.
+    Cos(Cos),
+    /// The convex upper bound of regret.
+    SpoPlus,
+    /// The perturbed Fenchel–Young loss.
+    Pfyl(Pfyl),
+    /// The best decision against a pool.
+    Contrastive(Contrastive),
+    /// A pool in the right order.
+    Ranking(Ranking),
+    /// Regret's derivative along the true costs.
+    PerturbationGradient(PerturbationGradient),
+    /// Decisions differentiated as a black box.
+    Blackbox(Blackbox, Goal),
+    /// Mean decisions under normal noise.
+    Perturbed(PerturbedOptimizer, Goal),
+    /// Mean decisions under Sum-of-Gamma noise.
+    Implicit(ImplicitMle, Goal),
+    /// Decisions smoothed by a quadratic term.
+    Regularised(FrankWolfe, Goal),
+    /// The Fenchel–Young loss of such decisions.
+    RegularisedFy(FrankWolfe),
+    /// Costs aligned with the cone of the best decision.
+    Cave(Cave),
+    /// The best vertex against those next to it.
+    Lava(Lava),
+}
+
+impl LossSpec {
+    /// How labels look, for messages.
+    pub const CHOICES: [&'static str; 21] = [
+        "MSE or MAE with components, such as MAE(O,S)",
+        "SPO+",
+        "PFYL",
+        "PFYL(mul)",
+        "MAP",
+        "MAP_c",
+        "NCE",
+        "NCE_c",
+        "LTR(point)",
+        "LTR(pair)",
+        "LTR(list)",
+        "PG",
+        "DBB",
+        "NID",
+        "DPO",
+        "I-MLE",
+        "AI-MLE",
+        "RFW or RFY",
+        "CaVE",
+        "CaVE+",
+        "LAVA",
+    ];
+
+    /// The loss itself, for one table. What it needs beyond the best decisions is computed here, once.
+    ///
+    /// # Errors
+    /// When the problem cannot give what the loss needs, or the user interrupts.
+    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<Box<dyn Loss>> {
+        Ok(match self {
+            Self::Cos(cos) => Box::new(cos.build(data, oracle, watch)?),
+            Self::SpoPlus => Box::new(SpoPlus),
+            Self::Pfyl(loss) => Box::new(loss.clone()),
+            Self::Contrastive(loss) => Box::new(*loss),
+            Self::Ranking(loss) => Box::new(*loss),
+            Self::PerturbationGradient(loss) => Box::new(*loss),
+            Self::Blackbox(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
+            Self::Perturbed(layer, goal) => Box::new(Judged { layer: layer.clone(), goal: *goal }),
+            Self::Implicit(layer, goal) => Box::new(Judged { layer: layer.build(), goal: *goal }),
+            Self::Regularised(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
+            Self::RegularisedFy(loss) => Box::new(*loss),
+            Self::Cave(loss) => Box::new(loss.build(oracle)?),
+            Self::Lava(loss) => Box::new(loss.build(data, oracle, watch)?),
+        })
+    }
+
+    /// The member of the cost-sensitive family that this is, if it is one.
+    pub fn cos(&self) -> Option<&Cos> {
+        if let Self::Cos(cos) = self { Some(cos) } else { None }
+    }
+
+    /// Whether training asks for decisions, so that it matters how questions are answered.
+    pub fn asks(&self) -> bool {
+        !matches!(self, Self::Cos(_) | Self::Cave(_) | Self::Lava(_))
+    }
+
+    /// How instances are weighted by the regret of a baseline.
+    pub fn weighting(&self) -> Weighting {
+        self.cos().map_or(Weighting::Equal, |cos| cos.weighting)
+    }
+
+    /// Whether the loss can be zero although there is regret, in a way that upsets instance costs.
+    pub fn may_vanish(&self) -> bool {
+        self.cos().is_some_and(|cos| matches!(cos.side, Side::Sensitive(_)))
+    }
+
+    /// One or more of every kind, for tests that all losses must pass.
+    pub fn examples() -> Vec<Self> {
+        let others = [
+            "SPO+",
+            "PFYL",
+            "PFYL(mul,samples=4,sigma=0.5)",
+            "MAP",
+            "MAP_c",
+            "NCE",
+            "NCE_c",
+            "LTR(point)",
+            "LTR(pair)",
+            "LTR(list)",
+            "PG",
+            "PG(central,sigma=0.5)",
+            "DBB",
+            "DBB(lambda=2,distance)",
+            "NID",
+            "NID(distance)",
+            "DPO",
+            "DPO(mul,plain)",
+            "I-MLE(samples=3)",
+            "I-MLE(central,samples=2,distance)",
+            "AI-MLE(samples=3)",
+            "RFW",
+            "RFY",
+            "CaVE",
+            "CaVE(hybrid,ratio=0.5)",
+            "CaVE+",
+            "CaVE+(hybrid)",
+            "LAVA",
+        ];
+        let built = |label: &&&str| cfg!(feature = "clarabel") || !label.starts_with("CaVE+");
+        let others = others.iter().filter(built).filter_map(|label| label.parse().ok());
+        Cos::examples().into_iter().map(Self::Cos).chain(others).collect()
+    }
+
+    /// The loss of this name with these options.
+    fn named(name: &str, options: &mut Options) -> Result<Option<Self>> {
+        if let Some(loss) = Contrastive::named(name) {
+            return Ok(Some(Self::Contrastive(loss)));
+        }
+        Ok(Some(match name.to_ascii_uppercase().as_str() {
+            "SPO+" => Self::SpoPlus,
+            "PFYL" => Self::Pfyl(Pfyl::read(options)?),
+            "LTR" => Self::Ranking(Ranking::read(options)?),
+            "PG" => Self::PerturbationGradient(PerturbationGradient::read(options)?),
+            "DBB" => Self::Blackbox(Blackbox::read_interpolated(options)?, Goal::read(options)),
+            "NID" => Self::Blackbox(Blackbox::NegativeIdentity, Goal::read(options)),
+            "DPO" => Self::Perturbed(PerturbedOptimizer::read(options)?, Goal::read(options)),
+            "I-MLE" | "IMLE" => Self::Implicit(ImplicitMle::read(options, false)?, Goal::read(options)),
+            "AI-MLE" | "AIMLE" => Self::Implicit(ImplicitMle::read(options, true)?, Goal::read(options)),
+            "RFW" => Self::Regularised(FrankWolfe::read(options)?, Goal::read(options)),
+            "RFY" => Self::RegularisedFy(FrankWolfe::read(options)?),
+            "CAVE" => Self::Cave(Cave::read(options, false)?),
+            "CAVE+" => Self::Cave(Cave::read(options, true)?),
+            "LAVA" => Self::Lava(Lava::read(options)?),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+impl fmt::Display for LossSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cos(cos) => cos.fmt(f),
+            Self::SpoPlus => f.write_str("SPO+"),
+            Self::Pfyl(loss) => loss.fmt(f),
+            Self::Contrastive(loss) => loss.fmt(f),
+            Self::Ranking(loss) => loss.fmt(f),
+            Self::PerturbationGradient(loss) => loss.fmt(f),
+            Self::Blackbox(layer, goal) => f.write_str(&layer.label(*goal)),
+            Self::Perturbed(layer, goal) => f.write_str(&layer.label(*goal)),
+            Self::Implicit(layer, goal) => f.write_str(&layer.label(*goal)),
+            Self::Regularised(layer, goal) => f.write_str(&layer.layer_label(*goal)),
+            Self::RegularisedFy(loss) => loss.fmt(f),
+            Self::Cave(loss) => loss.fmt(f),
+            Self::Lava(loss) => loss.fmt(f),
+        }
+    }
+}
+
+impl FromStr for LossSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, mut options) = Options::of(text);
+        if ["MSE", "MAE"].contains(&name.to_ascii_uppercase().as_str()) {
+            return text.parse().map(Self::Cos);
+        }
+        let spec = Self::named(&name, &mut options)?;
+        let spec = spec.ok_or_else(|| Error::unknown("loss", text, &Self::CHOICES))?;
+        options.end()?;
+        Ok(spec)
+    }
+}
+
+impl TryFrom<String> for LossSpec {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<LossSpec> for String {
+    fn from(spec: LossSpec) -> Self {
+        spec.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LossSpec;
+
+    #[test]
+    fn every_example_reads_back_as_it_was_written() {
+        let examples = LossSpec::examples();
+        assert_eq!(
+            examples.len(),
+            12 + if cfg!(feature = "clarabel") { 28 } else { 26 },
+            "an example has a label that cannot be read"
+        );
+        for example in examples {
+            assert_eq!(example.to_string().parse::<LossSpec>().unwrap(), example);
+        }
+    }
+
+    #[test]
+    fn names_are_read_in_any_case_and_options_in_any_order() {
+        for (typed, printed) in [
+            ("spo+", "SPO+"),
+            ("map_C", "MAP_c"),
+            ("ltr( list )", "LTR(list)"),
+            ("pfyl(sigma=2,samples=10,mul)", "PFYL(mul,sigma=2)"),
+            ("imle(lambda=10)", "I-MLE"),
+            ("RFY(plain,tol=1e-9)", "RFY(tol=0.000000001,plain)"),
+        ] {
+            assert_eq!(typed.parse::<LossSpec>().unwrap().to_string(), printed);
+        }
+        for (label, word) in [("LTR", "LTR(pair)"), ("DBB(lambda=0)", "above 0"), ("NID(sigma=1)", "distance")] {
+            let message = label.parse::<LossSpec>().unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What solves behind an oracle: the problem itself, its relaxation, or a heuristic.
+
+use super::counts::Kind;
+use super::{Answer, Heuristic};
+use crate::solve::memory::Memory;
+use crate::solve::relax::{Relaxation, Relaxer};
+use crate::solve::{Failure, Solution, Solver};
+
+/// Who answers when a question is not answered from a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The problem itself.
+    Exact,
+    /// Its relaxation.
+    Relaxed(Relaxation),
+    /// Something that need not find the best.
+    Heuristic(Heuristic),
+}
+
+/// An engine of one thread.
+pub(super) enum Engine {
+    Exact(Box<dyn Solver>),
+    Relaxed(Relaxation, Box<dyn Relaxer>),
+    Heuristic(Heuristic, Box<dyn Solver>),
+}
+
+impl Engine {
+    pub(super) fn role(&self) -> Role {
+        match self {
+            Self::Exact(_) => Role::Exact,
+            Self::Relaxed(kind, _) => Role::Relaxed(*kind),
+            Self::Heuristic(kind, _) => Role::Heuristic(*kind),
+        }
+    }
+
+    /// How its solves are counted.
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Exact(_) => Kind::Exact,
+            Self::Relaxed(..) => Kind::Relaxed,
+            Self::Heuristic(..) => Kind::Heuristic,
+        }
+    }
+
+    pub(super) fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
+        match self {
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_into(costs, solution)?,
+            Self::Relaxed(_, relaxer) => *solution = relaxer.relax(costs)?,
+        }
+        Ok(())
+    }
+
+    pub(super) fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Answer {
+        match self {
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_again(costs, memory),
+            Self::Relaxed(_, relaxer) => relaxer.relax_again(costs, memory),
+        }
+    }
+
+    pub(super) fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        match self {
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.certify(costs, memory),
+            Self::Relaxed(_, relaxer) => relaxer.certify(costs, memory),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What branch and cut needs, whatever it searches for.
+//!
+//! * `sheet`: a linear programme whose rows come and go. `waiting`: nodes that wait, and what is proven of those that
+//!   went. `tail`: when further cuts are not worth it.
+
+mod sheet;
+mod tail;
+mod waiting;
+
+pub(super) use sheet::{Sheet, Snapshot, fitting_factor, retain_unmarked};
+pub(super) use tail::Tail;
+pub(super) use waiting::{Verdict, Waiting};
+
+/// The two nodes an edge joins, the lower first.
+pub(super) type Ends = [u32; 2];

@@ -1,0 +1,96 @@
+//! The nodes of a search tree that wait, best bound first, and what is proven of those that went.
+
+use std::rc::Rc;
+
+use super::Snapshot;
+
+/// A node that waits: what was decided, and the basis of its parent.
+#[derive(Debug)]
+pub(in crate::solve) struct Open<D> {
+    pub(in crate::solve) bound: f64,
+    /// Nodes made before this one: ties go to the youngest.
+    age: u64,
+    pub(in crate::solve) decided: Rc<D>,
+    pub(in crate::solve) basis: Option<Rc<Snapshot>>,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::solve) struct Verdict {
+    /// Nothing that was not found costs less than this.
+    pub(in crate::solve) floor: f64,
+    /// Whether nothing was left open.
+    pub(in crate::solve) complete: bool,
+}
+
+/// All nodes that wait.
+#[derive(Debug)]
+pub(in crate::solve) struct Waiting<D> {
+    nodes: Vec<Open<D>>,
+    born: u64,
+    /// Nothing that was dropped costs less than this.
+    floor: f64,
+}
+
+impl<D> Default for Waiting<D> {
+    fn default() -> Self {
+        Self { nodes: Vec::new(), born: 0, floor: f64::INFINITY }
+    }
+}
+
+impl<D> Waiting<D> {
+    /// A node that is to be searched later.
+    pub(in crate::solve) fn add(&mut self, bound: f64, decided: Rc<D>, basis: Option<Rc<Snapshot>>) {
+        self.born += 1;
+        self.nodes.push(Open { bound, age: self.born, decided, basis });
+    }
+
+    /// Something was dropped that costs at least this.
+    pub(in crate::solve) fn dropped(&mut self, bound: f64) {
+        self.floor = self.floor.min(bound);
+    }
+
+    /// The node with the lowest bound, if any has a bound up to the level.
+    pub(in crate::solve) fn next(&mut self, level: f64) -> Option<Open<D>> {
+        let lowest = |a: &Open<D>, b: &Open<D>| a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age));
+        let place = (0..self.nodes.len()).min_by(|a, b| lowest(&self.nodes[*a], &self.nodes[*b]))?;
+        let open = self.nodes.swap_remove(place);
+        if open.bound > level {
+            // The lowest of all that wait: none of them is of interest.
+            self.dropped(open.bound);
+            self.nodes.clear();
+            return None;
+        }
+        Some(open)
+    }
+
+    /// What is known when the present node, of this bound, and all that wait are left open.
+    pub(in crate::solve) fn stopped(&self, bound: f64) -> Verdict {
+        let open = self.nodes.iter().map(|open| open.bound).fold(bound, f64::min);
+        Verdict { floor: self.floor.min(open), complete: false }
+    }
+
+    /// What is known when nothing is left.
+    pub(in crate::solve) fn finished(&self) -> Verdict {
+        Verdict { floor: self.floor, complete: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::{Verdict, Waiting};
+
+    #[test]
+    fn the_lowest_bound_comes_first_and_of_equal_ones_the_youngest() {
+        let mut waiting = Waiting::default();
+        for (name, bound) in [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 9.0)] {
+            waiting.add(bound, Rc::new(name), None);
+        }
+        assert_eq!(waiting.stopped(2.0), Verdict { floor: 1.0, complete: false });
+        let order: Vec<_> = std::iter::from_fn(|| waiting.next(5.0)).map(|open| *open.decided).collect();
+        assert_eq!(order, ["c", "b", "a"]);
+        assert_eq!(waiting.finished(), Verdict { floor: 9.0, complete: true });
+    }
+}

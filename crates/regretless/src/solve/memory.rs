@@ -1,0 +1,185 @@
+//! What an engine keeps of one instance, to be faster when its costs have moved a little.
+//!
+//! In training an instance comes back every epoch with costs that drifted. What was found last time (a
+//! tour and its multipliers, a simplex basis, cuts) is then nearly right. Only the engine that wrote a
+//! memory understands it. The rules for whoever uses one:
+//!
+//! * The answer is as good as without: the same objective, and the same decision wherever the optimum is
+//!   unique by more than the engine's own tolerance. Among equal decisions the memory may decide which is
+//!   given; of a relaxed point the last digits may differ.
+//! * A warm search that ends at its limit of nodes is done again without memory, and where a gap is
+//!   allowed memories are not used at all: answers that need not be best would depend on them.
+//! * Each engine states the drift up to which it starts warm ([`Sample::drift`]); beyond it starts cold.
+
+use std::any::Any;
+use std::fmt;
+
+/// What an engine leaves behind.
+pub trait Keepsake: Any + Send + fmt::Debug {
+    /// Memory it takes, in bytes, roughly.
+    fn bytes(&self) -> usize;
+
+    /// Drops what is large and keeps what is cheap; may leave everything as it is.
+    fn lighten(&mut self) {}
+}
+
+/// The memory of one instance for one purpose.
+#[derive(Debug, Default)]
+pub struct Memory {
+    kept: Option<Box<dyn Keepsake>>,
+    /// Whether a proof that can be used again is worth some work.
+    prove: bool,
+}
+
+impl Memory {
+    /// An empty memory; `prove` says whether proofs that can be used again are worth some work.
+    pub fn new(prove: bool) -> Self {
+        Self { kept: None, prove }
+    }
+
+    /// Whether a proof that can be used again is worth some work.
+    pub fn wants_proof(&self) -> bool {
+        self.prove
+    }
+
+    /// What an engine of this kind kept.
+    pub fn recall<K: Keepsake>(&self) -> Option<&K> {
+        let kept: &dyn Any = self.kept.as_deref()?;
+        kept.downcast_ref()
+    }
+
+    /// Takes out what an engine of this kind kept.
+    pub fn take<K: Keepsake>(&mut self) -> Option<Box<K>> {
+        self.recall::<K>()?;
+        let kept: Box<dyn Any> = self.kept.take()?;
+        kept.downcast().ok()
+    }
+
+    /// Keeps this and forgets what was kept before.
+    pub fn keep(&mut self, keepsake: impl Keepsake) {
+        self.kept = Some(Box::new(keepsake));
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        self.kept = None;
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_none()
+    }
+
+    /// Bytes taken.
+    pub fn bytes(&self) -> usize {
+        self.kept.as_ref().map_or(0, |kept| kept.bytes())
+    }
+
+    /// Keeps within an allowance: the cheap part only, or nothing, where the whole is too large.
+    pub fn fit(&mut self, allowance: usize) {
+        if self.bytes() > allowance {
+            self.kept.iter_mut().for_each(|kept| kept.lighten());
+        }
+        if self.bytes() > allowance {
+            self.kept = None;
+        }
+    }
+}
+
+/// Most costs kept to tell how far they moved.
+const MOST: usize = 512;
+
+/// A few costs, evenly spread, to tell later how far they moved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    step: usize,
+    values: Box<[f32]>,
+}
+
+impl Sample {
+    /// A sample of these costs.
+    pub fn of(costs: &[f64]) -> Self {
+        let step = costs.len().div_ceil(MOST).max(1);
+        Self { step, values: costs.iter().step_by(step).map(|cost| *cost as f32).collect() }
+    }
+
+    /// The relative change √(Σ(c − c_old)² / Σc_old²); infinite where costs are too large for it.
+    pub fn drift(&self, costs: &[f64]) -> f64 {
+        let (mut moved, mut size) = (0.0, 0.0);
+        for (old, new) in self.values.iter().zip(costs.iter().step_by(self.step)) {
+            let old = f64::from(*old);
+            moved += (new - old) * (new - old);
+            size += old * old;
+        }
+        let ratio = if moved == 0.0 { 0.0 } else { moved / size };
+        if ratio.is_finite() { ratio.sqrt() } else { f64::INFINITY }
+    }
+
+    /// Bytes taken.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Keepsake, Memory, Sample};
+
+    #[derive(Debug)]
+    struct Numbers(Vec<u8>, Vec<u8>);
+
+    impl Keepsake for Numbers {
+        fn bytes(&self) -> usize {
+            self.0.len() + self.1.len()
+        }
+
+        fn lighten(&mut self) {
+            self.1.clear();
+        }
+    }
+
+    #[derive(Debug)]
+    struct Other;
+
+    impl Keepsake for Other {
+        fn bytes(&self) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn only_the_kind_that_was_kept_is_recalled() {
+        let mut memory = Memory::new(false);
+        assert!(memory.is_empty() && memory.recall::<Numbers>().is_none());
+        memory.keep(Numbers(vec![1], vec![]));
+        assert!(memory.recall::<Other>().is_none() && memory.take::<Other>().is_none());
+        assert_eq!(memory.recall::<Numbers>().unwrap().0, [1]);
+        assert_eq!(memory.take::<Numbers>().unwrap().0, [1]);
+        assert!(memory.is_empty());
+    }
+
+    #[test]
+    fn what_is_too_large_goes_first_and_the_rest_if_need_be() {
+        let mut memory = Memory::new(true);
+        memory.keep(Numbers(vec![0; 10], vec![0; 90]));
+        memory.fit(100);
+        assert_eq!(memory.bytes(), 100);
+        memory.fit(99);
+        assert_eq!(memory.bytes(), 10);
+        memory.fit(9);
+        assert!(memory.is_empty());
+    }
+
+    #[test]
+    fn drift_is_relative_and_safe_at_the_edges() {
+        let costs: Vec<f64> = (0..2000).map(|j| f64::from(j) - 700.0).collect();
+        let sample = Sample::of(&costs);
+        assert!(sample.values.len() <= 512 && sample.values.len() > 400);
+        assert_eq!(sample.drift(&costs), 0.0);
+        let moved: Vec<f64> = costs.iter().map(|cost| cost * 1.02).collect();
+        assert!((sample.drift(&moved) - 0.02).abs() < 1e-6);
+        assert_eq!(Sample::of(&[0.0; 3]).drift(&[0.0; 3]), 0.0);
+        assert_eq!(Sample::of(&[0.0; 3]).drift(&[1.0; 3]), f64::INFINITY);
+        assert_eq!(Sample::of(&[1e300]).drift(&[1.0]), f64::INFINITY);
+    }
+}

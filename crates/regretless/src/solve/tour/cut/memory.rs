@@ -1,0 +1,126 @@
+//! What is kept of a relaxation: its columns, its tight cuts, its basis, and the multipliers behind it.
+//!
+//! After a change of costs the old basis is still primal feasible, so that the primal simplex method goes on
+//! from it; cuts and columns that mattered before mostly matter again, which saves the rounds in which they
+//! were found. Rows that were slack are left out: a basis without them is a basis.
+
+use super::cuts::Cut;
+use super::master::{Ends, Master};
+use super::root::Root;
+use crate::solve::Failure;
+use crate::solve::highs::{Basis, Stand};
+use crate::solve::memory::{Keepsake, Sample};
+use crate::solve::tour::edges::Distances;
+use crate::solve::tour::memory::TourMemory;
+
+/// Columns per node that are kept beside those in the basis.
+const COLUMNS: usize = 6;
+
+/// A relaxation at its optimum.
+#[derive(Debug)]
+pub(super) struct RootMemory {
+    edges: Box<[Ends]>,
+    cuts: Box<[Cut]>,
+    basis: Basis,
+    potentials: Box<[f64]>,
+}
+
+impl RootMemory {
+    /// What is worth keeping of a relaxation that was just solved; nothing when it has no basis.
+    pub(super) fn of(root: &Root, distances: &Distances) -> Option<Self> {
+        let basis = root.master.stands()?;
+        let nodes = root.master.nodes();
+        let keep = columns_to_keep(root, distances, &basis.columns);
+        let edges = root.master.edges.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(ends, _)| *ends);
+        let columns = basis.columns.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(stand, _)| *stand);
+        let (degrees, rows) = basis.rows.split_at(nodes);
+        let tight = root.master.cuts().zip(rows).filter(|(_, stand)| **stand != Stand::Basic);
+        let rows = degrees.iter().copied().chain(tight.clone().map(|(_, stand)| *stand)).collect();
+        Some(Self {
+            edges: edges.collect(),
+            cuts: tight.map(|(cut, _)| cut.clone()).collect(),
+            basis: Basis { columns: columns.collect(), rows },
+            potentials: root.prices.potential.as_slice().into(),
+        })
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.potentials.len()
+    }
+
+    pub(super) fn edges(&self) -> &[Ends] {
+        &self.edges
+    }
+
+    pub(super) fn potentials(&self) -> &[f64] {
+        &self.potentials
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let sets = self.cuts.iter().flat_map(|cut| &cut.sets).map(|set| size_of_val(set) + size_of_val(&**set));
+        size_of_val(&*self.edges)
+            + size_of_val(&*self.cuts)
+            + sets.sum::<usize>()
+            + self.basis.columns.len()
+            + self.basis.rows.len()
+            + size_of_val(&*self.potentials)
+    }
+
+    /// Adds cuts and basis to a relaxation that has the columns.
+    pub(super) fn restore(&self, master: &mut Master) -> Result<(), Failure> {
+        if !self.cuts.is_empty() {
+            master.add_cuts(self.cuts.to_vec())?;
+        }
+        master.take_up(&self.basis)
+    }
+}
+
+/// Marks the columns in the basis or at 1, and of the others those with the least reduced costs.
+fn columns_to_keep(root: &Root, distances: &Distances, stands: &[Stand]) -> Vec<bool> {
+    let mut idle: Vec<(f64, u32)> = Vec::new();
+    let mut keep = vec![true; stands.len()];
+    for (column, ([i, j], stand)) in root.master.edges.iter().zip(stands).enumerate() {
+        match stand {
+            Stand::Basic | Stand::Upper => {}
+            Stand::Lower | Stand::Zero | Stand::Nonbasic => {
+                idle.push((root.prices.reduced(distances.between(*i, *j), *i, *j), column as u32));
+            }
+        }
+    }
+    let most = COLUMNS * distances.nodes();
+    if idle.len() > most {
+        idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        idle[most..].iter().for_each(|(_, column)| keep[*column as usize] = false);
+    }
+    keep
+}
+
+/// The memory of a relaxation that is an end in itself.
+#[derive(Debug)]
+pub(super) struct RelaxedMemory {
+    pub(super) sample: Sample,
+    pub(super) root: RootMemory,
+}
+
+impl Keepsake for RelaxedMemory {
+    fn bytes(&self) -> usize {
+        self.sample.bytes() + self.root.bytes()
+    }
+}
+
+/// The memory of an exact search: the tour and its multipliers, and the root if there was need of one.
+#[derive(Debug)]
+pub(super) struct CutMemory {
+    pub(super) tour: TourMemory,
+    pub(super) root: Option<RootMemory>,
+}
+
+impl Keepsake for CutMemory {
+    fn bytes(&self) -> usize {
+        self.tour.bytes() + self.root.as_ref().map_or(0, RootMemory::bytes)
+    }
+
+    fn lighten(&mut self) {
+        self.root = None;
+    }
+}

@@ -1,0 +1,228 @@
+//! What a search for tours keeps of an instance: the tour, multipliers that bound it from below, and the tree of
+//! the search, if there was need of one.
+//!
+//! The old tour is the first incumbent of a warm search, the old multipliers are where its ascent starts, and
+//! the old tree guides the search. The certificate is Held and Karp's (1970): the cheapest 1-tree under the new
+//! costs and the old multipliers bounds every tour, so that a tour that costs no more is the cheapest. It
+//! takes one tree; where the old proof was a search it takes one tree per node of it. Multipliers that
+//! just prove a tour fail after the slightest drift: where proofs are wanted they are moved until they prove it
+//! even with dearer edges.
+//!
+//! Which of several cheapest tours a search finds depends on its way. A tour is therefore given from memory only
+//! if it is the only one: proofs are made with its edges dearer by a hair ε. Another tour lacks at least two
+//! of them, so that it costs at least 2ε more. Whatever is not proved so is searched for from nothing, and so are
+//! costs that are multiples of a unit, where ties abound.
+
+use super::ascent::Goal;
+use super::edges::{Distances, edge_ends};
+use super::one_tree::OneTree;
+use super::plan::{Hint, Plan};
+use super::search::{Incumbent, Rules, Task};
+use super::{DENSE_NODES, TourSearch};
+use crate::decision::Decision;
+use crate::solve::memory::{Keepsake, Memory, Sample};
+use crate::solve::{Limits, Solution, Status};
+
+/// Trees grown at the root of a warm search before it follows the old tree.
+const FEW_STEPS: usize = 8;
+/// How much dearer edges may become under multipliers that still prove their tour, next to the root mean square
+/// of all costs; the first that can be had is taken.
+const MARGINS: [f64; 3] = [0.03, 0.01, 0.003];
+/// Trees grown to get such multipliers.
+const MARGIN_STEPS: usize = 25;
+/// By how many times the noise of totals edges are made dearer.
+const HAIR: f64 = 4.0;
+/// Drift up to which a search starts warm, and up to which a certificate is tried.
+pub(super) const MOST_DRIFT: f64 = 0.12;
+pub(super) const MOST_PROVED: f64 = 0.04;
+
+/// A tour, and what bounds it.
+#[derive(Debug)]
+pub(super) struct TourMemory {
+    pub(super) sample: Sample,
+    /// Sorted edge numbers.
+    pub(super) tour: Box<[u32]>,
+    pub(super) multipliers: Box<[f64]>,
+    /// The tree of the search.
+    pub(super) plan: Option<Plan>,
+    /// Whether multipliers, with the tree if there is one, proved the tour the cheapest.
+    pub(super) proof: bool,
+}
+
+impl Keepsake for TourMemory {
+    fn bytes(&self) -> usize {
+        let plan = self.plan.as_ref().map_or(0, Plan::bytes);
+        self.sample.bytes() + size_of_val(&*self.tour) + size_of_val(&*self.multipliers) + plan
+    }
+
+    fn lighten(&mut self) {
+        self.proof &= self.plan.is_none();
+        self.plan = None;
+    }
+}
+
+impl TourMemory {
+    /// Whether it is of use for a warm start.
+    pub(super) fn fits(&self, nodes: usize, costs: &[f64]) -> bool {
+        self.tour.len() == nodes && self.sample.drift(costs) <= MOST_DRIFT
+    }
+
+    /// Whether there is a proof that may still hold.
+    pub(super) fn may_prove(&self, nodes: usize, costs: &[f64]) -> bool {
+        self.proof && self.tour.len() == nodes && self.sample.drift(costs) <= MOST_PROVED
+    }
+
+    /// The nodes in the order of the tour.
+    pub(super) fn order(&self) -> Vec<u32> {
+        order_of(self.tour.len(), &self.tour)
+    }
+
+    /// The tour, if its multipliers prove it the cheapest under these costs as well.
+    pub(super) fn prove(&self, (costs, distances): (&[f64], &Distances), tree: &mut OneTree) -> Option<Solution> {
+        let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
+        let level = Rules::new(distances, Limits::default()).level(cost);
+        let decision = || Decision::choosing(self.tour.iter().copied());
+        (tree.grow(distances, &self.multipliers) > level).then(|| Solution::optimal(decision(), cost))
+    }
+}
+
+/// These costs with the edges of a tour dearer by a hair.
+fn dearer(costs: &[f64], tour: &[u32], nodes: usize) -> Vec<f64> {
+    let hair = HAIR * Distances::noise_of(costs, nodes);
+    let mut dearer = costs.to_vec();
+    tour.iter().for_each(|edge| dearer[*edge as usize] += hair);
+    dearer
+}
+
+/// The nodes of a tour in its order, from the sorted numbers of its edges.
+fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
+    let mut joined = vec![[u32::MAX; 2]; nodes];
+    for (i, j) in edge_ends(nodes, edges) {
+        for (node, other) in [(i, j), (j, i)] {
+            let slot = usize::from(joined[node][0] != u32::MAX);
+            joined[node][slot] = other as u32;
+        }
+    }
+    let mut order = Vec::with_capacity(nodes);
+    let (mut from, mut node) = (u32::MAX, 0);
+    for _ in 0..nodes {
+        order.push(node);
+        let [one, other] = joined[node as usize];
+        (from, node) = (node, if one == from { other } else { one });
+    }
+    order
+}
+
+impl TourSearch {
+    pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut Memory) -> Solution {
+        let known = memory.take::<TourMemory>().filter(|known| known.fits(self.nodes, costs));
+        let warm =
+            known.filter(|_| Distances::grain_of(costs).is_none()).and_then(|known| self.run_from(costs, &known));
+        let solution = warm.unwrap_or_else(|| self.run(costs));
+        let searched = self.search.plan.root() != Hint::NONE;
+        let plan = self.search.plan.take();
+        if !searched && memory.wants_proof() {
+            self.widen_margin(&solution);
+        }
+        let (tour, multipliers) = (solution.decision.indices().into(), self.multipliers.as_slice().into());
+        let proof = plan.is_some() || !searched;
+        memory.keep(TourMemory { sample: Sample::of(costs), tour, multipliers, plan, proof });
+        solution
+    }
+
+    /// The cheapest tour, from what is known; `None` unless it is the only one.
+    fn run_from(&mut self, costs: &[f64], known: &TourMemory) -> Option<Solution> {
+        let found = self.search_from(&dearer(costs, &known.tour, self.nodes), known);
+        let tour = found.decision.indices();
+        let unique = found.status == Status::Optimal && (*tour == *known.tour || self.is_unique(costs, tour));
+        let objective = found.decision.dot(costs);
+        unique.then(|| Solution::optimal(found.decision, objective))
+    }
+
+    fn search_from(&mut self, costs: &[f64], known: &TourMemory) -> Solution {
+        let rules = self.take_up(costs, &known.tour, &known.multipliers);
+        if self.nodes > DENSE_NODES {
+            self.tree.grow(&self.distances, &self.multipliers);
+            self.find_neighbours();
+        }
+        let bound = match known.plan {
+            Some(_) => self.raise(Goal { steps: FEW_STEPS, ..self.goal() }),
+            None => self.raise_root(),
+        };
+        if let Some(floor) = self.closed(bound, costs, &rules) {
+            return self.answer(floor, true);
+        }
+        self.find_neighbours();
+        self.order = known.order();
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+        self.offer_order(costs, &rules);
+        self.search((costs, rules), bound, known.plan.as_ref())
+    }
+
+    /// Starts from a tour and multipliers.
+    fn take_up(&mut self, costs: &[f64], tour: &[u32], multipliers: &[f64]) -> Rules {
+        let rules = self.load(costs);
+        self.multipliers.clear();
+        self.multipliers.extend_from_slice(multipliers);
+        self.best = Incumbent::default();
+        self.best.offer(&mut tour.to_vec(), costs, &rules);
+        rules
+    }
+
+    /// Whether the tour just found is the only cheapest one, by the proof just found.
+    fn is_unique(&mut self, costs: &[f64], tour: &[u32]) -> bool {
+        let plan = self.search.plan.take();
+        let multipliers = std::mem::take(&mut self.multipliers);
+        let proved = self.proves((costs, tour), &multipliers, plan.as_ref());
+        self.search.plan = plan.unwrap_or_default();
+        proved
+    }
+
+    /// Whether multipliers, and a tree if there is one, prove a tour the only cheapest one without further ado.
+    fn proves(&mut self, (costs, tour): (&[f64], &[u32]), multipliers: &[f64], plan: Option<&Plan>) -> bool {
+        let costs = &dearer(costs, tour, self.nodes);
+        let rules = self.take_up(costs, tour, multipliers);
+        let bound = self.tree.grow(&self.distances, &self.multipliers);
+        if bound > self.best.level {
+            return true;
+        }
+        let Some(plan) = plan else { return false };
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.keep_survivors(bound);
+        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
+        let task = Task { costs, rules, bound, guide: Some(plan), strict: true };
+        let (_, complete) = self.search.run(&task, &mut self.best);
+        complete && *self.best.edges == *tour
+    }
+
+    /// Moves the multipliers so that they prove the tour with some margin, as far as that can be had.
+    fn widen_margin(&mut self, solution: &Solution) {
+        let size = self.distances.root_mean_square();
+        let (tour, mut raised) = (solution.decision.indices(), 0.0);
+        for margin in MARGINS.map(|share| share * size) {
+            for (i, j) in edge_ends(self.nodes, tour) {
+                self.distances.add([i, j], margin - raised);
+            }
+            raised = margin;
+            let target = solution.objective + margin * tour.len() as f64;
+            let enough = target - self.distances.noise();
+            let mut trial = self.multipliers.clone();
+            let goal = Goal { target, enough, steps: MARGIN_STEPS, pace: 1.0, patience: 5 };
+            if self.tree.ascend(&self.distances, &mut trial, &goal) > enough {
+                self.multipliers = trial;
+                return;
+            }
+        }
+    }
+
+    /// The tour in memory, if what is kept with it still proves it the only cheapest one.
+    pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        let known = memory.recall::<TourMemory>().filter(|known| known.may_prove(self.nodes, costs))?;
+        let proved = self.proves((costs, &known.tour), &known.multipliers, known.plan.as_ref());
+        let decision = || Decision::choosing(known.tour.iter().copied());
+        proved.then(decision).map(|decision| {
+            let objective = decision.dot(costs);
+            Solution::optimal(decision, objective)
+        })
+    }
+}

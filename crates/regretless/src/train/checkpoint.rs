@@ -1,0 +1,388 @@
+//! Checkpoints: a training that was stopped goes on after the last epoch that was written down, and ends with
+//! the same bytes as one that was never stopped.
+//!
+//! The folder holds one file for the running round, replaced whole after an epoch now and then, and the model
+//! of every stage that is over. Files are sealed: a damaged one is not used, nor one that belongs to another
+//! training; then training starts afresh and says so. Nothing depends on when checkpoints are written, since
+//! all that changes during training is in them, and noise and batches follow from seed and epoch.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::engine::Standing;
+use super::optimizer::Moments;
+use super::{EpochReport, Recipe, RoundReport, Stopped, Task};
+use crate::data::output::write_atomically;
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::oracle::{Pool, SolveCounts};
+use crate::predict::Model;
+use crate::problem::ProblemSpec;
+use crate::sealed::Sealed;
+
+/// Kind and version of the file.
+const FORMAT: &str = "checkpoint 1";
+
+/// Where checkpoints lie and how often they are written.
+#[derive(Debug, Clone)]
+pub struct Checkpoints {
+    folder: PathBuf,
+    every: Duration,
+}
+
+impl Checkpoints {
+    /// How often unless told otherwise.
+    pub const EVERY: Duration = Duration::from_secs(2);
+
+    /// Checkpoints in the folder named like a model file, with `.progress` added.
+    pub fn beside(model: &Path) -> Self {
+        let mut name = model.file_name().unwrap_or_default().to_os_string();
+        name.push(".progress");
+        Self { folder: model.with_file_name(name), every: Self::EVERY }
+    }
+
+    /// The same, written this often at most.
+    #[must_use]
+    pub fn every(mut self, every: Duration) -> Self {
+        self.every = every;
+        self
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// A training at the end of an epoch.
+#[derive(Debug, Clone)]
+pub(super) struct Snapshot {
+    /// Which of the methods of a recipe, which round of it, which epoch.
+    pub place: [usize; 3],
+    pub standing: Standing,
+    /// Epoch and score of the best epoch so far.
+    pub best: Option<(usize, f64)>,
+    pub epochs: Vec<EpochReport>,
+    /// Rounds that are over, of all methods.
+    pub rounds: Vec<RoundReport>,
+    /// Parameters of networks of earlier rounds.
+    pub members: Vec<Vec<f32>>,
+    pub weights: Option<Vec<f64>>,
+    /// What the loss learned from batches.
+    pub loss: Vec<f64>,
+    pub counts: SolveCounts,
+}
+
+/// What stands in the description of the file; everything that is not a whole number or a word is in arrays,
+/// where no digit is lost.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    key: String,
+    place: [usize; 3],
+    steps: i32,
+    best: Option<usize>,
+    members: usize,
+    pool: Option<(usize, usize)>,
+    rounds: Vec<(String, usize, usize, Stopped)>,
+    counts: SolveCounts,
+}
+
+/// Writes and reads the checkpoints of one training.
+pub(super) struct Keeper<'a> {
+    at: &'a Checkpoints,
+    key: String,
+    /// When the last one was written and how long that took.
+    last: Mutex<(Instant, Duration)>,
+}
+
+impl<'a> Keeper<'a> {
+    pub(super) fn new(at: &'a Checkpoints, task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<Self> {
+        let last = Mutex::new((Instant::now(), Duration::ZERO));
+        Ok(Self { at, key: key(task, recipe, problem)?, last })
+    }
+
+    fn file(&self) -> PathBuf {
+        self.at.folder.join("epoch.safetensors")
+    }
+
+    fn stage_file(&self, stage: usize) -> PathBuf {
+        self.at.folder.join(format!("{}-stage-{}.safetensors", &self.key[..16], stage + 1))
+    }
+
+    /// The last checkpoint of this training, if there is one; why not, if there is one that cannot be used.
+    pub(super) fn load(&self) -> std::result::Result<Option<Snapshot>, String> {
+        let path = self.file();
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        let sealed = Sealed::<Note>::from_bytes(&bytes, FORMAT)?;
+        if sealed.about.key != self.key {
+            return Err("it belongs to another training".into());
+        }
+        unpack(sealed).map(Some).ok_or_else(|| "it contradicts itself".into())
+    }
+
+    /// Whether it is time; a checkpoint that takes long to write is written less often.
+    pub(super) fn is_due(&self) -> bool {
+        let (last, cost) = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.elapsed() >= self.at.every.max(20 * cost)
+    }
+
+    /// Writes a checkpoint.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn keep(&self, snapshot: Snapshot) -> Result<()> {
+        let begun = Instant::now();
+        fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
+        let bytes = pack(snapshot, self.key.clone()).to_bytes(FORMAT)?;
+        write_atomically(&self.file(), true, |out| out.write_all(&bytes))?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), begun.elapsed());
+        Ok(())
+    }
+
+    /// Keeps the model of a method that is over, for the next one.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn keep_stage(&self, stage: usize, model: &Model) -> Result<()> {
+        fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
+        model.save(&self.stage_file(stage), true)
+    }
+
+    /// The model of a method that is over.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub(super) fn stage(&self, stage: usize) -> Result<Model> {
+        Model::load(&self.stage_file(stage))
+    }
+}
+
+impl Checkpoints {
+    /// Removes the checkpoints: once the model is written nobody needs them.
+    ///
+    /// # Errors
+    /// When files cannot be removed.
+    pub fn remove(&self) -> Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&self.folder)(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A hash over all that a training depends on.
+fn key(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<String> {
+    let data = task.data.data();
+    let written = serde_json::to_vec(&(
+        (problem, task.oracle.problem().fingerprint(), task.oracle.limits()),
+        (recipe.method.to_string(), &recipe.predictor, &recipe.settings, task.split),
+        (data.features().names(), data.features().shape(), data.len(), data.cost_names().len()),
+    ));
+    let written = written.map_err(|error| Error::setting(format!("the training cannot be written down: {error}")))?;
+    let start = recipe.start.as_ref().map(Model::to_bytes).transpose()?.unwrap_or_default();
+    let mut hasher = blake3::Hasher::new();
+    for part in [&written, &start] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    for numbers in [data.features().values().as_slice(), data.costs().as_slice()] {
+        let mut bytes = Vec::new();
+        for chunk in numbers.chunks(1 << 16) {
+            bytes.clear();
+            bytes.extend(chunk.iter().flat_map(|number| number.to_le_bytes()));
+            hasher.update(&bytes);
+        }
+    }
+    for row in task.data.rows() {
+        hasher.update(&task.data.best_objective(row).to_le_bytes());
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
+    let Snapshot { place, standing, best, epochs, rounds, members, weights, loss, counts } = snapshot;
+    let (known, turnover) = standing.pool.as_ref().map_or((&[][..], None), |p| (p.decisions(), Some(p.turnover())));
+    let note = Note {
+        key,
+        place,
+        steps: standing.moments.steps,
+        best: best.map(|(epoch, _)| epoch),
+        members: members.len(),
+        pool: turnover,
+        rounds: rounds.iter().map(|r| (r.method.clone(), r.epochs.len(), r.best_epoch, r.stopped)).collect(),
+        counts,
+    };
+    let reports = rounds.iter().flat_map(|round| &round.epochs).chain(&epochs);
+    let ends = known.iter().scan(0, |sum, decision| {
+        *sum += decision.indices().len() as u64;
+        Some(*sum)
+    });
+    let mut sealed = Sealed::new(note)
+        .with("parameters", standing.parameters)
+        .with("mean", standing.moments.mean)
+        .with("square", standing.moments.square)
+        .with("sums", standing.sums)
+        .with("loss", loss)
+        .with("epochs", reports.flat_map(numbers).collect::<Vec<f64>>())
+        .with("pool.ends", ends.collect::<Vec<u64>>())
+        .with("pool.indices", known.iter().flat_map(|d| d.indices()).copied().collect::<Vec<u32>>())
+        .with("pool.values", known.iter().flat_map(Decision::iter).map(|(_, v)| v).collect::<Vec<f64>>())
+        .with("pool.fixed", known.iter().map(Decision::fixed).collect::<Vec<f64>>());
+    if let Some((_, score)) = best {
+        sealed = sealed.with("best.score", vec![score]);
+    }
+    if let Some(kept) = standing.kept {
+        sealed = sealed.with("best.parameters", kept);
+    }
+    if let Some(weights) = weights {
+        sealed = sealed.with("weights", weights);
+    }
+    for (index, member) in members.into_iter().enumerate() {
+        sealed = sealed.with(format!("member.{index}"), member);
+    }
+    sealed
+}
+
+fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
+    let mut reports = sealed.take::<Vec<f64>>("epochs")?.chunks_exact(5).map(report).collect::<Vec<_>>().into_iter();
+    let rounds = std::mem::take(&mut sealed.about.rounds).into_iter().map(|(method, epochs, best_epoch, stopped)| {
+        RoundReport { method, epochs: reports.by_ref().take(epochs).collect(), best_epoch, stopped }
+    });
+    let rounds = rounds.collect();
+    let best = match sealed.about.best {
+        Some(epoch) => Some((epoch, *sealed.take::<Vec<f64>>("best.score")?.first()?)),
+        None => None,
+    };
+    let count = sealed.about.members;
+    let member = |index| sealed.take::<Vec<f32>>(&format!("member.{index}"));
+    let members = (0..count).map(member).collect::<Option<Vec<_>>>()?;
+    let moments = Moments { steps: sealed.about.steps, mean: sealed.take("mean")?, square: sealed.take("square")? };
+    Some(Snapshot {
+        place: sealed.about.place,
+        best,
+        epochs: reports.collect(),
+        rounds,
+        members,
+        weights: sealed.take("weights"),
+        loss: sealed.take("loss")?,
+        counts: sealed.about.counts,
+        standing: Standing {
+            parameters: sealed.take("parameters")?,
+            kept: sealed.take("best.parameters"),
+            moments,
+            pool: pool(&mut sealed)?,
+            sums: sealed.take("sums")?,
+        },
+    })
+}
+
+/// The pool, if there is one; `None` when the file contradicts itself.
+fn pool(sealed: &mut Sealed<Note>) -> Option<Option<Pool>> {
+    let Some((most, oldest)) = sealed.about.pool else { return Some(None) };
+    let (ends, fixed) = (sealed.take::<Vec<u64>>("pool.ends")?, sealed.take::<Vec<f64>>("pool.fixed")?);
+    let (indices, values) = (sealed.take::<Vec<u32>>("pool.indices")?, sealed.take::<Vec<f64>>("pool.values")?);
+    let mut begin = 0;
+    let mut decisions = Vec::with_capacity(ends.len());
+    for (end, fixed) in ends.iter().zip(fixed) {
+        let range = begin..usize::try_from(*end).ok()?;
+        let entries = indices.get(range.clone())?.iter().copied().zip(values.get(range.clone())?.iter().copied());
+        decisions.push(Decision::from_entries(entries).with_fixed(fixed));
+        begin = range.end;
+    }
+    Some(Some(Pool::restored(most, decisions, oldest)))
+}
+
+/// An epoch's report as numbers; what is missing is not a number.
+fn numbers(report: &EpochReport) -> [f64; 5] {
+    let or_none = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    let EpochReport { epoch, training_loss, validation_loss, validation_regret, seconds } = report;
+    [*epoch as f64, or_none(*training_loss), or_none(*validation_loss), or_none(*validation_regret), *seconds]
+}
+
+fn report(numbers: &[f64]) -> EpochReport {
+    let some = |value: f64| (!value.is_nan()).then_some(value);
+    EpochReport {
+        epoch: numbers[0] as usize,
+        training_loss: some(numbers[1]),
+        validation_loss: some(numbers[2]),
+        validation_regret: some(numbers[3]),
+        seconds: numbers[4],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FORMAT, Note, Snapshot, pack, unpack};
+    use crate::decision::Decision;
+    use crate::oracle::{Pool, SolveCounts};
+    use crate::sealed::Sealed;
+    use crate::train::engine::Standing;
+    use crate::train::optimizer::Moments;
+    use crate::train::{EpochReport, RoundReport, Stopped};
+
+    fn snapshot() -> Snapshot {
+        let epoch = |epoch, training_loss| EpochReport {
+            epoch,
+            training_loss,
+            validation_loss: None,
+            validation_regret: Some(0.1),
+            seconds: 0.25,
+        };
+        let mut pool = Pool::new(2);
+        pool.extend(&[Decision::choosing([1, 4]), Decision::from_dense(&[0.5, 0.0]), Decision::choosing([7])]);
+        let moments = Moments { steps: 9, mean: vec![0.5, -0.25], square: vec![1e-40, 2.0] };
+        Snapshot {
+            place: [1, 2, 3],
+            standing: Standing {
+                parameters: vec![1.5, -2.0],
+                kept: Some(vec![3.0, 4.0]),
+                moments,
+                pool: Some(pool),
+                sums: vec![0.1],
+            },
+            best: Some((2, f64::INFINITY)),
+            epochs: vec![epoch(0, None), epoch(1, Some(0.1 + 0.2))],
+            rounds: vec![RoundReport {
+                method: "MSE".into(),
+                epochs: vec![epoch(0, None)],
+                best_epoch: 0,
+                stopped: Stopped::Patience,
+            }],
+            members: vec![vec![7.0, 8.0]],
+            weights: Some(vec![0.1, 0.7]),
+            loss: vec![1.0 / 3.0],
+            counts: SolveCounts { exact: 5, ..SolveCounts::default() },
+        }
+    }
+
+    #[test]
+    fn a_snapshot_reads_back_as_it_was_written() {
+        let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
+        let back = unpack(Sealed::<Note>::from_bytes(&bytes, FORMAT).unwrap()).unwrap();
+        assert_eq!(pack(back.clone(), "key".into()).to_bytes(FORMAT).unwrap(), bytes);
+        assert_eq!((back.place, back.best, back.epochs), ([1, 2, 3], snapshot().best, snapshot().epochs));
+        assert_eq!((back.rounds, back.counts), (snapshot().rounds, snapshot().counts));
+        assert_eq!(back.standing.moments, snapshot().standing.moments);
+        assert_eq!(back.standing.pool.unwrap().turnover(), (2, 1));
+    }
+
+    #[test]
+    fn every_truncation_and_every_flipped_bit_is_noticed() {
+        let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
+        for length in 0..bytes.len() {
+            assert!(Sealed::<Note>::from_bytes(&bytes[..length], FORMAT).is_err(), "cut at {length}");
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(Sealed::<Note>::from_bytes(&damaged, FORMAT).is_err(), "bit {bit}");
+        }
+    }
+}
