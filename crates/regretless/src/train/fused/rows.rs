@@ -11,7 +11,7 @@ const SHORTEST: f64 = 1e-12;
 
 /// What stays the same about every row of the table.
 pub(super) struct Facts {
-    /// Features per row, and the 1 of the bias.
+    /// Features per row, and the 1 of the bias; none unless asked for.
     width: usize,
     features: Vec<f64>,
     /// Lengths of costs; empty without normalisation.
@@ -28,7 +28,7 @@ pub(super) struct Length {
     /// That of the prediction, or of the truth where the prediction has none; 1 without normalisation.
     divisor: f64,
     /// What brings the prediction to the length of the truth.
-    stretch: f64,
+    pub(super) stretch: f64,
     /// Whether the way back removes the part along the prediction.
     directed: bool,
 }
@@ -45,9 +45,14 @@ impl Facts {
             BaseError::Squared => (2.0 * factor * weight(row) / unit(row), weight(row) / (unit(row) * unit(row))),
         };
         let (slopes, units) = rows.clone().map(both).unzip();
+        Self { width: 0, features: Vec::new(), norms, slopes, units }
+    }
+
+    /// The same with the features of every row, which must be those of one instance.
+    pub(super) fn with_features(self, ready: &Ready<'_>) -> Self {
         let features = |row| ready.features.of(row).iter().map(|z| f64::from(*z)).chain([1.0]);
         let width = ready.features.names().len() + 1;
-        Self { width, features: rows.flat_map(features).collect(), norms, slopes, units }
+        Self { width, features: (0..self.units.len()).flat_map(features).collect(), ..self }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -68,12 +73,30 @@ impl Facts {
     pub(super) fn lengths(&self, rows: &[usize], gram: &[f64], out: &mut Vec<Length>) {
         out.clear();
         for row in rows {
-            let length = match self.norms.get(*row) {
-                Some(truth) => Length::new(*truth, self.square(*row, gram).max(0.0).sqrt()),
-                None => Length { divisor: 1.0, stretch: 1.0, directed: false },
-            };
-            out.push(length);
+            let square = if self.norms.is_empty() { 1.0 } else { self.square(*row, gram) };
+            out.push(self.length(*row, square));
         }
+    }
+
+    /// The length of a prediction whose square is known.
+    pub(super) fn length(&self, row: usize, square: f64) -> Length {
+        match self.norms.get(row) {
+            Some(truth) => Length::new(*truth, square.max(0.0).sqrt()),
+            None => Length { divisor: 1.0, stretch: 1.0, directed: false },
+        }
+    }
+
+    /// What makes a gradient of slopes, for a row of a batch of so many.
+    pub(super) fn back(&self, row: usize, batch: usize, length: Length) -> f64 {
+        self.slopes[row] / (batch as f64 * length.divisor)
+    }
+
+    /// What the way back through the normalisation makes of a prediction; `errors` and `costs` are the slopes
+    /// of the row times its errors, and times its costs.
+    pub(super) fn share(&self, row: usize, batch: usize, length: Length, [errors, costs]: [f64; 2]) -> f64 {
+        let dot = (errors - costs) / length.stretch;
+        let share = -self.slopes[row] / batch as f64 * dot / length.divisor.powi(3);
+        if length.directed { share } else { 0.0 }
     }
 
     /// The squared length of a prediction.
@@ -97,8 +120,7 @@ impl Facts {
         out.matrix.clear();
         out.matrix.resize(self.width * self.width, 0.0);
         for (i, (row, length)) in rows.iter().zip(lengths).enumerate().filter(|(_, (_, length))| length.directed) {
-            let dot = (errors[i] - costs[i]) / length.stretch;
-            let share = -self.slopes[*row] / rows.len() as f64 * dot / length.divisor.powi(3);
+            let share = self.share(*row, rows.len(), *length, [errors[i], costs[i]]);
             let z = self.features(*row);
             for (line, a) in out.matrix.chunks_exact_mut(self.width).zip(z) {
                 for (sum, b) in line.iter_mut().zip(z) {
@@ -161,7 +183,7 @@ impl Numbers {
             self.ahead.resize(start + facts.width, [0.0; ROWS]);
             self.back.resize(start + facts.width, [0.0; ROWS]);
             for (i, (row, length)) in four.iter().zip(lengths).enumerate() {
-                let back = facts.slopes[*row] / (rows.len() as f64 * length.divisor);
+                let back = facts.back(*row, rows.len(), *length);
                 let out = self.ahead[start..].iter_mut().zip(&mut self.back[start..]);
                 for ((to_ahead, to_back), z) in out.zip(facts.features(*row)) {
                     to_ahead[i] = (-length.stretch * z) as f32;

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::barrier::Barrier;
-use super::kernel::{self, AdamStep, Block, ROWS, Scratch, Sums};
+use super::adam::AdamStep;
+use super::kernel::{self, Block, ROWS, Scratch, Sums};
 use super::rows::{Correction, Numbers};
 use super::share::{Place, Share, Slots};
 use super::slope::{Aim, with_kind};
 use super::table::Plan;
-use super::{Engine, Fused, Setup, State, store};
+use super::{Engine, Fused, Setup, State, not_finite, store};
 use crate::error::{Error, Result};
 use crate::lanes::{LANES, Lane, QUARTER};
 use crate::parallel::Threads;
@@ -29,11 +30,20 @@ const TILES_ALONE: usize = 16;
 
 impl Setup<'_> {
     fn workers(&self, rows: usize) -> usize {
-        let worth = rows * self.num_costs() >= WORTH_SHARING;
-        if worth { self.ready.task.oracle.threads().count().min(self.groups.len()) } else { 1 }
+        self.worth(rows * self.num_costs()).min(self.groups.len())
     }
 
-    fn interrupted(&self) -> bool {
+    /// Threads that so many numbers per step are worth.
+    pub(super) fn worth(&self, numbers: usize) -> usize {
+        if numbers >= WORTH_SHARING { self.ready.task.oracle.threads().count() } else { 1 }
+    }
+
+    /// Threads for so many workers.
+    pub(super) fn threads(&self, workers: usize) -> Threads {
+        if workers == 1 { Threads::one() } else { self.ready.task.oracle.threads().clone() }
+    }
+
+    pub(super) fn interrupted(&self) -> bool {
         self.ready.task.watch.interrupted()
     }
 
@@ -113,8 +123,7 @@ impl State {
             (own_moments, moments) = moments.split_at_mut(size);
             shares.push(Share { groups, tiles: own_tiles, moments: own_moments });
         }
-        let threads = if workers == 1 { Threads::one() } else { setup.ready.task.oracle.threads().clone() };
-        threads.on_each(shares, work);
+        setup.threads(workers).on_each(shares, work);
     }
 
     /// Finds the Gram matrix of the present parameters.
@@ -195,9 +204,7 @@ impl Fused<'_> {
             let tile = &self.state.tiles[j / LANES * 2 * width..][..width];
             tile.iter().zip(z).map(|(lane, z)| lane.0[j % LANES] * *z as f32).sum::<f32>().is_finite()
         };
-        let output = (0..self.setup.num_costs()).find(|j| !finite(*j));
-        let what = if output.is_some() { "prediction" } else { "loss" };
-        Error::NonFinite { what, epoch, instance: row, output }
+        not_finite((epoch, row), (0..self.setup.num_costs()).find(|j| !finite(*j)))
     }
 
     fn check(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
