@@ -144,9 +144,8 @@ fn any_number_of_threads_gives_the_same_bytes() {
     }
     let deep = PredictorSpec::Mlp { hidden: vec![20] };
     for data in [table(83, 5, 3001, 7), items(5, 1301)] {
-        let bytes = |threads| {
-            trained_by(&deep, data.clone(), "MAE(O,S)", settings(), threads).model.to_bytes().unwrap()
-        };
+        let bytes =
+            |threads| trained_by(&deep, data.clone(), "MAE(O,S)", settings(), threads).model.to_bytes().unwrap();
         let one = bytes(1);
         for threads in [2, 3, 8] {
             assert_eq!(one, bytes(threads), "{threads} threads");
@@ -161,4 +160,68 @@ fn weight_decay_and_other_rules_work_as_well() {
     let last = |report: TrainReport| report.rounds[0].epochs[3].validation_loss.unwrap();
     let (fast, plain) = (last(with(true)), last(with(false)));
     assert!((fast / plain - 1.0).abs() < 1e-5, "{fast} and {plain}");
+}
+
+/// The gradient of a loss on all training rows, in double precision, by its definition.
+fn gradient_by_definition(loss: &str, data: &Labelled, rows: usize, parameters: &[f32]) -> Vec<f64> {
+    let (features, costs) = (data.data().features(), data.data().costs());
+    let (width, count) = (features.names().len(), costs.cols());
+    let mut gradient = vec![0.0; parameters.len()];
+    let length = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
+    for row in 0..rows {
+        let z: Vec<f64> = features.of(row).iter().map(|z| f64::from(*z)).collect();
+        let output = |j: usize| {
+            let inner = (0..width).map(|k| f64::from(parameters[j * width + k]) * z[k]).sum::<f64>();
+            inner + f64::from(parameters[count * width + j])
+        };
+        let predicted: Vec<f64> = (0..count).map(output).collect();
+        let truth: Vec<f64> = costs.row(row).iter().map(|c| f64::from(*c)).collect();
+        let normal = loss.contains("S)");
+        let (own, other) = if normal { (length(&predicted), length(&truth)) } else { (1.0, 1.0) };
+        let slope = |j: usize| {
+            let error = predicted[j] / own - truth[j] / other;
+            let misleads = data.best(row).indices().contains(&(j as u32)) == (error > 0.0);
+            let slope = if loss.starts_with("MAE") { error.signum() } else { 2.0 * error };
+            if misleads || !loss.contains("(O") { slope / count as f64 } else { 0.0 }
+        };
+        let slopes: Vec<f64> = (0..count).map(slope).collect();
+        let along = slopes.iter().zip(&predicted).map(|(g, p)| g * p / own).sum::<f64>();
+        for j in 0..count {
+            let back = if normal { (slopes[j] - along * predicted[j] / own) / own } else { slopes[j] };
+            let back = back / rows as f64;
+            (0..width).for_each(|k| gradient[j * width + k] += back * z[k]);
+            gradient[count * width + j] += back;
+        }
+    }
+    gradient
+}
+
+#[test]
+fn gradients_are_those_of_double_precision() {
+    let (rows, costs, seed) = (70, 1900, 3);
+    let problem = TopK { items: costs, k: 200, at_most: false, sense: Sense::Minimize };
+    let oracle = Oracle::new(Arc::new(problem.clone()));
+    let data = Labelled::solve(table(rows, 5, costs, 7), &oracle, &Silent).unwrap();
+    let split = Split::in_order(rows, [rows, 0, 0]).unwrap();
+    let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+    // With an ε far above all gradients the first step is in proportion to them, and a large rate makes it
+    // far larger than the parameters it begins at.
+    let (epsilon, learning_rate) = (1.0, 1e8);
+    let optimizer = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon, decay: 0.0 };
+    let settings = Settings { epochs: 1, batch: rows, learning_rate, optimizer, select: Select::Last, ..settings() };
+    let settings = Settings { output_map: false, standardize: false, rescale: false, seed, ..settings };
+    let before = PredictorSpec::Linear.build(5, costs, seed);
+    for loss in ["MAE(O,S)", "MSE(O,S)", "MSE", "MAE(S)", "MSE(O)"] {
+        let recipe = Recipe::new(loss.parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
+        let after = train(&task, &recipe, &ProblemSpec::TopK(problem.clone())).unwrap().model.members.remove(0);
+        let step = |(after, before): (&f32, &f32)| (f64::from(*before) - f64::from(*after)) / learning_rate;
+        let steps = after.parameters().iter().zip(before.parameters()).map(step);
+        let expected = gradient_by_definition(loss, &data, rows, before.parameters());
+        let (mut wrong, mut all) = (0.0, 0.0);
+        for (step, expected) in steps.zip(&expected) {
+            wrong += (step * epsilon / (1.0 - step.abs()) - expected).powi(2);
+            all += expected * expected;
+        }
+        assert!((wrong / all).sqrt() < 3e-7, "{loss}: {:e}", (wrong / all).sqrt());
+    }
 }

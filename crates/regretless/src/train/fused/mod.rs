@@ -47,12 +47,10 @@ pub(super) fn fused<'a>(
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
     let here = Instructions::here()?;
-    let fits = (!asks_bits(separable.side) || decides_by_bits(ready))
-        && settings.optimizer.ignores_scale()
-        && settings.fused;
-    let linear = network.is_linear()
-        && network.num_features() <= MOST_FEATURES
-        && ready.features.shape() == Shape::Wide;
+    let fits =
+        (!asks_bits(separable.side) || decides_by_bits(ready)) && settings.optimizer.ignores_scale() && settings.fused;
+    let linear =
+        network.is_linear() && network.num_features() <= MOST_FEATURES && ready.features.shape() == Shape::Wide;
     let setup = || Setup::new(here, ready, objective, separable);
     fits.then(|| -> Box<dyn Engine + 'a> {
         if linear {

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::barrier::Barrier;
 use super::adam::AdamStep;
+use super::barrier::Barrier;
 use super::kernel::{self, Block, ROWS, Scratch, Sums};
 use super::rows::{Correction, Numbers};
 use super::share::{Place, Share, Slots};
@@ -49,9 +49,9 @@ impl Setup<'_> {
 
     /// Numbers of all steps of a plan, all lengths by this Gram matrix.
     fn numbers(&self, plan: &Plan<'_>, gram: &[f64]) -> Numbers {
-        let (mut numbers, mut lengths) = (Numbers::default(), Vec::new());
+        let (mut numbers, mut lengths, mut room) = (Numbers::default(), Vec::new(), Vec::new());
         for step in 0..plan.steps() {
-            self.facts.lengths(plan.rows(step), gram, &mut lengths);
+            self.facts.lengths(self.here, plan.rows(step), gram, (&mut lengths, &mut room));
             numbers.push(&self.facts, plan.rows(step), &lengths);
         }
         numbers
@@ -283,16 +283,16 @@ impl<'a> Meeting<'a> {
         let mut gram = self.before.0.clone();
         let mut desk = Desk::new(setup, plan.fours(), 2 * batch);
         let (mut numbers, mut lengths, mut correction) = (Numbers::default(), Vec::new(), Correction::default());
-        let mut totals = vec![0.0; 2 * batch];
+        let (mut totals, mut room) = (vec![0.0; 2 * batch], Vec::new());
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
-            setup.facts.lengths(rows, &gram, &mut lengths);
+            setup.facts.lengths(setup.here, rows, &gram, (&mut lengths, &mut room));
             numbers.clear();
             numbers.push(&setup.facts, rows, &lengths);
             self.pass_a(share, setup, (step, &numbers), &mut desk);
             self.barrier.wait();
             self.rows.total(&mut totals);
-            setup.facts.correction((rows, &lengths), &totals, &mut correction);
+            setup.facts.correction(setup.here, (rows, &lengths), &totals, &mut correction);
             let adam = setup.adam(self.before.1 + 1 + step as i32);
             share.blocks(setup, TILES_B, |place, block| {
                 kernel::pass_b(setup.here, block, &correction.fours, &adam, &mut desk.scratch);
