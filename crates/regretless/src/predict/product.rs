@@ -252,9 +252,9 @@ mod tests {
                 let mut values = vec![2.0; a.rows * distance];
                 let mut out = Out { values: &mut values, distance, add };
                 if lanes {
-                    multiply(a, b, out)
+                    multiply(a, b, out);
                 } else {
-                    without_lanes(a, b, &mut out)
+                    without_lanes(a, b, &mut out);
                 }
                 for (i, expected) in expected(a, b).chunks(b.cols).enumerate() {
                     for (found, expected) in values[i * distance..].iter().zip(expected) {
