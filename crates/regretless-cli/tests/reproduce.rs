@@ -153,7 +153,9 @@ fn all_that_is_built_in_runs_tiny() {
         for problem in experiment["results"]["problems"].as_array().unwrap() {
             for method in problem["methods"].as_array().unwrap() {
                 let (name, label) = (problem["name"].as_str().unwrap(), method["label"].as_str().unwrap());
-                let excused = name.starts_with("CAKS") || name.starts_with("ENERGY") || (label == "LAVA" && !name.starts_with("KS"));
+                let excused = name.starts_with("CAKS")
+                    || name.starts_with("ENERGY")
+                    || (label == "LAVA" && !name.starts_with("KS"));
                 assert_eq!(method["note"].is_null(), !excused, "{label} on {name}: {}", method["note"]);
             }
         }

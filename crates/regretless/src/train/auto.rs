@@ -37,7 +37,7 @@ pub enum Approach {
     /// Races within a budget.
     Auto(Auto),
     /// One method.
-    Method(Method),
+    Method(Box<Method>),
 }
 
 /// The budget of [`Approach::Auto`].
@@ -77,7 +77,7 @@ impl Approach {
     ) -> Result<(Trained, Vec<Tried>)> {
         match self {
             Self::Method(method) => {
-                let recipe = Recipe::new(method.clone(), predictor.clone(), settings);
+                let recipe = Recipe::new(method.as_ref().clone(), predictor.clone(), settings);
                 Ok((train(task, &recipe, problem)?, Vec::new()))
             }
             Self::Auto(auto) => Race::new(task, (predictor, settings), (problem, *auto))?.run(),
@@ -271,7 +271,7 @@ impl FromStr for Approach {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let Some(rest) = text.trim().strip_prefix("auto") else { return text.parse().map(Self::Method) };
+        let Some(rest) = text.trim().strip_prefix("auto") else { return Ok(Self::Method(Box::new(text.parse()?))) };
         if rest.trim().is_empty() {
             return Ok(Self::Auto(Auto::default()));
         }
