@@ -64,6 +64,11 @@ impl Labels {
         self.taken.push(Area::new(x - size, y - size, 2.0 * size, 2.0 * size));
     }
 
+    /// Keeps labels away from a line across or up the figure.
+    pub(crate) fn keep_line_free(&mut self, (x1, y1): Point, (x2, y2): Point) {
+        self.taken.push(Area::new(x1.min(x2), y1.min(y2) - 1.0, (x1 - x2).abs(), (y1 - y2).abs() + 2.0));
+    }
+
     /// Writes a small text near a point, where there is room within the area; else nothing.
     pub(crate) fn write(&mut self, svg: &mut Svg, within: &Area, (x, y): Point, words: &str) -> bool {
         let beside = [

@@ -38,6 +38,11 @@ pub(crate) fn hue(place: usize) -> String {
     format!("c{}", place % HUES)
 }
 
+/// The class of a line: methods of one colour are told apart by their dashes.
+pub(crate) fn dash(place: usize) -> String {
+    format!("dash{}", place % SHAPES)
+}
+
 /// The style sheet of a figure that stands alone: plain colours, since few programs know CSS variables.
 pub(crate) fn standalone() -> String {
     let colour = |css: String, (name, light, _): &(&str, &str, &str)| css.replace(&format!("var(--{name})"), light);

@@ -21,6 +21,12 @@ impl Scale {
         Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, from, to, log: false }
     }
 
+    /// An even axis from the lowest to the highest value, round or not.
+    pub(crate) fn exact(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
+        let (low, high) = ends(values);
+        Self { low, high: if low < high { high } else { low + 1.0 }, from, to, log: false }
+    }
+
     /// An axis whose equal steps are equal factors; values of 0 and below lie at its low end.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let (low, high) = ends(values.into_iter().filter(|value| *value > 0.0));
@@ -50,9 +56,9 @@ impl Scale {
 
     fn even_ticks(&self) -> Vec<f64> {
         let step = step(self.high - self.low);
-        let count = ((self.high - self.low) / step).round() as i64;
-        let first = (self.low / step).round() as i64;
-        (first..=first + count).map(|place| place as f64 * step).collect()
+        // Round numbers are rarely exact in binary, so the ends get a little leeway.
+        let (first, last) = ((self.low / step - 1e-6).ceil() as i64, (self.high / step + 1e-6).floor() as i64);
+        (first..=last).map(|place| place as f64 * step).collect()
     }
 
     fn log_ticks(&self) -> Vec<f64> {
@@ -70,11 +76,11 @@ fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     if low <= high { (low, high) } else { (0.0, 1.0) }
 }
 
-/// A step of 1, 2 or 5 times a power of ten, about six of which make up the length.
+/// A step of 1, 2, 2.5 or 5 times a power of ten, about six of which make up the length.
 fn step(length: f64) -> f64 {
     let rough = length / 6.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let digit = [1.0, 2.0, 5.0, 10.0].into_iter().find(|digit| digit * power >= rough * 0.999).unwrap_or(10.0);
+    let digit = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|digit| digit * power >= rough * 0.999).unwrap_or(10.0);
     digit * power
 }
 

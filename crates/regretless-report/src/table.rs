@@ -124,15 +124,10 @@ pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String
     if best.label == reference {
         return Some(format!("nothing beats {reference}"));
     }
-    let sure = best.difference.map(|at| {
-        format!("; difference to {reference} {} to {} with 95 % confidence", change(at.lower), change(at.upper))
-    });
-    Some(format!(
-        "{} has the lowest regret, {} times that of {reference}{}",
-        best.label,
-        ratio(mean),
-        sure.unwrap_or_default()
-    ))
+    let sure =
+        best.difference.map(|at| format!(" (95 % interval {} to {})", ratio(at.lower + 1.0), ratio(at.upper + 1.0)));
+    let (label, mean, sure) = (&best.label, ratio(mean), sure.unwrap_or_default());
+    Some(format!("{label} has the lowest regret, {mean} times that of {reference}{sure}"))
 }
 
 /// Name and content of what is said about where the numbers come from.

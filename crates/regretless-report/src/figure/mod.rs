@@ -11,7 +11,7 @@ mod weighting;
 use regretless::experiment::{Figure as Kind, MethodResults, ProblemResults, Results};
 
 use crate::svg::{Anchor, Area, Svg, TEXT};
-use crate::text::{file_name, ratio, short, some, width};
+use crate::text::{clipped, file_name, ratio, short, some, width};
 
 /// A drawn figure and its words.
 pub(crate) struct Drawn {
@@ -49,19 +49,23 @@ impl<'a> Scene<'a> {
 
     /// `TSP20 · mean of 20 seeds · 600 test rows`.
     fn heading(&self, svg: &mut Svg) {
-        let (name, rest) = (&self.problem.name, self.basis());
-        svg.text((12.0, 21.0), Anchor::Start, "head", name);
-        svg.text((12.0 + width(name) * 14.5 + 8.0, 21.0), Anchor::Start, "small faint", &rest);
+        self.heading_with(svg, &self.seeds());
     }
 
-    fn basis(&self) -> String {
+    fn heading_with(&self, svg: &mut Svg, seeds: &str) {
+        let (name, problem) = (clipped(&self.problem.name), self.problem);
+        let rest = format!("{seeds} · {} · {}", some(problem.costs, "cost"), some(problem.rows[2], "test row"));
+        svg.text((12.0, 21.0), Anchor::Start, "head", &name);
+        svg.text((12.0 + width(&name) * 14.5 + 8.0, 21.0), Anchor::Start, "small faint", &rest);
+    }
+
+    fn seeds(&self) -> String {
         let counts = || self.problem.methods.iter().map(|method| method.ratio.count).filter(|count| *count > 0);
-        let seeds = match (counts().min(), counts().max()) {
+        match (counts().min(), counts().max()) {
             (Some(least), Some(most)) if least < most => format!("{least} to {most} seeds"),
             (Some(_), Some(most)) => some(most, "seed"),
             _ => "no numbers yet".into(),
-        };
-        format!("{seeds} · {} · {}", some(self.problem.costs, "cost"), some(self.problem.rows[2], "test row"))
+        }
     }
 }
 
@@ -137,7 +141,7 @@ fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
 
 /// The room the longest of some labels takes.
 fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
-    labels.map(|label| width(label) * TEXT).fold(40.0, f64::max)
+    labels.map(|label| width(&clipped(label)) * TEXT).fold(40.0, f64::max)
 }
 
 /// A vertical error bar or, turned, a horizontal one.

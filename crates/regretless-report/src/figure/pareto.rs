@@ -5,6 +5,7 @@ use crate::frame::{Frame, Labels};
 use crate::look::mark;
 use crate::scale::Scale;
 use crate::svg::{Area, Point, Svg};
+use crate::text::clipped;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 430.0;
@@ -24,17 +25,21 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
     let titles =
         (format!("training time in seconds{scale}"), format!("test regret relative to {}", scene.results.reference));
     frame.draw(&mut svg, (&titles.0, &titles.1));
-    front_line(&mut svg, scene, &frame);
+    let steps = front_line(&mut svg, scene, &frame);
+    let mut labels = Labels::new(Labels::PLAIN);
+    steps.windows(2).for_each(|pair| labels.keep_line_free(pair[0], pair[1]));
     for (place, method) in scene.problem.methods.iter().enumerate() {
         let Some((seconds, ratio)) = method.published.and_then(|said| Some((said.seconds?, said.ratio))) else {
             continue;
         };
         let svg = open(&mut svg, place, "mark");
         svg.tip(&tip(method));
-        mark(svg, place, frame.at(seconds, ratio), 4.0, "hollow published");
+        let here = frame.at(seconds, ratio);
+        mark(svg, place, here, 4.0, "hollow published");
+        labels.keep_free(here, 5.0);
         svg.end();
     }
-    marks(&mut svg, scene, &frame, &points);
+    marks(&mut svg, scene, (&frame, &mut labels), &points);
     Some((svg, caption(scene)))
 }
 
@@ -51,7 +56,7 @@ fn frame(scene: &Scene<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Fr
 }
 
 /// Steps along the methods that no other beats.
-fn front_line(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame) {
+fn front_line(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame) -> Vec<Point> {
     let front = scene.measured().filter(|(_, method, _)| method.on_front);
     let mut front: Vec<(f64, f64)> = front.filter_map(|(_, method, mean)| Some((method.seconds.mean?, mean))).collect();
     front.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -67,10 +72,10 @@ fn front_line(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame) {
         steps.push((frame.area.right(), last));
         svg.path(&steps, "front");
     }
+    steps
 }
 
-fn marks(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame, points: &[(usize, f64, f64)]) {
-    let mut labels = Labels::new(Labels::PLAIN);
+fn marks(svg: &mut Svg, scene: &Scene<'_>, (frame, labels): (&Frame, &mut Labels), points: &[(usize, f64, f64)]) {
     points.iter().for_each(|(_, seconds, ratio)| labels.keep_free(frame.at(*seconds, *ratio), 6.0));
     // The front is labelled first: it must not lose its names to others.
     let mut order: Vec<_> = points.iter().collect();
@@ -81,7 +86,7 @@ fn marks(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame, points: &[(usize, f64,
         svg.tip(&tip(method));
         let (size, class) = if method.on_front { (6.5, "ring measured") } else { (5.0, "fill measured") };
         mark(svg, *place, here, size, class);
-        labels.write(svg, &frame.area, here, &method.label);
+        labels.write(svg, &frame.area, here, &clipped(&method.label));
         svg.end();
     }
 }
@@ -99,7 +104,7 @@ fn caption(scene: &Scene<'_>) -> String {
     let cut = scene.measured().any(|(_, _, mean)| mean > CUT);
     let cut = if cut { " Marks at the upper edge lie above it." } else { "" };
     format!(
-        "Low and left is better. Ringed marks on the line are the Pareto front: no other method has at most their regret in at most their time ({}).{hollow}{cut}",
+        "Low and left is better. Ringed marks on the line are the Pareto front: no other method has at most their regret in at most their time, small differences of time aside ({}).{hollow}{cut}",
         front.join(", ")
     )
 }

@@ -7,7 +7,7 @@ use crate::frame::bottom_axis;
 use crate::look::hue;
 use crate::scale::Scale;
 use crate::svg::{Anchor, Area, Svg};
-use crate::text::{count, width};
+use crate::text::{clipped, count, width};
 
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
@@ -31,7 +31,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         .collect();
     let key: Vec<(&str, &str)> = hues.iter().map(|(hue, name)| (hue.as_str(), *name)).collect();
     key_row(&mut svg, (area.left, 44.0), &key);
-    svg.text((area.right() + 66.0, 44.0), Anchor::End, "small faint", "counted");
+    svg.text((area.right() + 66.0, 44.0), Anchor::End, "small faint", "solves");
     if methods.iter().any(|(_, method)| method.solves_said.is_some()) {
         svg.text((area.right() + 78.0, 44.0), Anchor::Start, "small faint", "formula");
     }
@@ -46,13 +46,18 @@ fn total(method: &MethodResults) -> f64 {
     method.solves.iter().map(|(_, number)| number).sum()
 }
 
+/// Questions that took a solve: the first four kinds.
+fn solves(method: &MethodResults) -> f64 {
+    method.solves.iter().take(4).map(|(_, number)| number).sum()
+}
+
 fn draw_row(svg: &mut Svg, (place, method): (usize, &MethodResults), middle: f64, (area, x): (&Area, &Scale)) {
     svg.group("mark").num("data-method", place as f64).open();
     let kinds = method.solves.iter().filter(|(_, number)| *number > 0.0);
     let kinds: Vec<String> = kinds.map(|(kind, number)| format!("{} {kind}", count(*number))).collect();
     let kinds = if kinds.is_empty() { "no question to a solver".into() } else { kinds.join(", ") };
     svg.tip(&format!("{}\n{kinds}", tip(method)));
-    svg.text((area.left - 8.0, middle + 4.0), Anchor::End, "", &method.label);
+    svg.text((area.left - 8.0, middle + 4.0), Anchor::End, "", &clipped(&method.label));
     let mut before = 0.0;
     for (kind, (_, number)) in method.solves.iter().enumerate().filter(|(_, (_, number))| *number > 0.0) {
         let (from, to) = (x.at(before), x.at(before + number));
@@ -61,7 +66,7 @@ fn draw_row(svg: &mut Svg, (place, method): (usize, &MethodResults), middle: f64
         svg.end();
         before += number;
     }
-    svg.text((area.right() + 66.0, middle + 4.0), Anchor::End, "", &count(total(method)));
+    svg.text((area.right() + 66.0, middle + 4.0), Anchor::End, "", &count(solves(method)));
     if let Some(said) = &method.solves_said {
         svg.text((area.right() + 78.0, middle + 4.0), Anchor::Start, "small faint", said);
     }
@@ -71,6 +76,6 @@ fn draw_row(svg: &mut Svg, (place, method): (usize, &MethodResults), middle: f64
 fn caption(scene: &Scene<'_>) -> String {
     let [train, validation, _] = scene.problem.rows;
     format!(
-        "Every question a method asks a solver while it trains on {train} rows ({validation} to validate), by how it was answered: exact solves, solves of the relaxation, heuristics, projections on a cone, and answers without a solve (certified: proved still best; pooled: from known decisions). Finding the best decisions of the table beforehand is not counted."
+        "Every question a method asks a solver while it trains on {train} rows ({validation} to validate), by how it was answered: exact solves, solves of the relaxation, heuristics, projections on a cone, and answers without a solve (certified: proved still best; pooled: from known decisions). The number counts those that took a solve. Finding the best decisions of the table beforehand is not counted."
     )
 }

@@ -7,7 +7,7 @@ use crate::frame::{Frame, spread_out};
 use crate::look::mark;
 use crate::scale::Scale;
 use crate::svg::{Anchor, Area, Point, Svg};
-use crate::text::ratio;
+use crate::text::{clipped, ratio};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
@@ -62,7 +62,7 @@ fn draw_levels(svg: &mut Svg, levels: &[Entry<'_>], frame: &Frame) {
         svg.tip(&tip(method));
         svg.line((area.left, y), (area.right(), y), "line level");
         svg.line((area.right(), y), (area.right() + 10.0, height), "thin");
-        let words = format!("{} {}", method.label, ratio(*mean));
+        let words = format!("{} {}", clipped(&method.label), ratio(*mean));
         svg.text((area.right() + 14.0, height + 4.0), Anchor::Start, "small", &words);
         svg.end();
     }

@@ -50,7 +50,7 @@ pub(super) fn controls(results: &Results) -> String {
         ""
     };
     format!(
-        "<nav class=\"controls\"><div role=\"tablist\" aria-label=\"problem\">{tabs}</div>{time}<details open><summary>Methods <span class=\"faint\">(click to hide or show, double-click to see one alone)</span></summary><div class=\"legend\">{}<button type=\"button\" data-every=\"show\">show all</button></div></details></nav>",
+        "<nav class=\"controls\"><div role=\"tablist\" aria-label=\"problem\">{tabs}</div>{time}<details><summary>Methods <span class=\"faint\">(click to hide or show, double-click to see one alone)</span></summary><div class=\"legend\">{}<button type=\"button\" data-every=\"show\">show all</button></div></details></nav>",
         legend(results)
     )
 }

@@ -42,8 +42,9 @@ pub(super) fn overview(results: &Results) -> String {
         })
         .collect();
     format!(
-        "<section id=\"overview\"><h2>All methods on all problems</h2><p class=\"faint\">Test regret relative to {}, mean ± standard deviation over seeds; lower is better, the lowest of a column is bold. Small print: the published ratio and our difference to it. {NONE}: no number or fewer seeds than asked for; the reason is shown on hover and listed below. Click a title to sort.</p><div class=\"wide\"><table class=\"sortable\"><thead><tr>{}{}</tr></thead><tbody>{rows}</tbody><tfoot><tr><th scope=\"row\">asked for</th>{}</tr></tfoot></table></div></section>",
+        "<section id=\"overview\"><h2>All methods on all problems</h2><p class=\"faint\">Test regret relative to {}, mean ± standard deviation over seeds; lower is better, the lowest of a column is bold. Small print: the published ratio and our difference to it. {NONE}: no number or fewer seeds than asked for; the reason is shown on hover and listed below. Click a title to sort.</p><div class=\"wide\"><table class=\"sortable{}\"><thead><tr>{}{}</tr></thead><tbody>{rows}</tbody><tfoot><tr><th scope=\"row\">asked for</th>{}</tr></tfoot></table></div></section>",
         escaped(&results.reference),
+        if problems.len() > 3 { " many" } else { "" },
         head("method", "click for the order of the experiment"),
         problems.iter().map(title).collect::<String>(),
         problems.iter().map(seeds).collect::<String>()
@@ -61,7 +62,7 @@ fn summary(method: &MethodResults) -> String {
     let star = if note.is_empty() { "" } else { NONE };
     let text = if method.is_best { format!("<b>{text}</b>") } else { text };
     let said = method.published.zip(gap(method));
-    let said = said.map(|(said, gap)| format!("<small>published {}, {}</small>", ratio(said.ratio), change(gap)));
+    let said = said.map(|(said, gap)| format!("<small>published {} ({})</small>", ratio(said.ratio), change(gap)));
     let counted = some(method.ratio.count, "seed");
     let tip = if note.is_empty() { counted } else { format!("{counted}; {note}") };
     cell(method.ratio.mean, &tip, &format!("{text}{star}{}", said.unwrap_or_default()))

@@ -5,8 +5,8 @@ use crate::frame::Labels;
 use crate::svg::{Area, Point, Svg};
 use crate::text::short;
 
-/// Differences above which their costs are left to the mouse.
-const MOST_LABELS: usize = 16;
+/// Edges of each kind whose costs are written; those of others are left to the mouse.
+const MOST_LABELS: usize = 6;
 
 /// The two nodes of an edge among pairs i < j in lexicographic order.
 pub(super) fn ends(edge: u32, nodes: usize) -> Option<(usize, usize)> {
@@ -21,15 +21,25 @@ pub(super) fn ends(edge: u32, nodes: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Places stretched to an area, both directions by the same factor.
-fn fitted(places: &[[f64; 2]], area: &Area) -> Vec<Point> {
-    let reach = |axis: usize| {
+/// Height over width of what the places cover.
+pub(super) fn aspect(places: &[[f64; 2]]) -> f64 {
+    let ((left, right), (low, high)) = reach(places);
+    ((high - low) / (right - left).max(1e-12)).clamp(0.4, 1.2)
+}
+
+/// Lowest and highest places in both directions.
+fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
+    let of = |axis: usize| {
         let values = || places.iter().map(move |place| place[axis]);
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
     };
-    let ((left, right), (low, high)) = (reach(0), reach(1));
-    let span = (right - left).max(high - low).max(1e-12);
-    let factor = area.width.min(area.height) / span;
+    (of(0), of(1))
+}
+
+/// Places stretched to an area, both directions by the same factor.
+fn fitted(places: &[[f64; 2]], area: &Area) -> Vec<Point> {
+    let ((left, right), (low, high)) = reach(places);
+    let factor = (area.width / (right - left).max(1e-12)).min(area.height / (high - low).max(1e-12));
     let at = |place: &[f64; 2]| (area.left + (place[0] - left) * factor, area.top + (high - place[1]) * factor);
     places.iter().map(at).collect()
 }
@@ -57,17 +67,23 @@ pub(super) fn draw(svg: &mut Svg, (case, view): (&Case<'_>, &View), (places, dep
         }
     }
     draw_nodes(svg, &nodes, depot);
-    if view.wrong.len() + view.missed.len() <= MOST_LABELS {
-        let mut labels = Labels::new(Labels::TINTED);
-        nodes.iter().for_each(|node| labels.keep_free(*node, 3.0));
-        for (entries, class) in [(&view.wrong, "wrong"), (&view.missed, "missed")] {
-            svg.group(class).open();
-            for entry in entries {
-                let Some(((x1, y1), (x2, y2))) = edge(*entry) else { continue };
-                labels.write(svg, &area, ((x1 + x2) / 2.0, (y1 + y2) / 2.0), &short(case.cost(*entry)));
-            }
-            svg.end();
+    costs(svg, (case, view), (&nodes, area));
+}
+
+/// True costs at the middle of the costliest edges that differ.
+fn costs(svg: &mut Svg, (case, view): (&Case<'_>, &View), (nodes, area): (&[Point], Area)) {
+    let mut labels = Labels::new(Labels::TINTED);
+    nodes.iter().for_each(|node| labels.keep_free(*node, 3.0));
+    for (entries, class) in [(&view.wrong, "wrong"), (&view.missed, "missed")] {
+        let mut entries = entries.clone();
+        entries.sort_by(|a, b| case.cost(*b).total_cmp(&case.cost(*a)));
+        svg.group(class).open();
+        for entry in entries.iter().take(MOST_LABELS) {
+            let Some((a, b)) = ends(*entry, nodes.len()) else { continue };
+            let middle = (f64::midpoint(nodes[a].0, nodes[b].0), f64::midpoint(nodes[a].1, nodes[b].1));
+            labels.write(svg, &area, middle, &short(case.cost(*entry)));
         }
+        svg.end();
     }
 }
 

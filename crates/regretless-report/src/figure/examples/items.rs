@@ -7,7 +7,7 @@ use crate::svg::{Anchor, Area, Svg};
 use crate::text::{short, some};
 
 /// Items that find room; those on which decisions differ come first.
-const MOST: usize = 48;
+const MOST: usize = 110;
 const PANEL: f64 = 96.0;
 const STEP: f64 = PANEL + 62.0;
 
@@ -31,7 +31,7 @@ fn shown(case: &Case<'_>) -> Vec<u32> {
 
 pub(super) fn draw(scene: &Scene<'_>, case: &Case<'_>, weights: &[Vec<f64>], capacity: &[f64]) -> Svg {
     let items = shown(case);
-    let height = 64.0 + STEP * case.views.len() as f64 + 78.0;
+    let height = 64.0 + STEP * case.views.len() as f64 + 96.0;
     let mut svg = Svg::new(WIDTH, height);
     scene.heading(&mut svg);
     key(&mut svg, case);
@@ -96,11 +96,7 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Area, 
         svg.rect(Area::new(left, area.top, wide, room / most * area.height), "soft");
         svg.end();
     }
-    let out = if left_out > 0 {
-        format!(" {} that no decision takes left out.", some(left_out, "item"))
-    } else {
-        String::new()
-    };
+    let out = if left_out > 0 { format!(" {} not shown.", some(left_out, "more item")) } else { String::new() };
     let words = format!(
         "Downward bars: room an item takes, as a share of the capacity in its tightest dimension (longest {} %). Most valuable items first.{out}",
         short(100.0 * most)

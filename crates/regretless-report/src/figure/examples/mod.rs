@@ -145,7 +145,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     let drawing = scene.problem.drawing.as_ref()?;
     let case = Case::of(scene, drawing)?;
     let svg = match drawing {
-        Drawing::Graph { places, depot } => side_by_side(scene, &case, 1.0, |svg, view, area| {
+        Drawing::Graph { places, depot } => side_by_side(scene, &case, graph::aspect(places), |svg, view, area| {
             graph::draw(svg, (&case, view), (places, *depot), area);
         }),
         Drawing::Grid { rows, cols } => side_by_side(scene, &case, 1.0, |svg, view, area| {
@@ -160,14 +160,14 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
 fn side_by_side(scene: &Scene<'_>, case: &Case<'_>, tall: f64, panel: impl Fn(&mut Svg, &View, Area)) -> Svg {
     let share = (WIDTH - 24.0) / case.views.len().max(2) as f64;
     let side = (share - 34.0).min(300.0);
-    let mut svg = Svg::new(WIDTH, 82.0 + side * tall + 92.0);
+    let mut svg = Svg::new(WIDTH, 94.0 + side * tall + 74.0);
     scene.heading(&mut svg);
     key(&mut svg, case);
     for (place, view) in case.views.iter().enumerate() {
         let left = 12.0 + share * place as f64;
-        svg.text((left, 72.0), Anchor::Start, "strong", &view.title);
-        panel(&mut svg, view, Area::new(left + 8.0, 88.0, side, side * tall));
-        write_story(&mut svg, (left, 88.0 + side * tall + 24.0), &case.story(view), share - 18.0);
+        svg.text((left, 68.0), Anchor::Start, "strong", &view.title);
+        panel(&mut svg, view, Area::new(left + 8.0, 94.0, side, side * tall));
+        write_story(&mut svg, (left, 94.0 + side * tall + 28.0), &case.story(view), share - 18.0);
     }
     svg
 }
@@ -190,9 +190,13 @@ fn key(svg: &mut Svg, case: &Case<'_>) {
 fn caption(scene: &Scene<'_>, case: &Case<'_>) -> String {
     let (reference, noun) = (&scene.results.reference, if case.words.worth { "values" } else { "costs" });
     format!(
-        "One test row (row {} of the table, first seed), the one of the {} kept on which {reference} does worst. Every decision is the best for predicted {noun}; what counts are the true {noun}. Numbers at {}s are true {noun} where a decision differs from the best: that difference is the regret.",
+        "One test row (row {} of the table, first seed), the one of the {} kept on which {reference} does worst. Every decision is the best for predicted {noun}; what counts are the true {noun}. Where a decision differs from the best, numbers are true {noun}{}; that difference is the regret.",
         case.example.row,
         scene.problem.examples.len(),
-        case.words.thing
+        if case.views.iter().any(|view| view.wrong.len() + view.missed.len() > 8) {
+            " (the largest; rest the mouse on others)"
+        } else {
+            ""
+        }
     )
 }
