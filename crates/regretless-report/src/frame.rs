@@ -87,12 +87,19 @@ impl Labels {
             let inside = inside && room.top >= within.top - 4.0 && room.bottom() <= within.bottom();
             if inside && !self.taken.iter().any(|other| other.meets(&room)) {
                 self.taken.push(room);
+                veil(svg, place, anchor, words);
                 svg.text(place, anchor, self.class, words);
                 return true;
             }
         }
         false
     }
+}
+
+/// Lets what lies below a small text fade, so that it can be read.
+pub(crate) fn veil(svg: &mut Svg, place: Point, anchor: Anchor, words: &str) {
+    let room = space(place, anchor, SMALL, words);
+    svg.rect(Area::new(room.left - 1.0, room.top - 1.0, room.width * 0.94, room.height + 2.0), "veil");
 }
 
 /// Heights near the wanted ones, in order, at least a gap apart and within limits.

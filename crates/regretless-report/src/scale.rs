@@ -10,6 +10,8 @@ pub(crate) struct Scale {
     from: f64,
     to: f64,
     log: bool,
+    /// Whether ticks are whole numbers only.
+    whole: bool,
 }
 
 impl Scale {
@@ -18,20 +20,20 @@ impl Scale {
         let (low, high) = ends(values);
         let (low, high) = if low < high { (low, high) } else { (low - 0.5, low + 0.5) };
         let step = step(high - low);
-        Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, from, to, log: false }
+        Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, from, to, log: false, whole: false }
     }
 
-    /// An even axis from the lowest to the highest value, round or not.
-    pub(crate) fn exact(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
+    /// An even axis of whole numbers from the lowest to the highest value.
+    pub(crate) fn whole(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let (low, high) = ends(values);
-        Self { low, high: if low < high { high } else { low + 1.0 }, from, to, log: false }
+        Self { low, high: if low < high { high } else { low + 1.0 }, from, to, log: false, whole: true }
     }
 
     /// An axis whose equal steps are equal factors; values of 0 and below lie at its low end.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let (low, high) = ends(values.into_iter().filter(|value| *value > 0.0));
         let (low, high) = if low > 0.0 && high.is_finite() { (low / 1.3, high * 1.3) } else { (0.1, 10.0) };
-        Self { low, high, from, to, log: true }
+        Self { low, high, from, to, log: true, whole: false }
     }
 
     /// The place of a value; values outside lie at the ends.
@@ -56,6 +58,7 @@ impl Scale {
 
     fn even_ticks(&self) -> Vec<f64> {
         let step = step(self.high - self.low);
+        let step = if self.whole { step.ceil() } else { step };
         // Round numbers are rarely exact in binary, so the ends get a little leeway.
         let (first, last) = ((self.low / step - 1e-6).ceil() as i64, (self.high / step + 1e-6).floor() as i64);
         (first..=last).map(|place| place as f64 * step).collect()
@@ -108,6 +111,12 @@ mod tests {
         assert_eq!(written(&scale), ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"]);
         assert!((scale.at(0.6) - 50.0).abs() < 1e-9);
         assert_eq!((scale.at(-5.0), scale.at(9.0)), (0.0, 100.0));
+    }
+
+    #[test]
+    fn axes_of_whole_numbers_have_whole_ticks() {
+        assert_eq!(written(&Scale::whole([1.0, 15.0], (0.0, 1.0))), ["3", "6", "9", "12", "15"]);
+        assert_eq!(written(&Scale::whole([0.0, 2.0], (0.0, 1.0))), ["0", "1", "2"]);
     }
 
     #[test]

@@ -83,7 +83,10 @@ pub(crate) fn columns(problem: &ProblemResults) -> impl Iterator<Item = &'static
 /// `0.65 ± 0.09`.
 pub(crate) fn spread(spread: &Spread, write: fn(f64) -> String) -> Option<String> {
     let mean = write(spread.mean?);
-    Some(spread.sd.map_or_else(|| mean.clone(), |sd| format!("{mean} ± {}", write(sd))))
+    // The deviation with the digits of the mean: more would say nothing.
+    let digits = mean.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let sd = spread.sd.map(|sd| if mean.contains('e') || sd >= 100.0 { write(sd) } else { format!("{sd:.digits$}") });
+    Some(sd.map_or_else(|| mean.clone(), |sd| format!("{mean} ± {sd}")))
 }
 
 fn percent(spread: &Spread) -> Spread {

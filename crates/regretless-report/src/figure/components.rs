@@ -4,7 +4,7 @@
 //! lines join sets that differ by one, and the thick way takes at each step the set with the lowest ratio.
 
 use super::{Scene, Sketch, tip};
-use crate::frame::{Frame, spread_out};
+use crate::frame::{Frame, spread_out, veil};
 use crate::look::mark;
 use crate::scale::Scale;
 use crate::svg::{Anchor, Area, Point, SMALL, Svg};
@@ -145,10 +145,13 @@ fn points(svg: &mut Svg, scene: &Scene<'_>, (steps, way): (&[Step], &[&Step]), f
 fn label(svg: &mut Svg, step: &Step, (x, y): Point, amount: Option<f64>) {
     let name = if step.parts.is_empty() { "none".to_string() } else { step.parts.join(",") };
     let words = format!("{name} {}", ratio(step.ratio));
-    svg.text((x, y), Anchor::Start, "small halo", &words);
+    veil(svg, (x, y), Anchor::Start, &words);
+    svg.text((x, y), Anchor::Start, "small", &words);
     if let Some(amount) = amount {
         svg.group(if amount <= 0.0 { "missed" } else { "wrong" }).open();
-        svg.text((x + width(&words) * SMALL + 4.0, y), Anchor::Start, "small strong tinted halo", &change(amount));
+        let place = (x + width(&words) * SMALL + 4.0, y);
+        veil(svg, place, Anchor::Start, &change(amount));
+        svg.text(place, Anchor::Start, "small strong tinted", &change(amount));
         svg.end();
     }
 }

@@ -72,7 +72,7 @@ fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Frame {
         area,
-        x: Scale::exact(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
+        x: Scale::whole(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
         y: Scale::even(all().map(|(_, value)| *value).chain([0.0]), (area.bottom(), area.top)),
     };
     frame.draw(svg, ("epoch", panel.2));

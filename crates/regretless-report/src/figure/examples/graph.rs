@@ -53,10 +53,9 @@ pub(super) fn draw(svg: &mut Svg, (case, view): (&Case<'_>, &View), (places, dep
         svg.line(from, to, "line");
     }
     svg.end();
-    let differing = [
-        (&view.missed, "missed", "dashed", "not taken"),
-        (&view.wrong, "wrong", "thick", "taken, and not in the best"),
-    ];
+    let thick = if nodes.len() > 40 { "line" } else { "thick" };
+    let differing =
+        [(&view.missed, "missed", "dashed", "not taken"), (&view.wrong, "wrong", thick, "taken, and not in the best")];
     for (entries, class, stroke, role) in differing {
         for entry in entries {
             let (Some((from, to)), Some((a, b))) = (edge(*entry), ends(*entry, nodes.len())) else { continue };

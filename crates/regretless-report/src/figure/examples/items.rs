@@ -33,7 +33,7 @@ pub(super) fn draw(scene: &Scene<'_>, case: &Case<'_>, weights: &[Vec<f64>], cap
     let items = shown(case);
     let height = 64.0 + STEP * case.views.len() as f64 + 96.0;
     let mut svg = Svg::new(WIDTH, height);
-    scene.heading(&mut svg);
+    scene.heading_with(&mut svg, "first seed");
     key(&mut svg, case);
     let values = items.iter().map(|item| case.cost(*item)).chain([0.0]);
     let y = Scale::even(values, (PANEL, 0.0));

@@ -161,7 +161,7 @@ fn side_by_side(scene: &Scene<'_>, case: &Case<'_>, tall: f64, panel: impl Fn(&m
     let share = (WIDTH - 24.0) / case.views.len().max(2) as f64;
     let side = (share - 34.0).min(300.0);
     let mut svg = Svg::new(WIDTH, 94.0 + side * tall + 74.0);
-    scene.heading(&mut svg);
+    scene.heading_with(&mut svg, "first seed");
     key(&mut svg, case);
     for (place, view) in case.views.iter().enumerate() {
         let left = 12.0 + share * place as f64;
@@ -181,7 +181,8 @@ fn write_story(svg: &mut Svg, (left, top): (f64, f64), words: &str, wide: f64) {
 /// What the colours mean.
 fn key(svg: &mut Svg, case: &Case<'_>) {
     let thing = case.words.thing;
-    let extra = format!("{thing}s the best {} does not have", case.words.whole);
+    let not = if case.words.whole.ends_with('s') { "do not" } else { "does not" };
+    let extra = format!("{thing}s the best {} {not} have", case.words.whole);
     let lacking = format!("{thing}s it lacks");
     let shared = format!("{thing}s of the best {}", case.words.whole);
     key_row(svg, (12.0, 44.0), &[("ink", &shared), ("wrong", &extra), ("missed", &lacking)]);
