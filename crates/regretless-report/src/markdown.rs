@@ -22,8 +22,9 @@ pub fn markdown(results: &Results) -> String {
     let notes = notes(results);
     if !notes.is_empty() {
         out += "\n### Missing numbers\n\n";
-        for (problem, method, reason) in notes {
-            out += &format!("* {}, {}: {}\n", plain_markdown(problem), plain_markdown(method), plain_markdown(reason));
+        for (problem, methods, reason) in notes {
+            out +=
+                &format!("* {}, {}: {}\n", plain_markdown(problem), plain_markdown(&methods), plain_markdown(reason));
         }
     }
     out += "\n### Where the numbers come from\n\n";

@@ -40,3 +40,27 @@ pub fn png(svg: &str, width: u32) -> Result<Vec<u8>, PngError> {
     resvg::render(&tree, tiny_skia::Transform::from_scale(factor, factor), &mut picture.as_mut());
     picture.encode_png().map_err(|e| PngError::Writing(e.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PngError, png};
+
+    const SQUARE: &str =
+        "<svg xmlns='http://www.w3.org/2000/svg' width='10' height='20'><rect width='10' height='20'/></svg>";
+
+    #[test]
+    fn a_picture_is_as_wide_as_asked_for() {
+        let picture = match png(SQUARE, 30) {
+            Err(PngError::NoFonts) => return,
+            other => other.unwrap(),
+        };
+        assert_eq!(&picture[1..4], b"PNG");
+        assert_eq!((&picture[16..20], &picture[20..24]), (&[0, 0, 0, 30][..], &[0, 0, 0, 60][..]));
+    }
+
+    #[test]
+    fn what_is_no_drawing_or_has_no_size_is_refused() {
+        assert!(matches!(png("<html>", 30), Err(PngError::Drawing(_) | PngError::NoFonts)));
+        assert!(matches!(png(SQUARE, 0), Err(PngError::Width(0) | PngError::NoFonts)));
+    }
+}

@@ -1,6 +1,6 @@
 //! From numbers to places along an axis, and where its ticks are.
 
-use crate::text::short;
+use crate::text::trimmed;
 
 /// An axis: values `low..high` lie between the places `from..to`.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ impl Scale {
     /// Values with a tick, and how they are written.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         let values = if self.log { self.log_ticks() } else { self.even_ticks() };
-        values.into_iter().map(|value| (value, plain(value))).collect()
+        values.into_iter().map(|value| (value, trimmed(value))).collect()
     }
 
     fn even_ticks(&self) -> Vec<f64> {
@@ -85,16 +85,6 @@ fn step(length: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
     let digit = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|digit| digit * power >= rough * 0.999).unwrap_or(10.0);
     digit * power
-}
-
-/// The number without digits that say nothing.
-fn plain(value: f64) -> String {
-    let text = short((value * 1e9).round() / 1e9);
-    if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
 }
 
 #[cfg(test)]

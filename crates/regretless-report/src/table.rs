@@ -109,8 +109,22 @@ fn solves(method: &MethodResults) -> Option<f64> {
     Some(method.solves.iter().take(4).map(|(_, number)| number).sum())
 }
 
-/// Problem, method and reason of every cell that lacks numbers.
-pub(crate) fn notes(results: &Results) -> Vec<(&str, &str, &str)> {
+/// Problem, methods and reason of all cells that lack numbers; cells of a problem with one reason share a line.
+pub(crate) fn notes(results: &Results) -> Vec<(&str, String, &str)> {
+    let mut out: Vec<(&str, Vec<&str>, &str)> = Vec::new();
+    for (problem, method, reason) in missing(results) {
+        match out.iter_mut().find(|(own, _, why)| (*own, *why) == (problem, reason)) {
+            Some((_, methods, _)) => methods.push(method),
+            None => out.push((problem, vec![method], reason)),
+        }
+    }
+    let all = results.problems.first().map_or(0, |problem| problem.methods.len());
+    let named =
+        |methods: Vec<&str>| if methods.len() == all && all > 1 { "all methods".into() } else { methods.join(", ") };
+    out.into_iter().map(|(problem, methods, reason)| (problem, named(methods), reason)).collect()
+}
+
+fn missing(results: &Results) -> Vec<(&str, &str, &str)> {
     let all = results.problems.iter().flat_map(|problem| {
         problem.methods.iter().filter_map(|method| {
             let reason = method.note.as_deref().or(method.ratio.mean.is_none().then_some("no numbers"))?;

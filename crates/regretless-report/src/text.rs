@@ -56,6 +56,16 @@ pub(crate) fn short(value: f64) -> String {
     signed(&text)
 }
 
+/// The same without zeros at its end.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = short((value * 1e9).round() / 1e9);
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
+}
+
 /// A whole number with its thousands apart.
 fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");

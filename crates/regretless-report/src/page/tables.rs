@@ -119,8 +119,8 @@ fn tip(method: &MethodResults, column: &str) -> String {
 
 /// Every star and its reason.
 pub(super) fn missing(results: &Results) -> String {
-    let line = |(problem, method, reason): (&str, &str, &str)| {
-        format!("<li><b>{}</b>, {}: {}</li>", escaped(problem), escaped(method), escaped(reason))
+    let line = |(problem, methods, reason): (&str, String, &str)| {
+        format!("<li><b>{}</b>, {}: {}</li>", escaped(problem), escaped(&methods), escaped(reason))
     };
     let lines: String = notes(results).into_iter().map(line).collect();
     if lines.is_empty() {

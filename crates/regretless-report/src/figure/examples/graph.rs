@@ -3,7 +3,7 @@
 use super::{Case, View};
 use crate::frame::Labels;
 use crate::svg::{Area, Point, Svg};
-use crate::text::short;
+use crate::text::trimmed;
 
 /// Edges of each kind whose costs are written; those of others are left to the mouse.
 const MOST_LABELS: usize = 6;
@@ -80,7 +80,7 @@ fn costs(svg: &mut Svg, (case, view): (&Case<'_>, &View), (nodes, area): (&[Poin
         for entry in entries.iter().take(MOST_LABELS) {
             let Some((a, b)) = ends(*entry, nodes.len()) else { continue };
             let middle = (f64::midpoint(nodes[a].0, nodes[b].0), f64::midpoint(nodes[a].1, nodes[b].1));
-            labels.write(svg, &area, middle, &short(case.cost(*entry)));
+            labels.write(svg, &area, middle, &trimmed(case.cost(*entry)));
         }
         svg.end();
     }

@@ -3,7 +3,7 @@
 use super::{Case, View};
 use crate::frame::Labels;
 use crate::svg::{Anchor, Area, Point, Svg};
-use crate::text::short;
+use crate::text::trimmed;
 
 /// Columns above which costs are left to the mouse.
 const MOST_COLUMNS: usize = 12;
@@ -63,7 +63,7 @@ fn costs(svg: &mut Svg, case: &Case<'_>, arcs: impl Iterator<Item = (u32, (Point
     svg.group(class).open();
     for (entry, ((x1, y1), (x2, y2))) in arcs {
         let place = ((x1 + x2) / 2.0, (y1 + y2) / 2.0 + if y1 == y2 { -5.0 } else { 3.5 });
-        svg.text(place, Anchor::Middle, Labels::TINTED, &short(case.cost(entry)));
+        svg.text(place, Anchor::Middle, Labels::TINTED, &trimmed(case.cost(entry)));
     }
     svg.end();
 }

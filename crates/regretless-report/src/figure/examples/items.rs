@@ -4,7 +4,7 @@ use super::{Case, View, WIDTH, key, write_story};
 use crate::figure::Scene;
 use crate::scale::Scale;
 use crate::svg::{Anchor, Area, Svg};
-use crate::text::{short, some};
+use crate::text::{some, trimmed};
 
 /// Items that find room; those on which decisions differ come first.
 const MOST: usize = 110;
@@ -79,7 +79,7 @@ fn bars(svg: &mut Svg, (case, view): (&Case<'_>, &View), items: &[u32], (area, y
         svg.tip(&case.tip(*item, &format!("item {item}"), role));
         svg.rect(Area::new(left, top, wide, area.bottom() - top), &format!("{look} item"));
         if wide > 12.0 && (class == "wrong" || class == "missed") {
-            svg.text((left + wide / 2.0, top - 3.0), Anchor::Middle, "small tinted halo", &short(case.cost(*item)));
+            svg.text((left + wide / 2.0, top - 3.0), Anchor::Middle, "small tinted halo", &trimmed(case.cost(*item)));
         }
         svg.end();
     }
@@ -92,14 +92,14 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Area, 
     for (place, (item, room)) in items.iter().zip(rooms).enumerate() {
         let (left, wide) = column(area, place, items.len());
         svg.group("c5 mark").open();
-        svg.tip(&format!("item {item}\ntakes {} % of the room in its tightest dimension", short(100.0 * room)));
+        svg.tip(&format!("item {item}\ntakes {} % of the room in its tightest dimension", trimmed(100.0 * room)));
         svg.rect(Area::new(left, area.top, wide, room / most * area.height), "soft");
         svg.end();
     }
     let out = if left_out > 0 { format!(" {} not shown.", some(left_out, "more item")) } else { String::new() };
     let words = format!(
         "Downward bars: room an item takes, as a share of the capacity in its tightest dimension (longest {} %). Most valuable items first.{out}",
-        short(100.0 * most)
+        trimmed(100.0 * most)
     );
     write_story(svg, (area.left, area.bottom() + 18.0), &words, area.width);
 }

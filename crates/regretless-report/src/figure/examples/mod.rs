@@ -11,7 +11,7 @@ use regretless::experiment::{Drawing, Example, MethodResults};
 
 use super::{Scene, Sketch, key_row};
 use crate::svg::{Anchor, Area, Svg};
-use crate::text::{lines, short, some};
+use crate::text::{lines, some, trimmed};
 
 const WIDTH: f64 = 760.0;
 
@@ -83,7 +83,7 @@ impl<'a> Case<'a> {
     /// What a decision costs, and why that is more than it need be.
     fn story(&self, view: &View) -> String {
         let Words { thing, whole, worth } = self.words;
-        let total = short(self.objective(view));
+        let total = trimmed(self.objective(view));
         let Some(regret) = view.regret else {
             let (what, end) = if worth { ("Worth", "the most possible") } else { ("Costs", "the least possible") };
             return format!("{what} {total}, {end}.");
@@ -92,10 +92,10 @@ impl<'a> Case<'a> {
             return format!("The best {whole} itself: no regret.");
         }
         let share = 100.0 * regret / self.example.objective.abs().max(f64::MIN_POSITIVE);
-        let (regret, share) = (short(regret), short(share));
+        let (regret, share) = (trimmed(regret), trimmed(share));
         let (wrong, missed) = (self.sum(&view.wrong), self.sum(&view.missed));
         let (wrong, missed) =
-            ((some(view.wrong.len(), thing), short(wrong)), (some(view.missed.len(), thing), short(missed)));
+            ((some(view.wrong.len(), thing), trimmed(wrong)), (some(view.missed.len(), thing), trimmed(missed)));
         if worth {
             let left = format!("it leaves {} worth {} for {} worth {}", missed.0, missed.1, wrong.0, wrong.1);
             format!("Worth {total}, {regret} too little ({share} %): {left}.")
@@ -114,7 +114,7 @@ impl<'a> Case<'a> {
     /// What something says when the mouse rests on it.
     fn tip(&self, entry: u32, name: &str, role: &str) -> String {
         let noun = if self.words.worth { "value" } else { "cost" };
-        format!("{name}\ntrue {noun} {}\n{role}", short(self.cost(entry)))
+        format!("{name}\ntrue {noun} {}\n{role}", trimmed(self.cost(entry)))
     }
 }
 
