@@ -13,7 +13,8 @@ pub fn markdown(results: &Results) -> String {
     }
     let reference = plain_markdown(&results.reference);
     out += &format!(
-        "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is bold. In brackets what was published and our difference to it. `{NONE}`: no number, see below.\n\n"
+        "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is bold. In brackets \
+        what was published and our difference to it. `{NONE}`: no number, see below.\n\n"
     );
     out += &overview(results);
     for problem in &results.problems {

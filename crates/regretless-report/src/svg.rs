@@ -156,7 +156,8 @@ impl Svg {
     fn wrapped(&self, label: &str, size: &str, style: &str) -> String {
         let (width, height, label) = (number(self.width), number(self.height), escaped(label));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" aria-label=\"{label}\" \
+            viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
             self.body
         )
     }

@@ -80,7 +80,8 @@ fn caption(scene: &Scene<'_>) -> String {
     let cut = scene.measured().any(|(_, _, mean)| mean > CUT);
     let cut = if cut { " Arrows: the bar goes on to the number at its right." } else { "" };
     format!(
-        "Regret on unseen rows, as a multiple of that of {reference}; shorter is better, below 1 beats {reference}. Whiskers are standard deviations over seeds.{ticks}{cut}{}",
+        "Regret on unseen rows, as a multiple of that of {reference}; shorter is better, below 1 beats {reference}. \
+        Whiskers are standard deviations over seeds.{ticks}{cut}{}",
         best.unwrap_or_default()
     )
 }

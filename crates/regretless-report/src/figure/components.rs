@@ -171,7 +171,9 @@ fn sentence(base: &str, way: &[&Step]) -> Option<String> {
 
 fn caption(scene: &Scene<'_>, sentences: &[String]) -> String {
     format!(
-        "Each dot is a loss with some components; its height is its regret relative to {}, lower is better. Lines join losses that differ by one component. The thick line adds, step by step, the component that helps most; it is green where the ratio falls and orange where it rises. {}",
+        "Each dot is a loss with some components; its height is its regret relative to {}, lower is better. Lines \
+        join losses that differ by one component. The thick line adds, step by step, the component that helps most; \
+        it is green where the ratio falls and orange where it rises. {}",
         scene.results.reference,
         sentences.join(" ")
     )

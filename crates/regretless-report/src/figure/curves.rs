@@ -66,9 +66,8 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
 }
 
 fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
-    let lines: Vec<(usize, &MethodResults, Vec<(f64, f64)>)> =
-        methods.iter().map(|(place, method)| (*place, *method, line(method, panel))).collect();
-    let lines: Vec<_> = lines.into_iter().filter(|(.., line)| !line.is_empty()).collect();
+    let lines = methods.iter().map(|(place, method)| (*place, *method, line(method, panel)));
+    let lines: Vec<_> = lines.filter(|(.., line)| !line.is_empty()).collect();
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Frame {
         area,
@@ -82,8 +81,9 @@ fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
     for ((place, method, line), height) in lines.iter().zip(heights) {
         let way: Vec<Point> = line.iter().map(|(epoch, value)| frame.at(*epoch, *value)).collect();
         let lowest = line.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
+        let last = line.last().map_or(0.0, |(epoch, _)| *epoch);
         let svg = open(svg, *place, "mark");
-        svg.tip(&format!("{}\nlowest {lowest:.4} in {} epochs", method.label, line.len() - 1));
+        svg.tip(&format!("{}\nlowest {lowest:.4} in {last} epochs", method.label));
         svg.path(&way, &format!("line curve {}", dash(*place)));
         if let Some((x, y)) = way.last() {
             svg.line((*x, *y), (area.right() + 7.0, height), "thin");
@@ -96,7 +96,8 @@ fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
 fn caption(scene: &Scene<'_>, regret: bool) -> String {
     let left = if regret { " Regret on the validation rows says how good decisions are." } else { "" };
     format!(
-        "The first seed, epoch by epoch: {} and the methods with the lowest ratios.{left} Losses of different methods have different units, so each is divided by its own first value.",
+        "The first seed, epoch by epoch: {} and the methods with the lowest ratios.{left} Losses of different methods \
+        have different units, so each is divided by its own first value.",
         scene.results.reference
     )
 }

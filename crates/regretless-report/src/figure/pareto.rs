@@ -104,7 +104,8 @@ fn caption(scene: &Scene<'_>) -> String {
     let cut = scene.measured().any(|(_, _, mean)| mean > CUT);
     let cut = if cut { " Marks at the upper edge lie above it." } else { "" };
     format!(
-        "Low and left is better. Ringed marks on the line are the Pareto front: no other method has at most their regret in at most their time, small differences of time aside ({}).{hollow}{cut}",
+        "Low and left is better. Ringed marks on the line are the Pareto front: no other method has at most their \
+        regret in at most their time, small differences of time aside ({}).{hollow}{cut}",
         front.join(", ")
     )
 }

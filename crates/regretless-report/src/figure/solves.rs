@@ -76,6 +76,9 @@ fn draw_row(svg: &mut Svg, (place, method): (usize, &MethodResults), middle: f64
 fn caption(scene: &Scene<'_>) -> String {
     let [train, validation, _] = scene.problem.rows;
     format!(
-        "Every question a method asks a solver while it trains on {train} rows ({validation} to validate), by how it was answered: exact solves, solves of the relaxation, heuristics, projections on a cone, and answers without a solve (certified: proved still best; pooled: from known decisions). The number counts those that took a solve. Finding the best decisions of the table beforehand is not counted."
+        "Every question a method asks a solver while it trains on {train} rows ({validation} to validate), by how it \
+        was answered: exact solves, solves of the relaxation, heuristics, projections on a cone, and answers without \
+        a solve (certified: proved still best; pooled: from known decisions). The number counts those that took a \
+        solve. Finding the best decisions of the table beforehand is not counted."
     )
 }

@@ -94,7 +94,8 @@ fn caption(scene: &Scene<'_>, weighted: &[(f64, Entry<'_>)], levels: &[Entry<'_>
         format!(" Level lines need no weight to be chosen; the lowest is {} with {}.", method.label, ratio(*mean))
     });
     format!(
-        "Each dot weights instances by w times the regret of a baseline plus 1 − w; lower is better, the dashed line is {}. Whiskers are standard deviations over seeds.{}{}",
+        "Each dot weights instances by w times the regret of a baseline plus 1 − w; lower is better, the dashed line \
+        is {}. Whiskers are standard deviations over seeds.{}{}",
         scene.results.reference,
         best.unwrap_or_default(),
         level.unwrap_or_default()

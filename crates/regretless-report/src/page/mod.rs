@@ -40,7 +40,11 @@ pub fn page(results: &Results) -> String {
     ];
     let (title, policy) = (escaped(&results.title), escaped(&policy));
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>{style}</style>\n</head>\n<body>\n{}\n<script type=\"application/json\" id=\"numbers\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+        http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" \
+        content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link rel=\"icon\" \
+        href=\"data:,\">\n<style>{style}</style>\n</head>\n<body>\n{}\n<script type=\"application/json\" \
+        id=\"numbers\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         body.join("\n"),
         inert(&numbers(results))
     )

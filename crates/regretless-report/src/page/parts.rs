@@ -28,7 +28,10 @@ pub(super) fn header(results: &Results) -> String {
         ),
     };
     format!(
-        "<header><h1>{}</h1><p class=\"size\">{size}</p><p>{}</p>{open}<p class=\"faint\">A model predicts costs, a solver finds the best decision for them. <b>Regret</b> is what that decision truly costs beyond the best one. The <b>ratio</b> divides it by the regret of {reference} on the same data: 1 is as good as {reference}, 0.5 loses half as much.</p><ul class=\"winners\">{winners}</ul></header>",
+        "<header><h1>{}</h1><p class=\"size\">{size}</p><p>{}</p>{open}<p class=\"faint\">A model predicts costs, a \
+        solver finds the best decision for them. <b>Regret</b> is what that decision truly costs beyond the best one. \
+        The <b>ratio</b> divides it by the regret of {reference} on the same data: 1 is as good as {reference}, 0.5 \
+        loses half as much.</p><ul class=\"winners\">{winners}</ul></header>",
         escaped(&results.title),
         escaped(&results.about)
     )
@@ -45,12 +48,17 @@ pub(super) fn controls(results: &Results) -> String {
     let names = results.problems.iter().enumerate().map(|(place, problem)| (place.to_string(), problem.name.as_str()));
     let tabs: String = std::iter::once(("all".to_string(), "All problems")).chain(names).map(tab).collect();
     let time = if results.figures.contains(&Kind::Pareto) {
-        "<span class=\"group\">time axis <button type=\"button\" data-time=\"log\" aria-pressed=\"true\">log</button><button type=\"button\" data-time=\"even\" aria-pressed=\"false\">linear</button></span>"
+        "<span class=\"group\">time axis <button type=\"button\" data-time=\"log\" \
+        aria-pressed=\"true\">log</button><button type=\"button\" data-time=\"even\" \
+        aria-pressed=\"false\">linear</button></span>"
     } else {
         ""
     };
     format!(
-        "<nav class=\"controls\"><div role=\"tablist\" aria-label=\"problem\">{tabs}</div>{time}<details><summary>Methods <span class=\"faint\">(click to hide or show, double-click to see one alone)</span></summary><div class=\"legend\">{}<button type=\"button\" data-every=\"show\">show all</button></div></details></nav>",
+        "<nav class=\"controls\"><div role=\"tablist\" \
+        aria-label=\"problem\">{tabs}</div>{time}<details><summary>Methods <span class=\"faint\">(click to hide or \
+        show, double-click to see one alone)</span></summary><div class=\"legend\">{}<button type=\"button\" \
+        data-every=\"show\">show all</button></div></details></nav>",
         legend(results)
     )
 }
@@ -107,7 +115,8 @@ fn figure(results: &Results, drawn: &Drawn) -> String {
     let label = format!("{}: {}", title(drawn.kind), results.problems[drawn.problem].name);
     let name = if drawn.even_time { format!("{}-linear", drawn.name) } else { drawn.name.clone() };
     format!(
-        "<figure data-problem=\"{}\"{time}>{}<figcaption>{caption} <button type=\"button\" class=\"save\" data-save=\"{}\">Download SVG</button></figcaption></figure>",
+        "<figure data-problem=\"{}\"{time}>{}<figcaption>{caption} <button type=\"button\" class=\"save\" \
+        data-save=\"{}\">Download SVG</button></figcaption></figure>",
         drawn.problem,
         drawn.svg.inline(&label),
         escaped(&name)
@@ -122,6 +131,8 @@ pub(super) fn footer(results: &Results) -> String {
         .collect();
     let name = escaped(&results.name);
     format!(
-        "<footer><h2>Where the numbers come from</h2><dl><dt>experiment</dt><dd>{name}</dd>{lines}</dl><button type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button></footer><div id=\"tip\" role=\"status\" hidden></div>"
+        "<footer><h2>Where the numbers come from</h2><dl><dt>experiment</dt><dd>{name}</dd>{lines}</dl><button \
+        type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button></footer><div id=\"tip\" \
+        role=\"status\" hidden></div>"
     )
 }

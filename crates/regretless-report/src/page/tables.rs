@@ -42,7 +42,12 @@ pub(super) fn overview(results: &Results) -> String {
         })
         .collect();
     format!(
-        "<section id=\"overview\"><h2>All methods on all problems</h2><p class=\"faint\">Test regret relative to {}, mean ± standard deviation over seeds; lower is better, the lowest of a column is bold. Small print: the published ratio and our difference to it. {NONE}: no number or fewer seeds than asked for; the reason is shown on hover and listed below. Click a title to sort.</p><div class=\"wide\"><table class=\"sortable{}\"><thead><tr>{}{}</tr></thead><tbody>{rows}</tbody><tfoot><tr><th scope=\"row\">asked for</th>{}</tr></tfoot></table></div></section>",
+        "<section id=\"overview\"><h2>All methods on all problems</h2><p class=\"faint\">Test regret relative to {}, \
+        mean ± standard deviation over seeds; lower is better, the lowest of a column is bold. Small print: the \
+        published ratio and our difference to it. {NONE}: no number or fewer seeds than asked for; the reason is \
+        shown on hover and listed below. Click a title to sort.</p><div class=\"wide\"><table \
+        class=\"sortable{}\"><thead><tr>{}{}</tr></thead><tbody>{rows}</tbody><tfoot><tr><th scope=\"row\">asked \
+        for</th>{}</tr></tfoot></table></div></section>",
         escaped(&results.reference),
         if problems.len() > 3 { " many" } else { "" },
         head("method", "click for the order of the experiment"),
@@ -96,7 +101,10 @@ fn detail(place: usize, problem: &ProblemResults, results: &Results) -> String {
         })
         .collect();
     format!(
-        "<div class=\"detail\" data-problem=\"{place}\"><h3>{}</h3><p class=\"faint\">{train} rows to train on, {validation} to validate, {test} to test; {}; {} asked for. Reference: {}.{labels}</p><div class=\"wide\"><table class=\"sortable\"><thead><tr>{}{titles}</tr></thead><tbody>{rows}</tbody></table></div></div>",
+        "<div class=\"detail\" data-problem=\"{place}\"><h3>{}</h3><p class=\"faint\">{train} rows to train on, \
+        {validation} to validate, {test} to test; {}; {} asked for. Reference: {}.{labels}</p><div \
+        class=\"wide\"><table \
+        class=\"sortable\"><thead><tr>{}{titles}</tr></thead><tbody>{rows}</tbody></table></div></div>",
         escaped(&problem.name),
         some(problem.costs, "cost"),
         some(problem.seeds as usize, "seed"),

@@ -98,7 +98,8 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Area, 
     }
     let out = if left_out > 0 { format!(" {} not shown.", some(left_out, "more item")) } else { String::new() };
     let words = format!(
-        "Downward bars: room an item takes, as a share of the capacity in its tightest dimension (longest {} %). Most valuable items first.{out}",
+        "Downward bars: room an item takes, as a share of the capacity in its tightest dimension (longest {} %). Most \
+        valuable items first.{out}",
         trimmed(100.0 * most)
     );
     write_story(svg, (area.left, area.bottom() + 18.0), &words, area.width);

@@ -191,7 +191,9 @@ fn key(svg: &mut Svg, case: &Case<'_>) {
 fn caption(scene: &Scene<'_>, case: &Case<'_>) -> String {
     let (reference, noun) = (&scene.results.reference, if case.words.worth { "values" } else { "costs" });
     format!(
-        "One test row (row {} of the table, first seed), the one of the {} kept on which {reference} does worst. Every decision is the best for predicted {noun}; what counts are the true {noun}. Where a decision differs from the best, numbers are true {noun}{}; that difference is the regret.",
+        "One test row (row {} of the table, first seed), the one of the {} kept on which {reference} does worst. \
+        Every decision is the best for predicted {noun}; what counts are the true {noun}. Where a decision differs \
+        from the best, numbers are true {noun}{}; that difference is the regret.",
         case.example.row,
         scene.problem.examples.len(),
         if case.views.iter().any(|view| view.wrong.len() + view.missed.len() > 8) {
