@@ -15,6 +15,15 @@ fn pages_are_small_and_the_same_every_time() {
 }
 
 #[test]
+fn a_page_of_eleven_problems_is_still_small() {
+    let mut results = kept("scale");
+    let measured: Vec<_> = results.problems.iter().filter(|problem| problem.drawing.is_some()).cloned().collect();
+    results.problems = measured.iter().cycle().take(11).cloned().collect();
+    let size = page(&results).len();
+    assert!((300_000..1_500_000).contains(&size), "{size} bytes");
+}
+
+#[test]
 fn the_lowest_ratio_is_bold_and_published_numbers_stand_beside() {
     let results = kept("components");
     let text = markdown(&results);

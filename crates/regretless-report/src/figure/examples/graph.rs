@@ -6,7 +6,7 @@ use crate::svg::{Area, Point, Svg};
 use crate::text::trimmed;
 
 /// Edges of each kind whose costs are written; those of others are left to the mouse.
-const MOST_LABELS: usize = 6;
+pub(super) const MOST_LABELS: usize = 6;
 
 /// The two nodes of an edge among pairs i < j in lexicographic order.
 pub(super) fn ends(edge: u32, nodes: usize) -> Option<(usize, usize)> {

@@ -6,7 +6,7 @@ use crate::svg::{Anchor, Area, Point, Svg};
 use crate::text::trimmed;
 
 /// Columns above which costs are left to the mouse.
-const MOST_COLUMNS: usize = 12;
+pub(super) const MOST_COLUMNS: usize = 12;
 
 type Node = (usize, usize);
 

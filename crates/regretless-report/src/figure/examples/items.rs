@@ -7,7 +7,9 @@ use crate::svg::{Anchor, Area, Svg};
 use crate::text::{some, trimmed};
 
 /// Items that find room; those on which decisions differ come first.
-const MOST: usize = 110;
+const MOST: usize = 90;
+/// Items above which bars are too narrow for numbers.
+pub(super) const MOST_LABELLED: usize = 40;
 const PANEL: f64 = 96.0;
 const STEP: f64 = PANEL + 62.0;
 
@@ -78,7 +80,7 @@ fn bars(svg: &mut Svg, (case, view): (&Case<'_>, &View), items: &[u32], (area, y
         svg.group(&format!("{class} mark")).open();
         svg.tip(&case.tip(*item, &format!("item {item}"), role));
         svg.rect(Area::new(left, top, wide, area.bottom() - top), &format!("{look} item"));
-        if wide > 12.0 && (class == "wrong" || class == "missed") {
+        if items.len() <= MOST_LABELLED && (class == "wrong" || class == "missed") {
             svg.text((left + wide / 2.0, top - 3.0), Anchor::Middle, "small tinted halo", &trimmed(case.cost(*item)));
         }
         svg.end();

@@ -153,7 +153,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         }),
         Drawing::Items { weights, capacity } => items::draw(scene, &case, weights, capacity),
     };
-    Some((svg, caption(scene, &case)))
+    Some((svg, caption(scene, &case, drawing)))
 }
 
 /// One panel per decision, each with its story below.
@@ -188,7 +188,16 @@ fn key(svg: &mut Svg, case: &Case<'_>) {
     key_row(svg, (12.0, 44.0), &[("ink", &shared), ("wrong", &extra), ("missed", &lacking)]);
 }
 
-fn caption(scene: &Scene<'_>, case: &Case<'_>) -> String {
+/// Whether every difference has its cost beside it.
+fn all_written(case: &Case<'_>, drawing: &Drawing) -> bool {
+    match drawing {
+        Drawing::Graph { .. } => case.views.iter().all(|view| view.wrong.len() <= graph::MOST_LABELS),
+        Drawing::Grid { cols, .. } => *cols <= grid::MOST_COLUMNS,
+        Drawing::Items { .. } => case.example.costs.len() <= items::MOST_LABELLED,
+    }
+}
+
+fn caption(scene: &Scene<'_>, case: &Case<'_>, drawing: &Drawing) -> String {
     let (reference, noun) = (&scene.results.reference, if case.words.worth { "values" } else { "costs" });
     format!(
         "One test row (row {} of the table, first seed), the one of the {} kept on which {reference} does worst. \
@@ -196,10 +205,6 @@ fn caption(scene: &Scene<'_>, case: &Case<'_>) -> String {
         from the best, numbers are true {noun}{}; that difference is the regret.",
         case.example.row,
         scene.problem.examples.len(),
-        if case.views.iter().any(|view| view.wrong.len() + view.missed.len() > 8) {
-            " (the largest; rest the mouse on others)"
-        } else {
-            ""
-        }
+        if all_written(case, drawing) { "" } else { " (where there is room; on the page rest the mouse on others)" }
     )
 }
