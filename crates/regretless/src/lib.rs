@@ -27,6 +27,7 @@ pub mod error;
 pub mod evaluate;
 pub mod experiment;
 pub mod label;
+mod lanes;
 pub mod loss;
 pub mod oracle;
 pub mod parallel;

@@ -73,7 +73,8 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     };
     // Real numbers, equations and no bound: no search need ever end.
     let far = if plain { INFINITE } else { 20.0 };
-    let mut build = LinearBuilder::new("random", if case % 2 == 0 { Sense::Minimize } else { Sense::Maximize });
+    let mut build =
+        LinearBuilder::new("random", if case.is_multiple_of(2) { Sense::Minimize } else { Sense::Maximize });
     let mut point = Vec::new();
     for column in 0..columns {
         let low = f64::from(stream.below(5) as u32) - 3.0;
@@ -87,9 +88,12 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
         point.push(value);
     }
     for _ in 0..rows {
-        let entries: Vec<(usize, f64)> = (0..columns)
-            .filter_map(|column| (stream.below(3) > 0).then(|| (column, number(&mut stream, 9.0))))
-            .collect();
+        let mut entries: Vec<(usize, f64)> = Vec::new();
+        for column in 0..columns {
+            if stream.below(3) > 0 {
+                entries.push((column, number(&mut stream, 9.0)));
+            }
+        }
         let activity: f64 = entries.iter().map(|(column, entry)| entry * point[*column]).sum();
         // Rows hold at a known point, but for some that may make the problem infeasible.
         let activity = if stream.below(25) == 0 { activity + number(&mut stream, 30.0) } else { activity };
@@ -158,7 +162,7 @@ fn small_whole_problems_agree_with_enumeration() {
         let best = (0..1 << costs.len()).filter_map(check).fold(INFINITE, f64::min);
         match solve(&problem, &costs) {
             Ok(solution) => {
-                assert!((solution.objective - best).abs() < 1e-9, "case {case}: {} {best}", solution.objective)
+                assert!((solution.objective - best).abs() < 1e-9, "case {case}: {} {best}", solution.objective);
             }
             Err(failure) => assert_eq!((failure, best), (Failure::Infeasible, INFINITE), "case {case}"),
         }

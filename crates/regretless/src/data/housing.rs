@@ -88,14 +88,25 @@ impl Houses {
         Ok(())
     }
 
+    /// Blocks that train, validate and test: numpy's permutations with seed 42, as scikit-learn divides twice.
+    pub fn parts() -> [Vec<usize>; 3] {
+        let rest = BLOCKS - PARTS[2];
+        let first = NumpyStream::new(42).permutation(BLOCKS);
+        let (test, others) = first.split_at(PARTS[2]);
+        let second = NumpyStream::new(42).permutation(rest);
+        let (validation, train) = second.split_at(PARTS[1]);
+        let of = |places: &[usize]| places.iter().map(|place| others[*place]).collect();
+        [of(train), of(validation), test.to_vec()]
+    }
+
     /// Instances of so many houses: those that train, validate and test, each drawn from its own part, features
     /// standardised on the training part.
     ///
     /// # Errors
     /// When there is nothing to draw.
     pub fn instances(&self, houses: usize, split: [usize; 3], seed: u32) -> Result<Dataset> {
-        let parts = division();
-        let (mean, scale) = self.standard(&parts[0]);
+        let parts = Self::parts();
+        let (mean, scale) = self.standard();
         let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [1, 0]);
         let (mut features, mut values) = (Vec::new(), Vec::new());
         for (part, instances) in parts.iter().zip(split) {
@@ -113,24 +124,14 @@ impl Houses {
         Dataset::new(features, Matrix::new(rows, houses, values)?, None)
     }
 
-    /// Mean and deviation of each feature over some blocks.
-    fn standard(&self, blocks: &[usize]) -> ([f64; 8], [f64; 8]) {
+    /// Mean and deviation of each feature over the training part.
+    pub fn standard(&self) -> ([f64; 8], [f64; 8]) {
+        let [blocks, _, _] = &Self::parts();
         let count = blocks.len() as f64;
         let mean = std::array::from_fn(|k| blocks.iter().map(|b| self.features[*b][k]).sum::<f64>() / count);
         let variance = |k: usize, mean: f64| blocks.iter().map(|b| (self.features[*b][k] - mean).powi(2)).sum::<f64>();
         (mean, std::array::from_fn(|k| (variance(k, mean[k]) / count).sqrt()))
     }
-}
-
-/// Blocks that train, validate and test: numpy's permutations with seed 42, as scikit-learn divides twice.
-fn division() -> [Vec<usize>; 3] {
-    let rest = BLOCKS - PARTS[2];
-    let first = NumpyStream::new(42).permutation(BLOCKS);
-    let (test, others) = first.split_at(PARTS[2]);
-    let second = NumpyStream::new(42).permutation(rest);
-    let (validation, train) = second.split_at(PARTS[1]);
-    let of = |places: &[usize]| places.iter().map(|place| others[*place]).collect();
-    [of(train), of(validation), test.to_vec()]
 }
 
 /// Which column is what.
@@ -185,5 +186,38 @@ impl Columns {
                 Ok((std::array::from_fn(|k| all[k]), all[8]))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Columns, Houses};
+
+    #[test]
+    fn averages_are_per_household() {
+        let raw = Columns::Raw((0..9).collect());
+        let fields = ["-122.23", "37.88", "41", "880", "129", "322", "126", "8.3252", "452600"];
+        let (features, value) = raw.house(&fields).unwrap();
+        assert_eq!(features, [8.3252, 41.0, 880.0 / 126.0, 129.0 / 126.0, 322.0, 322.0 / 126.0, 37.88, -122.23]);
+        assert_eq!(value, 4.526);
+    }
+
+    #[test]
+    fn tables_that_are_not_the_right_one_are_refused_with_a_reason() {
+        let told = |text: &str| Houses::parse(text).unwrap_err();
+        assert!(told("").contains("empty"));
+        assert!(told("a,b,c\n1,2,3").contains("medianhousevalue"));
+        assert!(told("-122.23,37.88,41,880,,322,126,8.3252,452600").contains("207"));
+        assert!(told("-122.23,37.88,41,880,129,322,126,8.3252,x").contains("line 1: 'x' is no number"));
+        assert!(told("-122.23,37.88,41,880,129,322,126,8.3252,452600").contains("1 blocks instead of 20640"));
+    }
+
+    #[test]
+    fn every_block_is_in_one_part() {
+        let parts = Houses::parts();
+        assert_eq!(parts.each_ref().map(Vec::len), [10_371, 5_109, 5_160]);
+        let mut all: Vec<usize> = parts.concat();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..20_640));
     }
 }

@@ -6,6 +6,7 @@
 use crate::error::{Error, Place, Result};
 
 pub mod csv;
+pub mod energy;
 pub mod housing;
 mod layout;
 mod matrix;

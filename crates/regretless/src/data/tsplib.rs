@@ -4,7 +4,8 @@
 //! `CEIL_2D` up, `ATT` takes a tenth under the root and rounds up what nearest rounding made too
 //! short, `GEO` reads degrees and minutes, uses π = 3.141592 and truncates. `EXPLICIT` matrices come
 //! row or column wise, full or one triangle, with or without the diagonal. Weights are returned as
-//! edge costs in lexicographic order of {i, j}, i < j.
+//! edge costs in lexicographic order of {i, j}, i < j. A file that asks for what no engine can do, such as
+//! routes of limited length, is refused: an answer without the limit would look like one with it.
 
 use std::path::Path;
 
@@ -142,7 +143,11 @@ impl<'a> Reader<'a> {
             "DEMAND_SECTION" => self.demands(line)?,
             "DEPOT_SECTION" => self.depots()?,
             "DISPLAY_DATA_SECTION" => self.skip(line)?,
-            "TYPE" | "COMMENT" | "DISPLAY_DATA_TYPE" | "NODE_COORD_TYPE" | "VEHICLES" | "DISTANCE" => {}
+            "DISTANCE" => {
+                let message = "limits the length of a route, which no engine here can do; leave the line out to";
+                return Err(self.error(line, format!("DISTANCE '{value}' {message} solve without that limit")));
+            }
+            "TYPE" | "COMMENT" | "DISPLAY_DATA_TYPE" | "NODE_COORD_TYPE" | "VEHICLES" => {}
             unknown => return Err(self.error(line, format!("keyword '{unknown}' is not known"))),
         }
         Ok(())
@@ -404,6 +409,8 @@ mod tests {
         assert_eq!(message(coordinates), "row 3: the section ends after 1 of 2 nodes");
         assert!(message("DIMENSION: 2\nEOF").contains("EDGE_WEIGHT_TYPE is missing"));
         assert!(message("FOO: 2").starts_with("row 1: keyword 'FOO'"));
+        let limited = message("NAME : CMT6\nTYPE : CVRP\nCAPACITY : 160\nDISTANCE : 200\n");
+        assert!(limited.starts_with("row 4: DISTANCE '200' limits the length of a route"), "{limited}");
         let short = explicit("UPPER_ROW", "1 2 3 4 five 6").unwrap_err().to_string();
         assert_eq!(short, "row 7: 'five' is not a number");
         let uneven = explicit("FULL_MATRIX", "0 1 2 3 1 0 4 5 2 9 0 6 3 5 6 0").unwrap_err().to_string();

@@ -11,7 +11,7 @@ use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, regrets_of, summarise};
 use crate::oracle::{Oracle, SolveCounts};
-use crate::train::{Recipe, Settings, Stopped, TrainReport, Trained, train};
+use crate::train::{Approach, EpochReport, Settings, Stopped, Task, TrainReport, Trained, Tried};
 use crate::watch::Watch;
 
 /// Raised when what a cell means changes.
@@ -88,6 +88,9 @@ pub struct Measured {
     /// Decisions of some test rows, of the first seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
+    /// Competitors of `auto`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
 }
 
 /// One epoch.
@@ -135,12 +138,15 @@ impl Cell {
 
     /// Trains, judges and keeps; only an interruption or a full disk is an error.
     pub(super) fn run(&self, ground: &Ground, oracle: &Oracle, folder: &Path, watch: &dyn Watch) -> Result<Record> {
-        let outcome =
-            match self.train(ground, oracle, watch).and_then(|trained| self.judge(&trained, ground, oracle, watch)) {
-                Ok(measured) => Outcome::Done(Box::new(measured)),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => Outcome::Failed(error.to_string()),
-            };
+        let measured = self.train(ground, oracle, watch).and_then(|(trained, tried)| {
+            let measured = self.judge(&trained, ground, oracle, watch)?;
+            Ok(Measured { tried, ..measured })
+        });
+        let outcome = match measured {
+            Ok(measured) => Outcome::Done(Box::new(measured)),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => Outcome::Failed(error.to_string()),
+        };
         let (problem, label) = (self.problem.clone(), self.label.clone());
         let record = Record { key: self.key()?, problem, label, seed: self.seed, outcome };
         let file = self.file(folder)?;
@@ -151,11 +157,10 @@ impl Cell {
         Ok(record)
     }
 
-    fn train(&self, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<Trained> {
-        let method: crate::train::Method = self.recipe.method.parse()?;
-        let recipe = Recipe::new(method, self.recipe.predictor.clone(), self.recipe.settings);
-        let task = crate::train::Task { data: &ground.data, split: &ground.split, oracle, watch };
-        train(&task, &recipe, &ground.problem)
+    fn train(&self, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<(Trained, Vec<Tried>)> {
+        let approach: Approach = self.recipe.method.parse()?;
+        let task = Task { data: &ground.data, split: &ground.split, oracle, watch };
+        approach.train(&task, (&self.recipe.predictor, self.recipe.settings), &ground.problem)
     }
 
     fn judge(&self, trained: &Trained, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<Measured> {
@@ -172,7 +177,7 @@ impl Cell {
 impl Measured {
     fn new(report: &TrainReport, test: &Evaluation, shown: Vec<Shown>) -> Self {
         let last = report.rounds.last();
-        let point = |epoch: &crate::train::EpochReport| CurvePoint {
+        let point = |epoch: &EpochReport| CurvePoint {
             seconds: epoch.seconds,
             training_loss: epoch.training_loss,
             validation_loss: epoch.validation_loss,
@@ -191,6 +196,7 @@ impl Measured {
             stopped: last.map(|round| round.stopped),
             curve: last.map(|round| round.epochs.iter().map(point).collect()).unwrap_or_default(),
             shown,
+            tried: Vec::new(),
         }
     }
 }

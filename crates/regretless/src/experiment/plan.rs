@@ -19,13 +19,14 @@ use serde_json::{Map, Value};
 use super::Subject;
 use crate::error::{Error, Result};
 use crate::predict::PredictorSpec;
-use crate::train::{Method, Settings};
+use crate::train::{Approach, Settings};
 
 /// Experiments that are built in, by name.
-const NAMED: [(&str, &str); 4] = [
+const NAMED: [(&str, &str); 5] = [
     ("components", include_str!("../../experiments/components.toml")),
     ("weighting", include_str!("../../experiments/weighting.toml")),
     ("scale", include_str!("../../experiments/scale.toml")),
+    ("energy", include_str!("../../experiments/energy.toml")),
     ("solves", include_str!("../../experiments/solves.toml")),
 ];
 
@@ -111,10 +112,10 @@ pub struct Stage {
 
 /// A method, perhaps with settings and a label of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, try_from = "Value")]
 pub enum Entry {
     /// A method as it is.
-    Plain(Method),
+    Plain(Approach),
     /// A method with settings.
     Full(Trial),
 }
@@ -126,7 +127,7 @@ pub struct Trial {
     /// What tables call it.
     pub label: String,
     /// What it does.
-    pub method: Method,
+    pub method: Approach,
     /// Its own settings.
     #[serde(default)]
     pub training: Overlay,
@@ -147,6 +148,18 @@ pub struct Published {
     /// Seconds on their machine.
     #[serde(default)]
     pub seconds: Option<f64>,
+}
+
+impl TryFrom<Value> for Entry {
+    type Error = Error;
+
+    /// By hand, so that the message says what is wrong with a method.
+    fn try_from(value: Value) -> Result<Self> {
+        match value {
+            Value::String(label) => label.parse().map(Self::Plain),
+            other => serde_json::from_value(other).map(Self::Full).map_err(|e| Error::setting(e.to_string())),
+        }
+    }
 }
 
 fn standard_reference() -> String {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::energy::{self, Prices};
 use crate::data::housing::Houses;
 use crate::data::synthetic::Recipe;
 use crate::data::{Dataset, Split};
@@ -20,7 +21,12 @@ const HOUSE_DIMENSIONS: usize = 4;
 pub struct Files {
     /// California housing, as scikit-learn's loader or the classic file gives it.
     pub california: Option<PathBuf>,
+    /// Folder of Irish energy prices, loads and knapsack values.
+    pub energy: Option<PathBuf>,
 }
+
+/// Load files of the three scheduling problems, within the folder.
+const LOADS: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day08.txt"];
 
 /// A problem with data, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +38,16 @@ pub enum Subject {
     Houses {
         /// Houses per instance.
         houses: usize,
+    },
+    /// `ENERGY1` to `ENERGY3`: when 10, 15 or 20 tasks run, at real prices.
+    Schedule {
+        /// Which load file, from 1.
+        load: usize,
+    },
+    /// `ENERGYKS60`: the most valuable of 48 items, whose values follow real prices.
+    EnergyItems {
+        /// Room for items that weigh 3, 5 or 7.
+        capacity: usize,
     },
 }
 
@@ -51,8 +67,40 @@ impl Subject {
                 let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
                 (ProblemSpec::Knapsack(Knapsack::with_capacity_share(weights, 0.1).checked()?), data)
             }
+            Self::Schedule { load } => {
+                let prices = self.prices(files)?;
+                (self.schedule(load, files)?, prices.instances(None, rows, seed)?)
+            }
+            Self::EnergyItems { capacity } => {
+                let (weights, values) = energy::read_items(&self.energy_file(files, "knapsack48_values.csv")?)?;
+                let problem = Knapsack { weights: vec![weights], capacity: vec![capacity as f64] }.checked()?;
+                (ProblemSpec::Knapsack(problem), self.prices(files)?.instances(Some(&values), rows, seed)?)
+            }
         };
         Ok((problem, data, Split::in_order(rows, split)?))
+    }
+
+    fn prices(self, files: &Files) -> Result<Prices> {
+        Prices::read(&self.energy_file(files, "prices2013.dat")?)
+    }
+
+    #[cfg(feature = "highs")]
+    fn schedule(self, load: usize, files: &Files) -> Result<ProblemSpec> {
+        let file = self.energy_file(files, LOADS[load - 1])?;
+        Ok(ProblemSpec::Schedule(crate::problem::Schedule::read(&file)?))
+    }
+
+    #[cfg(not(feature = "highs"))]
+    fn schedule(self, _load: usize, _files: &Files) -> Result<ProblemSpec> {
+        Err(Error::setting(format!("{self} needs HiGHS, which this build was made without (cargo feature `highs`)")))
+    }
+
+    /// A file of the energy folder, plain or gzipped.
+    fn energy_file(self, files: &Files, name: &str) -> Result<PathBuf> {
+        let missing = || Error::setting(format!("{self} needs Irish energy data; give --energy FOLDER"));
+        let folder = files.energy.as_ref().ok_or_else(missing)?;
+        let packed = folder.join(format!("{name}.gz"));
+        Ok(if packed.exists() { packed } else { folder.join(name) })
     }
 
     /// The same kind of problem, small enough for a trial of seconds.
@@ -66,6 +114,7 @@ impl Subject {
             }
             Self::Benchmark(Benchmark::ShortestPath { .. }) => self,
             Self::Houses { houses } => Self::Houses { houses: houses.min(20) },
+            Self::Schedule { .. } | Self::EnergyItems { .. } => self,
         }
     }
 }
@@ -75,6 +124,8 @@ impl fmt::Display for Subject {
         match self {
             Self::Benchmark(benchmark) => benchmark.fmt(f),
             Self::Houses { houses } => write!(f, "CAKS{houses}"),
+            Self::Schedule { load } => write!(f, "ENERGY{load}"),
+            Self::EnergyItems { capacity } => write!(f, "ENERGYKS{capacity}"),
         }
     }
 }
@@ -83,12 +134,20 @@ impl FromStr for Subject {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let houses = text.to_ascii_uppercase().strip_prefix("CAKS").map(str::parse::<usize>);
-        match houses {
-            Some(Ok(houses)) if houses > 0 => Ok(Self::Houses { houses }),
-            Some(_) => Err(Error::unknown("problem", text, &["CAKS100 (any number of houses)"])),
-            None => text.parse().map(Self::Benchmark),
-        }
+        let upper = text.to_ascii_uppercase();
+        let number = |prefix: &str| upper.strip_prefix(prefix).map(|digits| digits.parse().ok().filter(|n| *n > 0));
+        let found = if let Some(capacity) = number("ENERGYKS") {
+            capacity.map(|capacity| Self::EnergyItems { capacity })
+        } else if let Some(load) = number("ENERGY") {
+            load.filter(|load| *load <= LOADS.len()).map(|load| Self::Schedule { load })
+        } else if let Some(houses) = number("CAKS") {
+            houses.map(|houses| Self::Houses { houses })
+        } else {
+            return text.parse().map(Self::Benchmark);
+        };
+        found.ok_or_else(|| {
+            Error::unknown("problem", text, &["CAKS100 (any number)", "ENERGY1 to ENERGY3", "ENERGYKS60"])
+        })
     }
 }
 

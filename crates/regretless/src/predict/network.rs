@@ -3,12 +3,14 @@
 //! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
 //! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
 
-use super::product::{View, multiply};
-use super::{Predictor, Tape, narrow};
+use super::product::{Out, View, multiply, weigh_rows};
+use super::{Predictor, Tape};
 use crate::random::{Purpose, Stream};
 
 /// Slope of the activation below zero.
-const LEAK: f32 = 0.01;
+pub(crate) const LEAK: f32 = 0.01;
+/// Fewer inputs do not fill the sixteen columns that a product handles at once.
+const FEW: usize = 16;
 
 /// A dense network; with no hidden layer it is the linear predictor.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,27 +87,40 @@ impl Layer {
         parameters[self.start..][..self.len()].split_at(self.outputs * self.inputs)
     }
 
-    fn forward(self, parameters: &[f32], input: &[f32], turned: &mut Vec<f32>, output: &mut Vec<f32>) {
+    fn forward(self, parameters: &[f32], input: &[f32], output: &mut Vec<f32>) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = self.split(parameters);
+        let (input, weights) = (View::new(input, rows, self.inputs), View::new(weights, self.outputs, self.inputs));
         output.clear();
-        if narrow::fits(self.inputs, self.outputs) {
-            return narrow::forward((weights, biases), input, turned, output);
+        if let [bias] = biases {
+            // The same numbers either way round; this way sixteen rows are handled at once.
+            output.resize(rows, *bias);
+            multiply(weights, input.transposed(), Out { values: output, distance: rows, add: true });
+        } else {
+            (0..rows).for_each(|_| output.extend_from_slice(biases));
+            multiply(input, weights.transposed(), Out { values: output, distance: self.outputs, add: true });
         }
-        (0..rows).for_each(|_| output.extend_from_slice(biases));
-        let weights = View::new(weights, self.outputs, self.inputs).transposed();
-        multiply(View::new(input, rows, self.inputs), weights, 1.0, output);
     }
 
     /// Gradient of this layer's parameters, given the gradient of its outputs.
     fn parameter_gradient(self, input: &[f32], output_gradient: &[f32], turned: &mut Vec<f32>, gradient: &mut [f32]) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
-        if narrow::fits(self.inputs, self.outputs) {
-            return narrow::gradient(input, output_gradient, turned, (weights, biases));
+        let few = self.inputs < FEW;
+        if let ([bias], true) = (&mut *biases, few) {
+            return weigh_rows(input, output_gradient, weights, bias);
         }
-        let by_output = View::new(output_gradient, rows, self.outputs).transposed();
-        multiply(by_output, View::new(input, rows, self.inputs), 0.0, weights);
+        let input = View::new(input, rows, self.inputs);
+        let blame = View::new(output_gradient, rows, self.outputs);
+        if few && self.outputs >= FEW {
+            turned.resize(weights.len(), 0.0);
+            multiply(input.transposed(), blame, Out { values: turned, distance: self.outputs, add: false });
+            for (place, own) in weights.chunks_exact_mut(self.inputs).enumerate() {
+                own.iter_mut().enumerate().for_each(|(input, weight)| *weight = turned[input * self.outputs + place]);
+            }
+        } else {
+            multiply(blame.transposed(), input, Out { values: weights, distance: self.inputs, add: false });
+        }
         biases.fill(0.0);
         for row in output_gradient.chunks_exact(self.outputs) {
             biases.iter_mut().zip(row).for_each(|(bias, g)| *bias += g);
@@ -117,7 +132,8 @@ impl Layer {
         let rows = activated.len() / self.inputs;
         let (weights, _) = self.split(parameters);
         to.resize(activated.len(), 0.0);
-        multiply(View::new(from, rows, self.outputs), View::new(weights, self.outputs, self.inputs), 0.0, to);
+        let weights = View::new(weights, self.outputs, self.inputs);
+        multiply(View::new(from, rows, self.outputs), weights, Out { values: to, distance: self.inputs, add: false });
         for (g, a) in to.iter_mut().zip(activated) {
             *g *= if *a > 0.0 { 1.0 } else { LEAK };
         }
@@ -140,7 +156,7 @@ impl Predictor for Network {
             let layer = self.layer(depth);
             let (before, after) = tape.layers.split_at_mut(depth);
             let input = before.last().map_or(rows, Vec::as_slice);
-            layer.forward(&self.parameters, input, &mut tape.turned, &mut after[0]);
+            layer.forward(&self.parameters, input, &mut after[0]);
             if depth < last {
                 after[0].iter_mut().for_each(|a| *a = if *a > 0.0 { *a } else { LEAK * *a });
             }
@@ -185,14 +201,8 @@ mod tests {
     #[test]
     fn gradients_agree_with_finite_differences() {
         let rows: Vec<f32> = (0..12).map(|i| (i as f32 * 0.7).sin()).collect();
-        // With nine outputs the last layer is narrow.
-        for (hidden, outputs) in [(vec![], 2), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 9), (vec![4, 6, 3], 9)] {
-            let mut network = Network::new(3, &hidden, outputs, 11);
-            let mut tape = Tape::default();
-            network.predict(&rows, &mut tape);
-            let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();
-            let mut gradient = vec![0.0; network.parameters().len()];
-            network.backpropagate(&rows, &mut tape, &output_gradient, &mut gradient);
+        for (hidden, outputs) in [(vec![], 1), (vec![], 2), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 19)] {
+            let (mut network, gradient) = gradient_of_objective(&hidden, outputs, &rows);
             for (p, expected) in gradient.iter().enumerate() {
                 let (before, step) = (network.parameters()[p], 1e-2);
                 let mut at = |value| {
@@ -202,6 +212,57 @@ mod tests {
                 let slope = (at(before + step) - at(before - step)) / (2.0 * f64::from(step));
                 network.parameters_mut()[p] = before;
                 assert!((slope - f64::from(*expected)).abs() < 2e-3 * slope.abs().max(1.0), "{hidden:?} {p}");
+            }
+        }
+    }
+
+    fn gradient_of_objective(hidden: &[usize], outputs: usize, rows: &[f32]) -> (Network, Vec<f32>) {
+        let (network, mut tape) = (Network::new(3, hidden, outputs, 11), Tape::default());
+        network.predict(rows, &mut tape);
+        let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();
+        let mut gradient = vec![0.0; network.parameters().len()];
+        network.backpropagate(rows, &mut tape, &output_gradient, &mut gradient);
+        (network, gradient)
+    }
+
+    /// Adds to the gradient of the objective what one row makes of it, number by number in double precision; returns
+    /// the gradient of the inputs of the layers from `depth` on.
+    fn by_definition(network: &Network, depth: usize, input: &[f64], gradient: &mut [f64]) -> Vec<f64> {
+        let (layer, last) = (network.layer(depth), depth + 2 == network.sizes.len());
+        let parameter = |place: usize| f64::from(network.parameters[layer.start + place]);
+        let bias = layer.outputs * layer.inputs;
+        let weight = |o: usize, i: usize| parameter(o * layer.inputs + i);
+        let sum = |o: usize| parameter(bias + o) + (0..layer.inputs).map(|i| weight(o, i) * input[i]).sum::<f64>();
+        let sums: Vec<f64> = (0..layer.outputs).map(sum).collect();
+        let leak = |s: &f64| if last || *s > 0.0 { 1.0 } else { f64::from(super::LEAK) };
+        let activated: Vec<f64> = sums.iter().map(|s| leak(s) * s).collect();
+        let above = if last {
+            activated.iter().map(|a| 2.0 * a).collect()
+        } else {
+            by_definition(network, depth + 1, &activated, gradient)
+        };
+        let blame: Vec<f64> = above.iter().zip(&sums).map(|(g, s)| g * leak(s)).collect();
+        for o in 0..layer.outputs {
+            (0..layer.inputs).for_each(|i| gradient[layer.start + o * layer.inputs + i] += blame[o] * input[i]);
+            gradient[layer.start + bias + o] += blame[o];
+        }
+        (0..layer.inputs).map(|i| (0..layer.outputs).map(|o| blame[o] * weight(o, i)).sum()).collect()
+    }
+
+    #[test]
+    fn gradients_of_layers_of_all_widths_are_those_of_their_definition() {
+        // One output, many outputs after few inputs, and rows beyond a multiple of sixteen have ways of their own.
+        let rows: Vec<f32> = (0..3 * 37).map(|i| (i as f32 * 0.7).sin()).collect();
+        for (hidden, outputs) in [(vec![], 1), (vec![18, 3], 1), (vec![40], 1), (vec![20, 33], 19), (vec![5], 50)] {
+            let (network, found) = gradient_of_objective(&hidden, outputs, &rows);
+            let mut expected = vec![0.0; found.len()];
+            for row in rows.chunks(3) {
+                let row: Vec<f64> = row.iter().map(|x| f64::from(*x)).collect();
+                by_definition(&network, 0, &row, &mut expected);
+            }
+            let largest = expected.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+            for (p, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert!((f64::from(*found) - expected).abs() < 1e-5 * largest, "{hidden:?} {p}: {found} {expected}");
             }
         }
     }

@@ -43,7 +43,8 @@ pub enum Benchmark {
         /// Number of nodes.
         nodes: usize,
     },
-    /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of that.
+    /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of that, or less where
+    /// they are so few that routes of two or more customers could not carry it.
     Routes {
         /// Number of nodes with the depot.
         nodes: usize,
@@ -87,7 +88,10 @@ impl Benchmark {
                 Ok((ProblemSpec::Tsp(problem), synthetic::tour(recipe, nodes)?))
             }
             Self::Routes { nodes } => {
-                let demands = paper_demands(nodes.saturating_sub(1), recipe.seed);
+                if nodes < 3 {
+                    return Err(Error::setting(format!("{self} has no route; routes serve two customers or more")));
+                }
+                let demands = paper_demands(nodes - 1, recipe.seed);
                 let (capacity, vehicles) = (CAPACITY, VEHICLES);
                 let problem = Cvrp { demands, capacity, vehicles, single_customer_routes: false }.checked()?;
                 Ok((ProblemSpec::Cvrp(problem), synthetic::tour(recipe, nodes)?))
@@ -96,12 +100,29 @@ impl Benchmark {
     }
 }
 
-/// Demands uniform on 1 to 10, then scaled to take up 70 % of all vehicles.
+/// Demands uniform on 1 to 10, then scaled to take up 70 % of all vehicles. Few customers cannot demand as much, since
+/// no route serves one alone: they are scaled no further than one simple set of routes can carry.
 fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
     let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let raw: Vec<f64> = (0..customers).map(|_| (1 + stream.below(10)) as f64).collect();
-    let factor = 0.7 * VEHICLES as f64 * CAPACITY / raw.iter().sum::<f64>();
+    let wanted = 0.7 * VEHICLES as f64 * CAPACITY / raw.iter().sum::<f64>();
+    let factor = wanted.min(CAPACITY / largest_load(&raw));
     raw.into_iter().map(|demand| demand * factor).collect()
+}
+
+/// Largest load of as many routes as there are vehicles, or pairs of customers if these are fewer, when customers are
+/// dealt out by falling demand, forth and back: every route then serves two or more.
+fn largest_load(demands: &[f64]) -> f64 {
+    let routes = VEHICLES.min(demands.len() / 2);
+    let mut sorted = demands.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let mut loads = vec![0.0; routes];
+    for (deal, round) in sorted.chunks(routes).enumerate() {
+        for (place, demand) in round.iter().enumerate() {
+            loads[if deal % 2 == 0 { place } else { routes - 1 - place }] += demand;
+        }
+    }
+    loads.into_iter().fold(0.0, f64::max)
 }
 
 /// Weights uniform from 3 to 8, to one decimal.
@@ -177,5 +198,31 @@ mod tests {
         assert!(problem.demands.iter().any(|demand| *demand > 1.5 * unit));
         let (other, _) = benchmark.generate(Recipe::paper(3, 2)).unwrap();
         assert_ne!(other, ProblemSpec::Cvrp(problem));
+    }
+
+    #[cfg(feature = "highs")]
+    #[test]
+    fn benchmarks_of_any_size_have_routes() {
+        use crate::solve::Limits;
+        for nodes in 3..15 {
+            for seed in 0..20 {
+                let (spec, data) = Benchmark::Routes { nodes }.generate(Recipe::paper(1, seed)).unwrap();
+                let costs: Vec<f64> = data.costs().row(0).iter().map(|cost| f64::from(*cost)).collect();
+                let found = spec.build().unwrap().solver(&Limits::default()).solve(&costs);
+                assert!(found.is_ok(), "CVRP{nodes}, seed {seed}: {spec:?}");
+            }
+        }
+        let message = Benchmark::Routes { nodes: 2 }.generate(Recipe::paper(1, 1)).unwrap_err().to_string();
+        assert!(message.contains("two customers or more"), "{message}");
+    }
+
+    #[test]
+    fn customers_of_the_usual_sizes_demand_their_whole_share() {
+        for nodes in [20, 30, 40] {
+            for seed in 0..200 {
+                let load: f64 = super::paper_demands(nodes - 1, seed).iter().sum();
+                assert!((load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9, "CVRP{nodes}, seed {seed}");
+            }
+        }
     }
 }

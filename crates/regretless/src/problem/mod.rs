@@ -19,6 +19,8 @@ mod choice;
 mod knapsack;
 mod linear;
 mod route;
+#[cfg(feature = "highs")]
+mod schedule;
 mod shortest_path;
 mod tour;
 
@@ -30,6 +32,8 @@ pub use linear::{CostColumns, LinearFile};
 #[cfg(feature = "highs")]
 pub use linear::{Domain, LinearBuilder, LinearProblem};
 pub use route::Cvrp;
+#[cfg(feature = "highs")]
+pub use schedule::{Schedule, Task};
 pub use shortest_path::ShortestPath;
 pub use tour::Tsp;
 
@@ -155,6 +159,9 @@ pub enum ProblemSpec {
     Tsp(Tsp),
     /// Capacitated vehicle routing.
     Cvrp(Cvrp),
+    /// Tasks on machines when energy is cheap.
+    #[cfg(feature = "highs")]
+    Schedule(Schedule),
 }
 
 impl ProblemSpec {
@@ -171,6 +178,8 @@ impl ProblemSpec {
             Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
             #[cfg(feature = "highs")]
             Self::Cvrp(problem) => Arc::new(problem.clone().checked()?),
+            #[cfg(feature = "highs")]
+            Self::Schedule(problem) => Arc::new(problem.linear()?),
             #[cfg(not(feature = "highs"))]
             Self::Cvrp(_) => {
                 let message = "vehicle routing needs HiGHS, which this build was made without (cargo feature `highs`)";

@@ -15,6 +15,7 @@ use crate::predict::{About, InputMap, Model, Network, OutputMap, Predictor, Pred
 use crate::problem::ProblemSpec;
 use crate::watch::Watch;
 
+mod auto;
 mod budget;
 mod checkpoint;
 mod engine;
@@ -29,6 +30,7 @@ mod settings;
 mod step;
 mod weighting;
 
+pub use auto::{Approach, Auto, Tried};
 pub use budget::Budget;
 pub use checkpoint::Checkpoints;
 pub use method::Method;

@@ -7,7 +7,9 @@ mod arrays;
 mod bad_csv;
 #[path = "../common/mod.rs"]
 mod common;
+mod energy;
 mod good_csv;
+mod houses;
 
 use std::fs;
 use std::path::PathBuf;

@@ -51,12 +51,13 @@ impl Stand {
 
     /// What is left of a number after the rays have explained what they can.
     fn rest(self, number: f64) -> f64 {
-        match self {
-            Self::Lower => number.max(0.0),
-            Self::Between => number,
-            Self::Upper => number.min(0.0),
-            Self::Fixed => 0.0,
-        }
+        let (least, most) = match self {
+            Self::Lower => (0.0, f64::INFINITY),
+            Self::Between => (f64::NEG_INFINITY, f64::INFINITY),
+            Self::Upper => (f64::NEG_INFINITY, 0.0),
+            Self::Fixed => (0.0, 0.0),
+        };
+        number.max(least).min(most)
     }
 }
 
@@ -186,20 +187,5 @@ impl Cone {
     #[cfg(not(feature = "clarabel"))]
     pub fn project_early(&self, _vector: &[f64], _steps: usize) -> Result<Vec<f64>, Failure> {
         Err(Failure::Engine("this build has no interior-point method (cargo feature `clarabel`); use CaVE".into()))
-    }
-
-    /// Overwrites `rest` with what rows at these multipliers and rays do not explain of a vector; returns half
-    /// its squared length.
-    fn rest(&self, vector: &[f64], multipliers: &[f64], rest: &mut [f64]) -> f64 {
-        rest.copy_from_slice(vector);
-        for (row, multiplier) in multipliers.iter().enumerate().filter(|(_, multiplier)| **multiplier != 0.0) {
-            self.normal(row).0.for_each(|(j, value)| rest[j] -= multiplier * value);
-        }
-        let mut total = 0.0;
-        for (rest, stand) in rest.iter_mut().zip(&self.stands) {
-            *rest = stand.rest(*rest);
-            total += *rest * *rest;
-        }
-        0.5 * total
     }
 }

@@ -42,18 +42,39 @@ struct Newton<'a> {
     /// The entries of all rows by column: where each column starts, and row and value of each entry.
     starts: Vec<usize>,
     entries: Vec<(u32, f64)>,
+    /// Columns of which something is left.
+    unexplained: Vec<u32>,
     trial: (Vec<f64>, Vec<f64>),
 }
 
 impl<'a> Newton<'a> {
     fn new(cone: &'a Cone, vector: &'a [f64]) -> Self {
-        let multipliers = vec![0.0; cone.num_rows()];
-        let mut rest = vec![0.0; vector.len()];
-        let half_square = cone.rest(vector, &multipliers, &mut rest);
+        let (multipliers, rest) = (vec![0.0; cone.num_rows()], vec![0.0; vector.len()]);
         let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         let (starts, entries) = columns(cone);
         let trial = (multipliers.clone(), rest.clone());
-        Self { cone, vector, length, multipliers, rest, half_square, starts, entries, trial }
+        let (half_square, unexplained) = (0.0, Vec::with_capacity(vector.len()));
+        let mut newton =
+            Self { cone, vector, length, multipliers, rest, half_square, starts, entries, unexplained, trial };
+        let half_square = newton.look(0.0, &[]);
+        newton.go(half_square);
+        newton
+    }
+
+    /// Row and value of each entry of a column.
+    fn column(&self, column: usize) -> &[(u32, f64)] {
+        &self.entries[self.starts[column]..self.starts[column + 1]]
+    }
+
+    /// Lists the columns that are not explained yet, without a branch that no processor could foresee.
+    fn list_unexplained(&mut self) {
+        self.unexplained.resize(self.rest.len(), 0);
+        let mut count = 0;
+        for (column, rest) in self.rest.iter().enumerate() {
+            self.unexplained[count] = column as u32;
+            count += usize::from(*rest != 0.0);
+        }
+        self.unexplained.truncate(count);
     }
 
     /// One step; false when there is nothing to gain.
@@ -78,16 +99,20 @@ impl<'a> Newton<'a> {
 
     /// The gradient with respect to the multipliers.
     fn slope(&self) -> Vec<f64> {
-        let row = |row: usize| -self.cone.normal(row).0.map(|(j, value)| value * self.rest[j]).sum::<f64>();
-        (0..self.multipliers.len()).map(row).collect()
+        let mut slope = vec![0.0; self.multipliers.len()];
+        for column in self.unexplained.iter().map(|column| *column as usize) {
+            let rest = self.rest[column];
+            self.column(column).iter().for_each(|(row, value)| slope[*row as usize] -= value * rest);
+        }
+        slope
     }
 
     /// The second derivative, lower triangle row after row; the multipliers of held rows stay.
     fn curvature(&self, held: &[bool]) -> Vec<f64> {
         let size = held.len();
         let mut matrix = vec![0.0; size * size];
-        for column in (0..self.rest.len()).filter(|column| self.rest[*column] != 0.0) {
-            let entries = &self.entries[self.starts[column]..self.starts[column + 1]];
+        for column in &self.unexplained {
+            let entries = self.column(*column as usize);
             for (at, (row, value)) in entries.iter().enumerate().filter(|(_, (row, _))| !held[*row as usize]) {
                 for (other, factor) in &entries[..=at] {
                     matrix[*row as usize * size + *other as usize] += value * factor;
@@ -141,12 +166,20 @@ impl<'a> Newton<'a> {
 
     /// Tries a share of a direction; returns the function there.
     fn look(&mut self, share: f64, direction: &[f64]) -> f64 {
-        let (multipliers, rest) = &mut self.trial;
-        for (row, trial) in multipliers.iter_mut().enumerate() {
-            let to = self.multipliers[row] + share * direction[row];
+        let (mut multipliers, mut rest) = std::mem::take(&mut self.trial);
+        for ((row, trial), by) in multipliers.iter_mut().enumerate().zip(direction) {
+            let to = self.multipliers[row] + share * by;
             *trial = if self.cone.free[row] { to } else { to.max(0.0) };
         }
-        self.cone.rest(self.vector, multipliers, rest)
+        let mut total = 0.0;
+        for (column, (rest, stand)) in rest.iter_mut().zip(&self.cone.stands).enumerate() {
+            let explained: f64 =
+                self.column(column).iter().map(|(row, value)| multipliers[*row as usize] * value).sum();
+            *rest = stand.rest(self.vector[column] - explained);
+            total += *rest * *rest;
+        }
+        self.trial = (multipliers, rest);
+        0.5 * total
     }
 
     /// Changes places with the point tried last.
@@ -154,6 +187,7 @@ impl<'a> Newton<'a> {
         std::mem::swap(&mut self.multipliers, &mut self.trial.0);
         std::mem::swap(&mut self.rest, &mut self.trial.1);
         self.half_square = half_square;
+        self.list_unexplained();
     }
 }
 
@@ -179,42 +213,37 @@ fn columns(cone: &Cone) -> (Vec<usize>, Vec<(u32, f64)>) {
     (starts, entries)
 }
 
-/// Solves a positive definite system in place; the matrix, a lower triangle, becomes its Cholesky factor.
+/// Solves a positive definite system in place. The matrix, a lower triangle, gets its Cholesky factor Uᵀ above the
+/// diagonal, and on the diagonal one over the factor's: rows of U are what every loop runs along.
 fn solve(matrix: &mut [f64], right: &mut [f64]) {
     let size = right.len();
     for row in 0..size {
         let (above, own) = matrix.split_at_mut(row * size);
+        let mut left = own[row];
         for column in 0..row {
-            let other = &above[column * size..][..=column];
-            let product = product(&own[..column], &other[..column]);
-            own[column] = (own[column] - product) / other[column];
+            let factor = &above[column * size..][column..row];
+            let value = own[column] * factor[0];
+            subtract(value, &factor[1..], &mut own[column + 1..row]);
+            above[column * size + row] = value;
+            left -= value * value;
         }
-        let square = product(&own[..row], &own[..row]);
         // Rounding may leave nothing of a diagonal entry; its direction is then not to be used.
-        let left = own[row] - square;
-        own[row] = if left > 0.0 { left.sqrt() } else { f64::INFINITY };
+        own[row] = if left > 0.0 { 1.0 / left.sqrt() } else { 0.0 };
     }
     for row in 0..size {
-        let product = product(&matrix[row * size..][..row], &right[..row]);
-        right[row] = (right[row] - product) / matrix[row * size + row];
+        let (done, rest) = right.split_at_mut(row + 1);
+        let factor = &matrix[row * size..][row..size];
+        done[row] *= factor[0];
+        subtract(done[row], &factor[1..], rest);
     }
     for row in (0..size).rev() {
-        right[row] /= matrix[row * size + row];
-        let value = right[row];
-        let own = &matrix[row * size..][..row];
-        right[..row].iter_mut().zip(own).for_each(|(entry, factor)| *entry -= factor * value);
+        let factor = &matrix[row * size..][row..size];
+        let known: f64 = factor[1..].iter().zip(&right[row + 1..]).map(|(a, b)| a * b).sum();
+        right[row] = (right[row] - known) * factor[0];
     }
 }
 
-/// The inner product, in lanes that the compiler can treat together.
-fn product(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let (mut sums, whole) = ([0.0; LANES], a.len() / LANES * LANES);
-    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let rest: f64 = a[whole..].iter().zip(&b[whole..]).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + rest
+/// Takes a multiple of one list off another.
+fn subtract(factor: f64, list: &[f64], from: &mut [f64]) {
+    from.iter_mut().zip(list).for_each(|(entry, value)| *entry -= factor * value);
 }

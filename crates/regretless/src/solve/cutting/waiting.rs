@@ -21,6 +21,8 @@ pub(in crate::solve) struct Verdict {
     pub(in crate::solve) floor: f64,
     /// Whether nothing was left open.
     pub(in crate::solve) complete: bool,
+    /// Nodes that were solved.
+    pub(in crate::solve) solved: u64,
 }
 
 /// All nodes that wait.
@@ -28,13 +30,15 @@ pub(in crate::solve) struct Verdict {
 pub(in crate::solve) struct Waiting<D> {
     nodes: Vec<Open<D>>,
     born: u64,
+    /// Nodes that did not wait any longer.
+    solved: u64,
     /// Nothing that was dropped costs less than this.
     floor: f64,
 }
 
 impl<D> Default for Waiting<D> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), born: 0, floor: f64::INFINITY }
+        Self { nodes: Vec::new(), born: 0, solved: 0, floor: f64::INFINITY }
     }
 }
 
@@ -43,6 +47,12 @@ impl<D> Waiting<D> {
     pub(in crate::solve) fn add(&mut self, bound: f64, decided: Rc<D>, basis: Option<Rc<Snapshot>>) {
         self.born += 1;
         self.nodes.push(Open { bound, age: self.born, decided, basis });
+    }
+
+    /// Counts a node that is about to be solved; returns how many there were with it.
+    pub(in crate::solve) fn count(&mut self) -> u64 {
+        self.solved += 1;
+        self.solved
     }
 
     /// Something was dropped that costs at least this.
@@ -67,12 +77,12 @@ impl<D> Waiting<D> {
     /// What is known when the present node, of this bound, and all that wait are left open.
     pub(in crate::solve) fn stopped(&self, bound: f64) -> Verdict {
         let open = self.nodes.iter().map(|open| open.bound).fold(bound, f64::min);
-        Verdict { floor: self.floor.min(open), complete: false }
+        Verdict { floor: self.floor.min(open), complete: false, solved: self.solved }
     }
 
     /// What is known when nothing is left.
     pub(in crate::solve) fn finished(&self) -> Verdict {
-        Verdict { floor: self.floor, complete: true }
+        Verdict { floor: self.floor, complete: true, solved: self.solved }
     }
 }
 
@@ -88,9 +98,10 @@ mod tests {
         for (name, bound) in [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 9.0)] {
             waiting.add(bound, Rc::new(name), None);
         }
-        assert_eq!(waiting.stopped(2.0), Verdict { floor: 1.0, complete: false });
+        assert_eq!(waiting.stopped(2.0), Verdict { floor: 1.0, complete: false, solved: 0 });
+        assert_eq!((waiting.count(), waiting.count()), (1, 2));
         let order: Vec<_> = std::iter::from_fn(|| waiting.next(5.0)).map(|open| *open.decided).collect();
         assert_eq!(order, ["c", "b", "a"]);
-        assert_eq!(waiting.finished(), Verdict { floor: 9.0, complete: true });
+        assert_eq!(waiting.finished(), Verdict { floor: 9.0, complete: true, solved: 2 });
     }
 }

@@ -42,12 +42,18 @@ pub struct RouteCut {
     fleet: Fleet,
     limits: Limits,
     distances: Distances,
+    searched: u64,
 }
 
 impl RouteCut {
     /// An engine for these customers and vehicles.
     pub fn new(fleet: Fleet, limits: Limits) -> Self {
-        Self { fleet, limits, distances: Distances::default() }
+        Self { fleet, limits, distances: Distances::default(), searched: 0 }
+    }
+
+    /// Nodes of the search tree behind the last answer, the root not counted.
+    pub fn searched(&self) -> u64 {
+        self.searched
     }
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
@@ -63,6 +69,7 @@ impl RouteCut {
         let task = Task { fleet: &self.fleet, costs, rules };
         let master = Master::new(&self.fleet, &self.distances)?;
         let verdict = Tree::new(task, master).run(&mut best)?;
+        self.searched = verdict.solved;
         self.answer(best, &rules, &verdict)
     }
 

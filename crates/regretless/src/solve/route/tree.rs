@@ -75,6 +75,7 @@ impl<'a> Tree<'a> {
         }
         let mut present = self.branch(bound, None, best)?;
         for _ in 0..self.task.rules.limits.nodes {
+            self.waiting.count();
             match self.explore(bound, best)? {
                 End::Split { bound: raised } => {
                     bound = raised.max(bound);

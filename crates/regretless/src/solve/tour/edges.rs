@@ -47,11 +47,7 @@ pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
     if nodes < 3 {
         return Err(Failure::Infeasible);
     }
-    let (found, right) = (costs.len(), num_edges(nodes));
-    if found == right {
-        return Ok(());
-    }
-    Err(Failure::Engine(format!("{found} costs for the {right} edges of {nodes} nodes")))
+    check_costs(nodes, costs)
 }
 
 /// Costs of all edges as a square table, so that a row is read in one sweep. A node is infinitely

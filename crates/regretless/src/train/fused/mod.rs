@@ -9,21 +9,27 @@
 
 use std::ops::Range;
 
-use self::kernel::{AdamStep, Map};
-use self::lanes::{Instructions, LANES, Lane};
+use self::adam::AdamStep;
+use self::kernel::Map;
+use self::layers::Layered;
+use self::rows::Facts;
 use self::slope::Aim;
 use self::table::Table;
 use super::engine::Engine;
 use super::{Objective, Optimizer, Ready};
 use crate::data::Shape;
+use crate::error::Error;
+use crate::lanes::{Instructions, LANES, Lane};
 use crate::loss::{BaseError, Separable, Side};
 use crate::predict::{Network, Predictor};
 use crate::problem::Bounds;
 
+mod adam;
 mod barrier;
 mod gram;
 mod kernel;
-mod lanes;
+mod layers;
+mod rows;
 mod run;
 mod share;
 mod slope;
@@ -41,14 +47,17 @@ pub(super) fn fused<'a>(
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
     let here = Instructions::here()?;
-    let fits = network.is_linear()
-        && network.num_features() <= MOST_FEATURES
-        && ready.features.shape() == Shape::Wide
-        && (!asks_bits(separable.side) || decides_by_bits(ready))
-        && settings.optimizer.ignores_scale()
-        && settings.fused;
+    let fits =
+        (!asks_bits(separable.side) || decides_by_bits(ready)) && settings.optimizer.ignores_scale() && settings.fused;
+    let linear =
+        network.is_linear() && network.num_features() <= MOST_FEATURES && ready.features.shape() == Shape::Wide;
+    let setup = || Setup::new(here, ready, objective, separable);
     fits.then(|| -> Box<dyn Engine + 'a> {
-        Box::new(Fused::new(Setup::new(here, ready, objective, separable), network))
+        if linear {
+            Box::new(Fused::new(setup().with_features(), network))
+        } else {
+            Box::new(Layered::new(setup(), network))
+        }
     })
 }
 
@@ -67,23 +76,16 @@ fn decides_by_bits(ready: &Ready<'_>) -> bool {
 struct Setup<'a> {
     here: Instructions,
     ready: &'a Ready<'a>,
-    objective: Objective<'a>,
     /// Whether errors are absolute, and which of them count.
     kind: (bool, Aim),
     scale_invariant: bool,
-    /// Features and the bias.
-    width: usize,
-    /// Features of every row of the table, and a 1.
-    features: Vec<f32>,
-    /// Length of every row of costs; empty without normalisation.
-    norms: Vec<f64>,
+    facts: Facts,
     table: Table<'a>,
     maps: Vec<Map>,
     /// Weights of under-prediction; empty unless they aim.
     taus: Vec<Lane>,
     /// Ranges of whole tiles that are summed by themselves.
     groups: Vec<Range<usize>>,
-    factor: f64,
 }
 
 /// What changes from step to step.
@@ -117,32 +119,31 @@ impl<'a> Setup<'a> {
             Side::Sensitive(_) => Aim::Sensitive,
         };
         let table = Table::new(data, aim, separable.limits);
-        let width = ready.features.names().len() + 1;
-        let norms = if separable.scale_invariant { 0..data.len() } else { 0..0 };
+        let facts = Facts::new(ready, objective, (separable.error, separable.scale_invariant));
         Self {
             here,
             ready,
-            objective,
             kind: (separable.error == BaseError::Absolute, aim),
             scale_invariant: separable.scale_invariant,
-            width,
-            features: (0..data.len()).flat_map(|row| ready.features.of(row).iter().copied().chain([1.0])).collect(),
-            norms: norms.map(|row| norm(costs.row(row))).collect(),
+            facts,
             maps: maps(ready, costs.cols()),
             taus: taus(separable.side, costs.cols()),
             groups: share::groups(table.whole()),
             table,
-            factor: ready.rescaling(objective),
         }
+    }
+
+    fn with_features(self) -> Self {
+        Self { facts: self.facts.with_features(self.ready), ..self }
     }
 
     fn num_costs(&self) -> usize {
         self.ready.task.data.data().costs().cols()
     }
 
-    /// Features of a row, and a 1.
-    fn features_of(&self, row: usize) -> &[f32] {
-        &self.features[row * self.width..][..self.width]
+    /// Parameters per cost.
+    fn width(&self) -> usize {
+        self.facts.width()
     }
 
     /// The numbers of the Adam step with this number.
@@ -165,15 +166,21 @@ impl<'a> Setup<'a> {
 
 impl<'a> Fused<'a> {
     fn new(setup: Setup<'a>, network: &Network) -> Self {
-        let lanes = setup.maps.len() * 2 * setup.width;
+        let lanes = setup.maps.len() * 2 * setup.width();
         let (mut tiles, moments) = (vec![Lane::ZERO; lanes], vec![Lane::ZERO; lanes]);
-        load(network, &mut tiles, setup.width);
+        load(network, &mut tiles, setup.width());
         let mut state = State { tiles, moments, gram: Vec::new(), steps: 0 };
         if setup.scale_invariant {
             state.gather(&setup);
         }
         Self { setup, state, network: network.clone(), kept: None }
     }
+}
+
+/// Names a row whose loss is not a number, and the output to blame where there is one.
+fn not_finite((epoch, instance): (usize, usize), output: Option<usize>) -> Error {
+    let what = if output.is_some() { "prediction" } else { "loss" };
+    Error::NonFinite { what, epoch, instance, output }
 }
 
 /// Takes a network's parameters over into tiles.
@@ -197,10 +204,6 @@ fn store(network: &mut Network, tiles: &[Lane], (width, distance): (usize, usize
     }
 }
 
-fn norm(values: &[f32]) -> f64 {
-    values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt()
-}
-
 /// A value for every cost in tiles; zero beyond the last.
 fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Lane {
     Lane(std::array::from_fn(|l| if tile * LANES + l < costs { value(tile * LANES + l) as f32 } else { 0.0 }))
@@ -209,7 +212,9 @@ fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Lane {
 /// Offsets and scales in tiles; costs beyond the last are multiplied by zero.
 fn maps(ready: &Ready<'_>, costs: usize) -> Vec<Map> {
     let output = &ready.output;
-    let map = |t| Map { offset: lane(t, costs, |j| output.offset[j]), scale: lane(t, costs, |j| output.scale[j]) };
+    // A shared predictor has one output for all costs.
+    let of = |values: &[f64], t: usize| lane(t, costs, |j| values[j % values.len()]);
+    let map = |t| Map { offset: of(&output.offset, t), scale: of(&output.scale, t) };
     (0..costs.div_ceil(LANES)).map(map).collect()
 }
 

@@ -182,7 +182,7 @@ mod tests {
         assert!(Small::of(&wide).is_none(), "numbers of very different size");
         let none = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, 1.0], [3.0, infinite]);
         assert_eq!(search(&none, &[1.0, 1.0], 0.0), None, "HiGHS confirms that nothing is feasible");
-        let mut continuous = none.clone();
+        let mut continuous = none;
         continuous.integer.fill(false);
         assert!(Small::of(&continuous).is_none());
     }

@@ -54,7 +54,8 @@ impl Tableau {
         self.bounds.clone_from(&data.bounds);
         self.basic.clear();
         self.basic.extend((data.columns..data.columns + data.rows).map(|activity| activity as u32));
-        (self.nonbasic.clear(), self.up.clear());
+        self.nonbasic.clear();
+        self.up.clear();
         for (column, cost) in costs.iter().enumerate() {
             let [lower, upper] = data.bounds[column];
             let up = *cost < 0.0 || lower == f64::NEG_INFINITY;

@@ -140,6 +140,11 @@ impl Beginning {
     pub(super) fn promising_edges(&mut self) -> Vec<Ends> {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, COLUMNS);
+        self.candidate_edges()
+    }
+
+    /// The edges of the tour and the candidates, sorted.
+    pub(super) fn candidate_edges(&self) -> Vec<Ends> {
         let near = self.candidates.pairs().map(|(i, j)| [i.min(j), i.max(j)]);
         let mut edges: Vec<Ends> = near.chain(tour_edges(&self.order)).collect();
         edges.sort_unstable();

@@ -51,17 +51,24 @@ pub(super) struct Nesting {
     around: Vec<u32>,
     /// The owner of each set.
     owner: Vec<u32>,
+    /// The members of all sets, one set after the other, and where each set ends.
+    members: Vec<u32>,
+    end: Vec<u32>,
 }
 
 impl Nesting {
     /// Lists the sets of these cuts; each cut comes with a number that stands for it.
     pub(super) fn fill<'a>(&mut self, nodes: usize, cuts: impl Iterator<Item = (u32, &'a Cut)> + Clone) {
         self.owner.clear();
+        self.members.clear();
+        self.end.clear();
         self.start.clear();
         self.start.resize(nodes + 2, 0);
         for (owner, cut) in cuts.clone() {
             for set in &cut.sets {
                 self.owner.push(owner);
+                self.members.extend_from_slice(set);
+                self.end.push(self.members.len() as u32);
                 set.iter().for_each(|node| self.start[*node as usize + 2] += 1);
             }
         }
@@ -80,6 +87,16 @@ impl Nesting {
     #[inline]
     fn of(&self, node: u32) -> &[u32] {
         &self.around[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
+    }
+
+    /// Visits the owner and the later members of every set that contains a node, in the order of the cuts.
+    pub(super) fn behind(&self, node: u32, mut visit: impl FnMut(u32, &[u32])) {
+        for set in self.of(node) {
+            let start = set.checked_sub(1).map_or(0, |before| self.end[before as usize]);
+            let members = &self.members[start as usize..self.end[*set as usize] as usize];
+            let later = members.partition_point(|member| *member <= node);
+            visit(self.owner[*set as usize], &members[later..]);
+        }
     }
 
     /// Visits the owner of every set that contains both nodes, in the order of the cuts.
@@ -123,5 +140,8 @@ mod tests {
             found
         };
         assert_eq!((around(0, 1), around(0, 4), around(2, 6), around(4, 5)), (vec![0, 1], vec![0, 1], vec![0], vec![]));
+        let mut behind = Vec::new();
+        nesting.behind(1, |owner, later| behind.push((owner, later.to_vec())));
+        assert_eq!(behind, [(0, vec![2]), (0, vec![5]), (1, vec![4])]);
     }
 }

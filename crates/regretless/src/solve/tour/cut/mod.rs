@@ -55,6 +55,7 @@ pub struct TourCut {
     /// Whether the root is to be kept, and what is kept of it.
     remember: bool,
     root: Option<RootMemory>,
+    searched: u64,
 }
 
 impl TourCut {
@@ -63,8 +64,13 @@ impl TourCut {
         Self { nodes, limits, ..Self::default() }
     }
 
+    /// Nodes of the search tree behind the last answer; 0 when the root was enough.
+    pub fn searched(&self) -> u64 {
+        self.searched
+    }
+
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        self.root = None;
+        (self.root, self.searched) = (None, 0);
         self.begin.start(self.nodes, costs, STEPS[0]);
         let mut best = Incumbent::default();
         let rules = Rules::new(&self.begin.distances, self.limits);
@@ -85,7 +91,7 @@ impl TourCut {
 
     /// The same from tour, multipliers and root of earlier costs of the instance.
     fn run_from(&mut self, costs: &[f64], known: &CutMemory) -> Result<Solution, Failure> {
-        self.root = None;
+        (self.root, self.searched) = (None, 0);
         self.begin.resume(costs, &known.tour);
         let mut best = Incumbent::default();
         let rules = Rules::new(&self.begin.distances, self.limits);
@@ -135,6 +141,7 @@ impl TourCut {
             }
         };
         let verdict = Tree::new(task, root.master, spare, bound).run(&mut best, &mut late)?;
+        self.searched = verdict.solved;
         Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
     }
 

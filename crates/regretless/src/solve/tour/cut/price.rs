@@ -60,6 +60,22 @@ impl Prices {
         plain
     }
 
+    /// Visits every node with the reduced costs of its edges to all later nodes.
+    pub(super) fn rows(&self, distances: &Distances, mut visit: impl FnMut(u32, &[f64])) {
+        let nodes = distances.nodes();
+        let mut row = vec![0.0; nodes];
+        for i in 0..nodes {
+            let own = self.potential[i];
+            let costs = distances.row(i as u32)[i + 1..].iter().zip(&self.potential[i + 1..]);
+            row[i + 1..].iter_mut().zip(costs).for_each(|(reduced, (cost, other))| *reduced = cost - own - other);
+            self.nesting.behind(i as u32, |cut, later| {
+                let weight = self.weight[cut as usize];
+                later.iter().for_each(|j| row[*j as usize] += weight);
+            });
+            visit(i as u32, &row[i + 1..]);
+        }
+    }
+
     /// Visits every edge i < j of a complete graph whose reduced cost is at most `most`.
     pub(super) fn scan(&self, distances: &Distances, most: f64, mut visit: impl FnMut(u32, u32, f64)) {
         for i in 0..distances.nodes() {

@@ -4,8 +4,9 @@
 //! basis moves by Δ, the reduced cost d of every other edge moves by −Δ·α, where α is its entry in that
 //! edge's row of B⁻¹A; the range ends where the first of them, or the first dual of a tight cut, changes
 //! sign. Edges that are no columns count like all others. The smallest |d| come first: once |d| exceeds
-//! what any α of the row could undo within the range found so far, the rest cannot matter. If that does
-//! not end the search early, the edges at nodes that the row touches are tried one by one.
+//! what any α of the row could undo within the range found so far, the rest cannot matter. A row that touches
+//! many nodes soon finds that out from the smallest |d| of all; one that touches few goes through the smallest
+//! at those nodes, and where they do not settle it, through all edges there.
 
 use super::begin::number;
 use super::cuts::Nesting;
@@ -19,8 +20,10 @@ use crate::solve::tour::edges::Distances;
 
 /// Entries of a row that are smaller count as zero.
 const TINY: f64 = 1e-9;
-/// Edges per node that are tried in the order of their reduced costs.
+/// Edges per node that are sorted by their reduced costs.
 const SORTED: usize = 8;
+/// Edges that are tried wherever they are.
+const ANYWHERE: usize = 100;
 
 /// The ranges of all costs after [`Root::tighten`].
 pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, Failure> {
@@ -52,31 +55,86 @@ pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, F
 }
 
 /// Ranges of the edges out of the basis, and those edges with the smallest absolute reduced costs.
-fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Vec<Near>) {
-    let nodes = distances.nodes();
-    let mut found = Ranges { lower: vec![f64::NEG_INFINITY; stand.len()], upper: vec![f64::INFINITY; stand.len()] };
-    let mut near = Vec::new();
+fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Nearest) {
+    let mut found = Ranges::infinite(stand.len());
+    let mut near = Nearest::new(SORTED * distances.nodes());
     // Edges come in the order of their numbers.
     let mut edge = 0;
-    prices.scan(distances, f64::INFINITY, |i, j, reduced| {
-        let cost = distances.between(i, j);
-        match stand[edge] {
-            Stand::Basic => {}
-            Stand::Upper => found.upper[edge] = cost - reduced.min(0.0),
-            Stand::Lower | Stand::Zero | Stand::Nonbasic => found.lower[edge] = cost - reduced.max(0.0),
+    prices.rows(distances, |i, reduced| {
+        let costs = &distances.row(i)[i as usize + 1..];
+        let limits = found.lower[edge..].iter_mut().zip(costs).zip(reduced);
+        limits.for_each(|((lower, cost), reduced)| *lower = cost - reduced.max(0.0));
+        for (j, (cost, reduced)) in (i + 1..).zip(costs.iter().zip(reduced)) {
+            match stand[edge] {
+                Stand::Basic => {}
+                Stand::Upper => {
+                    (found.lower[edge], found.upper[edge]) = (f64::NEG_INFINITY, cost - reduced.min(0.0));
+                    near.offer(Near { margin: reduced.abs(), ends: [i, j], upper: true });
+                }
+                Stand::Lower | Stand::Zero | Stand::Nonbasic => {
+                    if reduced.abs() <= near.most {
+                        near.offer(Near { margin: reduced.abs(), ends: [i, j], upper: false });
+                    }
+                }
+            }
+            edge += 1;
         }
-        if stand[edge] != Stand::Basic {
-            near.push(Near { margin: reduced.abs(), ends: [i, j], upper: stand[edge] == Stand::Upper });
-        }
-        edge += 1;
     });
-    let order = |a: &Near, b: &Near| a.margin.total_cmp(&b.margin).then(a.ends.cmp(&b.ends));
-    if near.len() > SORTED * nodes {
-        near.select_nth_unstable_by(SORTED * nodes, order);
-        near.truncate(SORTED * nodes);
-    }
-    near.sort_unstable_by(order);
+    near.sort(distances.nodes());
     (found, near)
+}
+
+/// Collects the edges with the smallest margins.
+struct Nearest {
+    count: usize,
+    list: Vec<Near>,
+    /// Edges with smaller margins are all in the list.
+    most: f64,
+    /// Places in the list of the edges at each node, one node after the other, and where each node ends.
+    at: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Nearest {
+    fn new(count: usize) -> Self {
+        let list = Vec::with_capacity(4 * count);
+        Self { count, list, most: f64::INFINITY, at: Vec::new(), ends: Vec::new() }
+    }
+
+    fn offer(&mut self, near: Near) {
+        self.list.push(near);
+        if self.list.len() == 4 * self.count {
+            self.thin_out();
+        }
+    }
+
+    /// Keeps as many as are wanted.
+    fn thin_out(&mut self) {
+        if self.list.len() > self.count {
+            let (_, last, _) = self.list.select_nth_unstable_by(self.count - 1, Near::order);
+            self.most = last.margin;
+            self.list.truncate(self.count);
+        }
+    }
+
+    fn sort(&mut self, nodes: usize) {
+        self.thin_out();
+        self.list.sort_unstable_by(Near::order);
+        let mut places = vec![Vec::new(); nodes];
+        for (place, near) in (0..).zip(&self.list) {
+            near.ends.iter().for_each(|node| places[*node as usize].push(place));
+        }
+        for places in places {
+            self.at.extend(places);
+            self.ends.push(self.at.len());
+        }
+    }
+
+    /// The listed edges at a node, smallest margin first.
+    fn at(&self, node: u32) -> impl Iterator<Item = &Near> {
+        let start = node.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        self.at[start..self.ends[node as usize]].iter().map(|place| &self.list[*place as usize])
+    }
 }
 
 /// An edge out of the basis.
@@ -89,11 +147,17 @@ struct Near {
     upper: bool,
 }
 
+impl Near {
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        self.margin.total_cmp(&other.margin).then(self.ends.cmp(&other.ends))
+    }
+}
+
 /// What the ratio tests look at.
 struct Search<'a> {
     distances: &'a Distances,
     stand: &'a [Stand],
-    near: Vec<Near>,
+    near: Nearest,
     /// Tight cuts: their rows and absolute duals.
     tight: Vec<(usize, f64)>,
     nesting: Nesting,
@@ -104,7 +168,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(root: &Root, distances: &'a Distances, stand: &'a [Stand], rows: &[Stand], near: Vec<Near>) -> Self {
+    fn new(root: &Root, distances: &'a Distances, stand: &'a [Stand], rows: &[Stand], near: Nearest) -> Self {
         let (master, nodes) = (&root.master, distances.nodes());
         let is_tight = |row: &usize| rows[nodes + row] != Stand::Basic;
         let duals = master.cut_duals().enumerate().filter(|(row, _)| is_tight(row));
@@ -124,19 +188,34 @@ impl<'a> Search<'a> {
             shorten(&mut limit, *dual, row[*cut]);
         }
         let most = self.greatest_entry(row);
-        for near in &self.near {
-            if near.margin > limit[0].max(limit[1]) * most {
-                return limit;
-            }
-            let entry = self.entry(row, near.ends);
-            shorten(&mut limit, near.margin, if near.upper { -entry } else { entry });
+        if self.settles(self.near.list.iter().take(ANYWHERE), row, (most, &mut limit)) {
+            return limit;
         }
         for node in 0..self.distances.nodes() as u32 {
-            if row[node as usize].abs() > TINY || self.cap[node as usize] > 0.0 {
+            let touched = row[node as usize].abs() > TINY || self.cap[node as usize] > 0.0;
+            if touched && !self.settles(self.near.at(node), row, (most, &mut limit)) {
                 self.try_all_at(node, prices, row, (most, &mut limit));
             }
         }
         limit
+    }
+
+    /// Tries edges of increasing margins, given the greatest entry and the limits so far; whether none behind them
+    /// matters.
+    fn settles<'b>(
+        &self,
+        edges: impl Iterator<Item = &'b Near>,
+        row: &[f64],
+        (most, limit): (f64, &mut [f64; 2]),
+    ) -> bool {
+        for near in edges {
+            if near.margin > limit[0].max(limit[1]) * most {
+                return true;
+            }
+            let entry = self.entry(row, near.ends);
+            shorten(limit, near.margin, if near.upper { -entry } else { entry });
+        }
+        self.near.most > limit[0].max(limit[1]) * most
     }
 
     /// Tries every edge at a node, given the greatest entry and the limits so far.

@@ -55,8 +55,8 @@ impl TourRelaxation {
         check(self.nodes, costs)?;
         self.solved = None;
         self.begin.start(self.nodes, costs, STEPS);
-        let edges = self.begin.promising_edges();
         let begin = &self.begin;
+        let edges = begin.candidate_edges();
         let root = Root::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
         self.finish(root, costs)
     }

@@ -79,7 +79,6 @@ pub(super) struct Tree<'a> {
     root_bound: f64,
     waiting: Waiting<Decided>,
     penalties: Penalties,
-    solved: u64,
 }
 
 impl<'a> Tree<'a> {
@@ -94,7 +93,6 @@ impl<'a> Tree<'a> {
             root_bound,
             waiting: Waiting::default(),
             penalties: Penalties::default(),
-            solved: 0,
         }
     }
 
@@ -106,14 +104,14 @@ impl<'a> Tree<'a> {
         late: &mut dyn FnMut(u64, &Master, &mut Incumbent),
     ) -> Result<Verdict, Failure> {
         let mut present: Option<Rc<Decided>> = None;
-        let mut bound = self.root_bound;
+        let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
-            if self.solved >= self.task.most_nodes {
+            if solved >= self.task.most_nodes {
                 return Ok(self.waiting.stopped(bound));
             }
-            self.solved += 1;
+            solved = self.waiting.count();
             if let End::Split { bound: raised } = self.explore(bound, best)? {
-                late(self.solved, &self.master, best);
+                late(solved, &self.master, best);
                 bound = raised.max(bound);
                 if let Some(child) = self.branch(bound, &present, best)? {
                     present = Some(child);

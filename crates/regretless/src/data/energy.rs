@@ -1,0 +1,157 @@
+//! Irish electricity prices of 2011 to 2013 and what they decide: half-hours of 789 days, eight features each.
+//!
+//! `prices2013.dat` as the energy-price challenge gave it out (plain or gzipped): two quoted words, then sixteen numbers a
+//! line. A carbon intensity of 0 counts as missing and is interpolated; days in which anything else is missing are
+//! left out. The 48-item knapsack has its values in a CSV of their own, weights in its first line.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::{Dataset, Features, Matrix, Shape};
+use crate::error::{Error, Result};
+use crate::random::NumpyStream;
+
+/// Half-hours of a day.
+pub const SLOTS: usize = 48;
+/// What the features are called, and where they stand among the numbers of a line.
+const FEATURES: [(&str, usize); 8] = [
+    ("HolidayFlag", 0),
+    ("DayOfWeek", 1),
+    ("WeekOfYear", 2),
+    ("Month", 4),
+    ("ForecastWindProduction", 7),
+    ("SystemLoadEA", 8),
+    ("SMPEA", 9),
+    ("CO2Intensity", 12),
+];
+/// Where the price stands among the numbers of a line, how many there are, and which feature may be interpolated.
+const PRICE: usize = 15;
+const NUMBERS: usize = 16;
+const INTENSITY: usize = 7;
+
+/// Days of prices and their features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prices {
+    /// One entry per half-hour.
+    features: Vec<[f64; 8]>,
+    prices: Vec<f64>,
+}
+
+impl Prices {
+    /// Reads the table of prices.
+    ///
+    /// # Errors
+    /// When the file cannot be read or a line is not what it should be; the message names it.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = read_text(path)?;
+        Self::parse(&text).map_err(|message| Error::setting(format!("{}: {message}", path.display())))
+    }
+
+    fn parse(text: &str) -> std::result::Result<Self, String> {
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
+        let rows = lines.map(|(number, line)| {
+            numbers(line)
+                .ok_or_else(|| format!("line {}: two quoted words and {NUMBERS} numbers are needed", number + 1))
+        });
+        let rows: Vec<[f64; NUMBERS]> = rows.collect::<std::result::Result<_, String>>()?;
+        if rows.is_empty() || !rows.len().is_multiple_of(SLOTS) {
+            return Err(format!("{} half-hours are no whole days", rows.len()));
+        }
+        let mut features: Vec<[f64; 8]> = rows.iter().map(|row| FEATURES.map(|(_, place)| row[place])).collect();
+        interpolate(&mut features);
+        let mut days = Self { features: Vec::new(), prices: Vec::new() };
+        for (day, numbers) in features.chunks_exact(SLOTS).zip(rows.chunks_exact(SLOTS)) {
+            let whole = day.iter().flatten().all(|v| v.is_finite()) && numbers.iter().all(|row| row[PRICE].is_finite());
+            if whole {
+                days.features.extend_from_slice(day);
+                days.prices.extend(numbers.iter().map(|row| row[PRICE]));
+            }
+        }
+        Ok(days)
+    }
+
+    /// Days that are whole.
+    pub fn days(&self) -> usize {
+        self.prices.len() / SLOTS
+    }
+
+    /// Features and prices of every half-hour, day by day.
+    pub fn half_hours(&self) -> (&[[f64; 8]], &[f64]) {
+        (&self.features, &self.prices)
+    }
+
+    /// One instance per day, in an order that follows the seed: predicted prices, or other values of the same days.
+    ///
+    /// # Errors
+    /// When there are not as many values as half-hours.
+    pub fn instances(&self, values: Option<&[f64]>, rows: usize, seed: u32) -> Result<Dataset> {
+        let values = values.unwrap_or(&self.prices);
+        if values.len() != self.prices.len() || rows > self.days() {
+            let message = format!("{rows} days of {} values are asked for", values.len() / SLOTS);
+            return Err(Error::setting(format!("{message}, but there are {} days", self.days())));
+        }
+        let mut order = NumpyStream::new(seed).permutation(self.days());
+        order.truncate(rows);
+        let slots = order.iter().flat_map(|day| day * SLOTS..(day + 1) * SLOTS);
+        let features: Vec<f64> = slots.clone().flat_map(|slot| self.features[slot]).collect();
+        let costs: Vec<f64> = slots.map(|slot| values[slot]).collect();
+        let names = FEATURES.iter().map(|(name, _)| (*name).to_string()).collect();
+        let features = Matrix::from_f64(rows * SLOTS, 8, &features)?;
+        let features = Features::new(features, Shape::Long { items: SLOTS }, Some(names))?;
+        Dataset::new(features, Matrix::from_f64(rows, SLOTS, &costs)?, None)
+    }
+}
+
+/// Weights of the 48 items, and their values day by day.
+///
+/// # Errors
+/// When the file cannot be read or a line is not what it should be.
+pub fn read_items(path: &Path) -> Result<(Vec<f64>, Vec<f64>)> {
+    let text = read_text(path)?;
+    let wrong = |line: usize| {
+        Error::setting(format!("{}: line {}: a word and {SLOTS} numbers are needed", path.display(), line + 1))
+    };
+    let row = |(place, line): (usize, &str)| {
+        let numbers: Option<Vec<f64>> = line.split(',').skip(1).map(|field| field.trim().parse().ok()).collect();
+        numbers.filter(|numbers| numbers.len() == SLOTS).ok_or_else(|| wrong(place))
+    };
+    let mut rows = text.lines().enumerate().filter(|(_, line)| !line.is_empty()).map(row);
+    let weights = rows.next().ok_or_else(|| wrong(0))??;
+    Ok((weights, rows.collect::<Result<Vec<_>>>()?.concat()))
+}
+
+/// The text of a file, unpacked if need be.
+fn read_text(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(Error::io(path))?;
+    let mut text = String::new();
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).map_err(Error::io(path))?;
+        return Ok(text);
+    }
+    String::from_utf8(bytes).map_err(|_| Error::setting(format!("{}: this is no text", path.display())))
+}
+
+/// The numbers behind two quoted words; what is missing is `NaN`.
+fn numbers(line: &str) -> Option<[f64; NUMBERS]> {
+    let rest = line.rsplit('"').next()?;
+    let numbers: Option<Vec<f64>> = rest.split_whitespace().map(|word| word.parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+/// Replaces carbon intensities of 0 by a line between their neighbours.
+fn interpolate(features: &mut [[f64; 8]]) {
+    let mut known: Option<usize> = None;
+    for place in 0..features.len() {
+        if features[place][INTENSITY] == 0.0 || features[place][INTENSITY].is_nan() {
+            features[place][INTENSITY] = f64::NAN;
+            continue;
+        }
+        if let Some(before) = known.filter(|before| before + 1 < place) {
+            let (from, to) = (features[before][INTENSITY], features[place][INTENSITY]);
+            for (steps, row) in features[before..place].iter_mut().enumerate().skip(1) {
+                row[INTENSITY] = from + steps as f64 / (place - before) as f64 * (to - from);
+            }
+        }
+        known = Some(place);
+    }
+}

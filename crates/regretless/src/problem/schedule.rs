@@ -1,0 +1,139 @@
+//! Energy-aware scheduling (the ICON challenge): when to run tasks on machines so that energy costs least.
+//!
+//! Each task starts once, on one machine, no earlier than its earliest start and in time for its latest end; on every
+//! machine and in every slot the tasks that run fit its capacities. Price j is that of the energy used in slot j: the
+//! decision is how much energy each slot takes, and what starts when are auxiliary columns of a mixed-integer model.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Domain, LinearBuilder, LinearProblem, Sense};
+use crate::error::{Error, Result};
+
+/// Slots of a day.
+const SLOTS: usize = 48;
+
+/// Tasks, machines and the length of a slot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Minutes of a slot.
+    pub minutes: f64,
+    /// Capacities of each machine, one per resource.
+    pub machines: Vec<Vec<f64>>,
+    /// What is to be run.
+    pub tasks: Vec<Task>,
+}
+
+/// A task that runs without a break.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Slots it takes.
+    pub duration: usize,
+    /// First slot it may start in.
+    pub earliest: usize,
+    /// Slot by which it has ended.
+    pub latest: usize,
+    /// What it draws while it runs.
+    pub power: f64,
+    /// What it takes of each resource while it runs.
+    pub uses: Vec<f64>,
+}
+
+impl Schedule {
+    /// Reads an instance of the challenge.
+    ///
+    /// # Errors
+    /// When the file cannot be read or does not hold what its counts say.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+        let mut words = text.split_whitespace().map(str::parse::<f64>);
+        let schedule = Self::from_words(&mut || words.next()?.ok());
+        schedule.ok_or_else(|| {
+            let message = "not a load file: slot length, resources, machines and tasks are needed";
+            Error::setting(format!("{}: {message}", path.display()))
+        })
+    }
+
+    fn from_words(next: &mut impl FnMut() -> Option<f64>) -> Option<Self> {
+        let minutes = next()?;
+        let resources = next()? as usize;
+        let take = |next: &mut dyn FnMut() -> Option<f64>, count: usize| {
+            (0..count).map(|_| next()).collect::<Option<Vec<f64>>>()
+        };
+        let machines = (0..next()? as usize).map(|_| {
+            // Number, idle, up and down costs, which nobody uses.
+            take(next, 4)?;
+            take(next, resources)
+        });
+        let machines = machines.collect::<Option<Vec<_>>>()?;
+        let tasks = (0..next()? as usize).map(|_| {
+            let about = take(next, 5)?;
+            let uses = take(next, resources)?;
+            let [_, duration, earliest, latest, power] = about[..] else { return None };
+            Some(Task {
+                duration: duration as usize,
+                earliest: earliest as usize,
+                latest: latest as usize,
+                power,
+                uses,
+            })
+        });
+        Some(Self { minutes, machines, tasks: tasks.collect::<Option<_>>()? })
+    }
+
+    /// The mixed-integer model.
+    ///
+    /// # Errors
+    /// When a task cannot run at all or numbers make no sense.
+    pub fn linear(&self) -> Result<LinearProblem> {
+        let mut build = LinearBuilder::new(format!("schedule of {} tasks", self.tasks.len()), Sense::Minimize);
+        let hours = self.minutes / 60.0;
+        let most: f64 = self.tasks.iter().map(|task| task.power * hours).sum();
+        let energy: Vec<usize> =
+            (0..SLOTS).map(|slot| build.predicted(format!("slot{slot}"), Domain::Continuous([0.0, most]))).collect();
+        let mut used: Vec<Vec<(usize, f64)>> = energy.iter().map(|column| vec![(*column, -1.0)]).collect();
+        let resources = self.machines.first().map_or(0, Vec::len);
+        let mut room = vec![Vec::new(); self.machines.len() * SLOTS * resources];
+        for (number, task) in self.tasks.iter().enumerate() {
+            let starts = self.starts(number, task)?;
+            let mut once = Vec::new();
+            for (machine, start) in starts {
+                let column =
+                    build.auxiliary(format!("task{number}_machine{machine}_start{start}"), Domain::Binary, 0.0);
+                once.push((column, 1.0));
+                for slot in start..start + task.duration {
+                    used[slot].push((column, task.power * hours));
+                    for (resource, uses) in task.uses.iter().enumerate() {
+                        room[(machine * SLOTS + slot) * resources + resource].push((column, *uses));
+                    }
+                }
+            }
+            build.row([1.0, 1.0], once);
+        }
+        for entries in used {
+            build.row([0.0, 0.0], entries);
+        }
+        for (place, entries) in room.into_iter().enumerate().filter(|(_, entries)| entries.len() > 1) {
+            let capacity = self.machines[place / (SLOTS * resources)][place % resources];
+            build.row([f64::NEG_INFINITY, capacity], entries);
+        }
+        build.build()
+    }
+
+    /// Machines and slots in which a task may start.
+    fn starts(&self, number: usize, task: &Task) -> Result<Vec<(usize, usize)>> {
+        let refuse = |message: &str| Error::setting(format!("task {number} {message}"));
+        if task.uses.len() != self.machines.first().map_or(0, Vec::len) {
+            return Err(refuse("does not use the resources that machines have"));
+        }
+        let last = task.latest.min(SLOTS).checked_sub(task.duration).ok_or_else(|| refuse("does not end in time"))?;
+        let fits = |capacity: &Vec<f64>| task.uses.iter().zip(capacity).all(|(uses, room)| uses <= room);
+        let machines = self.machines.iter().enumerate().filter(|(_, capacity)| fits(capacity));
+        let starts: Vec<(usize, usize)> =
+            machines.flat_map(|(machine, _)| (task.earliest..=last).map(move |start| (machine, start))).collect();
+        if starts.is_empty() { Err(refuse("can start nowhere")) } else { Ok(starts) }
+    }
+}
