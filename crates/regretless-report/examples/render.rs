@@ -1,0 +1,37 @@
+//! Runs an experiment, or reads results that were kept, and writes its report into a folder.
+//!
+//! ```text
+//! cargo run -p regretless-report --example render -- RESULTS.json|EXPERIMENT.toml FOLDER
+//! ```
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use regretless::experiment::{Experiment, Files, Limits, Results, Runner};
+use regretless::parallel::Threads;
+use regretless::watch::Silent;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [source, folder] = words.as_slice() else { return Err("render RESULTS.json|EXPERIMENT.toml FOLDER".into()) };
+    let (text, folder) = (fs::read_to_string(source)?, Path::new(folder));
+    fs::create_dir_all(folder)?;
+    let results = if source.ends_with(".json") { serde_json::from_str(&text)? } else { run(&text, folder)? };
+    fs::write(folder.join("results.json"), serde_json::to_string(&results)?)?;
+    fs::write(folder.join("report.html"), regretless_report::page(&results))?;
+    fs::write(folder.join("report.md"), regretless_report::markdown(&results))?;
+    for figure in regretless_report::figures(&results) {
+        fs::write(folder.join(format!("{}.svg", figure.name)), &figure.svg)?;
+        #[cfg(feature = "png")]
+        fs::write(folder.join(format!("{}.png", figure.name)), regretless_report::png(&figure.svg, 1520)?)?;
+    }
+    Ok(())
+}
+
+fn run(text: &str, folder: &Path) -> Result<Results, Box<dyn Error>> {
+    let experiment: Experiment = toml::from_str(text)?;
+    let (folder, files) = (folder.to_path_buf(), Files::default());
+    let runner = Runner { experiment, folder, files, limits: Limits::default(), threads: Threads::one() };
+    Ok(runner.run(&Silent)?)
+}

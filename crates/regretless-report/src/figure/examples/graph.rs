@@ -1,0 +1,112 @@
+//! Tours and routes on the places of their nodes.
+
+use super::{Case, View};
+use crate::frame::Labels;
+use crate::svg::{Area, Point, Svg};
+use crate::text::trimmed;
+
+/// Edges of each kind whose costs are written; those of others are left to the mouse.
+pub(super) const MOST_LABELS: usize = 6;
+
+/// The two nodes of an edge among pairs i < j in lexicographic order.
+pub(super) fn ends(edge: u32, nodes: usize) -> Option<(usize, usize)> {
+    let mut rest = edge as usize;
+    for first in 0..nodes {
+        let row = nodes - first - 1;
+        if rest < row {
+            return Some((first, first + 1 + rest));
+        }
+        rest -= row;
+    }
+    None
+}
+
+/// Height over width of what the places cover.
+pub(super) fn aspect(places: &[[f64; 2]]) -> f64 {
+    let ((left, right), (low, high)) = reach(places);
+    ((high - low) / (right - left).max(1e-12)).clamp(0.4, 1.2)
+}
+
+/// Lowest and highest places in both directions.
+fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
+    let of = |axis: usize| {
+        let values = || places.iter().map(move |place| place[axis]);
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+    };
+    (of(0), of(1))
+}
+
+/// Places stretched to an area, both directions by the same factor.
+fn fitted(places: &[[f64; 2]], area: &Area) -> Vec<Point> {
+    let ((left, right), (low, high)) = reach(places);
+    let factor = (area.width / (right - left).max(1e-12)).min(area.height / (high - low).max(1e-12));
+    let at = |place: &[f64; 2]| (area.left + (place[0] - left) * factor, area.top + (high - place[1]) * factor);
+    places.iter().map(at).collect()
+}
+
+pub(super) fn draw(svg: &mut Svg, (case, view): (&Case<'_>, &View), (places, depot): (&[[f64; 2]], bool), area: Area) {
+    let nodes = fitted(places, &area);
+    let edge = |entry: u32| ends(entry, nodes.len()).map(|(a, b)| (nodes[a], nodes[b]));
+    let quiet = if view.regret.is_none() { "ink" } else { "quiet" };
+    svg.group(quiet).open();
+    for (from, to) in view.shared.iter().filter_map(|entry| edge(*entry)) {
+        svg.line(from, to, "line");
+    }
+    svg.end();
+    let thick = if nodes.len() > 40 { "line" } else { "thick" };
+    let differing =
+        [(&view.missed, "missed", "dashed", "not taken"), (&view.wrong, "wrong", thick, "taken, and not in the best")];
+    for (entries, class, stroke, role) in differing {
+        for entry in entries {
+            let (Some((from, to)), Some((a, b))) = (edge(*entry), ends(*entry, nodes.len())) else { continue };
+            svg.group(&format!("{class} mark")).open();
+            svg.tip(&case.tip(*entry, &format!("edge {a} – {b}"), role));
+            svg.line(from, to, stroke);
+            svg.end();
+        }
+    }
+    draw_nodes(svg, &nodes, depot);
+    costs(svg, (case, view), (&nodes, area));
+}
+
+/// True costs at the middle of the costliest edges that differ.
+fn costs(svg: &mut Svg, (case, view): (&Case<'_>, &View), (nodes, area): (&[Point], Area)) {
+    let mut labels = Labels::new(Labels::TINTED);
+    nodes.iter().for_each(|node| labels.keep_free(*node, 3.0));
+    for (entries, class) in [(&view.wrong, "wrong"), (&view.missed, "missed")] {
+        let mut entries = entries.clone();
+        entries.sort_by(|a, b| case.cost(*b).total_cmp(&case.cost(*a)));
+        svg.group(class).open();
+        for entry in entries.iter().take(MOST_LABELS) {
+            let Some((a, b)) = ends(*entry, nodes.len()) else { continue };
+            let middle = (f64::midpoint(nodes[a].0, nodes[b].0), f64::midpoint(nodes[a].1, nodes[b].1));
+            labels.write(svg, &area, middle, &trimmed(case.cost(*entry)));
+        }
+        svg.end();
+    }
+}
+
+fn draw_nodes(svg: &mut Svg, nodes: &[Point], depot: bool) {
+    let size = if nodes.len() > 60 { 1.8 } else { 3.0 };
+    svg.group("ink").open();
+    for (place, (x, y)) in nodes.iter().enumerate() {
+        if depot && place == 0 {
+            svg.rect(Area::new(x - 5.0, y - 5.0, 10.0, 10.0), "fill");
+        } else {
+            svg.tag("circle").num("cx", *x).num("cy", *y).num("r", size).set("class", "fill").done();
+        }
+    }
+    svg.end();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends;
+
+    #[test]
+    fn edges_are_counted_as_pairs_in_order() {
+        let all: Vec<_> = (0..6).filter_map(|edge| ends(edge, 4)).collect();
+        assert_eq!(all, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);
+        assert_eq!(ends(6, 4), None);
+    }
+}

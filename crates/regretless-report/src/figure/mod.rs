@@ -1,0 +1,164 @@
+//! One file per kind of figure; each draws one problem.
+
+mod bars;
+mod components;
+mod curves;
+mod examples;
+mod pareto;
+mod solves;
+mod weighting;
+
+use regretless::experiment::{Figure as Kind, MethodResults, ProblemResults, Results};
+
+use crate::svg::{Anchor, Area, Svg, TEXT};
+use crate::text::{clipped, file_name, ratio, short, some, width};
+
+/// A drawn figure and its words.
+pub(crate) struct Drawn {
+    pub(crate) kind: Kind,
+    /// Which problem it is about.
+    pub(crate) problem: usize,
+    /// Whether its time axis is even; the page alone shows that.
+    pub(crate) even_time: bool,
+    pub(crate) name: String,
+    /// What is said below it.
+    pub(crate) caption: String,
+    pub(crate) svg: Svg,
+}
+
+/// What a figure is drawn from.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) results: &'a Results,
+    pub(crate) problem: &'a ProblemResults,
+}
+
+/// A figure and what is said below it.
+type Sketch = Option<(Svg, String)>;
+
+impl<'a> Scene<'a> {
+    /// Methods with numbers, each with its place among all methods.
+    fn measured(&self) -> impl Iterator<Item = (usize, &'a MethodResults, f64)> + use<'a> {
+        let all = self.problem.methods.iter().enumerate();
+        all.filter_map(|(place, method)| Some((place, method, method.ratio.mean.filter(|mean| mean.is_finite())?)))
+    }
+
+    fn reference(&self) -> Option<&'a MethodResults> {
+        self.problem.methods.iter().find(|method| method.label == self.results.reference)
+    }
+
+    /// `TSP20 · mean of 20 seeds · 600 test rows`.
+    fn heading(&self, svg: &mut Svg) {
+        self.heading_with(svg, &self.seeds());
+    }
+
+    fn heading_with(&self, svg: &mut Svg, seeds: &str) {
+        let (name, problem) = (clipped(&self.problem.name), self.problem);
+        let rest = format!("{seeds} · {} · {}", some(problem.costs, "cost"), some(problem.rows[2], "test row"));
+        svg.text((12.0, 21.0), Anchor::Start, "head", &name);
+        svg.text((12.0 + width(&name) * 14.5 + 8.0, 21.0), Anchor::Start, "small faint", &rest);
+    }
+
+    fn seeds(&self) -> String {
+        let counts = || self.problem.methods.iter().map(|method| method.ratio.count).filter(|count| *count > 0);
+        match (counts().min(), counts().max()) {
+            (Some(least), Some(most)) if least < most => format!("{least} to {most} seeds"),
+            (Some(_), Some(most)) => some(most, "seed"),
+            _ => "no numbers yet".into(),
+        }
+    }
+}
+
+/// All figures an experiment asks for, in its order.
+pub(crate) fn all(results: &Results) -> Vec<Drawn> {
+    let mut out = Vec::new();
+    for kind in &results.figures {
+        for (place, problem) in results.problems.iter().enumerate() {
+            let scene = Scene { results, problem };
+            let mut keep = |sketch: Sketch, even_time: bool| {
+                let name = format!("{}-{}", word(*kind), file_name(&problem.name));
+                let whole = |(svg, caption)| Drawn { kind: *kind, problem: place, even_time, name, caption, svg };
+                out.extend(sketch.map(whole));
+            };
+            keep(sketch(&scene, *kind), false);
+            if *kind == Kind::Pareto {
+                keep(pareto::draw(&scene, true), true);
+            }
+        }
+    }
+    out
+}
+
+fn sketch(scene: &Scene<'_>, kind: Kind) -> Sketch {
+    match kind {
+        Kind::Bars => bars::draw(scene),
+        Kind::Components => components::draw(scene),
+        Kind::Weighting => weighting::draw(scene),
+        Kind::Pareto => pareto::draw(scene, false),
+        Kind::Curves => curves::draw(scene),
+        Kind::Solves => solves::draw(scene),
+        Kind::Examples => examples::draw(scene),
+    }
+}
+
+/// The kind as part of a name.
+pub(crate) fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bars => "bars",
+        Kind::Components => "components",
+        Kind::Weighting => "weighting",
+        Kind::Pareto => "pareto",
+        Kind::Curves => "curves",
+        Kind::Solves => "solves",
+        Kind::Examples => "examples",
+    }
+}
+
+/// What a method's mark says when the mouse rests on it.
+fn tip(method: &MethodResults) -> String {
+    let mut out = method.label.clone();
+    if let Some(mean) = method.ratio.mean {
+        out += &format!("\nratio {mean:.4}");
+        out += &method.ratio.sd.map(|sd| format!(" ± {sd:.4}")).unwrap_or_default();
+        out += &format!(" ({})", some(method.ratio.count, "seed"));
+    }
+    if let Some(seconds) = method.seconds.mean {
+        out += &format!("\n{} s of training", short(seconds));
+    }
+    if let Some(said) = method.published {
+        out += &format!("\npublished {}", ratio(said.ratio));
+        out += &said.sd.map(|sd| format!(" ± {}", ratio(sd))).unwrap_or_default();
+        out += &said.seconds.map(|seconds| format!(", {} s there", short(seconds))).unwrap_or_default();
+    }
+    out
+}
+
+/// A group that belongs to a method: hidden and shown with it.
+fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
+    let class = format!("{} {class}", crate::look::hue(place));
+    svg.group(class.trim()).num("data-method", place as f64).open()
+}
+
+/// The room the longest of some labels takes.
+fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
+    labels.map(|label| width(&clipped(label)) * TEXT).fold(40.0, f64::max)
+}
+
+/// A vertical error bar or, turned, a horizontal one.
+fn whisker(svg: &mut Svg, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    let (dx, dy) = if (x1 - x2).abs() < 1e-9 { (3.0, 0.0) } else { (0.0, 3.0) };
+    svg.line((x1, y1), (x2, y2), "whisker");
+    svg.line((x1 - dx, y1 - dy), (x1 + dx, y1 + dy), "whisker");
+    svg.line((x2 - dx, y2 - dy), (x2 + dx, y2 + dy), "whisker");
+}
+
+/// Words and swatches in one row.
+fn key_row(svg: &mut Svg, (mut x, y): (f64, f64), entries: &[(&str, &str)]) {
+    for (class, words) in entries {
+        svg.group(class).open();
+        svg.rect(Area::new(x, y - 9.0, 10.0, 10.0), "soft");
+        svg.end();
+        svg.text((x + 15.0, y), Anchor::Start, "small", words);
+        x += 15.0 + width(words) * crate::svg::SMALL + 18.0;
+    }
+}

@@ -1,0 +1,50 @@
+//! Results of an experiment as people read them: one HTML page, the figures as files, the tables as Markdown.
+//!
+//! Everything is a pure function of [`Results`]: the same results give the same bytes. The page needs nothing but
+//! itself: no network, no other file, and works where it lies. One SVG writer draws every figure, for the page and for
+//! papers alike; a small script adds selection, sorting and tooltips. Names come from outside and are text
+//! everywhere: they are escaped where they are written, and the page's policy runs no script but its own.
+//!
+//! ```no_run
+//! # fn show(results: &regretless::experiment::Results) -> std::io::Result<()> {
+//! std::fs::write("report.html", regretless_report::page(results))?;
+//! for figure in regretless_report::figures(results) {
+//!     std::fs::write(format!("{}.svg", figure.name), figure.svg)?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod figure;
+mod frame;
+mod look;
+mod markdown;
+mod page;
+#[cfg(feature = "png")]
+mod png;
+mod scale;
+mod svg;
+mod table;
+mod text;
+
+pub use markdown::markdown;
+pub use page::page;
+#[cfg(feature = "png")]
+pub use png::{PngError, png};
+
+use regretless::experiment::Results;
+
+/// A figure as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// Its kind and problem, as a file name without ending: `pareto-TSP100`.
+    pub name: String,
+    /// The drawing, which needs nothing but itself.
+    pub svg: String,
+}
+
+/// All figures the experiment asks for, in its order, problem by problem.
+pub fn figures(results: &Results) -> Vec<Figure> {
+    let drawn = figure::all(results).into_iter().filter(|drawn| !drawn.even_time);
+    drawn.map(|drawn| Figure { svg: drawn.svg.alone(&drawn.caption), name: drawn.name }).collect()
+}

@@ -1,0 +1,113 @@
+//! The page: one HTML file that needs nothing else.
+//!
+//! Its policy allows its own script and style, by their hashes, and nothing from anywhere. Without a script the page
+//! shows everything at once.
+
+mod parts;
+mod tables;
+
+use regretless::experiment::Results;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::figure::all;
+use crate::look;
+use crate::text::escaped;
+
+const STYLE: &str = include_str!("../../assets/page.css");
+const SCRIPT: &str = include_str!("../../assets/page.js");
+
+/// What is drawn or told elsewhere on the page, and would only make it heavy.
+const HEAVY: [&str; 4] = ["examples", "drawing", "curve", "shown"];
+
+/// An experiment as one HTML page that works from anywhere, without network.
+pub fn page(results: &Results) -> String {
+    let style = format!("{}{STYLE}", look::on_page());
+    let policy = format!(
+        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        seal(SCRIPT),
+        seal(&style)
+    );
+    let figures = all(results);
+    let body = [
+        parts::header(results),
+        parts::controls(results),
+        tables::overview(results),
+        parts::sections(results, &figures),
+        tables::details(results),
+        tables::missing(results),
+        parts::footer(results),
+    ];
+    let (title, policy) = (escaped(&results.title), escaped(&policy));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+        http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" \
+        content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link rel=\"icon\" \
+        href=\"data:,\">\n<style>{style}</style>\n</head>\n<body>\n{}\n<script type=\"application/json\" \
+        id=\"numbers\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        body.join("\n"),
+        inert(&numbers(results))
+    )
+}
+
+/// A hash as the policy names it.
+fn seal(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text)))
+}
+
+/// Bytes in base 64, by RFC 4648.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let four = |chunk: &[u8]| {
+        let word = chunk.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let digit = |place: usize| {
+            if place <= chunk.len() { char::from(DIGITS[(word >> (18 - 6 * place)) as usize & 63]) } else { '=' }
+        };
+        [digit(0), digit(1), digit(2), digit(3)]
+    };
+    bytes.chunks(3).flat_map(four).collect()
+}
+
+/// The numbers for other programs, and what a figure needs to stand alone.
+fn numbers(results: &Results) -> Value {
+    let mut value = serde_json::to_value(results).unwrap_or_default();
+    lighten(&mut value);
+    json!({ "results": value, "style": look::standalone() })
+}
+
+fn lighten(value: &mut Value) {
+    match value {
+        Value::Object(entries) => {
+            entries.retain(|name, _| !HEAVY.contains(&name.as_str()));
+            entries.values_mut().for_each(lighten);
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(lighten),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// JSON in which nothing can end the element around it.
+fn inert(value: &Value) -> String {
+    value.to_string().replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{base64, inert};
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        let pairs = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (plain, coded) in pairs {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+
+    #[test]
+    fn json_cannot_end_its_element_and_reads_back() {
+        let value = serde_json::json!({ "</script><!--": "a & b" });
+        let text = inert(&value);
+        assert!(!text.contains(['<', '>', '&']));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+}

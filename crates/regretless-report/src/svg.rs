@@ -1,0 +1,204 @@
+//! Writes SVG: elements, attributes, text; every value is escaped or a number.
+//!
+//! Looks come from classes only, so that the same figure is readable on paper and on a dark page: a figure that stands
+//! alone carries its own style sheet in the light colours, a figure on the page takes the page's.
+
+use std::fmt::Write;
+
+use crate::look;
+use crate::text::{escaped, width};
+
+/// Height of ordinary text in units of the figure.
+pub(crate) const TEXT: f64 = 12.0;
+/// Height of small text.
+pub(crate) const SMALL: f64 = 10.5;
+
+/// A place in a figure.
+pub(crate) type Point = (f64, f64);
+
+/// A rectangle: left, top, width and height.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Area {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+impl Area {
+    pub(crate) fn new(left: f64, top: f64, width: f64, height: f64) -> Self {
+        Self { left, top, width, height }
+    }
+
+    pub(crate) fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub(crate) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.left < other.right() && other.left < self.right() && self.top < other.bottom() && other.top < self.bottom()
+    }
+}
+
+/// Which end of a text its place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A figure in the making.
+#[derive(Debug, Clone)]
+pub(crate) struct Svg {
+    body: String,
+    open: Vec<&'static str>,
+    width: f64,
+    height: f64,
+}
+
+/// An element in the making.
+pub(crate) struct Tag<'a> {
+    svg: &'a mut Svg,
+    name: &'static str,
+}
+
+/// A number with at most two digits behind the point.
+fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+impl Svg {
+    /// A figure without paper.
+    pub(crate) fn bare(width: f64, height: f64) -> Self {
+        Self { body: String::new(), open: Vec::new(), width, height }
+    }
+
+    pub(crate) fn new(width: f64, height: f64) -> Self {
+        let mut svg = Self::bare(width, height);
+        svg.rect(Area::new(0.0, 0.0, width, height), "paper");
+        svg
+    }
+
+    pub(crate) fn tag(&mut self, name: &'static str) -> Tag<'_> {
+        self.body.push('<');
+        self.body.push_str(name);
+        Tag { svg: self, name }
+    }
+
+    /// Begins a group with this class.
+    pub(crate) fn group(&mut self, class: &str) -> Tag<'_> {
+        self.tag("g").set("class", class)
+    }
+
+    /// Ends the innermost group.
+    pub(crate) fn end(&mut self) {
+        if let Some(name) = self.open.pop() {
+            let _ = write!(self.body, "</{name}>");
+        }
+    }
+
+    pub(crate) fn line(&mut self, (x1, y1): Point, (x2, y2): Point, class: &str) {
+        self.tag("line").num("x1", x1).num("y1", y1).num("x2", x2).num("y2", y2).set("class", class).done();
+    }
+
+    pub(crate) fn rect(&mut self, area: Area, class: &str) {
+        let tag = self.tag("rect").num("x", area.left).num("y", area.top);
+        tag.num("width", area.width.max(0.0)).num("height", area.height.max(0.0)).set("class", class).done();
+    }
+
+    /// A line through several points.
+    pub(crate) fn path(&mut self, points: &[Point], class: &str) {
+        let step = |(place, (x, y)): (usize, &Point)| {
+            format!("{}{} {}", if place == 0 { 'M' } else { 'L' }, number(*x), number(*y))
+        };
+        let steps: String = points.iter().enumerate().map(step).collect();
+        self.tag("path").set("d", &steps).set("class", class).done();
+    }
+
+    pub(crate) fn text(&mut self, (x, y): Point, anchor: Anchor, class: &str, words: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        self.tag("text").num("x", x).num("y", y).set("text-anchor", anchor).set("class", class).around(words);
+    }
+
+    /// A text that reads upwards.
+    pub(crate) fn upwards(&mut self, (x, y): Point, class: &str, words: &str) {
+        let turn = format!("translate({} {}) rotate(-90)", number(x), number(y));
+        self.tag("text").set("transform", &turn).set("text-anchor", "middle").set("class", class).around(words);
+    }
+
+    /// What a mark means, shown by viewers when the mouse rests on it.
+    pub(crate) fn tip(&mut self, words: &str) {
+        let _ = write!(self.body, "<title>{}</title>", escaped(words));
+    }
+
+    /// The figure as part of a page.
+    pub(crate) fn inline(&self, label: &str) -> String {
+        self.wrapped(label, "", "")
+    }
+
+    /// The figure as a file of its own.
+    pub(crate) fn alone(&self, label: &str) -> String {
+        let style = format!("<style>{}</style>", look::standalone());
+        let size = format!(" width=\"{}\" height=\"{}\"", number(self.width), number(self.height));
+        self.wrapped(label, &size, &style)
+    }
+
+    fn wrapped(&self, label: &str, size: &str, style: &str) -> String {
+        let (width, height, label) = (number(self.width), number(self.height), escaped(label));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" aria-label=\"{label}\" \
+            viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
+            self.body
+        )
+    }
+}
+
+impl<'a> Tag<'a> {
+    pub(crate) fn num(self, name: &str, value: f64) -> Self {
+        let _ = write!(self.svg.body, " {name}=\"{}\"", number(value));
+        self
+    }
+
+    pub(crate) fn set(self, name: &str, value: &str) -> Self {
+        let _ = write!(self.svg.body, " {name}=\"{}\"", escaped(value));
+        self
+    }
+
+    /// Ends an element that holds nothing.
+    pub(crate) fn done(self) {
+        self.svg.body.push_str("/>");
+    }
+
+    /// Ends an element around a text.
+    pub(crate) fn around(self, words: &str) {
+        let _ = write!(self.svg.body, ">{}</{}>", escaped(words), self.name);
+    }
+
+    /// Leaves the element open; [`Svg::end`] closes it.
+    pub(crate) fn open(self) -> &'a mut Svg {
+        self.svg.body.push('>');
+        self.svg.open.push(self.name);
+        self.svg
+    }
+}
+
+/// The space a text takes whose baseline begins at a point.
+pub(crate) fn space((x, y): Point, anchor: Anchor, size: f64, words: &str) -> Area {
+    let wide = width(words) * size;
+    let left = match anchor {
+        Anchor::Start => x,
+        Anchor::Middle => x - wide / 2.0,
+        Anchor::End => x - wide,
+    };
+    Area::new(left, y - size * 0.8, wide, size)
+}

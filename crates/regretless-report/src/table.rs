@@ -1,0 +1,156 @@
+//! What tables say, for the page and for Markdown alike.
+
+use regretless::experiment::{MethodResults, ProblemResults, Results, Spread};
+
+use crate::text::{change, count, ratio, short};
+
+/// Shown where there is no number.
+pub(crate) const NONE: &str = "*";
+
+/// A column of a problem's table.
+pub(crate) struct Column {
+    pub(crate) title: &'static str,
+    /// What it means, in a sentence.
+    pub(crate) hint: &'static str,
+    /// What a cell says.
+    pub(crate) text: fn(&MethodResults) -> Option<String>,
+    /// What it is sorted by.
+    pub(crate) key: fn(&MethodResults) -> Option<f64>,
+}
+
+const COLUMNS: [Column; 9] = [
+    Column {
+        title: "ratio",
+        hint: "mean over seeds of the test regret divided by that of the reference, ± standard deviation",
+        text: |method| spread(&method.ratio, ratio),
+        key: |method| method.ratio.mean,
+    },
+    Column {
+        title: "95 % interval of ratio − 1",
+        hint: "where the true mean of the paired difference to the reference lies with 95 % confidence (Student's t)",
+        text: |method| method.difference.map(|at| format!("{} to {}", change(at.lower), change(at.upper))),
+        key: |method| method.difference.map(|at| at.mean),
+    },
+    Column {
+        title: "published",
+        hint: "published ratio, ± standard deviation",
+        text: published,
+        key: |method| method.published.map(|said| said.ratio),
+    },
+    Column {
+        title: "here − published",
+        hint: "our ratio minus the published one",
+        text: |method| gap(method).map(change),
+        key: gap,
+    },
+    Column {
+        title: "regret",
+        hint: "mean test regret in units of the objective",
+        text: |method| spread(&method.regret, short),
+        key: |method| method.regret.mean,
+    },
+    Column {
+        title: "relative regret, %",
+        hint: "mean over test rows of regret over the best objective",
+        text: |method| spread(&percent(&method.relative_regret), short),
+        key: |method| method.relative_regret.mean,
+    },
+    Column {
+        title: "seconds",
+        hint: "training time on this machine, finding labels and testing not included",
+        text: |method| spread(&method.seconds, short),
+        key: |method| method.seconds.mean,
+    },
+    Column {
+        title: "solves",
+        hint: "exact, relaxed and heuristic solves and projections during training, mean over seeds",
+        text: |method| solves(method).map(count),
+        key: solves,
+    },
+    Column {
+        title: "seeds",
+        hint: "how many seeds the numbers are the mean of",
+        text: |method| Some(method.ratio.count.to_string()),
+        key: |method| Some(method.ratio.count as f64),
+    },
+];
+
+/// The columns a problem has something to say in.
+pub(crate) fn columns(problem: &ProblemResults) -> impl Iterator<Item = &'static Column> + use<'_> {
+    COLUMNS.iter().filter(|column| problem.methods.iter().any(|method| (column.text)(method).is_some()))
+}
+
+/// `0.65 ± 0.09`.
+pub(crate) fn spread(spread: &Spread, write: fn(f64) -> String) -> Option<String> {
+    let mean = write(spread.mean?);
+    // The deviation with the digits of the mean: more would say nothing.
+    let digits = mean.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let sd = spread.sd.map(|sd| if mean.contains('e') || sd >= 100.0 { write(sd) } else { format!("{sd:.digits$}") });
+    Some(sd.map_or_else(|| mean.clone(), |sd| format!("{mean} ± {sd}")))
+}
+
+fn percent(spread: &Spread) -> Spread {
+    Spread { mean: spread.mean.map(|mean| 100.0 * mean), sd: spread.sd.map(|sd| 100.0 * sd), count: spread.count }
+}
+
+fn published(method: &MethodResults) -> Option<String> {
+    let said = method.published?;
+    spread(&Spread { mean: Some(said.ratio), sd: said.sd, count: 0 }, ratio)
+}
+
+/// Our ratio minus the published one.
+pub(crate) fn gap(method: &MethodResults) -> Option<f64> {
+    Some(method.ratio.mean? - method.published?.ratio)
+}
+
+/// Solves proper: the first four kinds.
+fn solves(method: &MethodResults) -> Option<f64> {
+    method.regret.mean?;
+    Some(method.solves.iter().take(4).map(|(_, number)| number).sum())
+}
+
+/// Problem, methods and reason of all cells that lack numbers; cells of a problem with one reason share a line.
+pub(crate) fn notes(results: &Results) -> Vec<(&str, String, &str)> {
+    let mut out: Vec<(&str, Vec<&str>, &str)> = Vec::new();
+    for (problem, method, reason) in missing(results) {
+        match out.iter_mut().find(|(own, _, why)| (*own, *why) == (problem, reason)) {
+            Some((_, methods, _)) => methods.push(method),
+            None => out.push((problem, vec![method], reason)),
+        }
+    }
+    let all = results.problems.first().map_or(0, |problem| problem.methods.len());
+    let named =
+        |methods: Vec<&str>| if methods.len() == all && all > 1 { "all methods".into() } else { methods.join(", ") };
+    out.into_iter().map(|(problem, methods, reason)| (problem, named(methods), reason)).collect()
+}
+
+fn missing(results: &Results) -> Vec<(&str, &str, &str)> {
+    let all = results.problems.iter().flat_map(|problem| {
+        problem.methods.iter().filter_map(|method| {
+            let reason = method.note.as_deref().or(method.ratio.mean.is_none().then_some("no numbers"))?;
+            Some((problem.name.as_str(), method.label.as_str(), reason))
+        })
+    });
+    all.collect()
+}
+
+/// Who has the lowest ratio on a problem, in a sentence.
+pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String> {
+    let best = problem.methods.iter().find(|method| method.is_best)?;
+    let mean = best.ratio.mean?;
+    if best.label == reference {
+        return Some(format!("nothing beats {reference}"));
+    }
+    let sure =
+        best.difference.map(|at| format!(" (95 % interval {} to {})", ratio(at.lower + 1.0), ratio(at.upper + 1.0)));
+    let (label, mean, sure) = (&best.label, ratio(mean), sure.unwrap_or_default());
+    Some(format!("{label} has the lowest regret, {mean} times that of {reference}{sure}"))
+}
+
+/// Name and content of what is said about where the numbers come from.
+pub(crate) fn provenance(results: &Results) -> Vec<(&'static str, &str)> {
+    let from = &results.provenance;
+    let told =
+        [("version", &from.version), ("machine", &from.machine), ("command", &from.command), ("date", &from.date)];
+    told.into_iter().map(|(name, text)| (name, if text.is_empty() { "not recorded" } else { text.as_str() })).collect()
+}

@@ -1,0 +1,179 @@
+//! Words and numbers as people read them, and as HTML, SVG and Markdown may hold them.
+
+/// Text that is nothing but text in HTML and XML, in elements and in attributes.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // XML knows no other control characters, not even as references.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text that is nothing but text in a cell of a Markdown table.
+pub(crate) fn plain_markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A name that every file system takes.
+pub(crate) fn file_name(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    text.chars().map(plain).collect()
+}
+
+/// A number with about three digits that matter.
+pub(crate) fn short(value: f64) -> String {
+    let size = value.abs();
+    let text = match size {
+        s if !s.is_finite() => return "–".into(),
+        0.0 => return "0".into(),
+        s if !(1e-4..1e7).contains(&s) => return format!("{value:.2e}").replace('-', "−"),
+        s if s >= 100.0 => grouped(value.round()),
+        s => format!("{value:.*}", (2 - s.log10().floor() as i32).max(0) as usize),
+    };
+    signed(&text)
+}
+
+/// The same without zeros at its end.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = short((value * 1e9).round() / 1e9);
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
+}
+
+/// A whole number with its thousands apart.
+fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |rest| ("-", rest));
+    let mut out = sign.to_string();
+    for (place, c) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A number of things, averaged over seeds.
+pub(crate) fn count(value: f64) -> String {
+    if value.fract() == 0.0 || value >= 100.0 { grouped(value.round()) } else { format!("{value:.1}") }
+}
+
+/// Two digits behind the point, as ratios are published.
+pub(crate) fn ratio(value: f64) -> String {
+    if value.abs() >= 100.0 { short(value) } else { signed(&format!("{value:.2}")) }
+}
+
+/// A difference, always with its sign.
+pub(crate) fn change(value: f64) -> String {
+    let text = ratio(value);
+    if text.starts_with('−') || text == "0.00" { text } else { format!("+{text}") }
+}
+
+/// A true minus sign instead of a hyphen, and none before a zero.
+fn signed(text: &str) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_string(),
+        Some(rest) => format!("−{rest}"),
+        None => text.to_string(),
+    }
+}
+
+/// `1 seed`, `3 seeds`.
+pub(crate) fn some(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(number as f64)) }
+}
+
+/// A label no longer than a figure has room for.
+pub(crate) fn clipped(label: &str) -> String {
+    const MOST: usize = 28;
+    if label.chars().count() <= MOST { label.into() } else { label.chars().take(MOST - 1).chain(['…']).collect() }
+}
+
+/// Estimated width of a text in ems of a sans-serif font; a little too much rather than too little.
+pub(crate) fn width(text: &str) -> f64 {
+    let one = |c: char| match c {
+        'i' | 'j' | 'l' | '|' | '\'' | '.' | ',' | ':' | ';' | '!' => 0.31,
+        ' ' | 't' | 'f' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' | '·' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '–' | '—' => 0.93,
+        '+' | '−' | '±' | '=' | '<' | '>' => 0.72,
+        c if c.is_ascii_uppercase() => 0.69,
+        c if c.is_ascii() => 0.6,
+        _ => 0.75,
+    };
+    text.chars().map(one).sum()
+}
+
+/// Lines no wider than so many ems, broken at spaces.
+pub(crate) fn lines(text: &str, ems: f64) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match out.last_mut() {
+            Some(line) if width(line) + width(word) + 0.38 <= ems => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => out.push(word.to_string()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{change, count, escaped, file_name, lines, plain_markdown, ratio, short, some};
+
+    #[test]
+    fn numbers_keep_the_digits_that_matter() {
+        assert_eq!(short(0.012_345), "0.0123");
+        assert_eq!(short(-12.345), "−12.3");
+        assert_eq!(short(1_234_567.8), "1,234,568");
+        assert_eq!(short(3e-9), "3.00e−9");
+        assert_eq!((ratio(0.654), change(0.05), change(-0.05)), ("0.65".into(), "+0.05".into(), "−0.05".into()));
+        assert_eq!(change(-0.001), "0.00");
+        assert_eq!((count(2000.0), count(2.5)), ("2,000".into(), "2.5".into()));
+        assert_eq!((some(1, "seed"), some(3, "seed")), ("1 seed".into(), "3 seeds".into()));
+    }
+
+    #[test]
+    fn nothing_that_means_something_to_a_browser_is_left() {
+        let hostile = "</script><img src=\"x\" onerror='alert(1)'>&\u{0}";
+        let text = escaped(hostile);
+        assert!(!text.contains(['<', '>', '"', '\'', '\u{0}']), "{text}");
+        assert!(!plain_markdown("a|b<c>\nd").contains(['<', '>', '\n']));
+        assert_eq!(plain_markdown("a|b_c"), "a\\|b\\_c");
+        assert_eq!(file_name("../SPO+ lr=0.1"), "___SPO__lr_0_1");
+    }
+
+    #[test]
+    fn lines_break_at_spaces_only() {
+        assert_eq!(lines("one two three", 5.0), ["one two", "three"]);
+        assert_eq!(lines("immeasurable", 2.0), ["immeasurable"]);
+    }
+}
