@@ -36,7 +36,7 @@ pub fn run(options: &ReproduceOptions, session: &Session) -> Result<Report> {
         };
         let results = keep(&runner, results)?;
         report.text.push_str(&tables::text(&results));
-        report.line(format!("results in {}\n", runner.folder.display()));
+        report.line(format!("report in {}\n", runner.folder.join("report.html").display()));
         found.push(json!({ "out": runner.folder, "missing": results.missing(), "results": results }));
         if report.failure.is_some() {
             break;
@@ -120,7 +120,25 @@ fn keep(runner: &Runner, mut results: Results) -> Result<Results> {
     write_text(&folder.join("results.json"), &json, true)?;
     write_text(&folder.join("cells.csv"), &tables::cells_csv(&results), true)?;
     write_text(&folder.join("summary.csv"), &tables::summary_csv(&results), true)?;
+    write_text(&folder.join("report.html"), &regretless_report::page(&results), true)?;
+    write_text(&folder.join("tables.md"), &regretless_report::markdown(&results), true)?;
+    draw(&folder.join("figures"), &results)?;
     Ok(results)
+}
+
+/// Writes every figure as SVG, and as PNG where the program was built with it.
+fn draw(folder: &Path, results: &Results) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    for figure in regretless_report::figures(results) {
+        write_text(&folder.join(format!("{}.svg", figure.name)), &figure.svg, true)?;
+        #[cfg(feature = "png")]
+        {
+            let file = folder.join(format!("{}.png", figure.name));
+            let picture = regretless_report::png(&figure.svg, 1600).map_err(|e| Error::setting(e.to_string()))?;
+            regretless::data::output::write_atomically(&file, true, |out| out.write_all(&picture))?;
+        }
+    }
+    Ok(())
 }
 
 /// Today's date, UTC.
