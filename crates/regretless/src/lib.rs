@@ -26,6 +26,7 @@ pub mod decision;
 pub mod error;
 pub mod evaluate;
 pub mod label;
+mod lanes;
 pub mod loss;
 pub mod oracle;
 pub mod parallel;

@@ -3,7 +3,7 @@
 //! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
 //! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
 
-use super::product::{View, multiply};
+use super::product::{Out, View, multiply};
 use super::{Predictor, Tape, narrow};
 use crate::random::{Purpose, Stream};
 
@@ -94,7 +94,8 @@ impl Layer {
         }
         (0..rows).for_each(|_| output.extend_from_slice(biases));
         let weights = View::new(weights, self.outputs, self.inputs).transposed();
-        multiply(View::new(input, rows, self.inputs), weights, 1.0, output);
+        let out = Out { values: output, distance: self.outputs, add: true };
+        multiply(View::new(input, rows, self.inputs), weights, out);
     }
 
     /// Gradient of this layer's parameters, given the gradient of its outputs.
@@ -105,7 +106,8 @@ impl Layer {
             return narrow::gradient(input, output_gradient, turned, (weights, biases));
         }
         let by_output = View::new(output_gradient, rows, self.outputs).transposed();
-        multiply(by_output, View::new(input, rows, self.inputs), 0.0, weights);
+        let out = Out { values: weights, distance: self.inputs, add: false };
+        multiply(by_output, View::new(input, rows, self.inputs), out);
         biases.fill(0.0);
         for row in output_gradient.chunks_exact(self.outputs) {
             biases.iter_mut().zip(row).for_each(|(bias, g)| *bias += g);
@@ -117,7 +119,8 @@ impl Layer {
         let rows = activated.len() / self.inputs;
         let (weights, _) = self.split(parameters);
         to.resize(activated.len(), 0.0);
-        multiply(View::new(from, rows, self.outputs), View::new(weights, self.outputs, self.inputs), 0.0, to);
+        let weights = View::new(weights, self.outputs, self.inputs);
+        multiply(View::new(from, rows, self.outputs), weights, Out { values: to, distance: self.inputs, add: false });
         for (g, a) in to.iter_mut().zip(activated) {
             *g *= if *a > 0.0 { 1.0 } else { LEAK };
         }

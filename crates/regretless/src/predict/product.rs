@@ -1,34 +1,156 @@
-//! The one matrix product, over `matrixmultiply`'s kernel.
-#![allow(unsafe_code, reason = "the kernel takes pointers; lengths are checked here, once, for every caller")]
+//! The one matrix product.
+//!
+//! Four rows by sixteen columns of the result stay in registers while the inner dimension passes by, so that a
+//! number from memory is used four or sixteen times. Where the right-hand factor has no sixteen neighbours in a row,
+//! as with weights that lie one row per output, sixteen of its rows are turned into columns first. Every entry is a
+//! sum in the order of the inner dimension, whatever the sizes and the number of threads. Processors without AVX2
+//! and FMA use the kernels of `matrixmultiply` instead.
 
-/// A row-major matrix, or its transpose, as a product sees it.
+#![allow(unsafe_code, reason = "the innermost loop works on pointers; lengths are checked once, for every caller")]
+#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
+
+use std::cell::RefCell;
+
+use crate::lanes::{Instructions, LANES, Lane, Lanes, compiled};
+
+/// Rows of the result handled together.
+const ROWS: usize = 4;
+
+/// A matrix, part of one, or its transpose, as a product sees it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     values: &'a [f32],
     rows: usize,
     cols: usize,
-    strides: [isize; 2],
+    strides: [usize; 2],
 }
 
 impl<'a> View<'a> {
     /// A row-major matrix.
-    pub(super) fn new(values: &'a [f32], rows: usize, cols: usize) -> Self {
+    pub(crate) fn new(values: &'a [f32], rows: usize, cols: usize) -> Self {
         assert_eq!(values.len(), rows * cols, "a view must cover its values");
-        Self { values, rows, cols, strides: [cols as isize, 1] }
+        Self::part(values, [rows, cols], cols)
+    }
+
+    /// A row-major matrix whose rows begin at this distance from each other.
+    pub(crate) fn part(values: &'a [f32], [rows, cols]: [usize; 2], distance: usize) -> Self {
+        assert!(rows == 0 || values.len() >= (rows - 1) * distance + cols, "a view must lie within its values");
+        Self { values, rows, cols, strides: [distance, 1] }
     }
 
     /// The same numbers with rows and columns exchanged.
-    pub(super) fn transposed(self) -> Self {
+    pub(crate) fn transposed(self) -> Self {
         Self { rows: self.cols, cols: self.rows, strides: [self.strides[1], self.strides[0]], ..self }
     }
 }
 
-/// `out = keep · out + a · b`, `out` being row-major.
-pub(super) fn multiply(a: View<'_>, b: View<'_>, keep: f32, out: &mut [f32]) {
+/// Where a product goes: rows that begin at some distance from each other.
+pub(crate) struct Out<'a> {
+    pub(crate) values: &'a mut [f32],
+    pub(crate) distance: usize,
+    /// Whether it is added to what is there.
+    pub(crate) add: bool,
+}
+
+thread_local! {
+    /// Columns made of rows.
+    static TURNED: RefCell<Vec<Lane>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Writes or adds a · b.
+pub(crate) fn multiply(a: View<'_>, b: View<'_>, mut out: Out<'_>) {
     assert_eq!(a.cols, b.rows, "inner dimensions must agree");
-    assert_eq!(out.len(), a.rows * b.cols, "the result must fit");
-    // SAFETY: the constructors and the assertions above make every index the kernel touches lie
-    // within its slice; `out` is borrowed mutably, so it overlaps neither input.
+    let last = a.rows.saturating_sub(1) * out.distance;
+    assert!(a.rows == 0 || out.values.len() >= last + b.cols, "the result must fit");
+    assert!(b.strides.contains(&1), "one dimension of the right-hand factor must be contiguous");
+    match Instructions::here() {
+        Some(here) => TURNED.with_borrow_mut(|turned| by_lanes(here, &a, &b, &mut out, turned)),
+        None => without_lanes(a, b, out),
+    }
+}
+
+compiled! {
+    by_lanes = by_lanes_body [] (a: &View<'_>, b: &View<'_>, out: &mut Out<'_>, turned: &mut Vec<Lane>)
+}
+
+#[inline(always)]
+fn by_lanes_body(here: Instructions, a: &View<'_>, b: &View<'_>, out: &mut Out<'_>, turned: &mut Vec<Lane>) {
+    for first in (0..b.cols).step_by(LANES) {
+        let cols = (b.cols - first).min(LANES);
+        let lines = if b.strides[1] == 1 && cols == LANES {
+            (b.values[first.min(b.values.len())..].as_ptr(), b.strides[0])
+        } else {
+            turn(here, b, (first, cols), turned);
+            (turned.as_ptr().cast(), LANES)
+        };
+        let whole = a.rows / ROWS * ROWS;
+        for row in (0..whole).step_by(ROWS) {
+            // SAFETY: `multiply` has checked that all rows and columns lie within their slices; the lines are those of
+            // `b` from `first` on, or as many lanes.
+            unsafe { panel::<ROWS>(here, (a, row), lines, out, (first, cols)) };
+        }
+        for row in whole..a.rows {
+            // SAFETY: as above.
+            unsafe { panel::<1>(here, (a, row), lines, out, (first, cols)) };
+        }
+    }
+}
+
+/// Sixteen columns of a matrix, or fewer at its end, as lanes.
+#[inline(always)]
+fn turn(here: Instructions, b: &View<'_>, (first, cols): (usize, usize), out: &mut Vec<Lane>) {
+    out.resize(b.rows, Lane::ZERO);
+    if b.strides[1] == 1 {
+        for k in 0..b.rows {
+            here.read_part(&b.values[k * b.strides[0] + first..][..cols]).store(&mut out[k]);
+        }
+    } else {
+        here.columns(&b.values[first * b.strides[1]..], (cols, b.strides[1]), out);
+    }
+}
+
+/// A few rows and up to sixteen columns of the result.
+///
+/// # Safety
+/// Rows and columns must lie within the matrices, and `lines` must hold sixteen numbers for each inner index.
+#[inline(always)]
+unsafe fn panel<const R: usize>(
+    here: Instructions,
+    (a, row): (&View<'_>, usize),
+    (lines, distance): (*const f32, usize),
+    out: &mut Out<'_>,
+    (first, cols): (usize, usize),
+) {
+    let mut sums = [here.splat(0.0); R];
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut line = lines;
+        let mut number = a.values.as_ptr().wrapping_add(row * a.strides[0]);
+        for _ in 0..a.cols {
+            let columns = here.read(&*line.cast());
+            for i in 0..R {
+                sums[i] = columns.fused(here.splat(*number.add(i * a.strides[0])), sums[i]);
+            }
+            line = line.wrapping_add(distance);
+            number = number.wrapping_add(a.strides[1]);
+        }
+    }
+    for i in 0..R {
+        put(here, sums[i], &mut out.values[(row + i) * out.distance + first..][..cols], out.add);
+    }
+}
+
+#[inline(always)]
+fn put(here: Instructions, sum: Lanes, out: &mut [f32], add: bool) {
+    match out.first_chunk_mut::<LANES>() {
+        Some(full) => (if add { here.read(full).plus(sum) } else { sum }).write(full),
+        None => (if add { here.read_part(out).plus(sum) } else { sum }).store_part(out),
+    }
+}
+
+fn without_lanes(a: View<'_>, b: View<'_>, out: Out<'_>) {
+    // SAFETY: `multiply` has checked that every index the kernel touches lies within its slice; `out` is borrowed
+    // mutably, so it overlaps neither input.
     unsafe {
         matrixmultiply::sgemm(
             a.rows,
@@ -36,14 +158,14 @@ pub(super) fn multiply(a: View<'_>, b: View<'_>, keep: f32, out: &mut [f32]) {
             b.cols,
             1.0,
             a.values.as_ptr(),
-            a.strides[0],
-            a.strides[1],
+            a.strides[0] as isize,
+            a.strides[1] as isize,
             b.values.as_ptr(),
-            b.strides[0],
-            b.strides[1],
-            keep,
-            out.as_mut_ptr(),
-            b.cols as isize,
+            b.strides[0] as isize,
+            b.strides[1] as isize,
+            if out.add { 1.0 } else { 0.0 },
+            out.values.as_mut_ptr(),
+            out.distance as isize,
             1,
         );
     }
@@ -51,16 +173,44 @@ pub(super) fn multiply(a: View<'_>, b: View<'_>, keep: f32, out: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{View, multiply};
+    use super::{Out, View, multiply, without_lanes};
+
+    fn numbers(count: usize, salt: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 37 + salt * 11) % 101) as f32 / 50.0 - 1.0).collect()
+    }
+
+    /// Every entry by its definition, in double precision.
+    fn expected(a: View<'_>, b: View<'_>) -> Vec<f64> {
+        let at = |v: &View<'_>, i: usize, j: usize| f64::from(v.values[i * v.strides[0] + j * v.strides[1]]);
+        let entry = |i: usize, j: usize| (0..a.cols).map(|k| at(&a, i, k) * at(&b, k, j)).sum();
+        (0..a.rows).flat_map(|i| (0..b.cols).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
+    }
+
+    fn check(a: View<'_>, b: View<'_>) {
+        let distance = b.cols + 3;
+        for add in [false, true] {
+            for by in [multiply, without_lanes] {
+                let mut values = vec![2.0; a.rows * distance];
+                by(a, b, Out { values: &mut values, distance, add });
+                for (i, expected) in expected(a, b).chunks(b.cols).enumerate() {
+                    for (found, expected) in values[i * distance..].iter().zip(expected) {
+                        let expected = expected + if add { 2.0 } else { 0.0 };
+                        assert!((f64::from(*found) - expected).abs() < 1e-5, "{found} {expected}");
+                    }
+                    assert_eq!(values[i * distance + b.cols..][..3], [2.0; 3], "beyond the end of a row");
+                }
+            }
+        }
+    }
 
     #[test]
     fn products_and_transposes_agree_with_sums() {
-        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let b = [1.0, 0.0, 2.0, 1.0, 0.0, 3.0];
-        let mut out = [1.0; 4];
-        multiply(View::new(&a, 2, 3), View::new(&b, 3, 2), 1.0, &mut out);
-        assert_eq!(out, [6.0, 12.0, 15.0, 24.0]);
-        multiply(View::new(&a, 3, 2).transposed(), View::new(&b, 3, 2), 0.0, &mut out);
-        assert_eq!(out, [7.0, 18.0, 10.0, 22.0]);
+        for [rows, inner, cols] in [[1, 1, 1], [2, 3, 2], [4, 16, 16], [5, 7, 33], [32, 5, 40], [9, 64, 1], [3, 40, 17]]
+        {
+            let (a, b) = (numbers(rows * inner, 1), numbers(inner * cols, 2));
+            check(View::new(&a, rows, inner), View::new(&b, inner, cols));
+            check(View::new(&a, inner, rows).transposed(), View::new(&b, inner, cols));
+            check(View::new(&a, rows, inner), View::new(&b, cols, inner).transposed());
+        }
     }
 }

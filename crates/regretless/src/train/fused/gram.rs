@@ -3,7 +3,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
 
-use super::lanes::{Doubles, Instructions, LANES, Lane, QUARTER};
+use crate::lanes::{Doubles, Instructions, LANES, QUARTER};
 
 /// Tiles gathered while their parameters are in the first cache.
 pub(super) const TILES: usize = 8;
@@ -39,38 +39,39 @@ impl Gram {
         (0..self.width).flat_map(move |a| (0..self.width).map(move |b| sum(a, b)))
     }
 
-    /// Takes over the parameters of a tile, one of [`TILES`].
+    /// Where the parameters of a tile, one of [`TILES`], belong.
     #[inline(always)]
-    pub(super) fn take(&mut self, here: Instructions, place: usize, weights: &[Lane]) {
-        for (weight, wide) in weights.iter().zip(&mut self.wide[place * self.side..]) {
-            here.read(&weight.0).widen(wide);
-        }
+    pub(super) fn room(&mut self, place: usize) -> &mut [Doubles] {
+        &mut self.wide[place * self.side..][..self.width]
     }
 
-    /// Adds the tiles taken over.
+    /// Adds so many tiles.
     #[inline(always)]
     pub(super) fn add(&mut self, here: Instructions, tiles: usize) {
         for a in (0..self.side).step_by(SIDE) {
-            for b in (a..self.side).step_by(SIDE) {
-                self.add_part(here, tiles, (a, b));
+            self.add_part::<true>(here, tiles, (a, a));
+            for b in (a + SIDE..self.side).step_by(SIDE) {
+                self.add_part::<false>(here, tiles, (a, b));
             }
         }
     }
 
-    /// Adds to nine entries.
+    /// Adds to nine entries, or to the upper six.
     #[inline(always)]
-    fn add_part(&mut self, here: Instructions, tiles: usize, (a, b): (usize, usize)) {
+    fn add_part<const UPPER: bool>(&mut self, here: Instructions, tiles: usize, (a, b): (usize, usize)) {
         let mut sums = [[here.zero_quarter(); SIDE]; SIDE];
         for tile in self.wide[..tiles * self.side].chunks_exact(self.side) {
             let (Some(left), Some(right)) = (tile[a..].first_chunk::<SIDE>(), tile[b..].first_chunk::<SIDE>()) else {
                 return;
             };
             for part in 0..LANES / QUARTER {
-                let left = [0, 1, 2].map(|i: usize| here.quarter(&left[i], part));
+                let left = [here.quarter(&left[0], part), here.quarter(&left[1], part), here.quarter(&left[2], part)];
                 for j in 0..SIDE {
                     let right = here.quarter(&right[j], part);
                     for i in 0..SIDE {
-                        sums[i][j] = left[i].fused(right, sums[i][j]);
+                        if !UPPER || i <= j {
+                            sums[i][j] = left[i].fused(right, sums[i][j]);
+                        }
                     }
                 }
             }

@@ -14,8 +14,8 @@
 #![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
 
 use super::gram::{self, Gram};
-use super::lanes::{Half, Instructions, Lane, Lanes};
 use super::slope::{Truth, slopes};
+use crate::lanes::{Doubles, Half, Instructions, Lane, Lanes, compiled};
 
 /// Rows handled together, so that a number from memory is used for several.
 pub(super) const ROWS: usize = 4;
@@ -61,7 +61,7 @@ pub(super) struct Batch<'a> {
     /// Times what makes a gradient of slopes.
     pub(super) back: &'a [[f32; ROWS]],
     pub(super) truths: &'a [[Truth<'a>; ROWS]],
-    /// Rows whose costs are asked for before they are needed, and how many tiles ahead.
+    /// Rows whose costs are asked for before they are needed, and how many tiles ahead (or behind, wrapping).
     pub(super) soon: &'a [[Truth<'a>; ROWS]],
     pub(super) distance: usize,
 }
@@ -92,8 +92,8 @@ pub(super) struct AdamStep {
 pub(super) struct Scratch {
     /// Parameters as they act on features.
     weights: Vec<Lane>,
-    /// Gradient of a tile, up to whole fours.
-    gradient: Vec<Lane>,
+    /// Gradients of a few tiles, each up to whole fours.
+    gradients: Vec<Lane>,
     /// Sums of the rows of a batch.
     pub(super) sums: Vec<[Sums; ROWS]>,
     pub(super) gram: Gram,
@@ -102,62 +102,44 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Room for so many parameters per cost and fours of rows.
     pub(super) fn new(width: usize, fours: usize) -> Self {
-        let gradient = vec![Lane::ZERO; width.next_multiple_of(ROWS)];
+        let gradients = vec![Lane::ZERO; gram::TILES * width.next_multiple_of(ROWS)];
         let sums = vec![[Sums::ZERO; ROWS]; fours];
-        Self { weights: vec![Lane::ZERO; width], gradient, sums, gram: Gram::new(width) }
+        Self { weights: vec![Lane::ZERO; width], gradients, sums, gram: Gram::new(width) }
     }
 }
 
-/// Defines a pass, compiled for AVX2 and FMA where the processor family has them.
-macro_rules! pass {
-    ($(#[$doc:meta])* $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),* $(,)?)) => {
-        $(#[$doc])*
-        pub(in $crate::train::fused) fn $name<$(const $const: $kind),*>(here: Instructions, $($arg: $type),*) {
-            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
-            fn compiled<$(const $const: $kind),*>(here: Instructions, $($arg: $type),*) {
-                $body::<$($const),*>(here, $($arg),*);
-            }
-            // SAFETY: `here` promises that the instructions exist.
-            #[allow(unused_unsafe, reason = "other processors need no promise")]
-            unsafe {
-                compiled::<$($const),*>(here, $($arg),*);
-            }
-        }
-    };
-}
-
-pass! {
+compiled! {
     /// Local gradients and sums of a block.
-    pass_a = pass_a_body [ABSOLUTE: bool, AIM: u8] (
+    pub(super) pass_a = pass_a_body [ABSOLUTE: bool, AIM: u8] (
         block: &mut Block<'_>, batch: &Batch<'_>, scratch: &mut Scratch,
     )
 }
 
-pass! {
+compiled! {
     /// The Adam step of a block, given the correction that normalisation asks for, and its part of the
     /// Gram matrix.
-    pass_b = pass_b_body [] (
+    pub(super) pass_b = pass_b_body [] (
         block: &mut Block<'_>, correction: &[[f32; ROWS]], step: &AdamStep, scratch: &mut Scratch,
     )
 }
 
-pass! {
+compiled! {
     /// Gradients, sums and the Adam step of a block that knows of no other.
-    step_alone = step_alone_body [ABSOLUTE: bool, AIM: u8] (
+    pub(super) step_alone = step_alone_body [ABSOLUTE: bool, AIM: u8] (
         block: &mut Block<'_>, batch: &Batch<'_>, step: &AdamStep, scratch: &mut Scratch,
     )
 }
 
-pass! {
+compiled! {
     /// The sums of a block only.
-    pass_loss = pass_loss_body [ABSOLUTE: bool, AIM: u8] (
+    pub(super) pass_loss = pass_loss_body [ABSOLUTE: bool, AIM: u8] (
         block: &mut Block<'_>, batch: &Batch<'_>, scratch: &mut Scratch,
     )
 }
 
-pass! {
+compiled! {
     /// Adds a block's part of the Gram matrix.
-    pass_gram = pass_gram_body [] (block: &mut Block<'_>, scratch: &mut Scratch)
+    pub(super) pass_gram = pass_gram_body [] (block: &mut Block<'_>, scratch: &mut Scratch)
 }
 
 /// Parameters as they act on features: scaled, the offset added to the bias.
@@ -243,12 +225,23 @@ fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
     }
 }
 
+/// Asks for the bits of the rows that come later, as far as the tiles ahead.
+#[inline(always)]
+fn ask_bits(here: Instructions, batch: &Batch<'_>, block: &Block<'_>) {
+    let place = block.first.wrapping_add(batch.distance) / 2;
+    for soon in batch.soon {
+        for truth in soon {
+            here.prefetch(truth.chosen.as_ptr(), place);
+        }
+    }
+}
+
 /// Asks for costs that come later.
 #[inline(always)]
 fn ask(here: Instructions, batch: &Batch<'_>, four: usize, tile: usize) {
     if let Some(soon) = batch.soon.get(four) {
         for truth in soon {
-            here.prefetch(truth.costs.as_ptr(), tile + batch.distance);
+            here.prefetch(truth.costs.as_ptr(), tile.wrapping_add(batch.distance));
         }
     }
 }
@@ -262,6 +255,7 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
 ) {
     let width = scratch.weights.len();
     assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
+    ask_bits(here, batch, block);
     for (t, (tile, map)) in block.tiles.chunks_exact_mut(2 * width).zip(block.maps).enumerate() {
         let (weights, gradient) = tile.split_at_mut(width);
         effective(here, weights, map, &mut scratch.weights);
@@ -281,14 +275,15 @@ fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
     let adam = Adam::new(here, step);
     let width = scratch.weights.len();
     assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
+    ask_bits(here, batch, block);
     let states = block.tiles.chunks_exact_mut(2 * width).zip(block.moments.chunks_exact_mut(2 * width));
     for (t, ((tile, moments), map)) in states.zip(block.maps).enumerate() {
         let weights = &mut tile[..width];
         effective(here, weights, map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
-        let gradient = &mut scratch.gradient[..width];
+        let gradient = &mut scratch.gradients[..width];
         tile_gradient::<ABSOLUTE, AIM, false>(here, (batch, block.first + t), about, gradient, &mut scratch.sums);
-        adam.tile(here, (weights, gradient), moments, &map.scale);
+        adam.tile(here, (weights, gradient), moments, map, &mut []);
     }
 }
 
@@ -321,23 +316,38 @@ fn pass_b_body(
     scratch: &mut Scratch,
 ) {
     let adam = Adam::new(here, step);
-    let width = scratch.weights.len();
-    let states = block.tiles.chunks_exact_mut(2 * width).zip(block.moments.chunks_exact_mut(2 * width));
-    for ((tile, moments), map) in states.zip(block.maps) {
-        let (weights, local) = tile.split_at_mut(width);
-        effective(here, weights, map, &mut scratch.weights);
-        let gradient = &mut scratch.gradient;
-        gradient[..width].copy_from_slice(local);
-        for (lines, numbers) in gradient.as_chunks_mut::<ROWS>().0.iter_mut().zip(correction.chunks_exact(width)) {
-            let line = |i: usize| here.read(&lines[i].0);
-            let sums = forward(here, &scratch.weights, numbers, [line(0), line(1), line(2), line(3)]);
-            for i in 0..ROWS {
-                sums[i].store(&mut lines[i]);
-            }
+    let (width, lanes) = (scratch.weights.len(), gram::TILES * 2 * scratch.weights.len());
+    let pad = width.next_multiple_of(ROWS);
+    let parts = block.tiles.chunks_mut(lanes).zip(block.moments.chunks_mut(lanes));
+    for ((tiles, moments), maps) in parts.zip(block.maps.chunks(gram::TILES)) {
+        // One loop after the other, so that the roots and quotients of many parameters overlap.
+        for ((tile, gradient), map) in
+            tiles.chunks_exact(2 * width).zip(scratch.gradients.chunks_exact_mut(pad)).zip(maps)
+        {
+            effective(here, &tile[..width], map, &mut scratch.weights);
+            correct(here, &scratch.weights, (&tile[width..], correction), gradient);
         }
-        adam.tile(here, (weights, gradient), moments, &map.scale);
+        let states = tiles.chunks_exact_mut(2 * width).zip(moments.chunks_exact_mut(2 * width));
+        for (place, ((tile, moments), map)) in states.zip(maps).enumerate() {
+            let gradient = &scratch.gradients[place * pad..];
+            adam.tile(here, (&mut tile[..width], gradient), moments, map, scratch.gram.room(place));
+        }
+        scratch.gram.add(here, maps.len());
     }
-    pass_gram_body(here, block, scratch);
+}
+
+/// Adds the correction of a tile to its local gradient.
+#[inline(always)]
+fn correct(here: Instructions, weights: &[Lane], (local, correction): (&[Lane], &[[f32; ROWS]]), out: &mut [Lane]) {
+    let width = weights.len();
+    for (i, lines) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+        let line = |j: usize| local.get(ROWS * i + j).map_or(here.splat(0.0), |line| here.read(&line.0));
+        let sums = [line(0), line(1), line(2), line(3)];
+        let sums = forward(here, weights, &correction[i * width..(i + 1) * width], sums);
+        for j in 0..ROWS {
+            sums[j].store(&mut lines[j]);
+        }
+    }
 }
 
 #[inline(always)]
@@ -346,7 +356,9 @@ fn pass_gram_body(here: Instructions, block: &mut Block<'_>, scratch: &mut Scrat
     for (tiles, maps) in block.tiles.chunks(gram::TILES * 2 * width).zip(block.maps.chunks(gram::TILES)) {
         for (place, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
             effective(here, &tile[..width], map, &mut scratch.weights);
-            scratch.gram.take(here, place, &scratch.weights);
+            for (weight, wide) in scratch.weights.iter().zip(scratch.gram.room(place)) {
+                here.read(&weight.0).widen(wide);
+            }
         }
         scratch.gram.add(here, maps.len());
     }
@@ -378,19 +390,20 @@ impl Adam {
         }
     }
 
-    /// Steps all parameters of a tile.
+    /// Steps all parameters of a tile; leaves them as they act on features where there is room.
     #[inline(always)]
     fn tile(
         &self,
         here: Instructions,
         (weights, gradient): (&mut [Lane], &[Lane]),
         moments: &mut [Lane],
-        scale: &Lane,
+        map: &Map,
+        room: &mut [Doubles],
     ) {
-        let scale = here.read(&scale.0);
+        let scale = here.read(&map.scale.0);
         let (means, squares) = moments.split_at_mut(weights.len());
         let states = weights.iter_mut().zip(means.iter_mut().zip(squares));
-        for ((weight, (mean, square)), gradient) in states.zip(gradient) {
+        for (q, ((weight, (mean, square)), gradient)) in states.zip(gradient).enumerate() {
             let gradient = here.read(&gradient.0).times(scale);
             let before = here.read(&mean.0);
             let first = gradient.minus(before).fused(self.fresh1, before);
@@ -398,7 +411,14 @@ impl Adam {
             first.store(mean);
             second.store(square);
             let change = first.times(self.rate).over(second.root().fused(self.unroot, self.epsilon));
-            here.read(&weight.0).fused(self.keep, change).store(weight);
+            let after = here.read(&weight.0).fused(self.keep, change);
+            after.store(weight);
+            if let Some(room) = room.get_mut(q) {
+                scale.times(after).widen(room);
+            }
+        }
+        if let (Some(room), Some(bias)) = (room.last_mut(), weights.last()) {
+            scale.fused(here.read(&bias.0), here.read(&map.offset.0)).widen(room);
         }
     }
 }

@@ -10,12 +10,13 @@
 use std::ops::Range;
 
 use self::kernel::{AdamStep, Map};
-use self::lanes::{Instructions, LANES, Lane};
+use self::rows::Facts;
 use self::slope::Aim;
 use self::table::Table;
 use super::engine::Engine;
 use super::{Objective, Optimizer, Ready};
 use crate::data::Shape;
+use crate::lanes::{Instructions, LANES, Lane};
 use crate::loss::{BaseError, Separable, Side};
 use crate::predict::{Network, Predictor};
 use crate::problem::Bounds;
@@ -23,7 +24,7 @@ use crate::problem::Bounds;
 mod barrier;
 mod gram;
 mod kernel;
-mod lanes;
+mod rows;
 mod run;
 mod share;
 mod slope;
@@ -67,23 +68,16 @@ fn decides_by_bits(ready: &Ready<'_>) -> bool {
 struct Setup<'a> {
     here: Instructions,
     ready: &'a Ready<'a>,
-    objective: Objective<'a>,
     /// Whether errors are absolute, and which of them count.
     kind: (bool, Aim),
     scale_invariant: bool,
-    /// Features and the bias.
-    width: usize,
-    /// Features of every row of the table, and a 1.
-    features: Vec<f32>,
-    /// Length of every row of costs; empty without normalisation.
-    norms: Vec<f64>,
+    facts: Facts,
     table: Table<'a>,
     maps: Vec<Map>,
     /// Weights of under-prediction; empty unless they aim.
     taus: Vec<Lane>,
     /// Ranges of whole tiles that are summed by themselves.
     groups: Vec<Range<usize>>,
-    factor: f64,
 }
 
 /// What changes from step to step.
@@ -117,22 +111,16 @@ impl<'a> Setup<'a> {
             Side::Sensitive(_) => Aim::Sensitive,
         };
         let table = Table::new(data, aim, separable.limits);
-        let width = ready.features.names().len() + 1;
-        let norms = if separable.scale_invariant { 0..data.len() } else { 0..0 };
         Self {
             here,
             ready,
-            objective,
             kind: (separable.error == BaseError::Absolute, aim),
             scale_invariant: separable.scale_invariant,
-            width,
-            features: (0..data.len()).flat_map(|row| ready.features.of(row).iter().copied().chain([1.0])).collect(),
-            norms: norms.map(|row| norm(costs.row(row))).collect(),
+            facts: Facts::new(ready, objective, (separable.error, separable.scale_invariant)),
             maps: maps(ready, costs.cols()),
             taus: taus(separable.side, costs.cols()),
             groups: share::groups(table.whole()),
             table,
-            factor: ready.rescaling(objective),
         }
     }
 
@@ -140,9 +128,9 @@ impl<'a> Setup<'a> {
         self.ready.task.data.data().costs().cols()
     }
 
-    /// Features of a row, and a 1.
-    fn features_of(&self, row: usize) -> &[f32] {
-        &self.features[row * self.width..][..self.width]
+    /// Parameters per cost.
+    fn width(&self) -> usize {
+        self.facts.width()
     }
 
     /// The numbers of the Adam step with this number.
@@ -165,9 +153,9 @@ impl<'a> Setup<'a> {
 
 impl<'a> Fused<'a> {
     fn new(setup: Setup<'a>, network: &Network) -> Self {
-        let lanes = setup.maps.len() * 2 * setup.width;
+        let lanes = setup.maps.len() * 2 * setup.width();
         let (mut tiles, moments) = (vec![Lane::ZERO; lanes], vec![Lane::ZERO; lanes]);
-        load(network, &mut tiles, setup.width);
+        load(network, &mut tiles, setup.width());
         let mut state = State { tiles, moments, gram: Vec::new(), steps: 0 };
         if setup.scale_invariant {
             state.gather(&setup);
@@ -195,10 +183,6 @@ fn store(network: &mut Network, tiles: &[Lane], (width, distance): (usize, usize
         let row = weights[j * (width - 1)..][..width - 1].iter_mut().chain([bias]);
         row.zip(tile).for_each(|(weight, lane)| *weight = lane.0[j % LANES]);
     }
-}
-
-fn norm(values: &[f32]) -> f64 {
-    values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt()
 }
 
 /// A value for every cost in tiles; zero beyond the last.

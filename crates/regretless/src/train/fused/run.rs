@@ -4,94 +4,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::barrier::Barrier;
 use super::kernel::{self, AdamStep, Block, ROWS, Scratch, Sums};
-use super::lanes::{LANES, Lane, QUARTER};
+use super::rows::{Correction, Numbers};
 use super::share::{Place, Share, Slots};
 use super::slope::{Aim, with_kind};
-use super::table::{Numbers, Plan};
+use super::table::Plan;
 use super::{Engine, Fused, Setup, State, store};
 use crate::error::{Error, Result};
+use crate::lanes::{LANES, Lane, QUARTER};
 use crate::parallel::Threads;
 use crate::predict::Network;
 use crate::train::engine::Passed;
 use crate::train::engine::Standing;
 use crate::train::optimizer::Moments;
 
-/// Shorter predictions have no direction.
-const SHORTEST: f64 = 1e-12;
 /// Numbers per step below which one thread is faster than several that wait for each other.
 const WORTH_SHARING: usize = 40_000;
 /// Rows judged at a time outside training.
 const ROWS_AT_A_TIME: usize = 32;
-/// Tiles of a block between two passes over all columns, and of a block that runs a whole epoch by itself.
-const COUPLED_TILES: usize = 32;
-const ALONE_TILES: usize = 16;
-/// How many tiles ahead costs are asked for when all columns are passed over.
-const TILES_AHEAD: usize = 12;
-
-/// What normalisation needs to know of a row at one step.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Length {
-    /// Length of the prediction, or of the truth where the prediction has none; 1 without normalisation.
-    pub(super) divisor: f64,
-    /// What brings the prediction to the length of the truth.
-    pub(super) stretch: f64,
-    /// Whether the way back removes the part along the prediction.
-    directed: bool,
-}
+/// Tiles of a block of pass A, whose costs are asked for while the block before is judged; of pass B, and of a
+/// block that runs a whole epoch by itself.
+const TILES_A: usize = 12;
+const TILES_B: usize = 16;
+const TILES_ALONE: usize = 16;
 
 impl Setup<'_> {
-    fn length(&self, row: usize, gram: &[f64]) -> Length {
-        if !self.scale_invariant {
-            return Length { divisor: 1.0, stretch: 1.0, directed: false };
-        }
-        let z = self.features_of(row);
-        let inner = |line: &[f64]| line.iter().zip(z).map(|(g, z)| g * f64::from(*z)).sum::<f64>();
-        let square: f64 = gram.chunks_exact(self.width).zip(z).map(|(line, z)| f64::from(*z) * inner(line)).sum();
-        let truth = self.norms[row].max(SHORTEST);
-        let length = square.max(0.0).sqrt();
-        let directed = length >= SHORTEST;
-        Length { divisor: if directed { length } else { truth }, stretch: truth / length.max(SHORTEST), directed }
-    }
-
-    /// The factor between a slope of a batch of `count` rows and the gradient.
-    pub(super) fn slope_factor(&self, row: usize, count: usize) -> f64 {
-        let unit = if self.scale_invariant && !self.kind.0 { self.norms[row].max(SHORTEST) } else { 1.0 };
-        let slope = if self.kind.0 { 1.0 } else { 2.0 };
-        slope * self.objective.weight(row) * self.factor / (count as f64 * self.num_costs() as f64 * unit)
-    }
-
-    /// The loss of a row, from the raw sum of its errors.
-    fn value(&self, row: usize, sum: f64) -> f64 {
-        let unit = if self.scale_invariant { self.norms[row].max(SHORTEST) } else { 1.0 };
-        let unit = if self.kind.0 { unit } else { unit * unit };
-        self.objective.weight(row) * sum / (self.num_costs() as f64 * unit)
-    }
-
-    /// The small matrix of the way back through the normalisation, for four parameters at a time; `totals`
-    /// are the slopes of each row times its errors, then times its costs.
-    fn correction(&self, (rows, lengths): (&[usize], &[Length]), totals: &[f64], out: &mut Vec<[f32; ROWS]>) {
-        let width = self.width;
-        let mut matrix = vec![0.0_f64; width * width];
-        let (errors, costs) = totals.split_at(totals.len() / 2);
-        for (((row, length), error), cost) in rows.iter().zip(lengths).zip(errors).zip(costs) {
-            if !length.directed {
-                continue;
-            }
-            let dot = (error - cost) / length.stretch;
-            let share = -self.slope_factor(*row, rows.len()) * dot / length.divisor.powi(3);
-            let z = self.features_of(*row);
-            for (line, a) in matrix.chunks_exact_mut(width).zip(z) {
-                let share = share * f64::from(*a);
-                line.iter_mut().zip(z).for_each(|(sum, b)| *sum += share * f64::from(*b));
-            }
-        }
-        let entry = |line: usize, i: usize| if i < width { matrix[line * width + i] as f32 } else { 0.0 };
-        out.clear();
-        for first in (0..width).step_by(ROWS) {
-            out.extend((0..width).map(|line| -> [f32; ROWS] { std::array::from_fn(|i| entry(line, first + i)) }));
-        }
-    }
-
     fn workers(&self, rows: usize) -> usize {
         let worth = rows * self.num_costs() >= WORTH_SHARING;
         if worth { self.ready.task.oracle.threads().count().min(self.groups.len()) } else { 1 }
@@ -105,15 +41,10 @@ impl Setup<'_> {
     fn numbers(&self, plan: &Plan<'_>, gram: &[f64]) -> Numbers {
         let (mut numbers, mut lengths) = (Numbers::default(), Vec::new());
         for step in 0..plan.steps() {
-            self.lengths(plan.rows(step), gram, &mut lengths);
-            numbers.push(self, plan.rows(step), &lengths);
+            self.facts.lengths(plan.rows(step), gram, &mut lengths);
+            numbers.push(&self.facts, plan.rows(step), &lengths);
         }
         numbers
-    }
-
-    fn lengths(&self, rows: &[usize], gram: &[f64], out: &mut Vec<Length>) {
-        out.clear();
-        out.extend(rows.iter().map(|row| self.length(*row, gram)));
     }
 }
 
@@ -126,7 +57,7 @@ struct Desk {
 
 impl Desk {
     fn new(setup: &Setup<'_>, fours: usize, totals: usize) -> Self {
-        Self { scratch: Scratch::new(setup.width, fours), totals: vec![[0.0; QUARTER]; totals] }
+        Self { scratch: Scratch::new(setup.width(), fours), totals: vec![[0.0; QUARTER]; totals] }
     }
 
     /// Adds the errors of so many rows of a block to their totals.
@@ -158,7 +89,7 @@ impl Desk {
         let (plan, numbers) = rows;
         for step in 0..plan.steps() {
             let truths = plan.truths(step, at.tail);
-            let mut batch = numbers.batch(step * ROWS_AT_A_TIME / ROWS, truths, setup.width);
+            let mut batch = numbers.batch(step * ROWS_AT_A_TIME / ROWS, truths, setup.width());
             batch.soon = plan.truths(step + 1, at.tail);
             self.scratch.sums.fill([Sums::ZERO; ROWS]);
             with_kind!(setup.kind, kernel::pass_loss, setup.here, block, &batch, &mut self.scratch);
@@ -170,7 +101,7 @@ impl Desk {
 impl State {
     /// Cuts the parameters into shares of whole groups and runs `work` on each, all at once.
     fn share_out(&mut self, setup: &Setup<'_>, workers: usize, work: impl Fn(usize, &mut Share<'_>) + Sync + Send) {
-        let (count, lanes) = (setup.groups.len(), 2 * setup.width);
+        let (count, lanes) = (setup.groups.len(), 2 * setup.width());
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
         let mut shares = Vec::with_capacity(workers);
         for worker in 0..workers {
@@ -188,11 +119,11 @@ impl State {
 
     /// Finds the Gram matrix of the present parameters.
     pub(super) fn gather(&mut self, setup: &Setup<'_>) {
-        let (groups, width) = (setup.groups.len(), setup.width);
+        let (groups, width) = (setup.groups.len(), setup.width());
         let slots = Slots::new(groups, width * width);
         self.share_out(setup, 1, |_, share| {
             let mut scratch = Scratch::new(width, 0);
-            share.blocks(setup, COUPLED_TILES, |place, block| {
+            share.blocks(setup, TILES_B, |place, block| {
                 kernel::pass_gram(setup.here, block, &mut scratch);
                 leave_gram(&mut scratch, &slots, place);
             });
@@ -213,7 +144,7 @@ impl State {
         let workers = setup.workers(plan.batch().max(judged.len()));
         self.share_out(setup, workers, |_, share| {
             let mut desk = Desk::new(setup, plan.fours().max(judged.fours()), all);
-            share.blocks(setup, ALONE_TILES, |place, block| {
+            share.blocks(setup, TILES_ALONE, |place, block| {
                 if stop.load(Ordering::Relaxed) || setup.interrupted() {
                     return stop.store(true, Ordering::Relaxed);
                 }
@@ -259,10 +190,10 @@ impl State {
 impl Fused<'_> {
     /// Names the first row whose loss is not a number, and the output to blame where there is one.
     fn not_finite(&self, epoch: usize, row: usize) -> Error {
-        let (z, width) = (self.setup.features_of(row), self.setup.width);
+        let (z, width) = (self.setup.facts.features(row), self.setup.width());
         let finite = |j: usize| {
             let tile = &self.state.tiles[j / LANES * 2 * width..][..width];
-            tile.iter().zip(z).map(|(lane, z)| lane.0[j % LANES] * z).sum::<f32>().is_finite()
+            tile.iter().zip(z).map(|(lane, z)| lane.0[j % LANES] * *z as f32).sum::<f32>().is_finite()
         };
         let output = (0..self.setup.num_costs()).find(|j| !finite(*j));
         let what = if output.is_some() { "prediction" } else { "loss" };
@@ -271,7 +202,7 @@ impl Fused<'_> {
 
     fn check(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
         let value = |(row, sum): (&usize, &f64)| {
-            let value = self.setup.value(*row, *sum);
+            let value = self.setup.facts.loss(*row, *sum);
             if value.is_finite() { Ok(value) } else { Err(self.not_finite(epoch, *row)) }
         };
         rows.iter().zip(sums).map(value).collect()
@@ -289,7 +220,7 @@ impl Desk {
     ) {
         let (plan, numbers, step) = rows;
         let truths = plan.truths(step, at.tail);
-        let mut batch = numbers.batch(plan.first_four(step), truths, setup.width);
+        let mut batch = numbers.batch(plan.first_four(step), truths, setup.width());
         let next = if step + 1 < plan.steps() { (step + 1, 0) } else { (0, block.maps.len()) };
         (batch.soon, batch.distance) = (plan.truths(next.0, at.tail), next.1);
         self.scratch.sums.fill([Sums::ZERO; ROWS]);
@@ -332,7 +263,7 @@ impl<'a> Meeting<'a> {
             stop: AtomicBool::new(false),
             before,
             rows: Slots::new(groups, 2 * plan.batch()),
-            grams: Slots::new(groups, setup.width * setup.width),
+            grams: Slots::new(groups, setup.width() * setup.width()),
             losses: Slots::new(1, plan.len()),
             verdicts: Slots::new(groups, judged.len()),
         }
@@ -344,20 +275,20 @@ impl<'a> Meeting<'a> {
         let (plan, batch) = (self.plan, self.plan.batch());
         let mut gram = self.before.0.clone();
         let mut desk = Desk::new(setup, plan.fours(), 2 * batch);
-        let (mut numbers, mut lengths, mut correction) = (Numbers::default(), Vec::new(), Vec::new());
+        let (mut numbers, mut lengths, mut correction) = (Numbers::default(), Vec::new(), Correction::default());
         let mut totals = vec![0.0; 2 * batch];
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
-            setup.lengths(rows, &gram, &mut lengths);
+            setup.facts.lengths(rows, &gram, &mut lengths);
             numbers.clear();
-            numbers.push(setup, rows, &lengths);
+            numbers.push(&setup.facts, rows, &lengths);
             self.pass_a(share, setup, (step, &numbers), &mut desk);
             self.barrier.wait();
             self.rows.total(&mut totals);
-            setup.correction((rows, &lengths), &totals, &mut correction);
+            setup.facts.correction((rows, &lengths), &totals, &mut correction);
             let adam = setup.adam(self.before.1 + 1 + step as i32);
-            share.blocks(setup, COUPLED_TILES, |place, block| {
-                kernel::pass_b(setup.here, block, &correction, &adam, &mut desk.scratch);
+            share.blocks(setup, TILES_B, |place, block| {
+                kernel::pass_b(setup.here, block, &correction.fours, &adam, &mut desk.scratch);
                 leave_gram(&mut desk.scratch, &self.grams, place);
             });
             if worker == 0 {
@@ -373,11 +304,14 @@ impl<'a> Meeting<'a> {
     }
 
     fn pass_a(&self, share: &mut Share<'_>, setup: &Setup<'_>, (step, numbers): (usize, &Numbers), desk: &mut Desk) {
-        let rows = self.plan.rows(step).len();
-        share.blocks(setup, COUPLED_TILES, |place, block| {
+        let (rows, first) = (self.plan.rows(step).len(), share.first(setup));
+        share.blocks(setup, TILES_A, |place, block| {
             let truths = self.plan.truths(step, place.tail);
-            let mut batch = numbers.batch(0, truths, setup.width);
-            (batch.soon, batch.distance) = (truths, TILES_AHEAD);
+            let mut batch = numbers.batch(0, truths, setup.width());
+            (batch.soon, batch.distance) = (truths, TILES_A);
+            if place.end {
+                (batch.soon, batch.distance) = (self.plan.truths(step + 1, false), first.wrapping_sub(block.first));
+            }
             desk.scratch.sums.fill([Sums::ZERO; ROWS]);
             with_kind!(setup.kind, kernel::pass_a, setup.here, block, &batch, &mut desk.scratch);
             desk.add_losses(0, rows);
@@ -398,7 +332,7 @@ impl<'a> Meeting<'a> {
     fn judge(&self, share: &mut Share<'_>, setup: &Setup<'_>, gram: &[f64]) {
         let numbers = setup.numbers(self.judged, gram);
         let mut desk = Desk::new(setup, self.judged.fours(), self.judged.len());
-        share.blocks(setup, COUPLED_TILES, |place, block| {
+        share.blocks(setup, TILES_A, |place, block| {
             desk.judge(setup, (place, block), (self.judged, &numbers), 0);
             if place.last {
                 desk.leave(&self.verdicts, place.group);
@@ -423,20 +357,20 @@ impl Engine for Fused<'_> {
     }
 
     fn network(&mut self) -> &Network {
-        let width = self.setup.width;
+        let width = self.setup.width();
         store(&mut self.network, &self.state.tiles, (width, 2 * width));
         &self.network
     }
 
     fn keep(&mut self) {
-        let width = self.setup.width;
+        let width = self.setup.width();
         let kept = self.kept.get_or_insert_with(|| vec![Lane::ZERO; self.state.tiles.len() / 2]);
         let tiles = self.state.tiles.chunks_exact(2 * width);
         kept.chunks_exact_mut(width).zip(tiles).for_each(|(kept, tile)| kept.copy_from_slice(&tile[..width]));
     }
 
     fn finish(mut self: Box<Self>) -> Network {
-        let width = self.setup.width;
+        let width = self.setup.width();
         match &self.kept {
             Some(kept) => store(&mut self.network, kept, (width, width)),
             None => store(&mut self.network, &self.state.tiles, (width, 2 * width)),

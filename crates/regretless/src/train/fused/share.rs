@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Setup;
 use super::kernel::Block;
-use super::lanes::Lane;
+use crate::lanes::Lane;
 
 /// Most parts of the columns that threads share out among themselves.
 const GROUPS: usize = 64;
@@ -29,6 +29,8 @@ pub(super) struct Share<'a> {
 /// Where a block stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
+    /// Whether it is the last of its worker that is whole.
+    pub(super) end: bool,
     /// Whether it is the tile that is not whole.
     pub(super) tail: bool,
     /// Whether it is the last of its group.
@@ -37,27 +39,34 @@ pub(super) struct Place {
 }
 
 impl Share<'_> {
+    /// Number of the first tile.
+    pub(super) fn first(&self, setup: &Setup<'_>) -> usize {
+        setup.groups[self.groups.start].start
+    }
+
     /// Calls `work` with each block of each group, of at most so many tiles.
     pub(super) fn blocks(&mut self, setup: &Setup<'_>, most: usize, mut work: impl FnMut(Place, &mut Block<'_>)) {
-        let begin = setup.groups[self.groups.start].start;
+        let begin = self.first(setup);
         for group in self.groups.clone() {
             let range = setup.groups[group].clone();
             let tail = group + 1 == setup.groups.len() && setup.maps.len() > range.end;
             for first in range.clone().step_by(most) {
                 let end = (first + most).min(range.end);
-                let place = Place { tail: false, last: end == range.end && !tail, group };
+                let done = end == range.end;
+                let place =
+                    Place { end: done && group + 1 == self.groups.end, tail: false, last: done && !tail, group };
                 work(place, &mut self.block(setup, first..end, begin));
             }
             if tail {
                 let mut block = self.block(setup, range.end..range.end + 1, begin);
                 block.first = 0;
-                work(Place { tail, last: true, group }, &mut block);
+                work(Place { end: false, tail, last: true, group }, &mut block);
             }
         }
     }
 
     fn block<'b>(&'b mut self, setup: &'b Setup<'_>, tiles: Range<usize>, begin: usize) -> Block<'b> {
-        let lanes = 2 * setup.width;
+        let lanes = 2 * setup.width();
         let own = (tiles.start - begin) * lanes..(tiles.end - begin) * lanes;
         Block {
             first: tiles.start,

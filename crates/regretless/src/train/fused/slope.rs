@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code, reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block")]
 
-use super::lanes::{Instructions, LANES, Lane, Lanes};
+use crate::lanes::{Instructions, LANES, Lane, Lanes};
 
 /// Which errors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

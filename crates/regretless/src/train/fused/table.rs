@@ -1,13 +1,10 @@
-//! What the kernel reads about rows: true costs as they lie in the table, decisions as bits, and the numbers
-//! by which features act on a batch.
+//! What is true of rows, as the kernel reads it: costs as they lie in the table, decisions as bits.
 
-use super::Setup;
-use super::kernel::{Batch, ROWS};
-use super::lanes::LANES;
-use super::run::Length;
+use super::kernel::ROWS;
 use super::slope::{Aim, Truth};
 use crate::data::Matrix;
 use crate::label::Labelled;
+use crate::lanes::LANES;
 
 /// True costs, best decisions and ends of ranges of all rows, in tiles. The last tile of a row, where it is
 /// not whole, is a copy filled up with zeros.
@@ -149,41 +146,5 @@ impl<'a> Plan<'a> {
         let first = self.first_four(step);
         let count = self.rows(step).len().div_ceil(ROWS);
         all.get(first..first + count).unwrap_or_default()
-    }
-}
-
-/// Numbers of rows for the kernel, four rows beside each other, one four after the other.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Numbers {
-    ahead: Vec<[f32; ROWS]>,
-    back: Vec<[f32; ROWS]>,
-}
-
-impl Numbers {
-    pub(super) fn clear(&mut self) {
-        self.ahead.clear();
-        self.back.clear();
-    }
-
-    /// Adds the rows of a step.
-    pub(super) fn push(&mut self, setup: &Setup<'_>, rows: &[usize], lengths: &[Length]) {
-        for (four, lengths) in rows.chunks(ROWS).zip(lengths.chunks(ROWS)) {
-            let (mut ahead, mut back) = ([0.0; ROWS], [0.0; ROWS]);
-            for (i, (row, length)) in four.iter().zip(lengths).enumerate() {
-                ahead[i] = -length.stretch as f32;
-                back[i] = -(setup.slope_factor(*row, rows.len()) / length.divisor) as f32;
-            }
-            for q in 0..setup.width {
-                let feature = |i: usize| four.get(i).map_or(0.0, |row| setup.features_of(*row)[q]);
-                self.ahead.push(std::array::from_fn(|i| ahead[i] * feature(i)));
-                self.back.push(std::array::from_fn(|i| back[i] * feature(i)));
-            }
-        }
-    }
-
-    /// The rows of a step whose numbers begin with this four.
-    pub(super) fn batch<'b>(&'b self, first: usize, truths: &'b [[Truth<'b>; ROWS]], width: usize) -> Batch<'b> {
-        let range = first * width..(first + truths.len()) * width;
-        Batch { ahead: &self.ahead[range.clone()], back: &self.back[range], truths, soon: &[], distance: 0 }
     }
 }

@@ -1,0 +1,162 @@
+//! Sixteen numbers as an array, for processors other than x86-64, and to compare with.
+
+use super::{Doubles, Half, LANES, Lane, QUARTER, SHIFTS};
+
+/// The promise that multiplying and adding in one is an instruction here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instructions(());
+
+/// Sixteen numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes([f32; LANES]);
+
+/// Four numbers in double precision.
+#[derive(Clone, Copy)]
+pub(crate) struct Quarter([f64; QUARTER]);
+
+impl Instructions {
+    /// The promise, where it can be given.
+    pub(crate) fn here() -> Option<Self> {
+        cfg!(any(target_arch = "aarch64", test)).then_some(Self(()))
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat(self, value: f32) -> Lanes {
+        Lanes([value; LANES])
+    }
+
+    #[inline(always)]
+    pub(crate) fn read(self, values: &[f32; LANES]) -> Lanes {
+        Lanes(*values)
+    }
+
+    /// Fewer than sixteen numbers, zeros beyond.
+    #[inline(always)]
+    pub(crate) fn read_part(self, values: &[f32]) -> Lanes {
+        Lanes(std::array::from_fn(|l| values.get(l).copied().unwrap_or(0.0)))
+    }
+
+    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane k; zeros where
+    /// there is no row.
+    #[inline(always)]
+    pub(crate) fn columns(self, values: &[f32], (rows, distance): (usize, usize), out: &mut [Lane]) {
+        for (k, lane) in out.iter_mut().enumerate() {
+            *lane = Lane(std::array::from_fn(|row| if row < rows { values[row * distance + k] } else { 0.0 }));
+        }
+    }
+
+    /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
+    #[inline(always)]
+    pub(crate) fn signs(self, word: &u32, half: usize) -> Lanes {
+        Lanes(SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn zero_quarter(self) -> Quarter {
+        Quarter([0.0; QUARTER])
+    }
+
+    /// Four of sixteen numbers.
+    #[inline(always)]
+    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> Quarter {
+        Quarter(std::array::from_fn(|l| doubles.0[QUARTER * index + l]))
+    }
+
+    /// Nothing, where there is no way to ask.
+    #[inline(always)]
+    pub(crate) fn prefetch<T>(self, _start: *const T, _places: usize) {}
+}
+
+/// Operations lane by lane.
+macro_rules! each {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
+        impl Lanes {
+            $(
+                $(#[$doc])*
+                #[inline(always)]
+                pub(crate) fn $name(self $(, $arg: Self)*) -> Self {
+                    Self(std::array::from_fn(|l| $of(self.0[l] $(, $arg.0[l])*)))
+                }
+            )*
+        }
+    };
+}
+
+fn mask(set: bool) -> f32 {
+    f32::from_bits(if set { u32::MAX } else { 0 })
+}
+
+fn bits(a: f32, b: f32, of: impl Fn(u32, u32) -> u32) -> f32 {
+    f32::from_bits(of(a.to_bits(), b.to_bits()))
+}
+
+each! {
+    /// self · factor + term, rounded once.
+    fused(factor, term) = |a: f32, b, c| a.mul_add(b, c);
+    plus(other) = |a: f32, b: f32| a + b;
+    minus(other) = |a: f32, b: f32| a - b;
+    times(other) = |a: f32, b: f32| a * b;
+    over(other) = |a: f32, b: f32| a / b;
+    root() = |a: f32| a.sqrt();
+    /// Zero where it is less; what is no number becomes zero.
+    above_zero() = |a: f32| if a > 0.0 { a } else { 0.0 };
+    and(other) = |a, b| bits(a, b, |a, b| a & b);
+    or(other) = |a, b| bits(a, b, |a, b| a | b);
+    xor(other) = |a, b| bits(a, b, |a, b| a ^ b);
+    /// All bits where positive, none elsewhere.
+    positive() = |a: f32| mask(a > 0.0);
+    /// All bits where not zero, none elsewhere.
+    nonzero() = |a: f32| mask(a < 0.0 || a > 0.0);
+    /// `other` where the sign of `guide` is minus.
+    or_where_minus(other, guide) = |a: f32, b: f32, s: f32| if s.is_sign_negative() { b } else { a };
+    /// Only the signs.
+    sign() = |a: f32| bits(a, -0.0, |a, b| a & b);
+}
+
+impl Lanes {
+    #[inline(always)]
+    pub(crate) fn store(self, lane: &mut Lane) {
+        lane.0 = self.0;
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(self, out: &mut [f32; LANES]) {
+        *out = self.0;
+    }
+
+    /// Stores as many numbers as there is room for.
+    #[inline(always)]
+    pub(crate) fn store_part(self, out: &mut [f32]) {
+        out.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
+    }
+
+    /// Adds products to sums, those of the upper half first.
+    #[inline(always)]
+    pub(crate) fn add_product_to(self, factor: Self, sums: &mut Half) {
+        for l in 0..LANES / 2 {
+            let upper = self.0[l + LANES / 2].mul_add(factor.0[l + LANES / 2], sums.0[l]);
+            sums.0[l] = self.0[l].mul_add(factor.0[l], upper);
+        }
+    }
+
+    /// Stores in double precision.
+    #[inline(always)]
+    pub(crate) fn widen(self, out: &mut Doubles) {
+        out.0 = self.0.map(f64::from);
+    }
+}
+
+impl Quarter {
+    #[inline(always)]
+    pub(crate) fn fused(self, factor: Self, term: Self) -> Self {
+        Self(std::array::from_fn(|l| self.0[l].mul_add(factor.0[l], term.0[l])))
+    }
+
+    /// Adds each number to its sum.
+    #[inline(always)]
+    pub(crate) fn add_to(self, sums: &mut [f64; QUARTER]) {
+        for l in 0..QUARTER {
+            sums[l] += self.0[l];
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Sixteen numbers as two AVX2 registers.
+
+#![allow(unsafe_code, reason = "instructions beyond the baseline are called where the processor was asked for them")]
+
+#[allow(clippy::wildcard_imports, reason = "three dozen instructions, each named by what it does")]
+use std::arch::x86_64::*;
+
+use super::{Doubles, Half, LANES, Lane, QUARTER, SHIFTS};
+
+/// The promise that this processor has AVX2 and FMA.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instructions(());
+
+/// Sixteen numbers in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes([__m256; 2]);
+
+/// Four numbers in double precision in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct Quarter(__m256d);
+
+/// All bits sixteen times, then none sixteen times.
+static MASKS: [i32; 2 * LANES] = {
+    let mut masks = [0; 2 * LANES];
+    let mut i = 0;
+    while i < LANES {
+        masks[i] = -1;
+        i += 1;
+    }
+    masks
+};
+
+/// Turns eight rows of eight numbers into columns, stored in eight lanes from a place on.
+///
+/// # Safety
+/// The numbers and the room must be there, and the processor must have AVX.
+#[inline(always)]
+unsafe fn turn(rows: *const f32, distance: usize, out: *mut Lane, place: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let row = |i: usize| _mm256_loadu_ps(rows.add(i * distance));
+        let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+        let (e, f, g, h) = (row(4), row(5), row(6), row(7));
+        let quad = |p, q, r, s| {
+            let (pq, pq_high) = (_mm256_unpacklo_ps(p, q), _mm256_unpackhi_ps(p, q));
+            let (rs, rs_high) = (_mm256_unpacklo_ps(r, s), _mm256_unpackhi_ps(r, s));
+            [
+                _mm256_shuffle_ps::<0b01_00_01_00>(pq, rs),
+                _mm256_shuffle_ps::<0b11_10_11_10>(pq, rs),
+                _mm256_shuffle_ps::<0b01_00_01_00>(pq_high, rs_high),
+                _mm256_shuffle_ps::<0b11_10_11_10>(pq_high, rs_high),
+            ]
+        };
+        let (upper, lower) = (quad(a, b, c, d), quad(e, f, g, h));
+        let mut i = 0;
+        while i < 4 {
+            let to = |k: usize| out.add(k).cast::<f32>().add(place);
+            _mm256_storeu_ps(to(i), _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]));
+            _mm256_storeu_ps(to(i + 4), _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]));
+            i += 1;
+        }
+    }
+}
+
+impl Instructions {
+    /// The promise, where it can be given.
+    pub(crate) fn here() -> Option<Self> {
+        let both = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        both.then_some(Self(()))
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat(self, value: f32) -> Lanes {
+        // SAFETY: `self` promises the instructions, here and in all functions below.
+        Lanes([unsafe { _mm256_set1_ps(value) }; 2])
+    }
+
+    #[inline(always)]
+    pub(crate) fn read(self, values: &[f32; LANES]) -> Lanes {
+        let start = values.as_ptr();
+        // SAFETY: sixteen numbers begin at `start`.
+        unsafe { Lanes([_mm256_loadu_ps(start), _mm256_loadu_ps(start.add(8))]) }
+    }
+
+    /// Fewer than sixteen numbers, zeros beyond.
+    #[inline(always)]
+    pub(crate) fn read_part(self, values: &[f32]) -> Lanes {
+        let (start, [low, high]) = (values.as_ptr(), self.mask(values.len()));
+        // SAFETY: lanes beyond the end are masked and not touched.
+        unsafe { Lanes([_mm256_maskload_ps(start, low), _mm256_maskload_ps(start.wrapping_add(8), high)]) }
+    }
+
+    /// All bits in this many lanes.
+    #[inline(always)]
+    fn mask(self, count: usize) -> [__m256i; 2] {
+        let start = &MASKS[LANES - count.min(LANES)..];
+        // SAFETY: at least sixteen numbers begin at `start`.
+        unsafe { [_mm256_loadu_si256(start.as_ptr().cast()), _mm256_loadu_si256(start.as_ptr().add(8).cast())] }
+    }
+
+    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane k; zeros where
+    /// there is no row.
+    #[inline(always)]
+    pub(crate) fn columns(self, values: &[f32], (rows, distance): (usize, usize), out: &mut [Lane]) {
+        assert!(
+            rows <= LANES && (rows == 0 || values.len() >= (rows - 1) * distance + out.len()),
+            "rows must be there"
+        );
+        let whole = if rows == LANES { out.len() / 8 * 8 } else { 0 };
+        for (k, lanes) in out[..whole].chunks_exact_mut(8).enumerate() {
+            for half in 0..2 {
+                // SAFETY: by the assertion, eight numbers begin there in each of eight rows, and eight lanes have room.
+                unsafe {
+                    turn(values.as_ptr().add(8 * half * distance + 8 * k), distance, lanes.as_mut_ptr(), 8 * half)
+                }
+            }
+        }
+        for k in whole..out.len() {
+            out[k] = Lane::ZERO;
+            for row in 0..rows {
+                out[k].0[row] = values[row * distance + k];
+            }
+        }
+    }
+
+    /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
+    #[inline(always)]
+    pub(crate) fn signs(self, word: &u32, half: usize) -> Lanes {
+        let shifts = &SHIFTS[half];
+        // SAFETY: sixteen numbers begin at `shifts`.
+        unsafe {
+            let word = _mm256_castps_si256(_mm256_broadcast_ss(&f32::from_bits(*word)));
+            let sign = _mm256_set1_ps(-0.0);
+            let half = |start: *const u32| {
+                let shifted = _mm256_sllv_epi32(word, _mm256_loadu_si256(start.cast()));
+                _mm256_and_ps(_mm256_castsi256_ps(shifted), sign)
+            };
+            Lanes([half(shifts.as_ptr()), half(shifts.as_ptr().add(8))])
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn zero_quarter(self) -> Quarter {
+        // SAFETY: as above.
+        Quarter(unsafe { _mm256_setzero_pd() })
+    }
+
+    /// Four of sixteen numbers.
+    #[inline(always)]
+    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> Quarter {
+        let four = &doubles.0[QUARTER * index..QUARTER * index + QUARTER];
+        // SAFETY: four numbers begin there.
+        Quarter(unsafe { _mm256_loadu_pd(four.as_ptr()) })
+    }
+
+    /// Asks for what lies some places after an address, before it is needed.
+    #[inline(always)]
+    pub(crate) fn prefetch<T>(self, start: *const T, places: usize) {
+        // SAFETY: a prefetch never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(places).cast()) }
+    }
+}
+
+/// Operations on both halves.
+macro_rules! both {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
+        impl Lanes {
+            $(
+                $(#[$doc])*
+                #[inline(always)]
+                pub(crate) fn $name(self $(, $arg: Self)*) -> Self {
+                    // SAFETY: a value of `Lanes` exists only where the instructions do.
+                    let half = |i: usize| unsafe { $of(self.0[i] $(, $arg.0[i])*) };
+                    Self([half(0), half(1)])
+                }
+            )*
+        }
+    };
+}
+
+both! {
+    /// self · factor + term, rounded once.
+    fused(factor, term) = |a, b, c| _mm256_fmadd_ps(a, b, c);
+    plus(other) = |a, b| _mm256_add_ps(a, b);
+    minus(other) = |a, b| _mm256_sub_ps(a, b);
+    times(other) = |a, b| _mm256_mul_ps(a, b);
+    over(other) = |a, b| _mm256_div_ps(a, b);
+    root() = |a| _mm256_sqrt_ps(a);
+    /// Zero where it is less; what is no number becomes zero.
+    above_zero() = |a| _mm256_max_ps(a, _mm256_setzero_ps());
+    and(other) = |a, b| _mm256_and_ps(a, b);
+    or(other) = |a, b| _mm256_or_ps(a, b);
+    xor(other) = |a, b| _mm256_xor_ps(a, b);
+    /// All bits where positive, none elsewhere.
+    positive() = |a| _mm256_cmp_ps::<_CMP_GT_OQ>(a, _mm256_setzero_ps());
+    /// All bits where not zero, none elsewhere.
+    nonzero() = |a| _mm256_cmp_ps::<_CMP_NEQ_OQ>(a, _mm256_setzero_ps());
+    /// `other` where the sign of `guide` is minus.
+    or_where_minus(other, guide) = |a, b, s| _mm256_blendv_ps(a, b, s);
+    /// Only the signs.
+    sign() = |a| _mm256_and_ps(a, _mm256_set1_ps(-0.0));
+}
+
+impl Lanes {
+    #[inline(always)]
+    pub(crate) fn store(self, lane: &mut Lane) {
+        self.write(&mut lane.0);
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(self, out: &mut [f32; LANES]) {
+        let start = out.as_mut_ptr();
+        // SAFETY: sixteen numbers begin at `start`.
+        unsafe {
+            _mm256_storeu_ps(start, self.0[0]);
+            _mm256_storeu_ps(start.add(8), self.0[1]);
+        }
+    }
+
+    /// Stores as many numbers as there is room for.
+    #[inline(always)]
+    pub(crate) fn store_part(self, out: &mut [f32]) {
+        let mut lane = Lane::ZERO;
+        self.store(&mut lane);
+        let count = out.len().min(LANES);
+        out[..count].copy_from_slice(&lane.0[..count]);
+    }
+
+    /// Adds products to sums, those of the upper half first.
+    #[inline(always)]
+    pub(crate) fn add_product_to(self, factor: Self, sums: &mut Half) {
+        let start = sums.0.as_mut_ptr();
+        // SAFETY: eight numbers begin at `start`.
+        unsafe {
+            let upper = _mm256_fmadd_ps(self.0[1], factor.0[1], _mm256_loadu_ps(start));
+            _mm256_storeu_ps(start, _mm256_fmadd_ps(self.0[0], factor.0[0], upper));
+        }
+    }
+
+    /// Stores in double precision.
+    #[inline(always)]
+    pub(crate) fn widen(self, out: &mut Doubles) {
+        let start = out.0.as_mut_ptr();
+        for i in 0..2 {
+            let half = self.0[i];
+            // SAFETY: sixteen numbers begin at `start`.
+            unsafe {
+                _mm256_storeu_pd(start.add(8 * i), _mm256_cvtps_pd(_mm256_castps256_ps128(half)));
+                _mm256_storeu_pd(start.add(8 * i + 4), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(half)));
+            }
+        }
+    }
+}
+
+impl Quarter {
+    #[inline(always)]
+    pub(crate) fn fused(self, factor: Self, term: Self) -> Self {
+        // SAFETY: a value of `Quarter` exists only where the instructions do.
+        Self(unsafe { _mm256_fmadd_pd(self.0, factor.0, term.0) })
+    }
+
+    /// Adds each number to its sum.
+    #[inline(always)]
+    pub(crate) fn add_to(self, sums: &mut [f64; QUARTER]) {
+        let start = sums.as_mut_ptr();
+        // SAFETY: four numbers begin at `start`.
+        unsafe { _mm256_storeu_pd(start, _mm256_add_pd(_mm256_loadu_pd(start), self.0)) };
+    }
+}
