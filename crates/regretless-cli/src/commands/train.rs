@@ -67,8 +67,13 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
         let judged = (!rows.is_empty()).then(|| judge(&trained.model, data, rows, (oracle, &session.progress)));
         judged.transpose()
     };
-    let found =
-        Found { validation: part(&split.validation)?, test: part(&split.test)?, recipe: &recipe, trained: &trained, decided_by: oracle.heuristic() };
+    let found = Found {
+        validation: part(&split.validation)?,
+        test: part(&split.test)?,
+        recipe: &recipe,
+        trained: &trained,
+        decided_by: oracle.heuristic(),
+    };
     write(&out, &found, &options, session)?;
     checkpoints.remove()?;
     Ok(found.report(&out, ground))

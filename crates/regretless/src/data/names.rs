@@ -78,9 +78,7 @@ impl From<Vec<String>> for Names {
 #[serde(untagged)]
 enum Written {
     Listed(Vec<String>),
-    Counted {
-        counted: usize,
-    },
+    Counted { counted: usize },
 }
 
 impl Serialize for Names {

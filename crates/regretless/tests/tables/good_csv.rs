@@ -3,7 +3,7 @@
 use std::fs;
 
 use regretless::data::csv::{self, DecisionForm};
-use regretless::data::{Dataset, Features, Layout, LongColumns, Matrix, Shape, TableSource, WideColumns, npy};
+use regretless::data::{Dataset, Features, Layout, LongColumns, Matrix, Names, Shape, TableSource, WideColumns, npy};
 use regretless::{Decision, Error};
 
 use super::common::reference_data;
@@ -124,7 +124,7 @@ fn features_are_taken_by_name_in_the_order_of_the_model() {
 #[test]
 fn predictions_and_decisions_are_written_under_their_names() {
     let folder = Folder::new();
-    let names = words(&["a", "b, c"]);
+    let names = Names::from(words(&["a", "b, c"]));
     let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
     let costs = Matrix::new(2, 2, vec![0.1, 2.0, -3.5, 1e-9]).unwrap();
     csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
@@ -140,7 +140,7 @@ fn predictions_and_decisions_are_written_under_their_names() {
     let too_wide = [Decision::choosing([2])];
     assert!(csv::write_decisions(&folder.path("n"), &names, &too_wide, DecisionForm::Sparse, false).is_err());
     assert!(npy::write_decisions(&folder.path("n"), 2, &too_wide, false).is_err());
-    assert!(csv::write_predictions(&folder.path("n"), &names[..1], &costs, false).is_err());
+    assert!(csv::write_predictions(&folder.path("n"), &Names::counted(1), &costs, false).is_err());
     assert!(!folder.path("n").exists());
 }
 

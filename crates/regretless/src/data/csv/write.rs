@@ -72,7 +72,9 @@ pub fn write_decisions(
         }
         DecisionForm::Sparse => {
             let entries = decisions.iter().enumerate().flat_map(|(instance, decision)| {
-                decision.iter().map(move |(j, value)| vec![instance.to_string(), names.get(j).into_owned(), shortest(value)])
+                decision
+                    .iter()
+                    .map(move |(j, value)| vec![instance.to_string(), names.get(j).into_owned(), shortest(value)])
             });
             write_rows(path, force, ["instance", "item", "value"].map(String::from).to_vec(), entries)
         }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use npyz::{WriteOptions, WriterBuilder};
 
+use crate::data::mapped::write_numbers;
 use crate::data::output::{check_free, write_atomically};
 use crate::data::{Dataset, Matrix, Shape};
-use crate::data::mapped::write_numbers;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
