@@ -32,6 +32,12 @@ pub struct Epochs {
 }
 
 impl Epochs {
+    /// Adds the times of a second run of the same.
+    pub fn add_times(&mut self, again: Self) {
+        self.wall.0.extend(again.wall.0);
+        self.cpu.0.extend(again.cpu.0);
+    }
+
     /// By which share losses of another differ at most, epoch by epoch.
     pub fn difference(&self, other: &Self) -> f64 {
         let pairs = self.losses.iter().zip(&other.losses);

@@ -43,6 +43,17 @@ impl Machine {
         }
     }
 
+    /// The higher of each limit.
+    #[must_use]
+    pub fn or_better(self, other: Self) -> Self {
+        Self {
+            threads: self.threads,
+            triad: self.triad.max(other.triad),
+            adam: self.adam.max(other.adam),
+            flops: self.flops.max(other.flops),
+        }
+    }
+
     /// The limits in words.
     pub fn words(&self) -> String {
         let Self { threads, triad, adam, flops } = self;

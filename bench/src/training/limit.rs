@@ -1,4 +1,4 @@
-//! The least time an epoch of the linear model could take on this machine: its roofline.
+//! The least time an epoch could take on this machine: its roofline.
 //!
 //! Arithmetic per number of the table: a multiply-add per parameter to predict and one to send back, and a few
 //! operations for the error; per parameter and step a dozen for Adam. Traffic per step and cost: the true costs of the
@@ -13,19 +13,48 @@ use crate::machine::Machine;
 /// What the last cache of a usual server holds per program.
 const CACHE: f64 = 32e6;
 
-/// Seconds per epoch; unknown for models that are not linear.
-pub fn seconds(case: &Case, machine: &Machine) -> Option<f64> {
-    if case.shared || !case.hidden.is_empty() {
-        return None;
-    }
+/// Seconds per epoch.
+pub fn seconds(case: &Case, machine: &Machine) -> f64 {
+    let demand = if case.shared || !case.hidden.is_empty() { layered(case) } else { linear(case) };
+    let memory = if demand.held > CACHE { demand.traffic / machine.adam.max(machine.triad) } else { 0.0 };
+    memory.max(demand.work / machine.flops)
+}
+
+/// What an epoch asks of the machine at least.
+struct Demand {
+    /// Floating-point operations.
+    work: f64,
+    /// Bytes between memory and processor, and bytes in use.
+    traffic: f64,
+    held: f64,
+}
+
+fn linear(case: &Case) -> Demand {
     let (rows, costs, parameters) = (case.instances as f64, case.costs as f64, case.features as f64 + 1.0);
     let steps = case.instances.div_ceil(BATCH) as f64;
     let normalised = case.loss.contains('S') && case.loss.contains('(');
-    let work = rows * costs * (4.0 * parameters + 4.0) + steps * costs * parameters * 12.0;
     let table = rows * costs * if normalised { 4.125 } else { 4.0 };
     let visits = if normalised { 9.0 * steps } else { 6.0 };
-    let traffic = table + visits * 4.0 * parameters * costs;
-    let held = table + 4.0 * 4.0 * parameters * costs;
-    let memory = if held > CACHE { traffic / machine.adam.max(machine.triad) } else { 0.0 };
-    Some(memory.max(work / machine.flops))
+    Demand {
+        work: rows * costs * (4.0 * parameters + 4.0) + steps * costs * parameters * 12.0,
+        traffic: table + visits * 4.0 * parameters * costs,
+        held: table + 4.0 * 4.0 * parameters * costs,
+    }
+}
+
+/// Every weight is used three times per row; the first layer's inputs are blamed for nothing, which saves a third there.
+/// A parameter is read twice and written once a step, like its two moments; features and costs are read once.
+fn layered(case: &Case) -> Demand {
+    let outputs = if case.shared { 1 } else { case.costs };
+    let sizes: Vec<usize> = [case.features].into_iter().chain(case.hidden.iter().copied()).chain([outputs]).collect();
+    let rows = (case.instances * if case.shared { case.costs } else { 1 }) as f64;
+    let (weights, first) = (weights(&sizes), weights(&sizes[..2]));
+    let steps = case.instances.div_ceil(BATCH) as f64;
+    let table = 4.0 * (rows * case.features as f64 + (case.instances * case.costs) as f64);
+    let work = rows * (6.0 * weights - 2.0 * first) + steps * 12.0 * weights;
+    Demand { work, traffic: table + steps * 28.0 * weights, held: table + 12.0 * weights }
+}
+
+fn weights(sizes: &[usize]) -> f64 {
+    sizes.windows(2).map(|pair| (pair[0] * pair[1]) as f64).sum()
 }

@@ -13,12 +13,12 @@ use crate::error::{Error, Result};
 
 mod file;
 mod model;
-mod narrow;
 mod network;
-mod product;
+pub(crate) mod product;
 mod scale;
 
 pub use model::{About, Model};
+pub(crate) use network::LEAK;
 pub use network::Network;
 pub use scale::{InputMap, OutputMap};
 
@@ -51,7 +51,7 @@ pub struct Tape {
     pub(crate) layers: Vec<Vec<f32>>,
     /// Gradients travelling back.
     pub(crate) back: [Vec<f32>; 2],
-    /// Weights, or their gradient, of a narrow layer in the order it works in.
+    /// The gradient of a layer with few inputs, one row per input.
     turned: Vec<f32>,
 }
 

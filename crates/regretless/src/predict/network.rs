@@ -3,12 +3,14 @@
 //! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
 //! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
 
-use super::product::{Out, View, multiply};
-use super::{Predictor, Tape, narrow};
+use super::product::{Out, View, multiply, weigh_rows};
+use super::{Predictor, Tape};
 use crate::random::{Purpose, Stream};
 
 /// Slope of the activation below zero.
-const LEAK: f32 = 0.01;
+pub(crate) const LEAK: f32 = 0.01;
+/// Fewer inputs do not fill the sixteen columns that a product handles at once.
+const FEW: usize = 16;
 
 /// A dense network; with no hidden layer it is the linear predictor.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,29 +87,40 @@ impl Layer {
         parameters[self.start..][..self.len()].split_at(self.outputs * self.inputs)
     }
 
-    fn forward(self, parameters: &[f32], input: &[f32], turned: &mut Vec<f32>, output: &mut Vec<f32>) {
+    fn forward(self, parameters: &[f32], input: &[f32], output: &mut Vec<f32>) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = self.split(parameters);
+        let (input, weights) = (View::new(input, rows, self.inputs), View::new(weights, self.outputs, self.inputs));
         output.clear();
-        if narrow::fits(self.inputs, self.outputs) {
-            return narrow::forward((weights, biases), input, turned, output);
+        if let [bias] = biases {
+            // The same numbers either way round; this way sixteen rows are handled at once.
+            output.resize(rows, *bias);
+            multiply(weights, input.transposed(), Out { values: output, distance: rows, add: true });
+        } else {
+            (0..rows).for_each(|_| output.extend_from_slice(biases));
+            multiply(input, weights.transposed(), Out { values: output, distance: self.outputs, add: true });
         }
-        (0..rows).for_each(|_| output.extend_from_slice(biases));
-        let weights = View::new(weights, self.outputs, self.inputs).transposed();
-        let out = Out { values: output, distance: self.outputs, add: true };
-        multiply(View::new(input, rows, self.inputs), weights, out);
     }
 
     /// Gradient of this layer's parameters, given the gradient of its outputs.
     fn parameter_gradient(self, input: &[f32], output_gradient: &[f32], turned: &mut Vec<f32>, gradient: &mut [f32]) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
-        if narrow::fits(self.inputs, self.outputs) {
-            return narrow::gradient(input, output_gradient, turned, (weights, biases));
+        let few = self.inputs < FEW;
+        if let ([bias], true) = (&mut *biases, few) {
+            return weigh_rows(input, output_gradient, weights, bias);
         }
-        let by_output = View::new(output_gradient, rows, self.outputs).transposed();
-        let out = Out { values: weights, distance: self.inputs, add: false };
-        multiply(by_output, View::new(input, rows, self.inputs), out);
+        let input = View::new(input, rows, self.inputs);
+        let blame = View::new(output_gradient, rows, self.outputs);
+        if few && self.outputs >= FEW {
+            turned.resize(weights.len(), 0.0);
+            multiply(input.transposed(), blame, Out { values: turned, distance: self.outputs, add: false });
+            for (place, own) in weights.chunks_exact_mut(self.inputs).enumerate() {
+                own.iter_mut().enumerate().for_each(|(input, weight)| *weight = turned[input * self.outputs + place]);
+            }
+        } else {
+            multiply(blame.transposed(), input, Out { values: weights, distance: self.inputs, add: false });
+        }
         biases.fill(0.0);
         for row in output_gradient.chunks_exact(self.outputs) {
             biases.iter_mut().zip(row).for_each(|(bias, g)| *bias += g);
@@ -143,7 +156,7 @@ impl Predictor for Network {
             let layer = self.layer(depth);
             let (before, after) = tape.layers.split_at_mut(depth);
             let input = before.last().map_or(rows, Vec::as_slice);
-            layer.forward(&self.parameters, input, &mut tape.turned, &mut after[0]);
+            layer.forward(&self.parameters, input, &mut after[0]);
             if depth < last {
                 after[0].iter_mut().for_each(|a| *a = if *a > 0.0 { *a } else { LEAK * *a });
             }
@@ -188,8 +201,8 @@ mod tests {
     #[test]
     fn gradients_agree_with_finite_differences() {
         let rows: Vec<f32> = (0..12).map(|i| (i as f32 * 0.7).sin()).collect();
-        // With nine outputs the last layer is narrow.
-        for (hidden, outputs) in [(vec![], 2), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 9), (vec![4, 6, 3], 9)] {
+        // One output, and many after few inputs, have ways of their own.
+        for (hidden, outputs) in [(vec![], 1), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 19), (vec![18, 3], 1)] {
             let mut network = Network::new(3, &hidden, outputs, 11);
             let mut tape = Tape::default();
             network.predict(&rows, &mut tape);

@@ -16,6 +16,9 @@ use crate::lanes::{Instructions, LANES, Lane, Lanes, compiled};
 /// Rows of the result handled together.
 const ROWS: usize = 4;
 
+/// Numbers that the nearest cache surely holds.
+const NEAR: usize = 2048;
+
 /// A matrix, part of one, or its transpose, as a product sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -77,7 +80,9 @@ compiled! {
 fn by_lanes_body(here: Instructions, a: &View<'_>, b: &View<'_>, out: &mut Out<'_>, turned: &mut Vec<Lane>) {
     for first in (0..b.cols).step_by(LANES) {
         let cols = (b.cols - first).min(LANES);
-        let lines = if b.strides[1] == 1 && cols == LANES {
+        // Many lines far from each other would drive each other out of the nearest cache.
+        let near = b.rows * b.strides[0] <= NEAR || a.rows <= ROWS;
+        let lines = if b.strides[1] == 1 && cols == LANES && near {
             (b.values[first.min(b.values.len())..].as_ptr(), b.strides[0])
         } else {
             turn(here, b, (first, cols), turned);
@@ -146,6 +151,60 @@ fn put(here: Instructions, sum: Lanes, out: &mut [f32], add: bool) {
         Some(full) => (if add { here.read(full).plus(sum) } else { sum }).write(full),
         None => (if add { here.read_part(out).plus(sum) } else { sum }).store_part(out),
     }
+}
+
+/// Writes the sum of all rows, each times its factor, and the sum of the factors.
+pub(crate) fn weigh_rows(rows: &[f32], factors: &[f32], sums: &mut [f32], total: &mut f32) {
+    assert_eq!(rows.len(), factors.len() * sums.len(), "every row needs a factor");
+    match Instructions::here() {
+        Some(here) => TURNED.with_borrow_mut(|turned| weigh_by_lanes(here, rows, factors, (sums, total), turned)),
+        None => {
+            sums.fill(0.0);
+            for (row, factor) in rows.chunks_exact(sums.len()).zip(factors) {
+                sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += factor * value);
+            }
+            *total = factors.iter().sum();
+        }
+    }
+}
+
+compiled! {
+    weigh_by_lanes = weigh_by_lanes_body [] (
+        rows: &[f32], factors: &[f32], out: (&mut [f32], &mut f32), turned: &mut Vec<Lane>,
+    )
+}
+
+/// Sixteen rows at a time, one of them in each lane.
+#[inline(always)]
+fn weigh_by_lanes_body(
+    here: Instructions,
+    rows: &[f32],
+    factors: &[f32],
+    (sums, total): (&mut [f32], &mut f32),
+    turned: &mut Vec<Lane>,
+) {
+    let width = sums.len();
+    turned.clear();
+    turned.resize(2 * width, Lane::ZERO);
+    let (turned, lanes) = turned.split_at_mut(width);
+    let mut all = here.splat(0.0);
+    for (rows, factors) in rows.chunks(LANES * width).zip(factors.chunks(LANES)) {
+        here.columns(rows, (factors.len(), width), turned);
+        let factors = match factors.first_chunk() {
+            Some(full) => here.read(full),
+            None => here.read_part(factors),
+        };
+        all = all.plus(factors);
+        for k in 0..width {
+            here.read(&turned[k].0).fused(factors, here.read(&lanes[k].0)).store(&mut lanes[k]);
+        }
+    }
+    for k in 0..width {
+        sums[k] = lanes[k].0.iter().sum();
+    }
+    let mut last = Lane::ZERO;
+    all.store(&mut last);
+    *total = last.0.iter().sum();
 }
 
 fn without_lanes(a: View<'_>, b: View<'_>, out: Out<'_>) {

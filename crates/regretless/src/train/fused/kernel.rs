@@ -13,9 +13,10 @@
 #![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
 #![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
 
+use super::adam::{Adam, AdamStep};
 use super::gram::{self, Gram};
 use super::slope::{Truth, slopes};
-use crate::lanes::{Doubles, Half, Instructions, Lane, Lanes, compiled};
+use crate::lanes::{Half, Instructions, Lane, Lanes, compiled};
 
 /// Rows handled together, so that a number from memory is used for several.
 pub(super) const ROWS: usize = 4;
@@ -73,18 +74,6 @@ impl Batch<'_> {
         let there = |four: &[Truth<'_>; ROWS]| four.iter().all(|truth| truth.covers::<AIM>(tiles));
         self.ahead.len() >= numbers && self.back.len() >= numbers && self.truths.iter().all(there)
     }
-}
-
-/// Numbers of one Adam step.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AdamStep {
-    pub(super) rate: f32,
-    /// One over the root of the second moment's correction.
-    pub(super) unroot: f32,
-    pub(super) beta1: f32,
-    pub(super) beta2: f32,
-    pub(super) epsilon: f32,
-    pub(super) keep: f32,
 }
 
 /// Room for one tile, the sums of a batch, and the Gram matrix.
@@ -361,64 +350,5 @@ fn pass_gram_body(here: Instructions, block: &mut Block<'_>, scratch: &mut Scrat
             }
         }
         scratch.gram.add(here, maps.len());
-    }
-}
-
-/// Numbers of one Adam step in all lanes.
-#[derive(Clone, Copy)]
-struct Adam {
-    rate: Lanes,
-    unroot: Lanes,
-    fresh1: Lanes,
-    beta2: Lanes,
-    fresh2: Lanes,
-    epsilon: Lanes,
-    keep: Lanes,
-}
-
-impl Adam {
-    #[inline(always)]
-    fn new(here: Instructions, step: &AdamStep) -> Self {
-        Self {
-            rate: here.splat(-step.rate),
-            unroot: here.splat(step.unroot),
-            fresh1: here.splat(1.0 - step.beta1),
-            beta2: here.splat(step.beta2),
-            fresh2: here.splat(1.0 - step.beta2),
-            epsilon: here.splat(step.epsilon),
-            keep: here.splat(step.keep),
-        }
-    }
-
-    /// Steps all parameters of a tile; leaves them as they act on features where there is room.
-    #[inline(always)]
-    fn tile(
-        &self,
-        here: Instructions,
-        (weights, gradient): (&mut [Lane], &[Lane]),
-        moments: &mut [Lane],
-        map: &Map,
-        room: &mut [Doubles],
-    ) {
-        let scale = here.read(&map.scale.0);
-        let (means, squares) = moments.split_at_mut(weights.len());
-        let states = weights.iter_mut().zip(means.iter_mut().zip(squares));
-        for (q, ((weight, (mean, square)), gradient)) in states.zip(gradient).enumerate() {
-            let gradient = here.read(&gradient.0).times(scale);
-            let before = here.read(&mean.0);
-            let first = gradient.minus(before).fused(self.fresh1, before);
-            let second = here.read(&square.0).fused(self.beta2, gradient.times(self.fresh2).times(gradient));
-            first.store(mean);
-            second.store(square);
-            let change = first.times(self.rate).over(second.root().fused(self.unroot, self.epsilon));
-            let after = here.read(&weight.0).fused(self.keep, change);
-            after.store(weight);
-            if let Some(room) = room.get_mut(q) {
-                scale.times(after).widen(room);
-            }
-        }
-        if let (Some(room), Some(bias)) = (room.last_mut(), weights.last()) {
-            scale.fused(here.read(&bias.0), here.read(&map.offset.0)).widen(room);
-        }
     }
 }

@@ -9,21 +9,26 @@
 
 use std::ops::Range;
 
-use self::kernel::{AdamStep, Map};
+use self::adam::AdamStep;
+use self::kernel::Map;
+use self::layers::Layered;
 use self::rows::Facts;
 use self::slope::Aim;
 use self::table::Table;
 use super::engine::Engine;
 use super::{Objective, Optimizer, Ready};
 use crate::data::Shape;
+use crate::error::Error;
 use crate::lanes::{Instructions, LANES, Lane};
 use crate::loss::{BaseError, Separable, Side};
 use crate::predict::{Network, Predictor};
 use crate::problem::Bounds;
 
+mod adam;
 mod barrier;
 mod gram;
 mod kernel;
+mod layers;
 mod rows;
 mod run;
 mod share;
@@ -42,14 +47,17 @@ pub(super) fn fused<'a>(
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
     let here = Instructions::here()?;
-    let fits = network.is_linear()
-        && network.num_features() <= MOST_FEATURES
-        && ready.features.shape() == Shape::Wide
-        && (!asks_bits(separable.side) || decides_by_bits(ready))
-        && settings.optimizer.ignores_scale()
-        && settings.fused;
+    let fits =
+        (!asks_bits(separable.side) || decides_by_bits(ready)) && settings.optimizer.ignores_scale() && settings.fused;
+    let linear =
+        network.is_linear() && network.num_features() <= MOST_FEATURES && ready.features.shape() == Shape::Wide;
+    let setup = || Setup::new(here, ready, objective, separable);
     fits.then(|| -> Box<dyn Engine + 'a> {
-        Box::new(Fused::new(Setup::new(here, ready, objective, separable), network))
+        if linear {
+            Box::new(Fused::new(setup().with_features(), network))
+        } else {
+            Box::new(Layered::new(setup(), network))
+        }
     })
 }
 
@@ -111,17 +119,22 @@ impl<'a> Setup<'a> {
             Side::Sensitive(_) => Aim::Sensitive,
         };
         let table = Table::new(data, aim, separable.limits);
+        let facts = Facts::new(ready, objective, (separable.error, separable.scale_invariant));
         Self {
             here,
             ready,
             kind: (separable.error == BaseError::Absolute, aim),
             scale_invariant: separable.scale_invariant,
-            facts: Facts::new(ready, objective, (separable.error, separable.scale_invariant)),
+            facts,
             maps: maps(ready, costs.cols()),
             taus: taus(separable.side, costs.cols()),
             groups: share::groups(table.whole()),
             table,
         }
+    }
+
+    fn with_features(self) -> Self {
+        Self { facts: self.facts.with_features(self.ready), ..self }
     }
 
     fn num_costs(&self) -> usize {
@@ -164,6 +177,12 @@ impl<'a> Fused<'a> {
     }
 }
 
+/// Names a row whose loss is not a number, and the output to blame where there is one.
+fn not_finite((epoch, instance): (usize, usize), output: Option<usize>) -> Error {
+    let what = if output.is_some() { "prediction" } else { "loss" };
+    Error::NonFinite { what, epoch, instance, output }
+}
+
 /// Takes a network's parameters over into tiles.
 fn load(network: &Network, tiles: &mut [Lane], width: usize) {
     let (weights, biases) = network.parameters().split_at(network.num_outputs() * (width - 1));
@@ -193,7 +212,9 @@ fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Lane {
 /// Offsets and scales in tiles; costs beyond the last are multiplied by zero.
 fn maps(ready: &Ready<'_>, costs: usize) -> Vec<Map> {
     let output = &ready.output;
-    let map = |t| Map { offset: lane(t, costs, |j| output.offset[j]), scale: lane(t, costs, |j| output.scale[j]) };
+    // A shared predictor has one output for all costs.
+    let of = |values: &[f64], t: usize| lane(t, costs, |j| values[j % values.len()]);
+    let map = |t| Map { offset: of(&output.offset, t), scale: of(&output.scale, t) };
     (0..costs.div_ceil(LANES)).map(map).collect()
 }
 

@@ -1,8 +1,12 @@
 //! The numbers by which rows act on parameters: features times what brings predictions to the length of the
 //! truth, on the way there, and times what makes a gradient of slopes, on the way back.
 
+#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
+#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+
 use super::kernel::{Batch, ROWS};
 use super::slope::Truth;
+use crate::lanes::{Instructions, QUARTER, compiled};
 use crate::loss::BaseError;
 use crate::train::{Objective, Ready};
 
@@ -11,9 +15,10 @@ const SHORTEST: f64 = 1e-12;
 
 /// What stays the same about every row of the table.
 pub(super) struct Facts {
-    /// Features per row, and the 1 of the bias.
+    /// Features per row, and the 1 of the bias; none unless asked for.
     width: usize,
-    features: Vec<f64>,
+    /// Each row in whole quarters.
+    features: Vec<[f64; QUARTER]>,
     /// Lengths of costs; empty without normalisation.
     norms: Vec<f64>,
     /// The factor between a slope and a gradient, in a batch of one.
@@ -28,7 +33,7 @@ pub(super) struct Length {
     /// That of the prediction, or of the truth where the prediction has none; 1 without normalisation.
     divisor: f64,
     /// What brings the prediction to the length of the truth.
-    stretch: f64,
+    pub(super) stretch: f64,
     /// Whether the way back removes the part along the prediction.
     directed: bool,
 }
@@ -45,9 +50,18 @@ impl Facts {
             BaseError::Squared => (2.0 * factor * weight(row) / unit(row), weight(row) / (unit(row) * unit(row))),
         };
         let (slopes, units) = rows.clone().map(both).unzip();
-        let features = |row| ready.features.of(row).iter().map(|z| f64::from(*z)).chain([1.0]);
+        Self { width: 0, features: Vec::new(), norms, slopes, units }
+    }
+
+    /// The same with the features of every row, which must be those of one instance.
+    pub(super) fn with_features(self, ready: &Ready<'_>) -> Self {
         let width = ready.features.names().len() + 1;
-        Self { width, features: rows.flat_map(features).collect(), norms, slopes, units }
+        let mut features = vec![[0.0; QUARTER]; self.units.len() * width.div_ceil(QUARTER)];
+        for (row, out) in features.chunks_exact_mut(width.div_ceil(QUARTER)).enumerate() {
+            let values = ready.features.of(row).iter().map(|z| f64::from(*z)).chain([1.0]);
+            out.as_flattened_mut().iter_mut().zip(values).for_each(|(to, from)| *to = from);
+        }
+        Self { width, features, ..self }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -56,7 +70,12 @@ impl Facts {
 
     /// Features of a row, and a 1.
     pub(super) fn features(&self, row: usize) -> &[f64] {
-        &self.features[row * self.width..][..self.width]
+        &self.quarters(row).as_flattened()[..self.width]
+    }
+
+    fn quarters(&self, row: usize) -> &[[f64; QUARTER]] {
+        let count = self.width.div_ceil(QUARTER);
+        &self.features[row * count..][..count]
     }
 
     /// The loss of a row, from the sum of its errors.
@@ -64,49 +83,105 @@ impl Facts {
         self.units[row] * sum
     }
 
-    /// Lengths of the predictions of rows, by the Gram matrix of the parameters.
-    pub(super) fn lengths(&self, rows: &[usize], gram: &[f64], out: &mut Vec<Length>) {
+    /// Lengths of the predictions of rows, by the Gram matrix of the parameters; `room` is for its quarters.
+    pub(super) fn lengths(&self, here: Instructions, rows: &[usize], gram: &[f64], (out, room): Room<'_>) {
         out.clear();
+        room.clear();
+        gram.chunks_exact(self.width.max(1)).for_each(|line| room.extend(line.chunks(QUARTER).map(quarter)));
         for row in rows {
-            let length = match self.norms.get(*row) {
-                Some(truth) => Length::new(*truth, self.square(*row, gram).max(0.0).sqrt()),
-                None => Length { divisor: 1.0, stretch: 1.0, directed: false },
-            };
-            out.push(length);
+            let mut square = 1.0;
+            if !self.norms.is_empty() {
+                weigh(here, self.quarters(*row), self.width, room, &mut square);
+            }
+            out.push(self.length(*row, square));
         }
     }
 
-    /// The squared length of a prediction.
-    fn square(&self, row: usize, gram: &[f64]) -> f64 {
-        let z = self.features(row);
-        let mut square = 0.0;
-        for (line, a) in gram.chunks_exact(self.width).zip(z) {
-            let mut inner = 0.0;
-            for (g, b) in line.iter().zip(z) {
-                inner += g * b;
-            }
-            square += a * inner;
+    /// The length of a prediction whose square is known.
+    pub(super) fn length(&self, row: usize, square: f64) -> Length {
+        match self.norms.get(row) {
+            Some(truth) => Length::new(*truth, square.max(0.0).sqrt()),
+            None => Length { divisor: 1.0, stretch: 1.0, directed: false },
         }
-        square
+    }
+
+    /// What makes a gradient of slopes, for a row of a batch of so many.
+    pub(super) fn back(&self, row: usize, batch: usize, length: Length) -> f64 {
+        self.slopes[row] / (batch as f64 * length.divisor)
+    }
+
+    /// What the way back through the normalisation makes of a prediction; `errors` and `costs` are the slopes
+    /// of the row times its errors, and times its costs.
+    pub(super) fn share(&self, row: usize, batch: usize, length: Length, [errors, costs]: [f64; 2]) -> f64 {
+        let dot = (errors - costs) / length.stretch;
+        let share = -self.slopes[row] / batch as f64 * dot / length.divisor.powi(3);
+        if length.directed { share } else { 0.0 }
     }
 
     /// The small matrix of the way back through the normalisation, for four parameters at a time; `totals`
     /// are the slopes of each row times its errors, then times its costs.
-    pub(super) fn correction(&self, (rows, lengths): (&[usize], &[Length]), totals: &[f64], out: &mut Correction) {
+    pub(super) fn correction(
+        &self,
+        here: Instructions,
+        (rows, lengths): (&[usize], &[Length]),
+        totals: &[f64],
+        out: &mut Correction,
+    ) {
         let (errors, costs) = totals.split_at(totals.len() / 2);
         out.matrix.clear();
-        out.matrix.resize(self.width * self.width, 0.0);
+        out.matrix.resize(self.width * self.width.div_ceil(QUARTER), [0.0; QUARTER]);
         for (i, (row, length)) in rows.iter().zip(lengths).enumerate().filter(|(_, (_, length))| length.directed) {
-            let dot = (errors[i] - costs[i]) / length.stretch;
-            let share = -self.slopes[*row] / rows.len() as f64 * dot / length.divisor.powi(3);
-            let z = self.features(*row);
-            for (line, a) in out.matrix.chunks_exact_mut(self.width).zip(z) {
-                for (sum, b) in line.iter_mut().zip(z) {
-                    *sum += share * a * b;
-                }
-            }
+            let share = self.share(*row, rows.len(), *length, [errors[i], costs[i]]);
+            add_square(here, self.quarters(*row), share, &mut out.matrix);
         }
         out.interleave(self.width);
+    }
+}
+
+/// Where lengths go, and room.
+pub(super) type Room<'a> = (&'a mut Vec<Length>, &'a mut Vec<[f64; QUARTER]>);
+
+/// Up to four numbers, zeros beyond.
+fn quarter(values: &[f64]) -> [f64; QUARTER] {
+    std::array::from_fn(|i| values.get(i).copied().unwrap_or(0.0))
+}
+
+compiled! {
+    /// zᵀ G z for a matrix whose lines are quarters.
+    weigh = weigh_body [] (z: &[[f64; QUARTER]], width: usize, gram: &[[f64; QUARTER]], out: &mut f64)
+}
+
+#[inline(always)]
+fn weigh_body(_: Instructions, z: &[[f64; QUARTER]], width: usize, gram: &[[f64; QUARTER]], out: &mut f64) {
+    let mut sums = [0.0; QUARTER];
+    let lines = &z.as_flattened()[..width];
+    for (q, own) in z.iter().enumerate() {
+        let mut inner = [0.0; QUARTER];
+        for (line, a) in gram.chunks_exact(z.len()).zip(lines) {
+            for i in 0..QUARTER {
+                inner[i] += a * line[q][i];
+            }
+        }
+        for i in 0..QUARTER {
+            sums[i] += inner[i] * own[i];
+        }
+    }
+    *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+compiled! {
+    /// Adds factor · z zᵀ to a matrix whose lines are quarters.
+    add_square = add_square_body [] (z: &[[f64; QUARTER]], factor: f64, out: &mut [[f64; QUARTER]])
+}
+
+#[inline(always)]
+fn add_square_body(_: Instructions, z: &[[f64; QUARTER]], factor: f64, out: &mut [[f64; QUARTER]]) {
+    for (line, a) in out.chunks_exact_mut(z.len()).zip(z.as_flattened()) {
+        for (sums, b) in line.iter_mut().zip(z) {
+            for i in 0..QUARTER {
+                sums[i] += factor * a * b[i];
+            }
+        }
     }
 }
 
@@ -124,7 +199,7 @@ impl Length {
 /// The small matrix of the way back through the normalisation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Correction {
-    matrix: Vec<f64>,
+    matrix: Vec<[f64; QUARTER]>,
     /// The same for the kernel: four columns beside each other, one four after the other.
     pub(super) fours: Vec<[f32; ROWS]>,
 }
@@ -133,9 +208,8 @@ impl Correction {
     fn interleave(&mut self, width: usize) {
         self.fours.clear();
         for first in (0..width).step_by(ROWS) {
-            for line in self.matrix.chunks_exact(width) {
-                let entry = |i: usize| line.get(first + i).map_or(0.0, |entry| *entry as f32);
-                self.fours.push([entry(0), entry(1), entry(2), entry(3)]);
+            for line in self.matrix.chunks_exact(width.div_ceil(QUARTER)) {
+                self.fours.push(line[first / ROWS].map(|entry| entry as f32));
             }
         }
     }
@@ -161,7 +235,7 @@ impl Numbers {
             self.ahead.resize(start + facts.width, [0.0; ROWS]);
             self.back.resize(start + facts.width, [0.0; ROWS]);
             for (i, (row, length)) in four.iter().zip(lengths).enumerate() {
-                let back = facts.slopes[*row] / (rows.len() as f64 * length.divisor);
+                let back = facts.back(*row, rows.len(), *length);
                 let out = self.ahead[start..].iter_mut().zip(&mut self.back[start..]);
                 for ((to_ahead, to_back), z) in out.zip(facts.features(*row)) {
                     to_ahead[i] = (-length.stretch * z) as f32;

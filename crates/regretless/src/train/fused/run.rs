@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::adam::AdamStep;
 use super::barrier::Barrier;
-use super::kernel::{self, AdamStep, Block, ROWS, Scratch, Sums};
+use super::kernel::{self, Block, ROWS, Scratch, Sums};
 use super::rows::{Correction, Numbers};
 use super::share::{Place, Share, Slots};
 use super::slope::{Aim, with_kind};
 use super::table::Plan;
-use super::{Engine, Fused, Setup, State, store};
+use super::{Engine, Fused, Setup, State, not_finite, store};
 use crate::error::{Error, Result};
 use crate::lanes::{LANES, Lane, QUARTER};
 use crate::parallel::Threads;
@@ -29,19 +30,28 @@ const TILES_ALONE: usize = 16;
 
 impl Setup<'_> {
     fn workers(&self, rows: usize) -> usize {
-        let worth = rows * self.num_costs() >= WORTH_SHARING;
-        if worth { self.ready.task.oracle.threads().count().min(self.groups.len()) } else { 1 }
+        self.worth(rows * self.num_costs()).min(self.groups.len())
     }
 
-    fn interrupted(&self) -> bool {
+    /// Threads that so many numbers per step are worth.
+    pub(super) fn worth(&self, numbers: usize) -> usize {
+        if numbers >= WORTH_SHARING { self.ready.task.oracle.threads().count() } else { 1 }
+    }
+
+    /// Threads for so many workers.
+    pub(super) fn threads(&self, workers: usize) -> Threads {
+        if workers == 1 { Threads::one() } else { self.ready.task.oracle.threads().clone() }
+    }
+
+    pub(super) fn interrupted(&self) -> bool {
         self.ready.task.watch.interrupted()
     }
 
     /// Numbers of all steps of a plan, all lengths by this Gram matrix.
     fn numbers(&self, plan: &Plan<'_>, gram: &[f64]) -> Numbers {
-        let (mut numbers, mut lengths) = (Numbers::default(), Vec::new());
+        let (mut numbers, mut lengths, mut room) = (Numbers::default(), Vec::new(), Vec::new());
         for step in 0..plan.steps() {
-            self.facts.lengths(plan.rows(step), gram, &mut lengths);
+            self.facts.lengths(self.here, plan.rows(step), gram, (&mut lengths, &mut room));
             numbers.push(&self.facts, plan.rows(step), &lengths);
         }
         numbers
@@ -113,8 +123,7 @@ impl State {
             (own_moments, moments) = moments.split_at_mut(size);
             shares.push(Share { groups, tiles: own_tiles, moments: own_moments });
         }
-        let threads = if workers == 1 { Threads::one() } else { setup.ready.task.oracle.threads().clone() };
-        threads.on_each(shares, work);
+        setup.threads(workers).on_each(shares, work);
     }
 
     /// Finds the Gram matrix of the present parameters.
@@ -195,9 +204,7 @@ impl Fused<'_> {
             let tile = &self.state.tiles[j / LANES * 2 * width..][..width];
             tile.iter().zip(z).map(|(lane, z)| lane.0[j % LANES] * *z as f32).sum::<f32>().is_finite()
         };
-        let output = (0..self.setup.num_costs()).find(|j| !finite(*j));
-        let what = if output.is_some() { "prediction" } else { "loss" };
-        Error::NonFinite { what, epoch, instance: row, output }
+        not_finite((epoch, row), (0..self.setup.num_costs()).find(|j| !finite(*j)))
     }
 
     fn check(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
@@ -276,16 +283,16 @@ impl<'a> Meeting<'a> {
         let mut gram = self.before.0.clone();
         let mut desk = Desk::new(setup, plan.fours(), 2 * batch);
         let (mut numbers, mut lengths, mut correction) = (Numbers::default(), Vec::new(), Correction::default());
-        let mut totals = vec![0.0; 2 * batch];
+        let (mut totals, mut room) = (vec![0.0; 2 * batch], Vec::new());
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
-            setup.facts.lengths(rows, &gram, &mut lengths);
+            setup.facts.lengths(setup.here, rows, &gram, (&mut lengths, &mut room));
             numbers.clear();
             numbers.push(&setup.facts, rows, &lengths);
             self.pass_a(share, setup, (step, &numbers), &mut desk);
             self.barrier.wait();
             self.rows.total(&mut totals);
-            setup.facts.correction((rows, &lengths), &totals, &mut correction);
+            setup.facts.correction(setup.here, (rows, &lengths), &totals, &mut correction);
             let adam = setup.adam(self.before.1 + 1 + step as i32);
             share.blocks(setup, TILES_B, |place, block| {
                 kernel::pass_b(setup.here, block, &correction.fours, &adam, &mut desk.scratch);

@@ -1,0 +1,115 @@
+//! The Adam step (Kingma and Ba 2015; with decay AdamW, Loshchilov and Hutter 2019) on sixteen numbers at a time.
+
+#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+
+use super::kernel::Map;
+use crate::lanes::{Doubles, Instructions, LANES, Lane, Lanes, compiled};
+
+/// Numbers of one Adam step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AdamStep {
+    pub(super) rate: f32,
+    /// One over the root of the second moment's correction.
+    pub(super) unroot: f32,
+    pub(super) beta1: f32,
+    pub(super) beta2: f32,
+    pub(super) epsilon: f32,
+    pub(super) keep: f32,
+}
+
+/// Numbers of one Adam step in all lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Adam {
+    rate: Lanes,
+    unroot: Lanes,
+    fresh1: Lanes,
+    beta2: Lanes,
+    fresh2: Lanes,
+    epsilon: Lanes,
+    keep: Lanes,
+}
+
+impl Adam {
+    #[inline(always)]
+    pub(super) fn new(here: Instructions, step: &AdamStep) -> Self {
+        Self {
+            rate: here.splat(-step.rate),
+            unroot: here.splat(step.unroot),
+            fresh1: here.splat(1.0 - step.beta1),
+            beta2: here.splat(step.beta2),
+            fresh2: here.splat(1.0 - step.beta2),
+            epsilon: here.splat(step.epsilon),
+            keep: here.splat(step.keep),
+        }
+    }
+
+    /// Weights, means and squares after a step.
+    #[inline(always)]
+    fn step(&self, gradient: Lanes, [weight, mean, square]: [Lanes; 3]) -> [Lanes; 3] {
+        let first = gradient.minus(mean).fused(self.fresh1, mean);
+        let second = square.fused(self.beta2, gradient.times(self.fresh2).times(gradient));
+        let change = first.times(self.rate).over(second.root().fused(self.unroot, self.epsilon));
+        [weight.fused(self.keep, change), first, second]
+    }
+
+    /// Steps all parameters of a tile; leaves them as they act on features where there is room.
+    #[inline(always)]
+    pub(super) fn tile(
+        &self,
+        here: Instructions,
+        (weights, gradient): (&mut [Lane], &[Lane]),
+        moments: &mut [Lane],
+        map: &Map,
+        room: &mut [Doubles],
+    ) {
+        let scale = here.read(&map.scale.0);
+        let (means, squares) = moments.split_at_mut(weights.len());
+        let states = weights.iter_mut().zip(means.iter_mut().zip(squares));
+        for (q, ((weight, (mean, square)), gradient)) in states.zip(gradient).enumerate() {
+            let gradient = here.read(&gradient.0).times(scale);
+            let before = [here.read(&weight.0), here.read(&mean.0), here.read(&square.0)];
+            let [after, first, second] = self.step(gradient, before);
+            first.store(mean);
+            second.store(square);
+            after.store(weight);
+            if let Some(room) = room.get_mut(q) {
+                scale.times(after).widen(room);
+            }
+        }
+        if let (Some(room), Some(bias)) = (room.last_mut(), weights.last()) {
+            scale.fused(here.read(&bias.0), here.read(&map.offset.0)).widen(room);
+        }
+    }
+}
+
+compiled! {
+    /// Steps parameters that lie in a row, given their gradient; `moments` are their running means and squares.
+    pub(super) step_row = step_row_body [] (
+        weights: &mut [f32], gradient: &[f32], moments: [&mut [f32]; 2], step: &AdamStep,
+    )
+}
+
+#[inline(always)]
+fn step_row_body(
+    here: Instructions,
+    weights: &mut [f32],
+    gradient: &[f32],
+    [means, squares]: [&mut [f32]; 2],
+    step: &AdamStep,
+) {
+    let adam = Adam::new(here, step);
+    let ((weights, last_weights), (gradient, last_gradient)) = (weights.as_chunks_mut::<LANES>(), gradient.as_chunks());
+    let ((means, last_means), (squares, last_squares)) = (means.as_chunks_mut(), squares.as_chunks_mut());
+    for (((weight, gradient), mean), square) in weights.iter_mut().zip(gradient).zip(means).zip(squares) {
+        let before = [here.read(weight), here.read(mean), here.read(square)];
+        let [after, first, second] = adam.step(here.read(gradient), before);
+        after.write(weight);
+        first.write(mean);
+        second.write(square);
+    }
+    let before = [here.read_part(last_weights), here.read_part(last_means), here.read_part(last_squares)];
+    let [after, first, second] = adam.step(here.read_part(last_gradient), before);
+    after.store_part(last_weights);
+    first.store_part(last_means);
+    second.store_part(last_squares);
+}

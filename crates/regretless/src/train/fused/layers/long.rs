@@ -1,0 +1,151 @@
+//! Epochs of a predictor that all items share: threads share the instances of a batch.
+//!
+//! An instance is predicted, judged and sent back while it is in cache. Instances are summed in groups that do not
+//! depend on the number of threads, groups in their order; every worker then takes the same step for itself.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::Setup;
+use super::super::barrier::Barrier;
+use super::super::share::Slots;
+use super::body::Body;
+use super::sheet::{self, Ways};
+use super::{Layered, Sums};
+use crate::lanes::LANES;
+use crate::predict::Predictor;
+
+/// Groups of the instances of a batch.
+const GROUPS: usize = 16;
+
+/// What all workers of an epoch know.
+struct Meeting<'a> {
+    setup: &'a Setup<'a>,
+    order: &'a [usize],
+    judged: &'a [usize],
+    workers: usize,
+    /// Steps before the epoch.
+    steps: i32,
+    barrier: Barrier,
+    stop: AtomicBool,
+    gradients: Slots,
+    losses: Slots,
+    verdicts: Slots,
+}
+
+/// One worker's network and room.
+struct Desk {
+    body: Body,
+    values: Vec<f32>,
+    sums: Vec<f64>,
+}
+
+impl Layered<'_> {
+    /// An epoch in the long shape.
+    pub(super) fn long_epoch(&mut self, order: &[usize], judged: &[usize]) -> Sums {
+        let setup = &self.setup;
+        let batch = setup.ready.settings().batch;
+        let workers = setup.worth(batch * setup.num_costs()).min(GROUPS);
+        let body = Body::new(self.network.clone(), std::mem::take(&mut self.moments));
+        let desk = Desk::new(setup, body);
+        let meeting = Meeting {
+            setup,
+            order,
+            judged,
+            workers,
+            steps: self.steps,
+            barrier: Barrier::new(workers),
+            stop: AtomicBool::new(false),
+            gradients: Slots::new(GROUPS, desk.sums.len()),
+            losses: Slots::new(1, order.len()),
+            verdicts: Slots::new(1, judged.len()),
+        };
+        let mut desks: Vec<Desk> = (1..workers).map(|_| Desk::new(setup, desk.body.clone())).collect();
+        desks.insert(0, desk);
+        setup.threads(workers).on_each(desks.iter_mut().collect(), |worker, desk| meeting.attend(worker, desk));
+        let body = desks.swap_remove(0).body;
+        (self.network, self.moments) = (body.network, body.moments);
+        self.steps += order.len().div_ceil(batch) as i32;
+        let mut sums = [vec![0.0; order.len()], vec![0.0; judged.len()]];
+        meeting.losses.total(&mut sums[0]);
+        meeting.verdicts.total(&mut sums[1]);
+        let interrupted = meeting.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
+        (!interrupted).then_some(sums)
+    }
+}
+
+impl Meeting<'_> {
+    /// What one worker does.
+    fn attend(&self, worker: usize, desk: &mut Desk) {
+        let _guard = self.barrier.guard();
+        let batch = self.setup.ready.settings().batch;
+        let groups = share(worker, self.workers, GROUPS);
+        for (step, rows) in self.order.chunks(batch).enumerate() {
+            for group in groups.clone() {
+                self.group(desk, (step * batch, rows), group);
+            }
+            if worker == 0 && self.setup.interrupted() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            self.barrier.wait();
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            self.gradients.total(&mut desk.sums);
+            desk.body.gradient.iter_mut().zip(&desk.sums).for_each(|(gradient, sum)| *gradient = *sum as f32);
+            desk.body.step(self.setup.here, &self.setup.adam(self.steps + 1 + step as i32));
+            self.barrier.wait();
+        }
+        for place in share(worker, self.workers, self.judged.len()) {
+            let [errors, _] = desk.predict(self.setup, self.judged[place]).1;
+            self.verdicts.put(0, place, [errors].into_iter());
+        }
+    }
+
+    /// The gradient of the rows of a group; the losses of a batch begin at a place.
+    fn group(&self, desk: &mut Desk, (place, rows): (usize, &[usize]), group: usize) {
+        desk.sums.fill(0.0);
+        for i in share(group, GROUPS, rows.len()) {
+            let errors = desk.blame(self.setup, rows[i], rows.len());
+            self.losses.put(0, place + i, [errors].into_iter());
+            if !errors.is_finite() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+        }
+        self.gradients.put(group, 0, desk.sums.iter().copied());
+    }
+}
+
+/// One of so many even parts of a range.
+fn share(part: usize, parts: usize, len: usize) -> Range<usize> {
+    part * len / parts..(part + 1) * len / parts
+}
+
+impl Desk {
+    fn new(setup: &Setup<'_>, body: Body) -> Self {
+        let sums = vec![0.0; body.gradient.len()];
+        Self { body, values: vec![0.0; setup.maps.len() * LANES], sums }
+    }
+
+    /// Predicts and judges an instance.
+    fn predict(&mut self, setup: &Setup<'_>, row: usize) -> (super::super::rows::Length, [f64; 2]) {
+        let Body { network, tape, .. } = &mut self.body;
+        network.predict(setup.ready.features.of(row), tape);
+        self.values[..setup.num_costs()].copy_from_slice(tape.outputs());
+        self.values[setup.num_costs()..].fill(0.0);
+        let square = sheet::measure(setup, (row, 0), &mut self.values);
+        let length = setup.facts.length(row, square);
+        (length, sheet::judge(setup, (row, 0), &mut self.values, length))
+    }
+
+    /// Adds the gradient of an instance to the sums; returns the sum of its errors.
+    fn blame(&mut self, setup: &Setup<'_>, row: usize, batch: usize) -> f64 {
+        let (length, found) = self.predict(setup, row);
+        sheet::blame(setup, (row, 0), &mut self.values, Ways::new(setup, (row, batch), length, found));
+        let Body { network, tape, gradient, .. } = &mut self.body;
+        let blame = &self.values[..setup.num_costs()];
+        network.backpropagate(setup.ready.features.of(row), tape, blame, gradient);
+        self.sums.iter_mut().zip(gradient).for_each(|(sum, gradient)| *sum += f64::from(*gradient));
+        found[0]
+    }
+}

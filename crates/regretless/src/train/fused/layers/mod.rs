@@ -1,0 +1,106 @@
+//! Fused training of networks with hidden layers, and of predictors that all items share.
+//!
+//! Predictions of a batch stay in single precision and are judged sixteen at a time. In the wide shape threads share the
+//! outputs of the last layer ([`wide`]); its gradient never reaches memory, since every block of outputs takes its Adam
+//! step at once. In the long shape they share the instances ([`long`]). What is small every worker does for itself.
+
+use self::body::Body;
+use super::{Setup, not_finite};
+use crate::data::Shape;
+use crate::error::{Error, Result};
+use crate::predict::{Network, Predictor};
+use crate::train::engine::{Engine, Passed, Standing};
+use crate::train::optimizer::Moments;
+
+mod body;
+mod long;
+mod sheet;
+mod wide;
+
+/// Fused training of a network.
+pub(super) struct Layered<'a> {
+    setup: Setup<'a>,
+    network: Network,
+    /// Running means of gradients and of their squares.
+    moments: [Vec<f32>; 2],
+    steps: i32,
+    /// Room for predictions.
+    sheet: Vec<f32>,
+    kept: Option<Vec<f32>>,
+}
+
+/// What an epoch leaves: sums of errors of rows trained on and judged; none when it was interrupted.
+type Sums = Option<[Vec<f64>; 2]>;
+
+impl<'a> Layered<'a> {
+    pub(super) fn new(setup: Setup<'a>, network: &Network) -> Self {
+        let moments = [(); 2].map(|()| vec![0.0; network.parameters().len()]);
+        Self { setup, network: network.clone(), moments, steps: 0, sheet: Vec::new(), kept: None }
+    }
+
+    fn check(&mut self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
+        let mut losses = Vec::with_capacity(rows.len());
+        for (row, sum) in rows.iter().zip(sums) {
+            let loss = self.setup.facts.loss(*row, *sum);
+            if !loss.is_finite() {
+                let mut body = Body::new(self.network.clone(), Default::default());
+                body.network.predict(self.setup.ready.features.of(*row), &mut body.tape);
+                return Err(not_finite((epoch, *row), body.tape.outputs().iter().position(|o| !o.is_finite())));
+            }
+            losses.push(loss);
+        }
+        Ok(losses)
+    }
+}
+
+impl Engine for Layered<'_> {
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
+        let sums = match self.setup.ready.features.shape() {
+            Shape::Wide => self.wide_epoch(order, judged),
+            Shape::Long { .. } => self.long_epoch(order, judged),
+        };
+        let [trained, verdicts] = sums.ok_or(Error::Interrupted)?;
+        let trained = self.check(epoch, order, &trained)?;
+        let judged = self.check(epoch, judged, &verdicts)?;
+        Ok(Passed { loss: trained.iter().sum::<f64>() / order.len() as f64, judged })
+    }
+
+    fn network(&mut self) -> &Network {
+        &self.network
+    }
+
+    fn keep(&mut self) {
+        self.kept.get_or_insert_default().clear();
+        self.kept.get_or_insert_default().extend_from_slice(self.network.parameters());
+    }
+
+    fn finish(mut self: Box<Self>) -> Network {
+        if let Some(kept) = &self.kept {
+            self.network.parameters_mut().copy_from_slice(kept);
+        }
+        self.network
+    }
+
+    fn standing(&mut self) -> Standing {
+        let [mean, square] = self.moments.clone();
+        Standing {
+            parameters: self.network.parameters().to_vec(),
+            kept: self.kept.clone(),
+            moments: Moments { steps: self.steps, mean, square },
+            pool: None,
+            sums: Vec::new(),
+        }
+    }
+
+    fn restore(&mut self, standing: Standing) -> bool {
+        let Standing { parameters, kept, moments: Moments { steps, mean, square }, .. } = standing;
+        let present = self.network.parameters_mut();
+        let sizes = [parameters.len(), mean.len(), square.len(), kept.as_ref().map_or(present.len(), Vec::len)];
+        if sizes != [present.len(); 4] {
+            return false;
+        }
+        present.copy_from_slice(&parameters);
+        (self.moments, self.steps, self.kept) = ([mean, square], steps, kept);
+        true
+    }
+}

@@ -1,0 +1,150 @@
+//! Predicted rows in memory: their lengths, their losses, and the gradient that takes their place.
+
+#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+
+use super::super::Setup;
+use super::super::kernel::Map;
+use super::super::rows::Length;
+use super::super::slope::{Aim, Truth, slopes, with_kind};
+use crate::lanes::{Half, Instructions, LANES, Lane, QUARTER, compiled};
+
+/// Most tiles whose lanes are summed in single precision.
+const TILES: usize = 16;
+
+/// A few tiles of one row.
+pub(super) struct Strip<'a> {
+    /// Outputs, then predictions, at last the gradient of outputs.
+    tiles: &'a mut [[f32; LANES]],
+    maps: &'a [Map],
+    taus: &'a [Lane],
+    truth: Truth<'a>,
+    /// Number of the first tile in the truth.
+    first: usize,
+}
+
+/// What makes a gradient: times the prediction at the length of the truth, of slopes, and of predictions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ways {
+    stretch: f32,
+    back: f32,
+    share: f32,
+}
+
+/// Calls `work` with the tiles of a row from `first` on, part by part.
+fn strips(setup: &Setup<'_>, row: usize, first: usize, values: &mut [f32], mut work: impl FnMut(&mut Strip<'_>)) {
+    let whole = setup.table.whole();
+    let tiles = values.as_chunks_mut::<LANES>().0;
+    let (body, tail) = tiles.split_at_mut(tiles.len().min(whole.saturating_sub(first)));
+    let about = |start: usize, end: usize| (&setup.maps[start..end], setup.taus.get(start..end).unwrap_or_default());
+    for (part, tiles) in body.chunks_mut(TILES).enumerate() {
+        let first = first + part * TILES;
+        let (maps, taus) = about(first, first + tiles.len());
+        work(&mut Strip { tiles, maps, taus, truth: setup.table.truth(row), first });
+    }
+    if !tail.is_empty() {
+        let (maps, taus) = about(whole, whole + 1);
+        work(&mut Strip { tiles: tail, maps, taus, truth: setup.table.tail(row), first: 0 });
+    }
+}
+
+/// Turns outputs into predictions; returns the square of their length.
+pub(super) fn measure(setup: &Setup<'_>, (row, first): (usize, usize), values: &mut [f32]) -> f64 {
+    let mut square = 0.0;
+    strips(setup, row, first, values, |strip| measure_strip(setup.here, strip, &mut square));
+    square
+}
+
+/// Slopes of predictions times errors, and times costs.
+pub(super) fn judge(setup: &Setup<'_>, (row, first): (usize, usize), values: &mut [f32], length: Length) -> [f64; 2] {
+    let mut sums = [0.0; 2];
+    strips(setup, row, first, values, |strip| {
+        with_kind!(setup.kind, self::judge_strip, setup.here, strip, length.stretch as f32, &mut sums);
+    });
+    sums
+}
+
+/// Turns predictions into the gradient of outputs.
+pub(super) fn blame(setup: &Setup<'_>, (row, first): (usize, usize), values: &mut [f32], ways: Ways) {
+    strips(setup, row, first, values, |strip| {
+        with_kind!(setup.kind, self::blame_strip, setup.here, strip, ways);
+    });
+}
+
+impl Ways {
+    /// Those of a row in a batch of so many, by the sums of [`judge`].
+    pub(super) fn new(setup: &Setup<'_>, (row, batch): (usize, usize), length: Length, sums: [f64; 2]) -> Self {
+        let facts = &setup.facts;
+        Self {
+            stretch: length.stretch as f32,
+            back: facts.back(row, batch, length) as f32,
+            share: facts.share(row, batch, length, sums) as f32,
+        }
+    }
+}
+
+fn total(half: &Half) -> f64 {
+    let mut sums = [0.0; QUARTER];
+    half.add_to(&mut sums);
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+compiled! {
+    measure_strip = measure_body [] (strip: &mut Strip<'_>, square: &mut f64)
+}
+
+compiled! {
+    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &mut Strip<'_>, stretch: f32, sums: &mut [f64; 2])
+}
+
+compiled! {
+    blame_strip = blame_body [ABSOLUTE: bool, AIM: u8] (strip: &mut Strip<'_>, ways: Ways)
+}
+
+#[inline(always)]
+fn measure_body(here: Instructions, strip: &mut Strip<'_>, square: &mut f64) {
+    let mut squares = Half::ZERO;
+    for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
+        let predicted = here.read(tile).fused(here.read(&map.scale.0), here.read(&map.offset.0));
+        predicted.add_product_to(predicted, &mut squares);
+        predicted.write(tile);
+    }
+    *square += total(&squares);
+}
+
+#[inline(always)]
+fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    strip: &mut Strip<'_>,
+    stretch: f32,
+    sums: &mut [f64; 2],
+) {
+    let Strip { tiles, taus, truth, first, .. } = strip;
+    assert!(truth.covers::<AIM>(*first + tiles.len()), "the row must cover the strip");
+    let (mut errors, mut along) = (Half::ZERO, Half::ZERO);
+    let stretch = here.splat(-stretch);
+    for (t, tile) in tiles.iter().enumerate() {
+        let costs = here.read(&truth.costs[*first + t]);
+        let under = here.read(tile).fused(stretch, costs);
+        // SAFETY: the row covers the strip.
+        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, *first + t, taus.get(t)) };
+        slope.add_product_to(under, &mut errors);
+        slope.add_product_to(costs, &mut along);
+    }
+    sums[0] += total(&errors);
+    sums[1] += total(&along);
+}
+
+#[inline(always)]
+fn blame_body<const ABSOLUTE: bool, const AIM: u8>(here: Instructions, strip: &mut Strip<'_>, ways: Ways) {
+    let Strip { tiles, maps, taus, truth, first } = strip;
+    assert!(truth.covers::<AIM>(*first + tiles.len()), "the row must cover the strip");
+    let (stretch, back, share) = (here.splat(-ways.stretch), here.splat(-ways.back), here.splat(ways.share));
+    for (t, (tile, map)) in tiles.iter_mut().zip(*maps).enumerate() {
+        let predicted = here.read(tile);
+        let under = predicted.fused(stretch, here.read(&truth.costs[*first + t]));
+        // SAFETY: the row covers the strip.
+        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, *first + t, taus.get(t)) };
+        let gradient = slope.fused(back, predicted.times(share));
+        gradient.times(here.read(&map.scale.0)).write(tile);
+    }
+}

@@ -1,0 +1,349 @@
+//! Epochs of a network whose last layer has an output for every cost: threads share these outputs, block by block.
+//!
+//! A step: every worker runs the hidden layers for itself, predicts its blocks, and meets the others for the lengths of
+//! the predictions, then for their sums; each block then turns into its gradient, leaves its part of what the hidden
+//! layers are blamed for, and takes its Adam step. The hidden layers follow, again in every worker.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::Setup;
+use super::super::adam::{AdamStep, step_row};
+use super::super::barrier::Barrier;
+use super::super::rows::Length;
+use super::super::share::Slots;
+use super::body::Body;
+use super::sheet::{self, Ways};
+use super::{Layered, Sums};
+use crate::lanes::LANES;
+use crate::predict::product::{Out, View, multiply};
+use crate::predict::{Network, Predictor};
+
+/// Tiles of outputs whose weights and their gradient stay in cache.
+const TILES: usize = 8;
+/// Most groups of blocks.
+const GROUPS: usize = 16;
+/// Rows judged at a time outside training.
+const ROWS_AT_A_TIME: usize = 32;
+
+/// What one worker owns: blocks of the last layer, one after the other, and hidden layers for itself.
+struct Share<'a> {
+    hidden: Option<Body>,
+    groups: Range<usize>,
+    /// Weights and biases, each with running means of gradients and of their squares.
+    weights: [&'a mut [f32]; 3],
+    biases: [&'a mut [f32]; 3],
+    /// Room for the predictions of each block, one row after the other.
+    sheet: &'a mut [f32],
+}
+
+/// One block at work.
+struct Block<'b> {
+    group: usize,
+    /// Number of its first tile, and of all its tiles.
+    first: usize,
+    tiles: usize,
+    weights: [&'b mut [f32]; 3],
+    biases: [&'b mut [f32]; 3],
+    sheet: &'b mut [f32],
+}
+
+/// One worker's room.
+#[derive(Default)]
+struct Desk {
+    /// Features of the rows of a step, and what the hidden layers make of them.
+    features: Vec<f32>,
+    activated: Vec<f32>,
+    lengths: Vec<Length>,
+    /// Sums of the rows of a step, over a group and over all.
+    partial: Vec<f64>,
+    totals: Vec<f64>,
+    gradient: Vec<f32>,
+    bias_gradient: Vec<f32>,
+    /// What the activated rows are blamed for, by a group and by all.
+    blame: Vec<f32>,
+    blames: Vec<f64>,
+}
+
+/// What all workers of an epoch know.
+struct Meeting<'a> {
+    setup: &'a Setup<'a>,
+    order: &'a [usize],
+    judged: &'a [usize],
+    /// Ranges of tiles.
+    groups: &'a [Range<usize>],
+    /// Inputs of the last layer.
+    inputs: usize,
+    steps: i32,
+    barrier: Barrier,
+    stop: AtomicBool,
+    squares: Slots,
+    rows: Slots,
+    blames: Slots,
+    losses: Slots,
+    verdicts: Slots,
+}
+
+/// Ranges of tiles, whole blocks each, that are summed by themselves.
+fn groups(tiles: usize) -> Vec<Range<usize>> {
+    let blocks = tiles.div_ceil(TILES);
+    let count = blocks.min(GROUPS);
+    let start = |g: usize| (g * blocks / count * TILES).min(tiles);
+    (0..count).map(|g| start(g)..start(g + 1)).collect()
+}
+
+/// Parts of three rows.
+fn cut<'b>(all: &'b mut [&mut [f32]; 3], range: Range<usize>) -> [&'b mut [f32]; 3] {
+    all.each_mut().map(|part| &mut part[range.clone()])
+}
+
+/// Takes so many numbers off the front of each row.
+fn take<'b, const N: usize>(rest: &mut [&'b mut [f32]; N], count: usize) -> [&'b mut [f32]; N] {
+    rest.each_mut().map(|rest| rest.split_off_mut(..count.min(rest.len())).unwrap_or_default())
+}
+
+impl Layered<'_> {
+    /// An epoch in the wide shape.
+    pub(super) fn wide_epoch(&mut self, order: &[usize], judged: &[usize]) -> Sums {
+        let Self { setup, network, moments: [means, squares], sheet, .. } = self;
+        let sizes = network.sizes().to_vec();
+        let (inputs, costs, batch) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1], setup.ready.settings().batch);
+        let (groups, rows) = (groups(setup.maps.len()), batch.min(order.len()).max(ROWS_AT_A_TIME));
+        let workers = setup.worth(rows * inputs * costs).min(groups.len());
+        let meeting = Meeting::new(setup, (order, judged), (&groups, inputs), (workers, self.steps));
+        let before = network.parameters().len() - costs * (inputs + 1);
+        let hidden_sizes = &sizes[..sizes.len() - 1];
+        let hidden = Network::with_parameters(hidden_sizes.to_vec(), network.parameters()[..before].to_vec())
+            .map(|hidden| Body::new(hidden, [means[..before].to_vec(), squares[..before].to_vec()]));
+        sheet.resize(setup.maps.len() * LANES * rows, 0.0);
+        let mut weights = [network.parameters_mut(), means, squares].map(|all| &mut all[before..]);
+        let mut biases = take(&mut weights, costs * inputs);
+        std::mem::swap(&mut weights, &mut biases);
+        let mut rest = [sheet.as_mut_slice()];
+        let shares = (0..workers).map(|worker| {
+            let own = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
+            let tiles = groups[own.end - 1].end - groups[own.start].start;
+            let [sheet] = take(&mut rest, tiles * LANES * rows);
+            let (weights, biases) = (take(&mut weights, tiles * LANES * inputs), take(&mut biases, tiles * LANES));
+            Share { hidden: hidden.clone(), groups: own, weights, biases, sheet }
+        });
+        let mut shares: Vec<Share<'_>> = shares.collect();
+        setup.threads(workers).on_each(shares.iter_mut().collect(), |worker, share| meeting.attend(worker, share));
+        let hidden = shares.swap_remove(0).hidden;
+        drop(shares);
+        let sums = meeting.sums();
+        self.steps += order.len().div_ceil(batch) as i32;
+        if let Some(Body { network, moments, .. }) = hidden {
+            self.network.parameters_mut()[..before].copy_from_slice(network.parameters());
+            self.moments.iter_mut().zip(moments).for_each(|(all, own)| all[..before].copy_from_slice(&own));
+        }
+        sums
+    }
+}
+
+impl Share<'_> {
+    /// Calls `work` with each block; a sheet has room for so many rows.
+    fn blocks(&mut self, meeting: &Meeting<'_>, mut work: impl FnMut(&mut Block<'_>)) {
+        let begin = meeting.groups[self.groups.start].start;
+        let rows = self.sheet.len() / (meeting.groups[self.groups.end - 1].end - begin);
+        for group in self.groups.clone() {
+            let range = meeting.groups[group].clone();
+            for first in range.clone().step_by(TILES) {
+                let tiles = (range.end - first).min(TILES);
+                let outputs = (first - begin) * LANES..((first + tiles - begin) * LANES).min(self.biases[0].len());
+                let inputs = outputs.start * meeting.inputs..outputs.end * meeting.inputs;
+                work(&mut Block {
+                    group,
+                    first,
+                    tiles,
+                    weights: cut(&mut self.weights, inputs),
+                    biases: cut(&mut self.biases, outputs),
+                    sheet: &mut self.sheet[(first - begin) * rows..(first + tiles - begin) * rows],
+                });
+            }
+        }
+    }
+}
+
+impl Block<'_> {
+    /// Numbers from one row of the sheet to the next.
+    fn distance(&self) -> usize {
+        self.tiles * LANES
+    }
+
+    /// Predicts rows; adds the squares of their lengths.
+    fn predict(&mut self, setup: &Setup<'_>, rows: &[usize], activated: &[f32], squares: &mut [f64]) {
+        let (distance, outputs) = (self.distance(), self.biases[0].len());
+        for row in self.sheet.chunks_exact_mut(distance).take(rows.len()) {
+            row[..outputs].copy_from_slice(self.biases[0]);
+            row[outputs..].fill(0.0);
+        }
+        let inputs = activated.len() / rows.len();
+        let weights = View::new(self.weights[0], outputs, inputs).transposed();
+        let out = Out { values: self.sheet, distance, add: true };
+        multiply(View::new(activated, rows.len(), inputs), weights, out);
+        for ((values, row), square) in self.sheet.chunks_exact_mut(distance).zip(rows).zip(squares) {
+            *square += sheet::measure(setup, (*row, self.first), values);
+        }
+    }
+
+    /// Adds the sums of rows: errors first, then what the way back needs.
+    fn judge(&mut self, setup: &Setup<'_>, rows: &[usize], lengths: &[Length], sums: &mut [f64]) {
+        let (errors, along) = sums.split_at_mut(rows.len());
+        let (distance, first) = (self.distance(), self.first);
+        let values = self.sheet.chunks_exact_mut(distance);
+        for (i, ((values, row), length)) in values.zip(rows).zip(lengths).enumerate() {
+            let found = sheet::judge(setup, (*row, first), values, *length);
+            errors[i] += found[0];
+            along[i] += found[1];
+        }
+    }
+
+    /// Turns predictions into their gradient, blames the activated rows, and takes a step.
+    fn learn(&mut self, setup: &Setup<'_>, rows: &[usize], desk: &mut Desk, adam: &AdamStep) {
+        let (distance, outputs, first) = (self.distance(), self.biases[0].len(), self.first);
+        let (errors, along) = desk.totals.split_at(rows.len());
+        for (i, (values, row)) in self.sheet.chunks_exact_mut(distance).zip(rows).enumerate() {
+            let ways = Ways::new(setup, (*row, rows.len()), desk.lengths[i], [errors[i], along[i]]);
+            sheet::blame(setup, (*row, first), values, ways);
+        }
+        let inputs = desk.activated.len() / rows.len();
+        let gradient = View::part(self.sheet, [rows.len(), outputs], distance);
+        if !desk.blame.is_empty() {
+            let weights = View::new(self.weights[0], outputs, inputs);
+            multiply(gradient, weights, Out { values: &mut desk.blame, distance: inputs, add: true });
+        }
+        desk.gradient.resize(outputs * inputs, 0.0);
+        let out = Out { values: &mut desk.gradient, distance: inputs, add: false };
+        multiply(gradient.transposed(), View::new(&desk.activated, rows.len(), inputs), out);
+        desk.bias_gradient.clear();
+        desk.bias_gradient.resize(outputs, 0.0);
+        for values in self.sheet.chunks_exact(distance).take(rows.len()) {
+            desk.bias_gradient.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+        for (all, gradient) in [(&mut self.weights, &desk.gradient), (&mut self.biases, &desk.bias_gradient)] {
+            let [weights, means, squares] = all;
+            step_row(setup.here, weights, gradient, [means, squares], adam);
+        }
+    }
+}
+
+impl<'a> Meeting<'a> {
+    fn new(
+        setup: &'a Setup<'a>,
+        (order, judged): (&'a [usize], &'a [usize]),
+        (groups, inputs): (&'a [Range<usize>], usize),
+        (workers, steps): (usize, i32),
+    ) -> Self {
+        let batch = setup.ready.settings().batch.max(ROWS_AT_A_TIME);
+        let slots = |width| Slots::new(groups.len(), width);
+        let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
+        let (squares, rows, blames) = (slots(batch), slots(2 * batch), slots(batch * inputs));
+        let (losses, verdicts) = (Slots::new(1, order.len()), Slots::new(1, judged.len()));
+        Self { setup, order, judged, groups, inputs, steps, barrier, stop, squares, rows, blames, losses, verdicts }
+    }
+
+    /// Sums of errors; none when the epoch was interrupted.
+    fn sums(&self) -> Sums {
+        let mut sums = [vec![0.0; self.order.len()], vec![0.0; self.judged.len()]];
+        self.losses.total(&mut sums[0]);
+        self.verdicts.total(&mut sums[1]);
+        let interrupted = self.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
+        (!interrupted).then_some(sums)
+    }
+
+    /// What one worker does.
+    fn attend(&self, worker: usize, share: &mut Share<'_>) {
+        let _guard = self.barrier.guard();
+        let mut desk = Desk::default();
+        let batch = self.setup.ready.settings().batch;
+        for (step, rows) in self.order.chunks(batch).enumerate() {
+            if worker == 0 && self.setup.interrupted() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            self.look(share, rows, &mut desk);
+            let errors = &desk.totals[..rows.len()];
+            if worker == 0 {
+                self.losses.put(0, step * batch, errors.iter().copied());
+            }
+            if self.stop.load(Ordering::Relaxed) || errors.iter().any(|sum| !sum.is_finite()) {
+                return;
+            }
+            self.learn(share, rows, &mut desk, &self.setup.adam(self.steps + 1 + step as i32));
+        }
+        for (part, rows) in self.judged.chunks(ROWS_AT_A_TIME).enumerate() {
+            self.look(share, rows, &mut desk);
+            if worker == 0 {
+                self.verdicts.put(0, part * ROWS_AT_A_TIME, desk.totals[..rows.len()].iter().copied());
+            }
+        }
+    }
+
+    /// Predicts and judges rows; leaves lengths and sums on the desk.
+    fn look(&self, share: &mut Share<'_>, rows: &[usize], desk: &mut Desk) {
+        let setup = self.setup;
+        desk.features.clear();
+        rows.iter().for_each(|row| desk.features.extend_from_slice(setup.ready.features.of(*row)));
+        match &mut share.hidden {
+            Some(hidden) => hidden.activate(&desk.features, &mut desk.activated),
+            None => desk.activated.clone_from(&desk.features),
+        }
+        let Desk { activated, lengths, partial, totals, .. } = desk;
+        self.group_sums(share, (rows.len(), partial), &self.squares, |block, squares| {
+            block.predict(setup, rows, activated, squares);
+        });
+        totals.clear();
+        totals.resize(rows.len(), 0.0);
+        self.squares.total(totals);
+        lengths.clear();
+        lengths.extend(rows.iter().zip(&*totals).map(|(row, square)| setup.facts.length(*row, *square)));
+        self.group_sums(share, (2 * rows.len(), partial), &self.rows, |block, sums| {
+            block.judge(setup, rows, lengths, sums);
+        });
+        totals.clear();
+        totals.resize(2 * rows.len(), 0.0);
+        self.rows.total(totals);
+    }
+
+    /// Sums over the blocks of each group, left for all workers, who meet afterwards.
+    fn group_sums(
+        &self,
+        share: &mut Share<'_>,
+        (count, partial): (usize, &mut Vec<f64>),
+        slots: &Slots,
+        mut work: impl FnMut(&mut Block<'_>, &mut [f64]),
+    ) {
+        partial.clear();
+        partial.resize(count, 0.0);
+        share.blocks(self, |block| {
+            work(block, partial);
+            if block.first + block.tiles == self.groups[block.group].end {
+                slots.put(block.group, 0, partial.iter().copied());
+                partial.fill(0.0);
+            }
+        });
+        self.barrier.wait();
+    }
+
+    /// A step of all layers, the last one first.
+    fn learn(&self, share: &mut Share<'_>, rows: &[usize], desk: &mut Desk, adam: &AdamStep) {
+        let deep = share.hidden.is_some();
+        desk.blame.clear();
+        desk.blame.resize(if deep { desk.activated.len() } else { 0 }, 0.0);
+        share.blocks(self, |block| {
+            block.learn(self.setup, rows, desk, adam);
+            if deep && block.first + block.tiles == self.groups[block.group].end {
+                self.blames.put(block.group, 0, desk.blame.iter().map(|blame| f64::from(*blame)));
+                desk.blame.fill(0.0);
+            }
+        });
+        self.barrier.wait();
+        if let Some(hidden) = &mut share.hidden {
+            desk.blames.resize(desk.blame.len(), 0.0);
+            self.blames.total(&mut desk.blames);
+            desk.blame.iter_mut().zip(&desk.blames).for_each(|(blame, sum)| *blame = *sum as f32);
+            hidden.send_back(&desk.features, &mut desk.blame);
+            hidden.step(self.setup.here, adam);
+        }
+    }
+}
