@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; tables of these names hold for their command only.
-const COMMANDS: [&str; 7] = ["generate", "label", "train", "evaluate", "decide", "solve", "compare"];
+const COMMANDS: [&str; 8] = ["generate", "label", "train", "evaluate", "decide", "solve", "compare", "reproduce"];
 
 /// The options of a command: flags first, then the file.
 pub fn merged<O: Args + Serialize + DeserializeOwned>(flags: O, config: Option<&Path>, command: &str) -> Result<O> {
@@ -42,8 +42,12 @@ pub fn text<O: Serialize>(options: &O, command: &str) -> Result<String> {
 
 /// Reads a TOML file as a value of any type.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = fs::read_to_string(path).map_err(Error::io(path))?;
-    toml::from_str(&text).map_err(|e| {
+    parse_toml(&fs::read_to_string(path).map_err(Error::io(path))?, path)
+}
+
+/// Reads TOML text as a value of any type; errors name its place.
+pub fn parse_toml<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
+    toml::from_str(text).map_err(|e| {
         let line = e.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
         in_file(path, &format!("{place}{}", e.message().trim_end()))

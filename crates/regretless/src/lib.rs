@@ -25,6 +25,7 @@ pub mod data;
 pub mod decision;
 pub mod error;
 pub mod evaluate;
+pub mod experiment;
 pub mod label;
 mod lanes;
 pub mod loss;

@@ -222,6 +222,15 @@ impl NumpyStream {
         }
     }
 
+    /// The numbers below `count` in random order, as `permutation(count)` gives them.
+    pub fn permutation(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        for place in (1..count).rev() {
+            order.swap(place, self.index(place as u32 + 1) as usize);
+        }
+        order
+    }
+
     /// `count` draws in a row, as filling an array does.
     pub fn fill(&mut self, count: usize, mut draw: impl FnMut(&mut Self) -> f64) -> Vec<f64> {
         (0..count).map(|_| draw(self)).collect()

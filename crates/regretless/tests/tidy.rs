@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const COMMON: [&str; 7] = ["decision", "error", "lanes", "parallel", "random", "sealed", "watch"];
 
 /// Each room and the other rooms it may use.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("decision", &[]),
     ("error", &["solve"]),
     ("data", &[]),
@@ -21,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("predict", &["data"]),
     ("evaluate", &["predict", "label", "oracle", "problem", "data"]),
     ("train", &["loss", "predict", "evaluate", "label", "oracle", "problem", "solve", "data"]),
+    ("experiment", &["train", "loss", "predict", "evaluate", "label", "oracle", "problem", "data"]),
     ("sealed", &[]),
     ("lib", &[]),
 ];

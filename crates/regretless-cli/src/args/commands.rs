@@ -204,6 +204,45 @@ pub struct DecideOptions {
     pub machine: Machine,
 }
 
+/// Options of `reproduce`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct ReproduceOptions {
+    /// Experiments: components, weighting, scale, solves, or files like them [default: components; with --smoke: all]
+    #[arg(value_name = "NAME|FILE.toml")]
+    #[serde(default)]
+    pub experiments: Vec<String>,
+    /// Print the text of these experiments instead of running them: a start for one's own
+    #[arg(long)]
+    #[serde(skip)]
+    pub show: bool,
+    /// Everything tiny: seeds, rows, epochs and problems; shows in a minute that all of it runs
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub smoke: Option<bool>,
+    /// Only these problems and methods, separated by semicolons; the reference always runs
+    #[arg(long, value_delimiter = ';', value_name = "NAMES")]
+    #[serde(default)]
+    pub only: Vec<String>,
+    /// Fewer or more seeds than the experiment has
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u32>,
+    /// Begin no further cell after this long (90s, 30m, 2h); the next call goes on
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<String>,
+    /// Run one of several equal shares of problems and seeds only: 2/7 is the second of seven
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+    /// California housing for CAKS problems: the classic nine columns or scikit-learn's
+    #[arg(long, value_name = "FILE")]
+    pub california: Option<PathBuf>,
+    /// Folder of cells, tables, figures and report, one folder per experiment [default: runs]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Threads.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub machine: Machine,
+}
+
 /// Options of `compare`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct CompareOptions {

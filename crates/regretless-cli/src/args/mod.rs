@@ -14,7 +14,8 @@ mod training;
 mod values;
 
 pub use commands::{
-    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions, SolveOptions, TrainOptions,
+    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions, ReproduceOptions, SolveOptions,
+    TrainOptions,
 };
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
@@ -109,6 +110,19 @@ Examples:
   regretless compare --benchmark SP5x5 --losses 'MSE;MAE(O,S)' --seeds 20
   regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
     Compare(Box<Call<CompareOptions>>),
+
+    /// Run the paper's experiments, or your own like them, and report
+    #[command(after_help = "\
+Examples:
+  regretless reproduce --smoke                     all of them, tiny, in a minute
+  regretless reproduce components --seeds 5
+  regretless reproduce scale --only 'TSP100;MAE(O,S);SPO+' --budget 30m
+  regretless reproduce scale --california cal_housing.csv --shard 1/4
+  regretless reproduce components --show > mine.toml
+
+An experiment is problems x methods x seeds. Every cell is one file in the folder: a run that was stopped goes
+on where it was, cells are never run twice, and folders of several machines can be copied together.")]
+    Reproduce(Call<ReproduceOptions>),
 }
 
 /// A command's own options and those of every command.

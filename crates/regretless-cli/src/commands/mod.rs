@@ -25,6 +25,7 @@ mod evaluate;
 mod generate;
 mod ground;
 mod label;
+mod reproduce;
 mod solve;
 mod train;
 
@@ -71,6 +72,7 @@ pub fn run(command: Command) -> Result<Option<Error>> {
         Command::Decide(call) => perform(call, "decide", decide::run),
         Command::Solve(call) => perform(call, "solve", solve::run),
         Command::Compare(call) => perform(*call, "compare", compare::run),
+        Command::Reproduce(call) => perform(call, "reproduce", reproduce::run),
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::error::{Error, Place, Result};
 
 pub mod csv;
+pub mod housing;
 mod layout;
 pub mod mapped;
 mod matrix;

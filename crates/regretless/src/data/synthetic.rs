@@ -203,14 +203,25 @@ pub fn tour(recipe: Recipe, nodes: usize) -> Result<Dataset> {
 pub fn tour_rows(recipe: Recipe, nodes: usize) -> Result<Generator> {
     let recipe = recipe.checked()?;
     let mut stream = NumpyStream::new(recipe.seed);
-    let clustered = nodes - nodes / 2;
-    let mut places = stream.fill(nodes / 2 * 2, |s| s.uniform(-2.0, 2.0));
-    places.extend(stream.fill(clustered * 2, NumpyStream::normal));
+    let places = draw_places(&mut stream, nodes);
     let edges = nodes * nodes.saturating_sub(1) / 2;
     let mut mixing = recipe.coins(&mut stream, edges);
     mixing.iter_mut().for_each(|b| *b *= stream.uniform(-2.0, 2.0));
     let features = recipe.draw_features(&mut stream);
     Ok(Generator { recipe, stream, mixing, features, kind: Kind::Tour(distances(&places)), made: 0 })
+}
+
+/// Where the nodes of [`tour`] are.
+pub fn places(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
+    let places = draw_places(&mut NumpyStream::new(seed), nodes);
+    places.chunks_exact(2).map(|place| [place[0], place[1]]).collect()
+}
+
+/// Coordinates of nodes, half of them uniform on a square, the others around its middle.
+fn draw_places(stream: &mut NumpyStream, nodes: usize) -> Vec<f64> {
+    let mut places = stream.fill(nodes / 2 * 2, |s| s.uniform(-2.0, 2.0));
+    places.extend(stream.fill((nodes - nodes / 2) * 2, NumpyStream::normal));
+    places
 }
 
 /// Euclidean distances of all pairs i < j.

@@ -114,7 +114,7 @@ fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
 }
 
 /// Weights uniform from 3 to 8, to one decimal.
-fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
+pub(crate) fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
     let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let mut weight = |_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0;
     (0..dimensions).map(|_| (0..items).map(&mut weight).collect()).collect()

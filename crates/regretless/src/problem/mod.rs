@@ -23,6 +23,7 @@ mod shortest_path;
 mod tour;
 
 pub use benchmark::Benchmark;
+pub(crate) use benchmark::paper_weights;
 pub use choice::TopK;
 pub use knapsack::Knapsack;
 pub use linear::{CostColumns, LinearFile};

@@ -9,6 +9,7 @@ mod beyond;
 #[path = "../common/mod.rs"]
 mod common;
 mod good_csv;
+mod houses;
 
 use std::fs;
 use std::path::PathBuf;

@@ -112,7 +112,8 @@ fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
 impl TourSearch {
     pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut Memory) -> Solution {
         let known = memory.take::<TourMemory>().filter(|known| known.fits(self.nodes, costs));
-        let warm = known.filter(|_| Distances::grain_of(costs).is_none()).and_then(|known| self.run_from(costs, &known));
+        let warm =
+            known.filter(|_| Distances::grain_of(costs).is_none()).and_then(|known| self.run_from(costs, &known));
         let (solution, mut found) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
             let found = self.remembered(costs, &solution);

@@ -1,0 +1,161 @@
+//! `reproduce`: cells run once, resume, shard, and failures are shown.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::Workshop;
+use serde_json::Value;
+
+const SMALL: &str = r#"
+name = "small"
+title = "Two methods, two problems"
+seeds = 2
+side_by_side = true
+methods = ["MSE", "MAE(O,S)", "LAVA", { label = "fast", method = "SPO+ lr 0.1", training = { epochs = 2 } }]
+problems = [{ name = "KS8", split = [30, 10, 10] }, { name = "TSP6", split = [30, 10, 10], seeds = 1 }]
+[training]
+epochs = 3
+[published.KS8]
+"MAE(O,S)" = { ratio = 0.5, sd = 0.1 }
+"#;
+
+/// Every cell's file by name, without the seconds that no two runs share.
+fn cells(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for problem in fs::read_dir(folder.join("cells")).unwrap() {
+        for file in fs::read_dir(problem.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            forget_seconds(&mut value);
+            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_string();
+            found.insert(name, value.to_string());
+        }
+    }
+    found
+}
+
+fn forget_seconds(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|name, _| name != "seconds" && name != "label_seconds");
+            map.values_mut().for_each(forget_seconds);
+        }
+        Value::Array(list) => list.iter_mut().for_each(forget_seconds),
+        _ => {}
+    }
+}
+
+#[test]
+fn an_experiment_runs_every_cell_once() {
+    let shop = Workshop::new();
+    shop.write("small.toml", SMALL);
+    let left = shop.run("reproduce small.toml --json").succeeded();
+    let told: Value = serde_json::from_str(&left.out).unwrap();
+    assert_eq!(told[0]["missing"], 0);
+    let problems = told[0]["results"]["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 2);
+    let (sack, tour) = (&problems[0]["methods"], &problems[1]["methods"]);
+    assert_eq!(sack[1]["seeds"].as_array().unwrap().len(), 2);
+    assert_eq!(sack[1]["published"]["ratio"], 0.5);
+    assert_eq!(sack[0]["ratio"]["mean"], 1.0);
+    assert!(tour[2]["note"].as_str().unwrap().contains("adjacent vertices"), "{}", tour[2]["note"]);
+    assert_eq!(problems[1]["drawing"]["places"].as_array().unwrap().len(), 6);
+    let (first, times) = (cells(&shop.path("runs/small")), modified(&shop.path("runs/small")));
+    assert_eq!(first.len(), 4 * 3 + 3, "a file per cell and one per problem and seed");
+    shop.run("reproduce small.toml").succeeded();
+    assert_eq!(modified(&shop.path("runs/small")), times, "nothing was run again");
+}
+
+fn modified(folder: &Path) -> Vec<std::time::SystemTime> {
+    let problems = fs::read_dir(folder.join("cells")).unwrap();
+    let files = problems.flat_map(|problem| fs::read_dir(problem.unwrap().path()).unwrap());
+    let mut times: Vec<_> = files.map(|file| file.unwrap().metadata().unwrap().modified().unwrap()).collect();
+    times.sort();
+    times
+}
+
+#[test]
+fn shards_threads_and_lost_or_damaged_cells_end_in_the_same_cells() {
+    let (whole, parts) = (Workshop::new(), Workshop::new());
+    for shop in [&whole, &parts] {
+        shop.write("small.toml", SMALL);
+    }
+    whole.run("reproduce small.toml --threads 1").succeeded();
+    parts.run("reproduce small.toml --shard 1/2 --threads 2").succeeded();
+    parts.run("reproduce small.toml --shard 2/2").succeeded();
+    let expected = cells(&whole.path("runs/small"));
+    assert_eq!(cells(&parts.path("runs/small")), expected);
+    for (number, name) in expected.keys().enumerate() {
+        let file = parts.path("runs/small").join(name);
+        if name.contains("scene") {
+            continue;
+        }
+        if number % 2 == 0 { fs::remove_file(&file).unwrap() } else { fs::write(&file, "{\"key\": 3").unwrap() }
+    }
+    parts.run("reproduce small.toml").succeeded();
+    assert_eq!(cells(&parts.path("runs/small")), expected);
+}
+
+#[test]
+fn a_changed_setting_is_a_new_cell_and_a_budget_leaves_the_rest_for_later() {
+    let shop = Workshop::new();
+    shop.write("small.toml", SMALL);
+    let left = shop.run("reproduce small.toml --budget 0s --json").succeeded();
+    let told: Value = serde_json::from_str(&left.out).unwrap();
+    assert_eq!(told[0]["missing"], 12);
+    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1").succeeded();
+    assert_eq!(cells(&shop.path("runs/small")).len(), 2 + 1);
+    shop.write("small.toml", &SMALL.replace("epochs = 3", "epochs = 4"));
+    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1").succeeded();
+    assert_eq!(cells(&shop.path("runs/small")).len(), 4 + 1);
+}
+
+#[test]
+fn mistakes_in_an_experiment_are_named() {
+    let shop = Workshop::new();
+    let told = |from: &str, to: &str| {
+        shop.write("bad.toml", &SMALL.replace(from, to));
+        let left = shop.run("reproduce bad.toml");
+        assert_eq!(left.code, 2, "{}", left.err);
+        left.err
+    };
+    assert!(told("\"MSE\", ", "").contains("reference"));
+    assert!(told("\"LAVA\"", "\"LAVE\"").contains("LAV"), "{}", told("\"LAVA\"", "\"LAVE\""));
+    assert!(told("\"LAVA\"", "\"MSE\"").contains("twice"));
+    assert!(told("epochs = 3", "epoch = 3").contains("epoch"));
+    assert!(told("\"KS8\", split", "\"QAP8\", split").contains("QAP8"));
+    assert!(told("seeds = 2", "seed = 2").contains("seed"));
+    let left = shop.run("reproduce nothing");
+    assert!(left.code == 2 && left.err.contains("components"), "{}", left.err);
+    let left = shop.run("reproduce components --only TSP99");
+    assert!(left.code == 2 && left.err.contains("SP5x5"), "{}", left.err);
+}
+
+#[test]
+fn experiments_that_are_built_in_can_be_shown() {
+    let shop = Workshop::new();
+    let text = shop.run("reproduce scale --show").succeeded().out;
+    assert!(text.contains("CAKS1000") && text.contains("[published.TSP1000]"));
+}
+
+#[test]
+fn all_that_is_built_in_runs_tiny() {
+    let shop = Workshop::new();
+    let left = shop.run("reproduce --smoke --seeds 1 --json").succeeded();
+    let told: Value = serde_json::from_str(&left.out).unwrap();
+    assert_eq!(told.as_array().unwrap().len(), 4);
+    for experiment in told.as_array().unwrap() {
+        for problem in experiment["results"]["problems"].as_array().unwrap() {
+            for method in problem["methods"].as_array().unwrap() {
+                let (name, label) = (problem["name"].as_str().unwrap(), method["label"].as_str().unwrap());
+                let excused = name.starts_with("CAKS") || (label == "LAVA" && !name.starts_with("KS"));
+                assert_eq!(method["note"].is_null(), !excused, "{label} on {name}: {}", method["note"]);
+            }
+        }
+    }
+}

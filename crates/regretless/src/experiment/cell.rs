@@ -1,0 +1,196 @@
+//! One cell: a problem, a seed, a method, and what came of them.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::example::{Shown, shown};
+use super::ground::Ground;
+use super::plan::{Experiment, Stage, Trial};
+use crate::data::output::write_atomically;
+use crate::error::{Error, Result};
+use crate::evaluate::{Evaluation, regrets_of, summarise};
+use crate::oracle::{Oracle, SolveCounts};
+use crate::train::{Recipe, Settings, Stopped, TrainReport, Trained, train};
+use crate::watch::Watch;
+
+/// Raised when what a cell means changes.
+const FORMAT: u32 = 1;
+
+/// What is run.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Cell {
+    format: u32,
+    pub(super) problem: String,
+    split: [usize; 3],
+    pub(super) seed: u32,
+    pub(super) label: String,
+    recipe: CellRecipe,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct CellRecipe {
+    method: String,
+    predictor: crate::predict::PredictorSpec,
+    settings: Settings,
+}
+
+/// A cell and its outcome, as the file holds them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Hash over all that the outcome depends on.
+    pub key: String,
+    /// The problem.
+    pub problem: String,
+    /// The method as tables call it.
+    pub label: String,
+    /// The seed.
+    pub seed: u32,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// How a cell ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A model was trained and judged.
+    Done(Box<Measured>),
+    /// There is none, and why.
+    Failed(String),
+}
+
+/// What a trained model is worth, and what it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Mean regret on the test rows.
+    pub regret: f64,
+    /// Sum of regrets over the sum of best objectives' sizes.
+    pub normalised_regret: f64,
+    /// Mean of each row's regret over the size of its best objective.
+    pub relative_regret: f64,
+    /// Mean squared error on the test rows.
+    pub mse: f64,
+    /// Mean absolute error on the test rows.
+    pub mae: f64,
+    /// Share of test rows whose decision is as good as the best.
+    pub optimal_share: f64,
+    /// The epoch that was kept, in the last round.
+    pub best_epoch: usize,
+    /// Seconds of training, labels and test not included.
+    pub seconds: f64,
+    /// Solves by kind, labels and test not included.
+    pub solves: SolveCounts,
+    /// Why the last round ended.
+    pub stopped: Option<Stopped>,
+    /// The epochs of the last round.
+    pub curve: Vec<CurvePoint>,
+    /// Decisions of some test rows, of the first seed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
+}
+
+/// One epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Seconds since the round began.
+    pub seconds: f64,
+    /// Mean loss over the training rows.
+    pub training_loss: Option<f64>,
+    /// Mean loss over the validation rows.
+    pub validation_loss: Option<f64>,
+    /// Mean regret over the validation rows.
+    pub validation_regret: Option<f64>,
+}
+
+impl Cell {
+    pub(super) fn new(experiment: &Experiment, stage: &Stage, trial: &Trial, seed: u32) -> Result<Self> {
+        let settings = experiment.settings(stage, trial, seed)?;
+        let predictor = experiment.predictor.clone();
+        let recipe = CellRecipe { method: trial.method.to_string(), predictor, settings };
+        let (problem, label) = (stage.name.to_string(), trial.label.clone());
+        Ok(Self { format: FORMAT, problem, split: stage.split, seed, label, recipe })
+    }
+
+    /// Hash over all that the outcome depends on.
+    pub(super) fn key(&self) -> Result<String> {
+        let text = serde_json::to_vec(&(self, env!("CARGO_PKG_VERSION")))
+            .map_err(|e| Error::setting(format!("a cell cannot be written: {e}")))?;
+        Ok(blake3::hash(&text).to_hex()[..16].to_string())
+    }
+
+    /// Where its record is kept.
+    pub(super) fn file(&self, folder: &Path) -> Result<PathBuf> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let label: String = self.label.chars().map(plain).collect();
+        Ok(folder.join("cells").join(&self.problem).join(format!("{label}-{}-{}.json", self.seed, self.key()?)))
+    }
+
+    /// The record, if it was run before; a damaged file counts as none.
+    pub(super) fn load(&self, folder: &Path) -> Result<Option<Record>> {
+        let Ok(text) = std::fs::read(self.file(folder)?) else { return Ok(None) };
+        let key = self.key()?;
+        Ok(serde_json::from_slice::<Record>(&text).ok().filter(|record| record.key == key))
+    }
+
+    /// Trains, judges and keeps; only an interruption or a full disk is an error.
+    pub(super) fn run(&self, ground: &Ground, oracle: &Oracle, folder: &Path, watch: &dyn Watch) -> Result<Record> {
+        let outcome =
+            match self.train(ground, oracle, watch).and_then(|trained| self.judge(&trained, ground, oracle, watch)) {
+                Ok(measured) => Outcome::Done(Box::new(measured)),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => Outcome::Failed(error.to_string()),
+            };
+        let (problem, label) = (self.problem.clone(), self.label.clone());
+        let record = Record { key: self.key()?, problem, label, seed: self.seed, outcome };
+        let file = self.file(folder)?;
+        if let Some(parent) = file.parent() {
+            std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
+        }
+        write_atomically(&file, true, |out| serde_json::to_writer(out, &record).map_err(Into::into))?;
+        Ok(record)
+    }
+
+    fn train(&self, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<Trained> {
+        let method: crate::train::Method = self.recipe.method.parse()?;
+        let recipe = Recipe::new(method, self.recipe.predictor.clone(), self.recipe.settings);
+        let task = crate::train::Task { data: &ground.data, split: &ground.split, oracle, watch };
+        train(&task, &recipe, &ground.problem)
+    }
+
+    fn judge(&self, trained: &Trained, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<Measured> {
+        let (data, rows) = (&ground.data, &ground.split.test);
+        let mut predictions = trained.model.predict(data.data().features())?.chosen(rows);
+        data.sense().flip(predictions.as_mut_slice());
+        let answers = oracle.solve_all(&predictions, watch)?;
+        let shown = if self.seed == 0 { shown(&answers, data, rows) } else { Vec::new() };
+        let regrets = regrets_of(answers, data, rows)?;
+        Ok(Measured::new(&trained.report, &summarise(regrets, &predictions, data, rows), shown))
+    }
+}
+
+impl Measured {
+    fn new(report: &TrainReport, test: &Evaluation, shown: Vec<Shown>) -> Self {
+        let last = report.rounds.last();
+        let point = |epoch: &crate::train::EpochReport| CurvePoint {
+            seconds: epoch.seconds,
+            training_loss: epoch.training_loss,
+            validation_loss: epoch.validation_loss,
+            validation_regret: epoch.validation_regret,
+        };
+        Self {
+            regret: test.regret,
+            normalised_regret: test.normalised_regret,
+            relative_regret: test.relative_regret,
+            mse: test.mse,
+            mae: test.mae,
+            optimal_share: test.optimal_share,
+            best_epoch: report.best_epoch(),
+            seconds: report.seconds,
+            solves: report.solves,
+            stopped: last.map(|round| round.stopped),
+            curve: last.map(|round| round.epochs.iter().map(point).collect()).unwrap_or_default(),
+            shown,
+        }
+    }
+}

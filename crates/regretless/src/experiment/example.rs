@@ -1,0 +1,108 @@
+//! Decisions that a person can look at: the tour, the path, the chosen items.
+
+use serde::{Deserialize, Serialize};
+
+use super::subject::Subject;
+use crate::data::synthetic;
+use crate::label::Labelled;
+use crate::oracle::Answer;
+use crate::problem::{Benchmark, ProblemSpec};
+
+/// Test rows whose decisions are kept.
+const ROWS: usize = 8;
+/// Costs above which nothing is drawn: nobody would see anything.
+const MOST_COSTS: usize = 20_000;
+
+/// The decision of one test row under predicted costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Row of the table.
+    pub row: usize,
+    /// Its regret.
+    pub regret: f64,
+    /// What was chosen.
+    pub chosen: Vec<u32>,
+}
+
+/// The best decision of one test row, and its true costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Example {
+    /// Row of the table.
+    pub row: usize,
+    /// The best decision.
+    pub best: Vec<u32>,
+    /// Its objective, in the user's sense.
+    pub objective: f64,
+    /// True costs in the user's sense.
+    pub costs: Vec<f32>,
+}
+
+/// Where costs are on a picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Drawing {
+    /// Nodes in the plane; costs belong to pairs i < j in lexicographic order. The first node is the depot where
+    /// there is one.
+    Graph {
+        /// Where the nodes are.
+        places: Vec<[f64; 2]>,
+        /// Whether the first node is a depot.
+        depot: bool,
+    },
+    /// A grid; costs belong to arcs, row by row, first those to the right and then those down.
+    Grid {
+        /// Rows of nodes.
+        rows: usize,
+        /// Columns of nodes.
+        cols: usize,
+    },
+    /// Items with a weight in each dimension.
+    Items {
+        /// One row per dimension.
+        weights: Vec<Vec<f64>>,
+        /// Room in each dimension.
+        capacity: Vec<f64>,
+    },
+}
+
+impl Drawing {
+    pub(super) fn of(problem: &ProblemSpec, subject: Subject, seed: u32) -> Option<Self> {
+        let graph = |nodes: usize, depot| Some(Self::Graph { places: synthetic::places(nodes, seed), depot });
+        match (problem, subject) {
+            (_, Subject::Benchmark(Benchmark::Tour { nodes })) => graph(nodes, false),
+            (_, Subject::Benchmark(Benchmark::Routes { nodes })) => graph(nodes, true),
+            (_, Subject::Benchmark(Benchmark::ShortestPath { rows, cols })) => Some(Self::Grid { rows, cols }),
+            (ProblemSpec::Knapsack(sack), _) => {
+                Some(Self::Items { weights: sack.weights.clone(), capacity: sack.capacity.clone() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The first test rows as examples.
+pub(super) fn examples(data: &Labelled, rows: &[usize]) -> Vec<Example> {
+    if data.data().costs().cols() > MOST_COSTS {
+        return Vec::new();
+    }
+    let example = |row: &usize| {
+        let mut costs = data.data().costs().row(*row).to_vec();
+        data.sense().flip(&mut costs);
+        let best = data.best(*row);
+        Example { row: *row, best: best.indices().to_vec(), objective: best.dot(&costs), costs }
+    };
+    rows.iter().take(ROWS).map(example).collect()
+}
+
+/// The decisions of the same rows under predicted costs.
+pub(super) fn shown(answers: &[Answer], data: &Labelled, rows: &[usize]) -> Vec<Shown> {
+    if data.data().costs().cols() > MOST_COSTS {
+        return Vec::new();
+    }
+    let one = |(row, answer): (&usize, &Answer)| {
+        let decision = &answer.as_ref().ok()?.decision;
+        let regret = decision.dot(data.data().costs().row(*row)) - data.best_objective(*row);
+        Some(Shown { row: *row, regret, chosen: decision.indices().to_vec() })
+    };
+    rows.iter().zip(answers).take(ROWS).filter_map(one).collect()
+}

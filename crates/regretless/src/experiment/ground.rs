@@ -1,0 +1,45 @@
+//! What the cells of one problem and seed share: rows with their best decisions.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::example::Drawing;
+use super::plan::Stage;
+use super::subject::{Files, Subject};
+use crate::data::Split;
+use crate::error::Result;
+use crate::label::{LabelStore, Labelled};
+use crate::oracle::Oracle;
+use crate::problem::ProblemSpec;
+use crate::watch::Watch;
+
+/// Labelled rows of one seed.
+pub(super) struct Ground {
+    pub(super) problem: ProblemSpec,
+    pub(super) data: Labelled,
+    pub(super) split: Split,
+    /// Seconds the best decisions took; 0 where they were known.
+    pub(super) label_seconds: f64,
+}
+
+impl Ground {
+    /// Makes the rows and finds their best decisions, or takes them from the folder.
+    pub(super) fn make(
+        (stage, seed): (&Stage, u32),
+        (files, folder): (&Files, &Path),
+        oracle: impl FnOnce(&ProblemSpec) -> Result<Oracle>,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let (problem, data, split) = stage.name.make(stage.split, seed, files)?;
+        let store = LabelStore::beside(&folder.join("labels").join(format!("{}-{seed}", stage.name)));
+        let started = Instant::now();
+        let (data, _) = store.label(data, &problem, &oracle(&problem)?, watch)?;
+        let split = split.among(&data.rows())?;
+        Ok(Self { problem, data, split, label_seconds: started.elapsed().as_secs_f64() })
+    }
+
+    /// The picture on which decisions can be drawn, if there is one.
+    pub(super) fn drawing(&self, subject: Subject, seed: u32) -> Option<Drawing> {
+        Drawing::of(&self.problem, subject, seed)
+    }
+}

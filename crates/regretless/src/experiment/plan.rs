@@ -1,0 +1,293 @@
+//! What is run: problems, methods, seeds, and how to train.
+//!
+//! ```toml
+//! name = "mine"
+//! title = "Two losses on two problems"
+//! seeds = 5
+//! methods = ["MSE", "MAE(O,S)", { label = "SPO+ fast", method = "SPO+ lr 0.1", training = { epochs = 10 } }]
+//! problems = [{ name = "KS32", split = [1000, 400, 600] }, { name = "TSP100", split = [900, 100, 500], seeds = 2 }]
+//!
+//! [training]
+//! epochs = 50
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Subject;
+use crate::error::{Error, Result};
+use crate::predict::PredictorSpec;
+use crate::train::{Method, Settings};
+
+/// Experiments that are built in, by name.
+const NAMED: [(&str, &str); 4] = [
+    ("components", include_str!("../../experiments/components.toml")),
+    ("weighting", include_str!("../../experiments/weighting.toml")),
+    ("scale", include_str!("../../experiments/scale.toml")),
+    ("solves", include_str!("../../experiments/solves.toml")),
+];
+
+/// Settings by name, laid over others.
+type Overlay = Map<String, Value>;
+
+/// Problems × methods × seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// A short name, for files.
+    pub name: String,
+    /// What is shown above.
+    pub title: String,
+    /// What it is about, in a few sentences.
+    #[serde(default)]
+    pub about: String,
+    /// The method all others are measured against.
+    #[serde(default = "standard_reference")]
+    pub reference: String,
+    /// Seeds 0, 1, … of data, first parameters and batches.
+    pub seeds: u32,
+    /// Whether cells run side by side, a thread each; else one after the other on all threads, so that their times
+    /// can be compared.
+    #[serde(default)]
+    pub side_by_side: bool,
+    /// What the report draws.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+    /// Times that differ by less count as equal on a Pareto front, in seconds.
+    #[serde(default = "standard_tolerance")]
+    pub equal_seconds: f64,
+    /// What is trained.
+    #[serde(default = "standard_predictor")]
+    pub predictor: PredictorSpec,
+    /// How to train, where it is not as in the paper's component table.
+    #[serde(default)]
+    pub training: Overlay,
+    /// What is decided.
+    pub problems: Vec<Stage>,
+    /// Who competes.
+    pub methods: Vec<Entry>,
+    /// What others published: problem, then method.
+    #[serde(default)]
+    pub published: BTreeMap<String, BTreeMap<String, Published>>,
+}
+
+/// A kind of figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Ratios of all methods as bars with deviations.
+    Bars,
+    /// Which component adds what: from no component to all.
+    Components,
+    /// Ratio against the weight w of W(w), with C, IC and EIC as levels.
+    Weighting,
+    /// Regret against training time with the Pareto front.
+    Pareto,
+    /// Losses and regrets over epochs.
+    Curves,
+    /// Solves by kind.
+    Solves,
+    /// Decisions drawn.
+    Examples,
+}
+
+/// A problem and its rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// The problem.
+    pub name: Subject,
+    /// Rows to train, validate and test on.
+    pub split: [usize; 3],
+    /// Fewer or more seeds than the experiment has.
+    #[serde(default)]
+    pub seeds: Option<u32>,
+    /// Settings of this problem alone.
+    #[serde(default)]
+    pub training: Overlay,
+}
+
+/// A method, perhaps with settings and a label of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "Value")]
+pub enum Entry {
+    /// A method as it is.
+    Plain(Method),
+    /// A method with settings.
+    Full(Trial),
+}
+
+/// A method with settings of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// What tables call it.
+    pub label: String,
+    /// What it does.
+    pub method: Method,
+    /// Its own settings.
+    #[serde(default)]
+    pub training: Overlay,
+    /// What the paper says of its solves.
+    #[serde(default)]
+    pub solves: Option<String>,
+}
+
+/// What others published of a method on a problem; `*` in the paper is no number at all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Regret over that of MSE.
+    pub ratio: f64,
+    /// Its deviation over seeds.
+    #[serde(default)]
+    pub sd: Option<f64>,
+    /// Seconds on their machine.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+}
+
+impl TryFrom<Value> for Entry {
+    type Error = Error;
+
+    /// By hand, so that the message says what is wrong with a method.
+    fn try_from(value: Value) -> Result<Self> {
+        match value {
+            Value::String(label) => label.parse().map(Self::Plain),
+            other => serde_json::from_value(other).map(Self::Full).map_err(|e| Error::setting(e.to_string())),
+        }
+    }
+}
+
+fn standard_reference() -> String {
+    "MSE".into()
+}
+
+fn standard_tolerance() -> f64 {
+    30.0
+}
+
+fn standard_predictor() -> PredictorSpec {
+    PredictorSpec::Linear
+}
+
+impl Experiment {
+    /// Names of the experiments that are built in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|(name, _)| *name)
+    }
+
+    /// The text of an experiment that is built in.
+    ///
+    /// # Errors
+    /// When there is none of that name; the message lists all.
+    pub fn named(name: &str) -> Result<&'static str> {
+        let found = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, text)| *text).ok_or_else(|| Error::unknown("experiment", name, &NAMED.map(|(name, _)| name)))
+    }
+
+    /// All methods, each with its label.
+    pub fn trials(&self) -> impl Iterator<Item = Trial> + '_ {
+        self.methods.iter().map(|entry| match entry {
+            Entry::Plain(method) => {
+                Trial { label: method.to_string(), method: method.clone(), training: Map::new(), solves: None }
+            }
+            Entry::Full(trial) => trial.clone(),
+        })
+    }
+
+    /// How many seeds a problem has.
+    pub fn seeds_of(&self, stage: &Stage) -> u32 {
+        stage.seeds.unwrap_or(self.seeds)
+    }
+
+    /// The settings of a cell: the paper's, then the experiment's, the problem's and the method's own.
+    ///
+    /// # Errors
+    /// When a setting is unknown or has no such value.
+    pub fn settings(&self, stage: &Stage, trial: &Trial, seed: u32) -> Result<Settings> {
+        let wrong = |e: serde_json::Error| Error::setting(format!("training settings of '{}': {e}", trial.label));
+        let Value::Object(mut settings) = serde_json::to_value(Settings::paper(u64::from(seed))).map_err(wrong)? else {
+            return Err(Error::setting("settings are a table"));
+        };
+        for overlay in [&self.training, &stage.training, &trial.training] {
+            settings.extend(overlay.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        serde_json::from_value(Value::Object(settings)).map_err(wrong)
+    }
+
+    /// Checks everything before anything is run.
+    ///
+    /// # Errors
+    /// When labels repeat, the reference is missing, or a setting means nothing.
+    pub fn check(&self) -> Result<()> {
+        let labels: Vec<String> = self.trials().map(|trial| trial.label).collect();
+        if let Some(label) =
+            labels.iter().enumerate().find_map(|(i, label)| labels[..i].contains(label).then_some(label))
+        {
+            return Err(Error::setting(format!("experiment '{}' has the method '{label}' twice", self.name)));
+        }
+        if !labels.contains(&self.reference) {
+            let message = format!("experiment '{}' lacks its reference '{}'", self.name, self.reference);
+            return Err(Error::setting(format!("{message}; add it to its methods")));
+        }
+        if self.problems.is_empty() || self.problems.iter().any(|stage| self.seeds_of(stage) == 0) {
+            return Err(Error::setting(format!("experiment '{}' needs a problem and a seed", self.name)));
+        }
+        for stage in &self.problems {
+            self.trials().try_for_each(|trial| self.settings(stage, &trial, 0).map(drop))?;
+        }
+        Ok(())
+    }
+
+    /// The same with a handful of rows, seeds, epochs and a small problem of each kind: everything runs, nothing is
+    /// learnt.
+    #[must_use]
+    pub fn tiny(mut self) -> Self {
+        let mut seen: Vec<Subject> = Vec::new();
+        self.problems.retain_mut(|stage| {
+            (stage.name, stage.split) = (stage.name.tiny(), [24, 8, 8]);
+            (stage.seeds, stage.training) = (None, Map::new());
+            let new = !seen.contains(&stage.name);
+            seen.push(stage.name);
+            new
+        });
+        self.seeds = self.seeds.min(2);
+        self.name = format!("{}-smoke", self.name);
+        self.published.clear();
+        self.training.insert("epochs".into(), 2.into());
+        self
+    }
+
+    /// Keeps problems and methods that bear one of these names, and always the reference.
+    ///
+    /// # Errors
+    /// When a name is none of either.
+    pub fn only(&mut self, names: &[String]) -> Result<()> {
+        let trials: Vec<Trial> = self.trials().collect();
+        let is = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
+        let problem = |stage: &Stage| names.iter().any(|name| is(&stage.name.to_string(), name));
+        let method = |trial: &Trial| names.iter().any(|name| is(&trial.label, name));
+        for name in names {
+            let known = self.problems.iter().any(|stage| is(&stage.name.to_string(), name))
+                || trials.iter().any(|trial| is(&trial.label, name));
+            if !known {
+                let problems = self.problems.iter().map(|stage| stage.name.to_string());
+                let choices: Vec<String> = problems.chain(trials.into_iter().map(|trial| trial.label)).collect();
+                let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
+                return Err(Error::unknown("problem or method", name, &choices));
+            }
+        }
+        if self.problems.iter().any(problem) {
+            self.problems.retain(problem);
+        }
+        if trials.iter().any(method) {
+            let reference = self.reference.clone();
+            let kept = trials.into_iter().filter(|trial| method(trial) || trial.label == reference);
+            self.methods = kept.map(Entry::Full).collect();
+        }
+        Ok(())
+    }
+}

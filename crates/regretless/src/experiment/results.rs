@@ -1,0 +1,245 @@
+//! What the cells of an experiment say together.
+//!
+//! The ratio of a method is the mean over seeds of its test regret divided by that of the reference on the same seed.
+//! Differences are paired by seed. A method is on the Pareto front when no other has at most its regret in at most its
+//! time, times that differ by little counting as equal, and is better in one of both.
+
+use serde::{Deserialize, Serialize};
+
+use super::cell::{CurvePoint, Measured, Outcome, Record};
+use super::example::{Drawing, Example, Shown};
+use super::plan::{Experiment, Figure, Published, Stage, Trial};
+use super::runner::Runner;
+use super::statistics::{Interval, Spread};
+use crate::oracle::SolveCounts;
+
+/// An experiment and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// Its short name.
+    pub name: String,
+    /// What is shown above.
+    pub title: String,
+    /// What it is about.
+    pub about: String,
+    /// The method all others are measured against.
+    pub reference: String,
+    /// What is drawn.
+    pub figures: Vec<Figure>,
+    /// Where the numbers come from.
+    pub provenance: Provenance,
+    /// One entry per problem.
+    pub problems: Vec<ProblemResults>,
+}
+
+/// Where numbers come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of the program.
+    pub version: String,
+    /// Processor and number of threads.
+    pub machine: String,
+    /// How the experiment was called; empty until somebody fills it in.
+    pub command: String,
+    /// When; empty until somebody fills it in.
+    pub date: String,
+}
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProblemResults {
+    /// Its name.
+    pub name: String,
+    /// Rows to train, validate and test on.
+    pub rows: [usize; 3],
+    /// Costs per row; 0 until something was run.
+    pub costs: usize,
+    /// Seeds that were asked for.
+    pub seeds: u32,
+    /// Seconds that finding the best decisions took, over seeds.
+    pub label_seconds: Spread,
+    /// One entry per method, in the order of the experiment.
+    pub methods: Vec<MethodResults>,
+    /// Where decisions can be drawn.
+    pub drawing: Option<Drawing>,
+    /// Test rows that are drawn.
+    pub examples: Vec<Example>,
+}
+
+/// One method on one problem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodResults {
+    /// What tables call it.
+    pub label: String,
+    /// Regret over that of the reference.
+    pub ratio: Spread,
+    /// Ratio minus 1 with its interval.
+    pub difference: Option<Interval>,
+    /// Regret in units of the objective.
+    pub regret: Spread,
+    /// Regret relative to the best objective.
+    pub relative_regret: Spread,
+    /// Seconds of training.
+    pub seconds: Spread,
+    /// Mean number of solves by kind.
+    pub solves: [(String, f64); 6],
+    /// What the paper says of its solves.
+    pub solves_said: Option<String>,
+    /// What others published.
+    pub published: Option<Published>,
+    /// Seeds that were run, and what came of each: seed, ratio, seconds.
+    pub seeds: Vec<(u32, f64, f64)>,
+    /// Epochs of the first seed.
+    pub curve: Vec<CurvePoint>,
+    /// Decisions of the first seed.
+    pub shown: Vec<Shown>,
+    /// Why there are no numbers, or fewer than asked for.
+    pub note: Option<String>,
+    /// Whether it is on the Pareto front.
+    pub on_front: bool,
+    /// Whether its mean ratio is the lowest.
+    pub is_best: bool,
+}
+
+impl Results {
+    pub(super) fn of(runner: &Runner, records: &[Record]) -> Self {
+        let experiment = &runner.experiment;
+        let problems = experiment.problems.iter().map(|stage| problem(runner, stage, records)).collect();
+        let machine = format!("{}, {} threads", processor(), runner.threads.count());
+        let version = env!("CARGO_PKG_VERSION").to_string();
+        Self {
+            name: experiment.name.clone(),
+            title: experiment.title.clone(),
+            about: experiment.about.clone(),
+            reference: experiment.reference.clone(),
+            figures: experiment.figures.clone(),
+            provenance: Provenance { version, machine, command: String::new(), date: String::new() },
+            problems,
+        }
+    }
+
+    /// Cells that were asked for and have no outcome yet.
+    pub fn missing(&self) -> usize {
+        let missing = |problem: &ProblemResults| {
+            let open = |method: &MethodResults| {
+                let failed = method.note.as_deref().is_some_and(|note| !note.starts_with("not run"));
+                if failed { 0 } else { (problem.seeds as usize).saturating_sub(method.seeds.len()) }
+            };
+            problem.methods.iter().map(open).sum::<usize>()
+        };
+        self.problems.iter().map(missing).sum()
+    }
+}
+
+/// The processor by its own name, where the system tells it.
+fn processor() -> String {
+    let told = std::fs::read_to_string("/proc/cpuinfo").ok();
+    let line = told.as_deref().and_then(|text| text.lines().find(|line| line.starts_with("model name")));
+    let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim().to_string());
+    name.unwrap_or_else(|| std::env::consts::ARCH.to_string())
+}
+
+fn problem(runner: &Runner, stage: &Stage, records: &[Record]) -> ProblemResults {
+    let experiment = &runner.experiment;
+    let name = stage.name.to_string();
+    let of: Vec<&Record> = records.iter().filter(|record| record.problem == name).collect();
+    let reference: Vec<(u32, f64)> =
+        measured(&of, &experiment.reference).map(|(seed, cell)| (seed, cell.regret)).collect();
+    let mut methods: Vec<MethodResults> =
+        experiment.trials().map(|trial| method(experiment, stage, &trial, (&of, &reference))).collect();
+    mark(&mut methods, experiment.equal_seconds);
+    let scenes: Vec<_> = runner.seeds(stage).filter_map(|seed| runner.scene(stage, seed)).collect();
+    let label_seconds: Vec<f64> = scenes.iter().map(|scene| scene.label_seconds).collect();
+    let (costs, first) = (scenes.first().map_or(0, |scene| scene.costs), runner.scene(stage, 0));
+    let (drawing, examples) = first.map(|scene| (scene.drawing, scene.examples)).unwrap_or_default();
+    let (rows, seeds) = (stage.split, experiment.seeds_of(stage));
+    ProblemResults { name, rows, costs, seeds, label_seconds: Spread::of(&label_seconds), methods, drawing, examples }
+}
+
+fn measured<'a>(records: &'a [&Record], label: &'a str) -> impl Iterator<Item = (u32, &'a Measured)> {
+    records.iter().filter(move |record| record.label == label).filter_map(|record| match &record.outcome {
+        Outcome::Done(cell) => Some((record.seed, &**cell)),
+        Outcome::Failed(_) => None,
+    })
+}
+
+fn method(
+    experiment: &Experiment,
+    stage: &Stage,
+    trial: &Trial,
+    (records, reference): (&[&Record], &[(u32, f64)]),
+) -> MethodResults {
+    let cells: Vec<(u32, &Measured)> = measured(records, &trial.label).collect();
+    let base = |seed: u32| reference.iter().find(|(known, _)| *known == seed).map(|(_, regret)| regret.max(1e-300));
+    let ratio = |(seed, cell): &(u32, &Measured)| base(*seed).map(|base| (*seed, cell.regret / base, cell.seconds));
+    let seeds: Vec<(u32, f64, f64)> = cells.iter().filter_map(ratio).collect();
+    let of =
+        |value: &dyn Fn(&Measured) -> f64| Spread::of(&cells.iter().map(|(_, cell)| value(cell)).collect::<Vec<_>>());
+    let ratios = Spread::of(&seeds.iter().map(|(_, ratio, _)| *ratio).collect::<Vec<_>>());
+    let first = cells.iter().find(|(seed, _)| *seed == 0).map(|(_, cell)| *cell);
+    MethodResults {
+        label: trial.label.clone(),
+        ratio: ratios,
+        difference: ratios.interval().map(|at| Interval {
+            mean: at.mean - 1.0,
+            lower: at.lower - 1.0,
+            upper: at.upper - 1.0,
+        }),
+        regret: of(&|cell| cell.regret),
+        relative_regret: of(&|cell| cell.relative_regret),
+        seconds: of(&|cell| cell.seconds),
+        solves: solves(&cells),
+        solves_said: trial.solves.clone(),
+        published: experiment.published.get(&stage.name.to_string()).and_then(|by| by.get(&trial.label)).copied(),
+        curve: first.map(|cell| cell.curve.clone()).unwrap_or_default(),
+        shown: first.map(|cell| cell.shown.clone()).unwrap_or_default(),
+        note: note(records, trial, (seeds.len(), experiment.seeds_of(stage) as usize)),
+        seeds,
+        on_front: false,
+        is_best: false,
+    }
+}
+
+fn solves(cells: &[(u32, &Measured)]) -> [(String, f64); 6] {
+    let kind = |name: &str, count: &dyn Fn(&SolveCounts) -> u64| {
+        let total: u64 = cells.iter().map(|(_, cell)| count(&cell.solves)).sum();
+        (name.to_string(), total as f64 / cells.len().max(1) as f64)
+    };
+    [
+        kind("exact", &|counts| counts.exact),
+        kind("relaxed", &|counts| counts.relaxed),
+        kind("heuristic", &|counts| counts.heuristic),
+        kind("projected", &|counts| counts.projected),
+        kind("certified", &|counts| counts.certified),
+        kind("pooled", &|counts| counts.pooled),
+    ]
+}
+
+/// Why there are fewer numbers than asked for.
+fn note(records: &[&Record], trial: &Trial, (found, asked): (usize, usize)) -> Option<String> {
+    let failed = records.iter().filter(|record| record.label == trial.label).find_map(|record| match &record.outcome {
+        Outcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
+        Outcome::Done(_) => None,
+    });
+    failed.or_else(|| match asked - found.min(asked) {
+        0 => None,
+        open if open == asked => Some("not run yet".into()),
+        open => Some(format!("not run yet: {open} of {asked} seeds")),
+    })
+}
+
+/// Marks the best ratio and the Pareto front.
+fn mark(methods: &mut [MethodResults], equal_seconds: f64) {
+    let points: Vec<Option<(f64, f64)>> =
+        methods.iter().map(|method| method.ratio.mean.zip(method.seconds.mean)).collect();
+    let best = points.iter().flatten().map(|(ratio, _)| *ratio).fold(f64::INFINITY, f64::min);
+    for (place, method) in methods.iter_mut().enumerate() {
+        let Some((ratio, seconds)) = points[place] else { continue };
+        let beaten = |(other, time): &(f64, f64)| {
+            let no_slower = *time <= seconds + equal_seconds;
+            no_slower && (*other < ratio || (*other == ratio && *time < seconds - equal_seconds))
+        };
+        method.on_front = !points.iter().flatten().any(beaten);
+        method.is_best = ratio == best;
+    }
+}

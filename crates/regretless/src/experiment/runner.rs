@@ -1,0 +1,246 @@
+//! Fills a folder with cells.
+//!
+//! Problem by problem and seed by seed: rows are made and solved once, then every method that has no record yet is run.
+//! What is there is never run again; what is missing at the end of a budget is run by the next call.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::cell::{Cell, Outcome, Record};
+use super::example::{Drawing, Example, examples};
+use super::ground::Ground;
+use super::plan::{Experiment, Stage, Trial};
+use super::results::Results;
+use super::subject::Files;
+use crate::data::output::write_atomically;
+use crate::error::{Error, Result};
+use crate::label::Shard;
+use crate::oracle::Oracle;
+use crate::parallel::Threads;
+use crate::problem::ProblemSpec;
+use crate::watch::{Silent, Watch};
+
+/// How much of an experiment is run.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// No cell is begun after this long.
+    pub budget: Option<Duration>,
+    /// Only these pairs of problem and seed.
+    pub shard: Option<Shard>,
+}
+
+/// Runs an experiment in a folder.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    /// What is run.
+    pub experiment: Experiment,
+    /// Where records and labels are kept.
+    pub folder: PathBuf,
+    /// Files of real data.
+    pub files: Files,
+    /// How much of it.
+    pub limits: Limits,
+    /// On how many threads.
+    pub threads: Threads,
+}
+
+/// What is known of a problem and seed beyond its cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scene {
+    pub(super) costs: usize,
+    pub(super) label_seconds: f64,
+    pub(super) drawing: Option<Drawing>,
+    pub(super) examples: Vec<Example>,
+}
+
+/// Cells of one problem and seed.
+struct Batch<'a> {
+    stage: &'a Stage,
+    seed: u32,
+    cells: Vec<Cell>,
+}
+
+impl Runner {
+    /// Runs what is missing and returns all there is.
+    ///
+    /// # Errors
+    /// When the experiment makes no sense, the folder cannot be written, or the user interrupts; what is finished
+    /// is kept.
+    pub fn run(&self, watch: &dyn Watch) -> Result<Results> {
+        self.experiment.check()?;
+        let batches = self.batches()?;
+        let begun = Instant::now();
+        let missing: u64 = batches.iter().map(|batch| batch.cells.len() as u64).sum();
+        watch.begin(&self.experiment.name, missing);
+        let mut refused = Vec::new();
+        for batch in &batches {
+            if watch.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            if !self.is_late(begun) && !batch.cells.is_empty() {
+                self.run_batch(batch, begun, &mut refused, watch)?;
+            }
+        }
+        watch.end();
+        self.gather(refused)
+    }
+
+    /// What the records say, without running anything.
+    ///
+    /// # Errors
+    /// When the experiment makes no sense.
+    pub fn results(&self) -> Result<Results> {
+        self.experiment.check()?;
+        self.gather(Vec::new())
+    }
+
+    fn is_late(&self, begun: Instant) -> bool {
+        self.limits.budget.is_some_and(|budget| begun.elapsed() >= budget)
+    }
+
+    /// Problems and seeds of this shard with the cells that are missing.
+    fn batches(&self) -> Result<Vec<Batch<'_>>> {
+        let pairs = self.experiment.problems.iter().flat_map(|stage| self.seeds(stage).map(move |seed| (stage, seed)));
+        let mine = |place: usize| self.limits.shard.is_none_or(|shard| place % shard.count == shard.index);
+        let chosen = pairs.enumerate().filter(|(place, _)| mine(*place)).map(|(_, pair)| pair);
+        let batch = |(stage, seed)| {
+            let cells = self.cells(stage, seed)?.into_iter();
+            let missing = cells.map(|cell| Ok((cell.load(&self.folder)?.is_none(), cell)));
+            let missing: Vec<(bool, Cell)> = missing.collect::<Result<_>>()?;
+            Ok(Batch {
+                stage,
+                seed,
+                cells: missing.into_iter().filter_map(|(new, cell)| new.then_some(cell)).collect(),
+            })
+        };
+        chosen.map(batch).collect()
+    }
+
+    pub(super) fn seeds(&self, stage: &Stage) -> std::ops::Range<u32> {
+        0..self.experiment.seeds_of(stage)
+    }
+
+    fn cells(&self, stage: &Stage, seed: u32) -> Result<Vec<Cell>> {
+        let trials: Vec<Trial> = self.experiment.trials().collect();
+        trials.iter().map(|trial| Cell::new(&self.experiment, stage, trial, seed)).collect()
+    }
+
+    /// Runs the cells of a batch; when there are no rows to run them on, the reason is kept for the report alone, so
+    /// that the next call tries again.
+    fn run_batch(&self, batch: &Batch<'_>, begun: Instant, refused: &mut Vec<Record>, watch: &dyn Watch) -> Result<()> {
+        watch.note(&format!("{} seed {}", batch.stage.name, batch.seed));
+        let oracle = |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
+        let ground = Ground::make((batch.stage, batch.seed), (&self.files, &self.folder), oracle, &Inner(watch));
+        let ground = match ground {
+            Ok(ground) => ground,
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => {
+                for cell in &batch.cells {
+                    let (problem, label, key) = (cell.problem.clone(), cell.label.clone(), cell.key()?);
+                    refused.push(Record {
+                        key,
+                        problem,
+                        label,
+                        seed: cell.seed,
+                        outcome: Outcome::Failed(error.to_string()),
+                    });
+                }
+                return Ok(());
+            }
+        };
+        self.keep_scene(batch, &ground)?;
+        if self.experiment.side_by_side {
+            self.side_by_side(batch, &ground, watch)
+        } else {
+            self.in_turn(batch, &ground, begun, watch)
+        }
+    }
+
+    fn oracle(&self, problem: &ProblemSpec) -> Result<Oracle> {
+        Ok(Oracle::new(problem.build()?))
+    }
+
+    fn side_by_side(&self, batch: &Batch<'_>, ground: &Ground, watch: &dyn Watch) -> Result<()> {
+        let run = |cell: &Cell| {
+            if watch.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let record = cell.run(ground, &self.oracle(&ground.problem)?, &self.folder, &Inner(watch));
+            watch.advance(1);
+            record.map(drop)
+        };
+        let mut ends: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
+        self.threads.fill(&mut ends, || (), |(), place, end| *end = run(&batch.cells[place]));
+        ends.into_iter().collect()
+    }
+
+    fn in_turn(&self, batch: &Batch<'_>, ground: &Ground, begun: Instant, watch: &dyn Watch) -> Result<()> {
+        let oracle = self.oracle(&ground.problem)?.with_threads(self.threads.clone());
+        for cell in &batch.cells {
+            if self.is_late(begun) {
+                return Ok(());
+            }
+            watch.note(&format!("{} seed {} {}", cell.problem, cell.seed, cell.label));
+            cell.run(ground, &oracle, &self.folder, &Inner(watch))?;
+            watch.advance(1);
+        }
+        Ok(())
+    }
+
+    fn scene_file(&self, stage: &Stage, seed: u32) -> PathBuf {
+        let [train, validation, test] = stage.split;
+        self.folder
+            .join("cells")
+            .join(stage.name.to_string())
+            .join(format!("scene-{seed}-{train}-{validation}-{test}.json"))
+    }
+
+    fn keep_scene(&self, batch: &Batch<'_>, ground: &Ground) -> Result<()> {
+        let file = self.scene_file(batch.stage, batch.seed);
+        if file.exists() {
+            return Ok(());
+        }
+        if let Some(parent) = file.parent() {
+            std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
+        }
+        let first = batch.seed == 0;
+        let scene = Scene {
+            costs: ground.data.data().costs().cols(),
+            label_seconds: ground.label_seconds,
+            drawing: if first { ground.drawing(batch.stage.name, batch.seed) } else { None },
+            examples: if first { examples(&ground.data, &ground.split.test) } else { Vec::new() },
+        };
+        write_atomically(&file, true, |out| serde_json::to_writer(out, &scene).map_err(Into::into))
+    }
+
+    pub(super) fn scene(&self, stage: &Stage, seed: u32) -> Option<Scene> {
+        let text = std::fs::read(self.scene_file(stage, seed)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    fn gather(&self, mut records: Vec<Record>) -> Result<Results> {
+        for stage in &self.experiment.problems {
+            for seed in self.seeds(stage) {
+                for cell in self.cells(stage, seed)? {
+                    records.extend(cell.load(&self.folder)?);
+                }
+            }
+        }
+        Ok(Results::of(self, &records))
+    }
+}
+
+/// Hears interruptions and shows no bars of its own: the bar counts cells.
+struct Inner<'a>(&'a dyn Watch);
+
+impl Watch for Inner<'_> {
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+
+    fn remark(&self, text: &str) {
+        Silent.remark(text);
+    }
+}

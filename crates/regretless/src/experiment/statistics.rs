@@ -1,0 +1,86 @@
+//! Numbers over seeds: mean, deviation, and intervals of paired differences.
+//!
+//! Differences are taken seed by seed, since seeds differ more than methods do. The interval is Student's (1908) at
+//! 95 %: the true mean difference lies within it in 19 of 20 experiments, if differences are about normal.
+
+use serde::{Deserialize, Serialize};
+
+/// Mean and sample standard deviation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The mean; none without values.
+    pub mean: Option<f64>,
+    /// The sample standard deviation; none below two values.
+    pub sd: Option<f64>,
+    /// How many values there are.
+    pub count: usize,
+}
+
+impl Spread {
+    /// Mean and deviation of some values.
+    pub fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self {
+            mean: (!values.is_empty()).then_some(mean),
+            sd: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
+            count: values.len(),
+        }
+    }
+
+    /// The interval that holds the true mean with 95 % confidence.
+    pub fn interval(&self) -> Option<Interval> {
+        let (mean, sd) = (self.mean?, self.sd?);
+        let reach = student(self.count - 1) * sd / (self.count as f64).sqrt();
+        Some(Interval { mean, lower: mean - reach, upper: mean + reach })
+    }
+}
+
+/// A mean and where the true one lies with 95 % confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+/// The 97.5 % point of Student's distribution.
+fn student(freedom: usize) -> f64 {
+    const FIRST: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    if let Some(point) = freedom.checked_sub(1).and_then(|place| FIRST.get(place)) {
+        return *point;
+    }
+    // Cornish and Fisher's expansion around the normal point.
+    let (z, v) = (1.959_963_985_f64, freedom as f64);
+    let first = (z.powi(3) + z) / 4.0;
+    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+    z + first / v + second / (v * v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Spread, student};
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        let spread = Spread::of(&[1.0, 2.0, 4.0, 5.0]);
+        assert_eq!(spread.mean, Some(3.0));
+        assert!((spread.sd.unwrap() - (10.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!((Spread::of(&[7.0]).mean, Spread::of(&[7.0]).sd), (Some(7.0), None));
+        assert_eq!(Spread::of(&[]).mean, None);
+        assert_eq!(Spread::of(&[]).interval(), None);
+    }
+
+    #[test]
+    fn intervals_are_those_of_printed_tables() {
+        for (freedom, point) in [(1, 12.706), (4, 2.776), (10, 2.228), (11, 2.201), (19, 2.093), (60, 2.000)] {
+            assert!((student(freedom) - point).abs() < 1e-3, "{freedom}: {}", student(freedom));
+        }
+        let interval = Spread::of(&[1.0, 2.0, 3.0]).interval().unwrap();
+        assert!((interval.upper - (2.0 + 4.303 / 3.0_f64.sqrt())).abs() < 1e-9);
+    }
+}
