@@ -61,7 +61,7 @@ fn triad(threads: usize) -> f64 {
     let mut a = vec![0.0_f32; LONG];
     let (b, c) = (vec![1.0_f32; LONG], vec![2.0_f32; LONG]);
     let add = |a: &mut [f32], b: &[f32], c: &[f32]| {
-        a.iter_mut().zip(b.iter().zip(c)).for_each(|(a, (b, c))| *a = b + 3.0 * c)
+        a.iter_mut().zip(b.iter().zip(c)).for_each(|(a, (b, c))| *a = b + 3.0 * c);
     };
     let run = || {
         if threads == 1 {

@@ -106,7 +106,7 @@ each! {
     /// All bits where positive, none elsewhere.
     positive() = |a: f32| mask(a > 0.0);
     /// All bits where not zero, none elsewhere.
-    nonzero() = |a: f32| mask(a < 0.0 || a > 0.0);
+    nonzero() = |a: f32| mask(a.abs() > 0.0);
     /// `other` where the sign of `guide` is minus.
     or_where_minus(other, guide) = |a: f32, b: f32, s: f32| if s.is_sign_negative() { b } else { a };
     /// Only the signs.
@@ -155,8 +155,6 @@ impl Quarter {
     /// Adds each number to its sum.
     #[inline(always)]
     pub(crate) fn add_to(self, sums: &mut [f64; QUARTER]) {
-        for l in 0..QUARTER {
-            sums[l] += self.0[l];
-        }
+        sums.iter_mut().zip(self.0).for_each(|(sum, value)| *sum += value);
     }
 }

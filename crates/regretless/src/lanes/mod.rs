@@ -136,7 +136,12 @@ mod tests {
             z.widen(&mut doubles);
             let first = here.quarter(&doubles, 3);
             first.fused(first, here.quarter(&doubles, 2)).add_to(&mut quarter);
+            here.zero_quarter().add_to(&mut quarter);
             found.extend(quarter.iter().map(|q| (*q as f32).to_bits()));
+            let mut written = [0.0; LANES];
+            here.prefetch(written.as_ptr(), 0);
+            z.write(&mut written);
+            found.extend(bits(&written));
             let mut part = [7.0; 5];
             z.store_part(&mut part);
             found.extend(bits(&part));

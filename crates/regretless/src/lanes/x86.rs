@@ -111,7 +111,7 @@ impl Instructions {
             for half in 0..2 {
                 // SAFETY: by the assertion, eight numbers begin there in each of eight rows, and eight lanes have room.
                 unsafe {
-                    turn(values.as_ptr().add(8 * half * distance + 8 * k), distance, lanes.as_mut_ptr(), 8 * half)
+                    turn(values.as_ptr().add(8 * half * distance + 8 * k), distance, lanes.as_mut_ptr(), 8 * half);
                 }
             }
         }

@@ -201,14 +201,8 @@ mod tests {
     #[test]
     fn gradients_agree_with_finite_differences() {
         let rows: Vec<f32> = (0..12).map(|i| (i as f32 * 0.7).sin()).collect();
-        // One output, and many after few inputs, have ways of their own.
-        for (hidden, outputs) in [(vec![], 1), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 19), (vec![18, 3], 1)] {
-            let mut network = Network::new(3, &hidden, outputs, 11);
-            let mut tape = Tape::default();
-            network.predict(&rows, &mut tape);
-            let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();
-            let mut gradient = vec![0.0; network.parameters().len()];
-            network.backpropagate(&rows, &mut tape, &output_gradient, &mut gradient);
+        for (hidden, outputs) in [(vec![], 1), (vec![], 2), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 19)] {
+            let (mut network, gradient) = gradient_of_objective(&hidden, outputs, &rows);
             for (p, expected) in gradient.iter().enumerate() {
                 let (before, step) = (network.parameters()[p], 1e-2);
                 let mut at = |value| {
@@ -218,6 +212,57 @@ mod tests {
                 let slope = (at(before + step) - at(before - step)) / (2.0 * f64::from(step));
                 network.parameters_mut()[p] = before;
                 assert!((slope - f64::from(*expected)).abs() < 2e-3 * slope.abs().max(1.0), "{hidden:?} {p}");
+            }
+        }
+    }
+
+    fn gradient_of_objective(hidden: &[usize], outputs: usize, rows: &[f32]) -> (Network, Vec<f32>) {
+        let (network, mut tape) = (Network::new(3, hidden, outputs, 11), Tape::default());
+        network.predict(rows, &mut tape);
+        let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();
+        let mut gradient = vec![0.0; network.parameters().len()];
+        network.backpropagate(rows, &mut tape, &output_gradient, &mut gradient);
+        (network, gradient)
+    }
+
+    /// Adds to the gradient of the objective what one row makes of it, number by number in double precision; returns
+    /// the gradient of the inputs of the layers from `depth` on.
+    fn by_definition(network: &Network, depth: usize, input: &[f64], gradient: &mut [f64]) -> Vec<f64> {
+        let (layer, last) = (network.layer(depth), depth + 2 == network.sizes.len());
+        let parameter = |place: usize| f64::from(network.parameters[layer.start + place]);
+        let bias = layer.outputs * layer.inputs;
+        let weight = |o: usize, i: usize| parameter(o * layer.inputs + i);
+        let sum = |o: usize| parameter(bias + o) + (0..layer.inputs).map(|i| weight(o, i) * input[i]).sum::<f64>();
+        let sums: Vec<f64> = (0..layer.outputs).map(sum).collect();
+        let leak = |s: &f64| if last || *s > 0.0 { 1.0 } else { f64::from(super::LEAK) };
+        let activated: Vec<f64> = sums.iter().map(|s| leak(s) * s).collect();
+        let above = if last {
+            activated.iter().map(|a| 2.0 * a).collect()
+        } else {
+            by_definition(network, depth + 1, &activated, gradient)
+        };
+        let blame: Vec<f64> = above.iter().zip(&sums).map(|(g, s)| g * leak(s)).collect();
+        for o in 0..layer.outputs {
+            (0..layer.inputs).for_each(|i| gradient[layer.start + o * layer.inputs + i] += blame[o] * input[i]);
+            gradient[layer.start + bias + o] += blame[o];
+        }
+        (0..layer.inputs).map(|i| (0..layer.outputs).map(|o| blame[o] * weight(o, i)).sum()).collect()
+    }
+
+    #[test]
+    fn gradients_of_layers_of_all_widths_are_those_of_their_definition() {
+        // One output, many outputs after few inputs, and rows beyond a multiple of sixteen have ways of their own.
+        let rows: Vec<f32> = (0..3 * 37).map(|i| (i as f32 * 0.7).sin()).collect();
+        for (hidden, outputs) in [(vec![], 1), (vec![18, 3], 1), (vec![40], 1), (vec![20, 33], 19), (vec![5], 50)] {
+            let (network, found) = gradient_of_objective(&hidden, outputs, &rows);
+            let mut expected = vec![0.0; found.len()];
+            for row in rows.chunks(3) {
+                let row: Vec<f64> = row.iter().map(|x| f64::from(*x)).collect();
+                by_definition(&network, 0, &row, &mut expected);
+            }
+            let largest = expected.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+            for (p, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert!((f64::from(*found) - expected).abs() < 1e-5 * largest, "{hidden:?} {p}: {found} {expected}");
             }
         }
     }

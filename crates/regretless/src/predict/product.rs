@@ -68,7 +68,7 @@ pub(crate) fn multiply(a: View<'_>, b: View<'_>, mut out: Out<'_>) {
     assert!(b.strides.contains(&1), "one dimension of the right-hand factor must be contiguous");
     match Instructions::here() {
         Some(here) => TURNED.with_borrow_mut(|turned| by_lanes(here, &a, &b, &mut out, turned)),
-        None => without_lanes(a, b, out),
+        None => without_lanes(a, b, &mut out),
     }
 }
 
@@ -207,7 +207,7 @@ fn weigh_by_lanes_body(
     *total = last.0.iter().sum();
 }
 
-fn without_lanes(a: View<'_>, b: View<'_>, out: Out<'_>) {
+fn without_lanes(a: View<'_>, b: View<'_>, out: &mut Out<'_>) {
     // SAFETY: `multiply` has checked that every index the kernel touches lies within its slice; `out` is borrowed
     // mutably, so it overlaps neither input.
     unsafe {
@@ -248,9 +248,14 @@ mod tests {
     fn check(a: View<'_>, b: View<'_>) {
         let distance = b.cols + 3;
         for add in [false, true] {
-            for by in [multiply, without_lanes] {
+            for lanes in [true, false] {
                 let mut values = vec![2.0; a.rows * distance];
-                by(a, b, Out { values: &mut values, distance, add });
+                let mut out = Out { values: &mut values, distance, add };
+                if lanes {
+                    multiply(a, b, out);
+                } else {
+                    without_lanes(a, b, &mut out);
+                }
                 for (i, expected) in expected(a, b).chunks(b.cols).enumerate() {
                     for (found, expected) in values[i * distance..].iter().zip(expected) {
                         let expected = expected + if add { 2.0 } else { 0.0 };

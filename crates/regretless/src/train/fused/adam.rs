@@ -59,8 +59,7 @@ impl Adam {
         here: Instructions,
         (weights, gradient): (&mut [Lane], &[Lane]),
         moments: &mut [Lane],
-        map: &Map,
-        room: &mut [Doubles],
+        (map, room): (&Map, &mut [Doubles]),
     ) {
         let scale = here.read(&map.scale.0);
         let (means, squares) = moments.split_at_mut(weights.len());

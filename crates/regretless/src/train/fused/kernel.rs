@@ -272,7 +272,7 @@ fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
         let about = (scratch.weights.as_slice(), block.taus.get(t));
         let gradient = &mut scratch.gradients[..width];
         tile_gradient::<ABSOLUTE, AIM, false>(here, (batch, block.first + t), about, gradient, &mut scratch.sums);
-        adam.tile(here, (weights, gradient), moments, map, &mut []);
+        adam.tile(here, (weights, gradient), moments, (map, &mut []));
     }
 }
 
@@ -319,7 +319,7 @@ fn pass_b_body(
         let states = tiles.chunks_exact_mut(2 * width).zip(moments.chunks_exact_mut(2 * width));
         for (place, ((tile, moments), map)) in states.zip(maps).enumerate() {
             let gradient = &scratch.gradients[place * pad..];
-            adam.tile(here, (&mut tile[..width], gradient), moments, map, scratch.gram.room(place));
+            adam.tile(here, (&mut tile[..width], gradient), moments, (map, scratch.gram.room(place)));
         }
         scratch.gram.add(here, maps.len());
     }

@@ -49,7 +49,7 @@ impl Facts {
             BaseError::Absolute => (factor * weight(row), weight(row) / unit(row)),
             BaseError::Squared => (2.0 * factor * weight(row) / unit(row), weight(row) / (unit(row) * unit(row))),
         };
-        let (slopes, units) = rows.clone().map(both).unzip();
+        let (slopes, units) = rows.map(both).unzip();
         Self { width: 0, features: Vec::new(), norms, slopes, units }
     }
 
