@@ -119,7 +119,9 @@ pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
     let mut options = options.clone();
     options.features.get_or_insert_with(|| model.about.features.clone());
     match model.about.shape {
-        Shape::Wide => drop(options.costs.get_or_insert_with(|| model.about.costs.clone())),
+        // Arrays have no names, and the list of them may be longer than the memory.
+        Shape::Wide if options.cost_data.as_deref().is_some_and(|path| Kind::of(path).ok() == Some(Kind::Npy)) => {}
+        Shape::Wide => drop(options.costs.get_or_insert_with(|| model.about.costs.to_vec())),
         Shape::Long { .. } => drop(options.columns.instance_column.get_or_insert_with(|| "instance".into())),
     }
     options
@@ -131,7 +133,7 @@ pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<Dataset>
     if let TableSource::Npy { .. } = source {
         // Arrays have no names; as many columns as the model wants are those it wants.
         let features = source.read_features(&model.about.features)?;
-        return Dataset::new(features, data.costs().clone(), Some(data.cost_names().to_vec()));
+        return Dataset::new(features, data.costs().clone(), Some(data.cost_names().clone()));
     }
     Ok(data)
 }
@@ -141,7 +143,7 @@ pub fn features_for_model(path: &Path, columns: &ColumnOptions, model: &Model) -
     let wanted = &model.about.features;
     let layout = match model.about.shape {
         Shape::Wide => Layout::Wide(WideColumns::default()),
-        Shape::Long { .. } => Layout::Long(columns.long(model.about.costs.clone())),
+        Shape::Long { .. } => Layout::Long(columns.long(model.about.costs.to_vec())),
     };
     match Kind::of(path)? {
         Kind::Csv => csv::read_features(path, &layout, wanted),
@@ -149,16 +151,12 @@ pub fn features_for_model(path: &Path, columns: &ColumnOptions, model: &Model) -
     }
 }
 
-/// A table of which only the costs count; its features are the costs again.
+/// A table of which only the costs count; its features mean nothing.
 pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
     let missing = || Error::setting("--data with --costs, or --cost-data, is missing; see --help for an example");
     let path = options.cost_data.as_ref().or(options.data.as_ref()).ok_or_else(missing)?;
     let data = match (Kind::of(path)?, options.layout()) {
-        (Kind::Npy, _) => {
-            let features = npy::read_features(path, None)?;
-            let costs = features.values().clone();
-            Dataset::new(features, costs, None)?
-        }
+        (Kind::Npy, _) => npy::read_costs(path, npy::Storage::BySize)?,
         (Kind::Csv, layout @ Layout::Long(_)) => csv::read(path, &layout)?,
         (Kind::Csv, Layout::Wide(columns)) => {
             let costs = if columns.costs.is_empty() { vec!["*".into()] } else { columns.costs };

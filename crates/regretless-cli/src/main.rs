@@ -10,6 +10,8 @@ use regretless::Error;
 
 mod args;
 mod commands;
+#[cfg(unix)]
+mod cut_off;
 mod input;
 mod output;
 mod progress;
@@ -21,6 +23,8 @@ use args::Cli;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     progress::listen_for_interrupts();
+    #[cfg(unix)]
+    cut_off::listen();
     match commands::run(cli.command) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(error)) | Err(error) => {

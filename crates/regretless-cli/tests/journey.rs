@@ -141,3 +141,37 @@ fn worst_ties_never_lower_the_regret() {
     assert!(worst["regret"].as_f64().unwrap() >= plain["regret"].as_f64().unwrap());
     assert_eq!(worst["solves"], 120);
 }
+
+#[test]
+fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
+    let shop = Workshop::new();
+    shop.run("generate --benchmark TSP9 --instances 30 --format npy --out .").succeeded();
+    assert_eq!(shop.files(), ["costs.npy", "features.npy", "problem.toml"]);
+    let labelled = shop.run("label --cost-data costs.npy --problem problem.toml --decide-by lk --json").json();
+    assert_eq!((&labelled["solved"], &labelled["decided_by"]), (&30.into(), &"lk".into()));
+    let data = "--data features.npy --cost-data costs.npy --decide-by lk";
+    let trained = shop.run(&format!("train {data} --problem problem.toml --epochs 2 --json")).json();
+    assert_eq!((&trained["decided_by"], &trained["solves_by_kind"]["exact"]), (&"lk".into(), &0.into()));
+    let judged = shop.run(&format!("evaluate --model model.safetensors {data} --json")).json();
+    assert_eq!((&judged["decided_by"], &judged["solves_by_kind"]["heuristic"]), (&"lk".into(), &30.into()));
+    shop.run("train --data features.npy --cost-data costs.npy --problem problem.toml --decide-by luck --out m")
+        .failed(2, &["luck", "lk"]);
+}
+
+/// The limit of the shell stands for a full disk: writing fails in the middle of the costs.
+#[cfg(unix)]
+#[test]
+fn a_table_that_finds_no_room_leaves_nothing() {
+    let shop = Workshop::new();
+    let program = assert_cmd::cargo::cargo_bin("regretless");
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 64; '{}' generate --benchmark TSP100 --instances 50 --format npy --out '{}'",
+        program.display(),
+        shop.path("").display()
+    );
+    let found = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+    let words = String::from_utf8(found.stderr).unwrap();
+    assert_eq!(found.status.code(), Some(3), "{words}");
+    assert!(words.contains("costs.npy") && words.contains("990000 bytes, and nothing of it was kept"), "{words}");
+    assert!(shop.files().is_empty(), "{:?}", shop.files());
+}

@@ -47,6 +47,35 @@ pub fn evaluate(
     Ok(summarise(regrets, predictions, data, instances))
 }
 
+/// Numbers predicted at a time where there is a choice.
+const NUMBERS_AT_A_TIME: usize = 1 << 25;
+
+/// How many instances to predict and decide at a time, so that predictions stay small beside the table: at least
+/// one per thread.
+pub fn rows_at_a_time(data: &Labelled, oracle: &Oracle) -> usize {
+    (NUMBERS_AT_A_TIME / data.data().costs().cols().max(1)).max(oracle.threads().count()).max(1)
+}
+
+/// Regret of predictions that are made a few instances at a time: `predict` gives those of the listed instances,
+/// to be minimised.
+///
+/// # Errors
+/// When predicting fails, an instance has no decision under its predicted costs, or the user interrupts.
+pub fn evaluate_in_parts(
+    predict: impl Fn(&[usize]) -> Result<Matrix>,
+    data: &Labelled,
+    instances: &[usize],
+    (oracle, watch): (&Oracle, &dyn Watch),
+) -> Result<Evaluation> {
+    let (mut found, mut errors) = (Vec::with_capacity(instances.len()), Errors::default());
+    for part in instances.chunks(rows_at_a_time(data, oracle)) {
+        let predictions = predict(part)?;
+        found.append(&mut regrets(&predictions, data, part, (oracle, watch))?);
+        errors.add(&predictions, data, part);
+    }
+    Ok(errors.summarise(found, data, instances))
+}
+
 /// Regret of each listed instance under predictions (to be minimised, one row each).
 ///
 /// # Errors
@@ -110,28 +139,45 @@ pub fn unambiguous_regrets(
 
 /// Averages of known regrets.
 pub fn summarise(regrets: Vec<f64>, predictions: &Matrix, data: &Labelled, instances: &[usize]) -> Evaluation {
-    let count = instances.len().max(1) as f64;
-    let best: Vec<f64> = instances.iter().map(|i| data.best_objective(*i).abs()).collect();
-    let total: f64 = regrets.iter().sum();
-    let relative: f64 = regrets.iter().zip(&best).map(|(regret, best)| regret / best.max(1e-12)).sum();
-    let optimal = regrets.iter().zip(&best).filter(|(regret, best)| **regret <= 1e-9 * best.max(1.0)).count();
-    let (mut squared, mut absolute) = (0.0, 0.0);
-    for (row, instance) in instances.iter().enumerate() {
-        for (p, c) in predictions.row(row).iter().zip(data.data().costs().row(*instance)) {
-            let error = f64::from(*p) - f64::from(*c);
-            squared += error * error;
-            absolute += error.abs();
+    let mut errors = Errors::default();
+    errors.add(predictions, data, instances);
+    errors.summarise(regrets, data, instances)
+}
+
+/// Sums of the errors of predicted costs, in the order of the instances.
+#[derive(Debug, Clone, Copy, Default)]
+struct Errors {
+    squared: f64,
+    absolute: f64,
+}
+
+impl Errors {
+    fn add(&mut self, predictions: &Matrix, data: &Labelled, instances: &[usize]) {
+        for (row, instance) in instances.iter().enumerate() {
+            for (p, c) in predictions.row(row).iter().zip(data.data().costs().row(*instance)) {
+                let error = f64::from(*p) - f64::from(*c);
+                self.squared += error * error;
+                self.absolute += error.abs();
+            }
         }
     }
-    let numbers = count * predictions.cols().max(1) as f64;
-    Evaluation {
-        instances: instances.len(),
-        regret: total / count,
-        normalised_regret: total / (best.iter().sum::<f64>() + 1e-8),
-        relative_regret: relative / count,
-        mse: squared / numbers,
-        mae: absolute / numbers,
-        optimal_share: optimal as f64 / count,
-        regrets,
+
+    fn summarise(self, regrets: Vec<f64>, data: &Labelled, instances: &[usize]) -> Evaluation {
+        let count = instances.len().max(1) as f64;
+        let best: Vec<f64> = instances.iter().map(|i| data.best_objective(*i).abs()).collect();
+        let total: f64 = regrets.iter().sum();
+        let relative: f64 = regrets.iter().zip(&best).map(|(regret, best)| regret / best.max(1e-12)).sum();
+        let optimal = regrets.iter().zip(&best).filter(|(regret, best)| **regret <= 1e-9 * best.max(1.0)).count();
+        let numbers = count * data.data().costs().cols().max(1) as f64;
+        Evaluation {
+            instances: instances.len(),
+            regret: total / count,
+            normalised_regret: total / (best.iter().sum::<f64>() + 1e-8),
+            relative_regret: relative / count,
+            mse: self.squared / numbers,
+            mae: self.absolute / numbers,
+            optimal_share: optimal as f64 / count,
+            regrets,
+        }
     }
 }

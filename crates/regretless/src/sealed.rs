@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::{Error, Place, Result};
@@ -18,6 +18,8 @@ use crate::error::{Error, Place, Result};
 pub const LONGEST_HEADER: u64 = 16 << 20;
 /// The one metadata key, so that the order of a hash map cannot change the bytes.
 const KEY: &str = "regretless";
+/// Numbers turned into bytes at a time, so that large arrays are never there twice.
+const AT_A_TIME: usize = 1 << 14;
 
 /// An array of numbers with its shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,8 +44,21 @@ pub enum Values {
 macro_rules! kinds {
     ($($name:ident $type:ty, $bytes:literal;)*) => {
         impl Values {
-            fn to_bytes(&self) -> Vec<u8> {
-                match self { $(Self::$name(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),)* }
+            /// Hands on all bytes, some at a time.
+            fn bytes(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+                match self { $(Self::$name(values) => {
+                    let mut bytes = vec![0; AT_A_TIME * $bytes];
+                    for part in values.chunks(AT_A_TIME) {
+                        let places = bytes.chunks_exact_mut($bytes);
+                        places.zip(part).for_each(|(place, x)| place.copy_from_slice(&x.to_le_bytes()));
+                        take(&bytes[..part.len() * $bytes])?;
+                    }
+                    Ok(())
+                })* }
+            }
+
+            fn size(&self) -> usize {
+                match self { $(Self::$name(values) => values.len() * $bytes,)* }
             }
 
             fn dtype(&self) -> Dtype {
@@ -126,23 +141,46 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     /// # Errors
     /// When the description cannot be written as JSON.
     pub fn to_bytes(&self, format: &str) -> Result<Vec<u8>> {
-        let arrays: Vec<(&str, &Array, Vec<u8>)> =
-            self.arrays.iter().map(|(name, array)| (name.as_str(), array, array.values.to_bytes())).collect();
-        let unwritable = |e: &dyn std::fmt::Display| Error::data(format!("cannot write the file's description: {e}"));
-        let about = serde_json::to_string(&self.about).map_err(|e| unwritable(&e))?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(format!("{format}\n{about}\n").as_bytes());
-        for (name, array, bytes) in &arrays {
-            hasher.update(format!("{name} {:?} {:?}\n", array.values.dtype(), array.shape).as_bytes()).update(bytes);
-        }
-        let checksum = hasher.finalize().to_hex().to_string();
-        let seal = Seal { format: format.into(), checksum, about: &self.about };
-        let seal = serde_json::to_string(&seal).map_err(|e| unwritable(&e))?;
-        let views = arrays.iter().map(|(name, array, bytes)| {
-            TensorView::new(array.values.dtype(), array.shape.clone(), bytes).map(|view| (*name, view))
+        let mut bytes = Vec::new();
+        let unwritable = |e: io::Error| Error::data(format!("cannot write the file's description: {e}"));
+        self.write_to(&mut bytes, format).map_err(unwritable)?;
+        Ok(bytes)
+    }
+
+    /// Writes the file, without a second copy of its arrays.
+    ///
+    /// # Errors
+    /// When writing fails, or the description cannot be written as JSON.
+    pub fn write_to(&self, out: &mut dyn Write, format: &str) -> io::Result<()> {
+        let seal = Seal { format: format.into(), checksum: self.checksum(format)?, about: &self.about };
+        let seal = HashMap::from([(KEY.to_owned(), serde_json::to_string(&seal)?)]);
+        // The order that safetensors asks for: the widest numbers first, then by name.
+        let mut arrays: Vec<&(String, Array)> = self.arrays.iter().collect();
+        arrays.sort_by(|a, b| b.1.values.dtype().cmp(&a.1.values.dtype()).then(a.0.cmp(&b.0)));
+        let infos = arrays.iter().scan(0, |start, (name, array)| {
+            let end = *start + array.values.size();
+            let data_offsets = (std::mem::replace(start, end), end);
+            Some((name.clone(), TensorInfo { dtype: array.values.dtype(), shape: array.shape.clone(), data_offsets }))
         });
-        let views = views.collect::<std::result::Result<Vec<_>, _>>().map_err(|e| unwritable(&e))?;
-        serialize(views, Some(HashMap::from([(KEY.to_owned(), seal)]))).map_err(|e| unwritable(&e))
+        let metadata = Metadata::new(Some(seal), infos.collect()).map_err(io::Error::other)?;
+        let mut header = serde_json::to_vec(&metadata)?;
+        header.resize(header.len().next_multiple_of(size_of::<u64>()), b' ');
+        out.write_all(&(header.len() as u64).to_le_bytes())?;
+        out.write_all(&header)?;
+        arrays.into_iter().try_for_each(|(_, array)| array.values.bytes(|bytes| out.write_all(bytes)))
+    }
+
+    fn checksum(&self, format: &str) -> io::Result<String> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{format}\n{}\n", serde_json::to_string(&self.about)?).as_bytes());
+        for (name, array) in &self.arrays {
+            hasher.update(format!("{name} {:?} {:?}\n", array.values.dtype(), array.shape).as_bytes());
+            array.values.bytes(|bytes| {
+                hasher.update(bytes);
+                Ok(())
+            })?;
+        }
+        Ok(hasher.finalize().to_hex().to_string())
     }
 
     /// Reads a file of this format.
@@ -177,8 +215,25 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
             sealed.arrays.push((name.to_owned(), Array { shape: view.shape().to_vec(), values }));
         }
         sealed.arrays.sort_by(|a, b| a.0.cmp(&b.0));
-        let again = sealed.to_bytes(format).map_err(|e| damaged(&e.to_string()))?;
-        if again == bytes { Ok(sealed) } else { Err(damaged("its checksum does not match")) }
+        let mut same = Same(bytes);
+        match sealed.write_to(&mut same, format) {
+            Ok(()) if same.0.is_empty() => Ok(sealed),
+            _ => Err(damaged("its checksum does not match")),
+        }
+    }
+}
+
+/// Takes only the bytes that it expects; holds those still to come.
+struct Same<'a>(&'a [u8]);
+
+impl Write for Same<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.strip_prefix(bytes).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -217,6 +272,17 @@ mod tests {
         assert_eq!(back.take::<Vec<u64>>("a"), Some(vec![1, 2, 3]));
         assert_eq!(back.take::<Vec<f64>>("b"), None);
         assert!(Sealed::<String>::from_bytes(&bytes, "test 2").unwrap_err().contains("'test 1'"));
+    }
+
+    #[test]
+    fn the_file_is_the_one_that_safetensors_writes() {
+        use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+        let bytes = example().to_bytes("test 1").unwrap();
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+        let (b, a) = ([1.5_f32, -2.0].map(f32::to_le_bytes), [1_u64, 2, 3].map(u64::to_le_bytes));
+        let b = TensorView::new(Dtype::F32, vec![2], b.as_flattened()).unwrap();
+        let a = TensorView::new(Dtype::U64, vec![3], a.as_flattened()).unwrap();
+        assert_eq!(serialize([("b", b), ("a", a)], metadata.metadata().clone()).unwrap(), bytes);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use regretless::data::synthetic::{self, Recipe};
 use regretless::data::{Dataset, Features, Matrix, Shape};
 use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
-use regretless::oracle::Oracle;
-use regretless::problem::{ProblemSpec, Sense, ShortestPath, TopK};
+use regretless::oracle::{Heuristic, Oracle};
+use regretless::problem::{ProblemSpec, Sense, ShortestPath, TopK, Tsp};
 use regretless::solve::Limits;
 use regretless::watch::Silent;
 use tempfile::TempDir;
@@ -184,4 +184,34 @@ fn a_table_of_the_wrong_width_is_refused() {
     let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [2, 2] });
     let error = place.store.label(table(), &problem, &oracle(&problem), &Silent).unwrap_err().to_string();
     assert!(error.contains("the table has 3 costs per instance, SP2x2 needs 4"), "{error}");
+}
+
+#[test]
+fn labels_by_a_heuristic_are_never_taken_for_the_best() {
+    let place = place();
+    let problem = ProblemSpec::Tsp(Tsp { nodes: 12 });
+    let data = synthetic::tour(Recipe::paper(6, 4), 12).unwrap();
+    let mut stored = Vec::new();
+    for heuristic in [Some(Heuristic::LocalSearch), None, Some(Heuristic::Nodes(1)), Some(Heuristic::LocalSearch)] {
+        let oracle = oracle(&problem).deciding_by(heuristic).unwrap();
+        let (labelled, report) = place.store.label(data.clone(), &problem, &oracle, &Silent).unwrap();
+        let counts = oracle.counts();
+        let known = stored.contains(&report.file);
+        let expected = if known {
+            [0, 0]
+        } else if heuristic.is_some() {
+            [0, 6]
+        } else {
+            [6, 0]
+        };
+        assert_eq!([counts.exact, counts.heuristic], expected, "{heuristic:?}");
+        let text = String::from_utf8_lossy(&fs::read(&report.file).unwrap()).into_owned();
+        assert_eq!(text.contains("heuristic"), heuristic.is_some(), "the file says who decided");
+        assert_eq!(labelled.len(), 6);
+        stored.push(report.file);
+    }
+    assert_eq!(files(place.store.folder()).len(), 3);
+    let paths = oracle(&ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] }));
+    let error = paths.deciding_by(Some(Heuristic::LocalSearch)).unwrap_err().to_string();
+    assert!(error.contains("local search") && error.contains("nodes 100"), "{error}");
 }

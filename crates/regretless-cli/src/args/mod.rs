@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use regretless::oracle::Heuristic;
 use serde::{Deserialize, Serialize};
 
 mod commands;
@@ -52,7 +53,10 @@ pub enum Command {
     /// Write synthetic data and its problem
     #[command(after_help = "\
 Example:
-  regretless generate --benchmark KS32 --instances 2000 --out ks32")]
+  regretless generate --benchmark KS32 --instances 2000 --out ks32
+  regretless generate --benchmark TSP5000 --instances 50 --format npy --out large
+
+With --format npy rows are written as they are made: a table may be larger than memory.")]
     Generate(Call<GenerateOptions>),
 
     /// Find the best decision of every row of a table, once, and keep them beside it
@@ -150,7 +154,7 @@ pub struct Common {
     pub quiet: bool,
 }
 
-/// Options about the machine and its dice.
+/// Options about how work is done.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "General")]
 pub struct Machine {
@@ -160,6 +164,11 @@ pub struct Machine {
     /// Write unfinished work down this often; a run that was stopped goes on from there [default: 2]
     #[arg(long, value_name = "SECONDS")]
     pub keep_every: Option<f64>,
+    /// Make all decisions, those of labels and those that are judged, by a heuristic instead of a search for the best:
+    /// lk (local search, for tours) or 'nodes 100' (a search that stops). For problems too large for a search; regret
+    /// is then measured against decisions that need not be the best
+    #[arg(long, value_name = "HEURISTIC")]
+    pub decide_by: Option<Heuristic>,
 }
 
 impl Machine {

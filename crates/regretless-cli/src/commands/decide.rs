@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use regretless::data::output::check_free;
-use regretless::data::{Matrix, csv, npy};
+use regretless::data::{Matrix, Names, csv, npy};
+use regretless::oracle::Oracle;
 use regretless::predict::Model;
 use regretless::watch::Watch;
 use regretless::{Decision, Error, Result};
@@ -32,7 +33,7 @@ pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
     let features = features_for_model(&data, &options.columns, &model)?;
     let predicted = model.predict(&features).map_err(in_file(&data))?;
     check_width(&predicted, &decided).map_err(in_file(&data))?;
-    let decisions = decide(&predicted, &decided, options.machine.threads, session)?;
+    let decisions = decide(predicted.clone(), &oracle(&decided, &options.machine)?, session)?;
     let names = names(&model, predicted.cols());
     if let Some(path) = &options.predictions_out {
         match Kind::of(path)? {
@@ -61,16 +62,15 @@ fn check_width(predicted: &Matrix, decided: &Decided) -> Result<()> {
 }
 
 /// Names of the variables; a long table without item names may have another number of items.
-fn names(model: &Model, count: usize) -> Vec<String> {
+fn names(model: &Model, count: usize) -> Names {
     let known = &model.about.costs;
-    if known.len() == count { known.clone() } else { (0..count).map(|j| format!("c{j}")).collect() }
+    if known.len() == count { known.clone() } else { Names::counted(count) }
 }
 
-fn decide(predicted: &Matrix, decided: &Decided, threads: Option<usize>, session: &Session) -> Result<Vec<Decision>> {
-    let mut costs = predicted.clone();
-    decided.problem.sense().flip(costs.as_mut_slice());
+fn decide(mut costs: Matrix, oracle: &Oracle, session: &Session) -> Result<Vec<Decision>> {
+    oracle.problem().sense().flip(costs.as_mut_slice());
     session.progress.begin("deciding", costs.rows() as u64);
-    let answers = oracle(decided, threads)?.solve_all(&costs, &session.progress)?;
+    let answers = oracle.solve_all(&costs, &session.progress)?;
     session.progress.end();
     let each = answers.into_iter().enumerate().map(|(instance, answer)| match answer {
         Ok(solution) => Ok(solution.decision),
@@ -79,7 +79,7 @@ fn decide(predicted: &Matrix, decided: &Decided, threads: Option<usize>, session
     each.collect()
 }
 
-fn write(path: &Path, names: &[String], decisions: &[Decision], sparse: bool, force: bool) -> Result<()> {
+fn write(path: &Path, names: &Names, decisions: &[Decision], sparse: bool, force: bool) -> Result<()> {
     let form = if sparse { csv::DecisionForm::Sparse } else { csv::DecisionForm::Dense };
     match Kind::of(path)? {
         Kind::Csv => csv::write_decisions(path, names, decisions, form, force),

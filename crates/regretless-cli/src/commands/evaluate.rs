@@ -4,7 +4,7 @@ use std::path::Path;
 
 use regretless::data::Matrix;
 use regretless::error::Place;
-use regretless::evaluate::{Evaluation, evaluate, summarise, unambiguous_regrets};
+use regretless::evaluate::{Evaluation, evaluate_in_parts, summarise, unambiguous_regrets};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
@@ -12,16 +12,23 @@ use regretless::watch::Watch;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::{Session, json, labelled, oracle, store};
+use super::{Session, json, labelled, oracle, predicted, store};
 use crate::args::EvaluateOptions;
 use crate::input::{Decided, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source};
 use crate::output::{Report, grouped, number, percent};
 
-/// Predictions in the user's sense, and what they are judged by.
+/// Predictions, and what they are judged by.
 struct Case {
-    predictions: Matrix,
+    predictions: Predictions,
     data: Labelled,
     oracle: Oracle,
+}
+
+/// Who predicts.
+enum Predictions {
+    Model(Box<Model>),
+    /// Known for all rows, in the user's sense.
+    Known(Matrix),
 }
 
 /// Predicts or reads predictions, decides, and measures.
@@ -38,6 +45,7 @@ pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
     let mut shown = json(&found)?;
     shown["solves"] = json!(solves);
     shown["solves_by_kind"] = json!(counts);
+    shown["decided_by"] = json!(case.oracle.heuristic());
     shown["problem"] = json!(case.oracle.problem().name());
     let mut report = Report { json: shown, ..Report::default() };
     tell(&found, solves, &mut report);
@@ -48,43 +56,54 @@ impl Case {
     fn of_model(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
         let model = Model::load(file)?;
         let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(file))?;
-        let oracle = oracle(&decided, options.machine.threads)?;
+        let oracle = oracle(&decided, &options.machine)?;
         let source = table_source(&options_for_model(&options.data, &model))?;
         let table = dataset_for_model(&source, &model)?;
-        let predictions = model.predict(table.features()).map_err(in_file(source.costs_file()))?;
+        model.check(table.features()).map_err(in_file(source.costs_file()))?;
         let labels = store(source.costs_file(), &options.machine);
         let found = labelled(table, &labels, (&decided, &oracle), session);
         let (data, _) = found.map_err(in_file(source.costs_file()))?;
-        Ok(Self { predictions, data, oracle })
+        Ok(Self { predictions: Predictions::Model(Box::new(model)), data, oracle })
     }
 
     fn of_predictions(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
         let missing = || Error::setting("--problem is missing; predictions do not know theirs");
         let decided = Decided::load(options.problem.as_ref().ok_or_else(missing)?)?;
-        let oracle = oracle(&decided, options.machine.threads)?;
+        let oracle = oracle(&decided, &options.machine)?;
         let (costs_file, table) = costs_only(&options.data)?;
-        let predictions = predictions(file, table.cost_names())?;
+        let predictions = predictions(file, &table.cost_names().to_vec())?;
         if predictions.rows() != table.len() {
             let message = format!("{} rows of predictions for {} instances", predictions.rows(), table.len());
             return Err(Error::input(Place::file(file), message));
         }
         let labels = store(&costs_file, &options.machine);
         let (data, _) = labelled(table, &labels, (&decided, &oracle), session).map_err(in_file(&costs_file))?;
-        Ok(Self { predictions, data, oracle })
+        Ok(Self { predictions: Predictions::Known(predictions), data, oracle })
+    }
+
+    /// Predictions for some rows, to be minimised.
+    fn predicted(&self, rows: &[usize]) -> Result<Matrix> {
+        match &self.predictions {
+            Predictions::Model(model) => predicted(model, &self.data, rows),
+            Predictions::Known(all) => {
+                let mut predictions = all.chosen(rows);
+                self.data.sense().flip(predictions.as_mut_slice());
+                Ok(predictions)
+            }
+        }
     }
 
     fn measure(&self, unambiguous: bool, session: &Session) -> Result<Evaluation> {
         let Self { data, oracle, .. } = self;
         let rows = data.rows();
-        let mut predictions = self.predictions.chosen(&rows);
-        data.sense().flip(predictions.as_mut_slice());
         let watch = &session.progress;
         watch.begin("deciding", rows.len() as u64);
         let found = if unambiguous {
+            let predictions = self.predicted(&rows)?;
             let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, watch))?;
             summarise(regrets, &predictions, data, &rows)
         } else {
-            evaluate(&predictions, data, &rows, (oracle, watch))?
+            evaluate_in_parts(|part| self.predicted(part), data, &rows, (oracle, watch))?
         };
         watch.end();
         Ok(found)

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regretless::data::output::check_free;
-use regretless::data::synthetic::Recipe;
-use regretless::data::{Dataset, csv, npy};
+use regretless::data::synthetic::{Generator, Recipe};
+use regretless::data::{csv, npy};
+use regretless::watch::Watch;
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -19,20 +20,21 @@ pub fn run(options: &GenerateOptions, session: &Session) -> Result<Report> {
     let benchmark = needed(options.benchmark.as_ref(), "--benchmark")?;
     let folder = needed(options.out.as_ref(), "--out")?;
     let recipe = recipe(options);
-    let (spec, data) = benchmark.generate(recipe)?;
+    let (spec, rows) = benchmark.rows(recipe)?;
+    let costs = rows.num_costs();
     let decided = Decided::new(spec)?;
     let files = Files::within(&folder, options.format.unwrap_or(TableFormat::Csv));
     let problem = toml::to_string(&decided.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
-    files.write(&data, &format!("# {benchmark}, seed {}\n{problem}", recipe.seed), session.force)?;
+    files.write(rows, &format!("# {benchmark}, seed {}\n{problem}", recipe.seed), session)?;
 
     let next = format!("regretless train {} --problem {}", files.flags(), shell(&files.problem));
     let tables: Vec<String> = files.tables.iter().map(|path| path.display().to_string()).collect();
     let shown = json!({
         "tables": tables, "problem": files.problem, "benchmark": benchmark, "recipe": recipe,
-        "costs": data.costs().cols(), "next": next,
+        "costs": costs, "next": next,
     });
     let mut report = Report { json: shown, ..Report::default() };
-    report.line(format!("{}: {}", tables.join(", "), described(&data)));
+    report.line(format!("{}: {}", tables.join(", "), described(&recipe, costs)));
     report.line(format!("{}: {}", files.problem.display(), decided.problem.name()));
     report.line(format!("\nnext:\n  {next}"));
     Ok(report)
@@ -66,14 +68,15 @@ impl Files {
     }
 
     /// Writes all files, or none if one is there already.
-    fn write(&self, data: &Dataset, problem: &str, force: bool) -> Result<()> {
+    fn write(&self, rows: Generator, problem: &str, session: &Session) -> Result<()> {
+        let force = session.force;
         if let Some(folder) = self.problem.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
         self.tables.iter().chain([&self.problem]).try_for_each(|path| check_free(path, force))?;
         match &self.tables[..] {
-            [features, costs] => npy::write(features, costs, data, force)?,
-            single => csv::write(&single[0], data, force)?,
+            [features, costs] => write_arrays((features, costs), rows, session)?,
+            single => csv::write(&single[0], &rows.dataset()?, force)?,
         }
         write_text(&self.problem, problem, force)
     }
@@ -87,6 +90,16 @@ impl Files {
     }
 }
 
+/// Writes costs row by row as they are made; features come second, so that costs that find no room leave nothing.
+fn write_arrays((features, costs): (&Path, &Path), mut rows: Generator, session: &Session) -> Result<()> {
+    let (shape, watch) = ([rows.rows(), rows.num_costs()], &session.progress);
+    let known = rows.features()?;
+    watch.begin("generating", shape[0] as u64);
+    npy::write_rows(costs, shape, |row| rows.next_row(row), (session.force, watch))?;
+    watch.end();
+    npy::write_predictions(features, known.values(), session.force)
+}
+
 /// A path as a shell takes it.
 fn shell(path: &Path) -> String {
     let text = path.display().to_string();
@@ -94,7 +107,6 @@ fn shell(path: &Path) -> String {
     if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-fn described(data: &Dataset) -> String {
-    let (features, costs) = (data.features().names().len(), data.costs().cols());
-    format!("{} instances, {features} features, {costs} costs", grouped(data.len() as u64))
+fn described(recipe: &Recipe, costs: usize) -> String {
+    format!("{} instances, {} features, {costs} costs", grouped(recipe.instances as u64), recipe.features)
 }

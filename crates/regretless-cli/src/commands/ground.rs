@@ -96,6 +96,7 @@ impl<'a> Source<'a> {
                 let decided = Decided::load(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
                 let (data, file) = (source.read()?, source.costs_file().to_path_buf());
+                session.hint_at_storage(&source, &data);
                 Origin::Table(Box::new(Table { decided, data, file }))
             }
         };
@@ -111,7 +112,7 @@ impl<'a> Source<'a> {
                 let ground = |seed| {
                     let (spec, data) = benchmark.generate(Recipe::paper(rows, seed))?;
                     let decided = Decided::new(spec)?;
-                    let data = Labelled::solve(data, &oracle(&decided, machine.threads)?, &session.progress)?;
+                    let data = Labelled::solve(data, &oracle(&decided, machine)?, &session.progress)?;
                     let split = split.apply(data.len(), u64::from(seed))?;
                     Ok(Ground { decided, data: Arc::new(data), split })
                 };
@@ -123,7 +124,7 @@ impl<'a> Source<'a> {
                 let split = |seed: &u32| split.apply(data.len(), u64::from(*seed));
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
                 let labels = store(&file, machine);
-                let found = labelled(data, &labels, (&decided, &oracle(&decided, machine.threads)?), session);
+                let found = labelled(data, &labels, (&decided, &oracle(&decided, machine)?), session);
                 let data = Arc::new(found.map_err(in_file(&file))?.0);
                 let rows = data.rows();
                 let ground = |split: Split| {

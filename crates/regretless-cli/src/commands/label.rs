@@ -13,19 +13,20 @@ use crate::output::{Report, grouped};
 pub fn run(options: &LabelOptions, session: &Session) -> Result<Report> {
     let shard = options.shard.as_deref().map(str::parse::<Shard>).transpose()?;
     let decided = Decided::load(&needed(options.problem.as_ref(), "--problem")?)?;
-    let oracle = oracle(&decided, options.machine.threads)?;
+    let oracle = oracle(&decided, &options.machine)?;
     let (file, table) = costs_only(&options.data)?;
     let store = store(&file, &options.machine);
     let Some(shard) = shard else {
         let (data, found) = labelled(table, &store, (&decided, &oracle), session).map_err(in_file(&file))?;
-        let solved = oracle.counts().exact;
+        let solved = oracle.counts().total();
         let shown = json!({
-            "rows": data.len(), "solved": solved, "continued": found.continued, "labels": found.file,
+            "decided_by": oracle.heuristic(), "rows": data.len(), "solved": solved, "continued": found.continued, "labels": found.file,
             "found": found.source == LabelSource::Found, "failed": found.failed,
         });
         let mut report = Report { json: shown, ..Report::default() };
         let (rows, solved) = (grouped(data.rows().len() as u64), grouped(solved));
-        report.line(format!("best decisions of {rows} rows in {}, {solved} solved now", found.file.display()));
+        let what = oracle.heuristic().map_or("best decisions".into(), |how| format!("decisions by '{how}'"));
+        report.line(format!("{what} of {rows} rows in {}, {solved} solved now", found.file.display()));
         return Ok(report);
     };
     let done = store.label_shard(table, (&decided.spec, &oracle), shard, &session.progress).map_err(in_file(&file))?;

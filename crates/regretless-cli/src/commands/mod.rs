@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use regretless::evaluate::{Evaluation, evaluate as measure};
+use regretless::data::{Dataset, Matrix, TableSource, npy};
+use regretless::evaluate::{Evaluation, evaluate_in_parts};
 use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
@@ -50,6 +51,17 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Tells how a large table could have stayed on disk, where it did not.
+    fn hint_at_storage(&self, source: &TableSource, data: &Dataset) {
+        if let TableSource::Npy { costs, .. } = source
+            && let Some(hint) = npy::storage_hint(costs, data.costs())
+        {
+            self.remark(&format!("note: {hint}"));
+        }
+    }
+}
+
 /// Carries out a command and prints what it found; returns what went wrong after that.
 pub fn run(command: Command) -> Result<Option<Error>> {
     match command {
@@ -79,9 +91,10 @@ fn perform<O: clap::Args + Serialize + DeserializeOwned>(
     Ok(report.failure)
 }
 
-/// An oracle on as many threads as the user allows.
-fn oracle(decided: &Decided, threads: Option<usize>) -> Result<Oracle> {
-    Ok(Oracle::new(decided.problem.clone()).with_threads(Threads::new(threads.unwrap_or(0))?))
+/// An oracle on as many threads as the user allows, deciding as the user wants.
+fn oracle(decided: &Decided, machine: &Machine) -> Result<Oracle> {
+    let threads = Threads::new(machine.threads.unwrap_or(0))?;
+    Oracle::new(decided.problem.clone()).with_threads(threads).deciding_by(machine.decide_by)
 }
 
 /// The labels beside a table.
@@ -91,13 +104,16 @@ fn store(file: &Path, machine: &Machine) -> LabelStore {
 
 /// Labels a table, from the labels beside its file if there are any.
 fn labelled(
-    data: regretless::data::Dataset,
+    data: Dataset,
     store: &LabelStore,
     (decided, oracle): (&Decided, &Oracle),
     session: &Session,
 ) -> Result<(Labelled, LabelReport)> {
     let (labelled, report) = store.label(data, &decided.spec, oracle, &session.progress)?;
     report.warnings.iter().for_each(|warning| session.remark(&format!("note: {warning}")));
+    if let Some(heuristic) = oracle.heuristic() {
+        session.remark(&format!("note: decisions by '{heuristic}' stand for the best, which they need not be"));
+    }
     if report.source == LabelSource::Found {
         session.remark(&format!("note: best decisions taken from {}", report.file.display()));
     }
@@ -113,12 +129,16 @@ fn labelled(
     Ok((labelled, report))
 }
 
+/// A model's predictions for some rows of a labelled table, to be minimised.
+fn predicted(model: &Model, data: &Labelled, rows: &[usize]) -> Result<Matrix> {
+    let mut predictions = model.predict(&data.data().features().chosen(rows))?;
+    data.sense().flip(predictions.as_mut_slice());
+    Ok(predictions)
+}
+
 /// What a model's decisions are worth on some rows of a labelled table.
 fn judge(model: &Model, data: &Labelled, rows: &[usize], (oracle, watch): (&Oracle, &dyn Watch)) -> Result<Evaluation> {
-    let all = model.predict(data.data().features())?;
-    let mut predictions = all.chosen(rows);
-    data.sense().flip(predictions.as_mut_slice());
-    measure(&predictions, data, rows, (oracle, watch))
+    evaluate_in_parts(|part| predicted(model, data, part), data, rows, (oracle, watch))
 }
 
 /// A value as JSON.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use regretless::data::output::check_free;
 use regretless::evaluate::Evaluation;
 use regretless::loss::{BaseError, Cos, LossSpec, Side};
+use regretless::oracle::Heuristic;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::train::{Checkpoints, Method, Recipe, Task, TrainReport, Trained, train_with_checkpoints};
 use regretless::{Error, Result};
@@ -58,7 +59,7 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let grounds = source.grounds(options.seed.into_iter())?;
     let ground = grounds.first().ok_or_else(|| Error::setting("--seed is missing"))?;
     let Ground { decided, data, split } = ground;
-    let oracle = &oracle(decided, options.machine.threads)?;
+    let oracle = &oracle(decided, &options.machine)?;
     let task = Task { data, split, oracle, watch: &session.progress };
     let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
     let trained = train_with_checkpoints(&task, &recipe, &decided.spec, &checkpoints)?;
@@ -66,8 +67,13 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
         let judged = (!rows.is_empty()).then(|| judge(&trained.model, data, rows, (oracle, &session.progress)));
         judged.transpose()
     };
-    let found =
-        Found { validation: part(&split.validation)?, test: part(&split.test)?, recipe: &recipe, trained: &trained };
+    let found = Found {
+        validation: part(&split.validation)?,
+        test: part(&split.test)?,
+        recipe: &recipe,
+        trained: &trained,
+        decided_by: oracle.heuristic(),
+    };
     write(&out, &found, &options, session)?;
     checkpoints.remove()?;
     Ok(found.report(&out, ground))
@@ -97,6 +103,7 @@ struct Found<'a> {
     trained: &'a Trained,
     validation: Option<Evaluation>,
     test: Option<Evaluation>,
+    decided_by: Option<Heuristic>,
 }
 
 impl Found<'_> {
@@ -107,6 +114,7 @@ impl Found<'_> {
             "stopped": report.rounds.last().map(|round| round.stopped),
             "validation": self.validation, "test": self.test, "solves": report.solves.total(),
             "solves_by_kind": report.solves, "seconds": report.seconds,
+            "decided_by": self.decided_by,
         })
     }
 
@@ -123,6 +131,9 @@ impl Found<'_> {
                 let share = percent(part.normalised_regret);
                 report.line(format!("  {name:<18} {} ({share} of the best objective)", number(part.regret)));
             }
+        }
+        if let Some(heuristic) = self.decided_by {
+            report.line(format!("  decided by         {heuristic}, which need not find the best"));
         }
         report.line(format!("  solves             {}", grouped(trained.solves.total())));
         report.line(format!("  seconds            {:.2}", trained.seconds));

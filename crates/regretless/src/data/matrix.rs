@@ -1,13 +1,35 @@
-//! A rectangle of single-precision numbers, row after row.
+//! A rectangle of single-precision numbers, row after row, in memory or in a file.
 
+use std::sync::Arc;
+
+use super::mapped::Mapped;
 use crate::error::{Error, Result};
 
 /// Rows and columns of `f32`, stored row after row.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Matrix {
     rows: usize,
     cols: usize,
-    values: Vec<f32>,
+    values: Values,
+}
+
+/// Where the numbers are.
+#[derive(Debug, Clone)]
+enum Values {
+    Owned(Vec<f32>),
+    Mapped(Arc<Mapped>),
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self::Owned(Vec::new())
+    }
+}
+
+impl PartialEq for Matrix {
+    fn eq(&self, other: &Self) -> bool {
+        (self.rows, self.cols) == (other.rows, other.cols) && self.as_slice() == other.as_slice()
+    }
 }
 
 impl Matrix {
@@ -16,15 +38,22 @@ impl Matrix {
     /// # Errors
     /// When the number of values is not rows × columns.
     pub fn new(rows: usize, cols: usize, values: Vec<f32>) -> Result<Self> {
-        if rows.checked_mul(cols) != Some(values.len()) {
-            return Err(Error::data(format!("{} values do not make {rows} rows of {cols}", values.len())));
-        }
-        Ok(Self { rows, cols, values })
+        check_size(rows, cols, values.len())?;
+        Ok(Self { rows, cols, values: Values::Owned(values) })
+    }
+
+    /// A matrix whose numbers stay in their file.
+    ///
+    /// # Errors
+    /// When the number of values is not rows × columns.
+    pub fn mapped(rows: usize, cols: usize, values: Mapped) -> Result<Self> {
+        check_size(rows, cols, values.as_slice().len())?;
+        Ok(Self { rows, cols, values: Values::Mapped(Arc::new(values)) })
     }
 
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, values: vec![0.0; rows * cols] }
+        Self { rows, cols, values: Values::Owned(vec![0.0; rows * cols]) }
     }
 
     /// A matrix from double precision, rounded.
@@ -45,14 +74,31 @@ impl Matrix {
         self.cols
     }
 
-    /// One row.
-    pub fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * self.cols..][..self.cols]
+    /// Whether the numbers are in a file.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.values, Values::Mapped(_))
     }
 
-    /// One row, to be changed.
+    /// Asks whether the file, if the numbers are in one, is still what it was.
+    ///
+    /// # Errors
+    /// When somebody wrote to it or cut it off.
+    pub fn check_unchanged(&self) -> Result<()> {
+        match &self.values {
+            Values::Owned(_) => Ok(()),
+            Values::Mapped(values) => values.check_unchanged(),
+        }
+    }
+
+    /// One row.
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.as_slice()[row * self.cols..][..self.cols]
+    }
+
+    /// One row, to be changed; numbers in a file are taken into memory first.
     pub fn row_mut(&mut self, row: usize) -> &mut [f32] {
-        &mut self.values[row * self.cols..][..self.cols]
+        let cols = self.cols;
+        &mut self.as_mut_slice()[row * cols..][..cols]
     }
 
     /// The listed rows, in the order of the list.
@@ -60,23 +106,54 @@ impl Matrix {
     pub fn chosen(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.cols);
         rows.iter().for_each(|row| values.extend_from_slice(self.row(*row)));
-        Self { rows: rows.len(), cols: self.cols, values }
+        Self { rows: rows.len(), cols: self.cols, values: Values::Owned(values) }
     }
 
     /// All values, row after row.
     pub fn as_slice(&self) -> &[f32] {
-        &self.values
+        match &self.values {
+            Values::Owned(values) => values,
+            Values::Mapped(values) => values.as_slice(),
+        }
     }
 
-    /// All values, to be changed.
+    /// All values, to be changed; numbers in a file are taken into memory first.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
-        &mut self.values
+        if let Values::Mapped(values) = &self.values {
+            self.values = Values::Owned(values.as_slice().to_vec());
+        }
+        match &mut self.values {
+            Values::Owned(values) => values,
+            Values::Mapped(_) => &mut [],
+        }
+    }
+
+    /// Changes the sign of all values: in memory, or in a temporary file where they are in a file.
+    ///
+    /// # Errors
+    /// When there is no room for that file.
+    pub fn negate(&mut self) -> Result<()> {
+        match &mut self.values {
+            Values::Owned(values) => values.iter_mut().for_each(|value| *value = -*value),
+            Values::Mapped(values) => *values = Arc::new(values.negated()?),
+        }
+        Ok(())
     }
 
     /// All values, given away.
     pub fn into_vec(self) -> Vec<f32> {
-        self.values
+        match self.values {
+            Values::Owned(values) => values,
+            Values::Mapped(values) => values.as_slice().to_vec(),
+        }
     }
+}
+
+fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
+    if rows.checked_mul(cols) == Some(count) {
+        return Ok(());
+    }
+    Err(Error::data(format!("{count} values do not make {rows} rows of {cols}")))
 }
 
 /// The first number that is not finite. The common case, all are, is found without a branch per number.

@@ -9,7 +9,9 @@ pub mod csv;
 pub mod energy;
 pub mod housing;
 mod layout;
+pub mod mapped;
 mod matrix;
+mod names;
 pub mod npy;
 pub mod orlib;
 pub mod output;
@@ -21,6 +23,7 @@ pub mod tsplib;
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::Matrix;
 pub(crate) use matrix::first_not_finite;
+pub use names::Names;
 pub use split::Split;
 pub use table::TableSource;
 
@@ -72,7 +75,7 @@ impl Features {
             let (rows, items) = (values.rows(), shape.rows_per_instance());
             return Err(Error::data(format!("{rows} rows of features do not make instances of {items} rows")));
         }
-        check_finite(&values, &names)?;
+        check_finite(&values, |j| names[j].clone())?;
         Ok(Self { values, shape, names })
     }
 
@@ -101,6 +104,14 @@ impl Features {
         self.values.rows() / self.shape.rows_per_instance()
     }
 
+    /// The features of the listed instances, in the order of the list.
+    #[must_use]
+    pub fn chosen(&self, instances: &[usize]) -> Self {
+        let each = self.shape.rows_per_instance();
+        let rows: Vec<usize> = instances.iter().flat_map(|instance| instance * each..(instance + 1) * each).collect();
+        Self { values: self.values.chosen(&rows), shape: self.shape, names: self.names.clone() }
+    }
+
     /// The features of one instance, all its rows one after the other.
     pub fn of(&self, instance: usize) -> &[f32] {
         let size = self.shape.rows_per_instance() * self.values.cols();
@@ -113,7 +124,7 @@ impl Features {
 pub struct Dataset {
     features: Features,
     costs: Matrix,
-    cost_names: Vec<String>,
+    cost_names: Names,
 }
 
 impl Dataset {
@@ -121,8 +132,15 @@ impl Dataset {
     ///
     /// # Errors
     /// When counts differ or a number is not finite.
-    pub fn new(features: Features, costs: Matrix, cost_names: Option<Vec<String>>) -> Result<Self> {
-        let cost_names = cost_names.unwrap_or_else(|| (0..costs.cols()).map(|j| format!("c{j}")).collect());
+    pub fn new(features: Features, costs: Matrix, cost_names: Option<Names>) -> Result<Self> {
+        let table = Self::joined(features, costs, cost_names)?;
+        check_finite(&table.costs, |j| table.cost_names.get(j).into_owned())?;
+        Ok(table)
+    }
+
+    /// The same of costs that are known to be finite.
+    fn joined(features: Features, costs: Matrix, cost_names: Option<Names>) -> Result<Self> {
+        let cost_names = cost_names.unwrap_or_else(|| Names::counted(costs.cols()));
         if cost_names.len() != costs.cols() {
             return Err(Error::data(format!("{} names for {} costs", cost_names.len(), costs.cols())));
         }
@@ -138,7 +156,6 @@ impl Dataset {
         {
             return Err(Error::data(format!("{items} rows of features per instance but {} costs", costs.cols())));
         }
-        check_finite(&costs, &cost_names)?;
         Ok(Self { features, costs, cost_names })
     }
 
@@ -168,18 +185,18 @@ impl Dataset {
     }
 
     /// Names of the costs.
-    pub fn cost_names(&self) -> &[String] {
+    pub fn cost_names(&self) -> &Names {
         &self.cost_names
     }
 }
 
 /// Finds the first number that is not finite.
-fn check_finite(values: &Matrix, names: &[String]) -> Result<()> {
+fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<()> {
     match first_not_finite(values.as_slice()) {
         None => Ok(()),
         Some(at) => {
             let (row, column) = (at / values.cols(), at % values.cols());
-            let place = Place::default().row(row as u64).column(names[column].clone());
+            let place = Place::default().row(row as u64).column(name(column));
             Err(Error::input(
                 place,
                 format!("{} is not a finite number (rows counted from 0)", values.row(row)[column]),

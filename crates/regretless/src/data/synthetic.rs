@@ -2,7 +2,8 @@
 //!
 //! Features are standard normal. Each cost is a polynomial of a random 0/1 combination of the
 //! features, times noise: a linear predictor can never be exact, so it matters which errors it makes.
-//! Draws follow numpy's legacy stream in PyEPO's order, in double precision, rounded at the end.
+//! Draws follow numpy's legacy stream in PyEPO's order, in double precision, rounded at the end. That order draws the
+//! noise of the costs last, row after row: rows can be made one at a time ([`Generator`]) and written down at once.
 
 use super::{Dataset, Features, Matrix, Shape};
 use crate::error::{Error, Result};
@@ -51,31 +52,96 @@ impl Recipe {
     fn draw_features(&self, stream: &mut NumpyStream) -> Vec<f64> {
         stream.fill(self.instances * self.features, NumpyStream::normal)
     }
+}
 
-    /// Costs `shape(j, (Bx)_j/√p + 3, ε)` of every instance; ε is drawn in that order.
-    fn costs(
-        &self,
-        stream: &mut NumpyStream,
-        (mixing, features): (&[f64], &[f64]),
-        shape: impl Fn(usize, f64, f64) -> f64,
-    ) -> Vec<f64> {
-        let p = self.features;
-        let root = (p as f64).sqrt();
-        let mut costs = Vec::with_capacity(self.instances * mixing.len() / p);
-        for x in features.chunks_exact(p) {
-            for (j, b) in mixing.chunks_exact(p).enumerate() {
-                let product: f64 = b.iter().zip(x).map(|(b, x)| b * x).sum();
-                let noise = stream.uniform(1.0 - self.noise, 1.0 + self.noise);
-                costs.push(shape(j, product / root + 3.0, noise));
-            }
-        }
-        costs
+/// Makes the rows of a synthetic table one after the other.
+#[derive(Debug, Clone)]
+pub struct Generator {
+    recipe: Recipe,
+    stream: NumpyStream,
+    /// Weights of the features in each cost.
+    mixing: Vec<f64>,
+    features: Vec<f64>,
+    kind: Kind,
+    /// Rows made so far.
+    made: usize,
+}
+
+/// How a cost follows from its mixture of features and its noise.
+#[derive(Debug, Clone)]
+enum Kind {
+    Path,
+    Knapsack,
+    /// Distances of all pairs of nodes.
+    Tour(Vec<f64>),
+}
+
+impl Generator {
+    /// Rows of the table.
+    pub fn rows(&self) -> usize {
+        self.recipe.instances
     }
 
-    fn dataset(&self, features: &[f64], costs: &[f64]) -> Result<Dataset> {
-        let features = Matrix::from_f64(self.instances, self.features, features)?;
-        let costs = Matrix::from_f64(self.instances, costs.len() / self.instances, costs)?;
-        Dataset::new(Features::new(features, Shape::Wide, None)?, costs, None)
+    /// Costs per row.
+    pub fn num_costs(&self) -> usize {
+        self.mixing.len() / self.recipe.features
+    }
+
+    /// The features of all rows.
+    ///
+    /// # Errors
+    /// Never for a recipe that was checked.
+    pub fn features(&self) -> Result<Features> {
+        let values = Matrix::from_f64(self.recipe.instances, self.recipe.features, &self.features)?;
+        Features::new(values, Shape::Wide, None)
+    }
+
+    /// Adds the costs of the next row, `shape((Bx)_j/√p + 3, ε)` with an ε of its own for each; nothing after the
+    /// last row.
+    pub fn next_row(&mut self, out: &mut Vec<f32>) {
+        match &self.kind {
+            Kind::Path => {
+                let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
+                self.row(out, |_, base, noise| (base.powf(degree) + 1.0) / scale * noise);
+            }
+            Kind::Knapsack => {
+                let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
+                self.row(out, |_, base, noise| ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil());
+            }
+            Kind::Tour(_) => {
+                let (degree, scale) = (self.recipe.degree(), 3.0_f64.powf(self.recipe.degree() - 1.0));
+                self.row(out, |distance, base, noise| {
+                    let cost = distance + base.powf(degree) / scale * noise;
+                    (cost * 10_000.0).round_ties_even() / 10_000.0
+                });
+            }
+        }
+    }
+
+    /// `shape` gets the distance that belongs to a cost, 0 where there is none.
+    fn row(&mut self, out: &mut Vec<f32>, shape: impl Fn(f64, f64, f64) -> f64) {
+        let p = self.recipe.features;
+        let (root, noise) = ((p as f64).sqrt(), self.recipe.noise);
+        let Some(x) = self.features.get(self.made * p..(self.made + 1) * p) else { return };
+        let distances: &[f64] = if let Kind::Tour(distances) = &self.kind { distances } else { &[] };
+        let stream = &mut self.stream;
+        out.extend(self.mixing.chunks_exact(p).enumerate().map(|(j, b)| {
+            let product: f64 = b.iter().zip(x).map(|(b, x)| b * x).sum();
+            let noise = stream.uniform(1.0 - noise, 1.0 + noise);
+            shape(distances.get(j).copied().unwrap_or(0.0), product / root + 3.0, noise) as f32
+        }));
+        self.made += 1;
+    }
+
+    /// The whole table in memory.
+    ///
+    /// # Errors
+    /// When a number is not finite.
+    pub fn dataset(mut self) -> Result<Dataset> {
+        let (rows, cols) = (self.rows(), self.num_costs());
+        let mut costs = Vec::with_capacity(rows * cols);
+        (0..rows).for_each(|_| self.next_row(&mut costs));
+        Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
     }
 }
 
@@ -84,14 +150,19 @@ impl Recipe {
 /// # Errors
 /// When the recipe makes no table.
 pub fn shortest_path(recipe: Recipe, arcs: usize) -> Result<Dataset> {
+    shortest_path_rows(recipe, arcs)?.dataset()
+}
+
+/// The same, row by row.
+///
+/// # Errors
+/// When the recipe makes no table.
+pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<Generator> {
     let recipe = recipe.checked()?;
     let mut stream = NumpyStream::new(recipe.seed);
     let mixing = recipe.coins(&mut stream, arcs);
     let features = recipe.draw_features(&mut stream);
-    let (degree, scale) = (recipe.degree(), 3.5_f64.powf(recipe.degree()));
-    let costs =
-        recipe.costs(&mut stream, (&mixing, &features), |_, base, noise| (base.powf(degree) + 1.0) / scale * noise);
-    recipe.dataset(&features, &costs)
+    Ok(Generator { recipe, stream, mixing, features, kind: Kind::Path, made: 0 })
 }
 
 /// Weights (one row per dimension) and values of knapsack items.
@@ -99,17 +170,22 @@ pub fn shortest_path(recipe: Recipe, arcs: usize) -> Result<Dataset> {
 /// # Errors
 /// When the recipe makes no table.
 pub fn knapsack(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<Vec<f64>>, Dataset)> {
+    let (weights, rows) = knapsack_rows(recipe, items, dimensions)?;
+    Ok((weights, rows.dataset()?))
+}
+
+/// The same, values row by row.
+///
+/// # Errors
+/// When the recipe makes no table.
+pub fn knapsack_rows(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<Vec<f64>>, Generator)> {
     let recipe = recipe.checked()?;
     let mut stream = NumpyStream::new(recipe.seed);
     let weight = |stream: &mut NumpyStream| f64::from(300 + stream.index(500)) / 100.0;
     let weights = (0..dimensions).map(|_| stream.fill(items, weight)).collect();
     let mixing = recipe.coins(&mut stream, items);
     let features = recipe.draw_features(&mut stream);
-    let (degree, scale) = (recipe.degree(), 3.5_f64.powf(recipe.degree()));
-    let costs = recipe.costs(&mut stream, (&mixing, &features), |_, base, noise| {
-        ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil()
-    });
-    Ok((weights, recipe.dataset(&features, &costs)?))
+    Ok((weights, Generator { recipe, stream, mixing, features, kind: Kind::Knapsack, made: 0 }))
 }
 
 /// Travel costs of the edges (i < j, in lexicographic order) of a complete graph.
@@ -117,21 +193,22 @@ pub fn knapsack(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<
 /// # Errors
 /// When the recipe makes no table.
 pub fn tour(recipe: Recipe, nodes: usize) -> Result<Dataset> {
+    tour_rows(recipe, nodes)?.dataset()
+}
+
+/// The same, row by row.
+///
+/// # Errors
+/// When the recipe makes no table.
+pub fn tour_rows(recipe: Recipe, nodes: usize) -> Result<Generator> {
     let recipe = recipe.checked()?;
     let mut stream = NumpyStream::new(recipe.seed);
     let places = draw_places(&mut stream, nodes);
     let edges = nodes * nodes.saturating_sub(1) / 2;
     let mut mixing = recipe.coins(&mut stream, edges);
-    let strengths = stream.fill(edges * recipe.features, |s| s.uniform(-2.0, 2.0));
-    mixing.iter_mut().zip(strengths).for_each(|(b, strength)| *b *= strength);
+    mixing.iter_mut().for_each(|b| *b *= stream.uniform(-2.0, 2.0));
     let features = recipe.draw_features(&mut stream);
-    let distances = distances(&places);
-    let (degree, scale) = (recipe.degree(), 3.0_f64.powf(recipe.degree() - 1.0));
-    let costs = recipe.costs(&mut stream, (&mixing, &features), |edge, base, noise| {
-        let cost = distances[edge] + base.powf(degree) / scale * noise;
-        (cost * 10_000.0).round_ties_even() / 10_000.0
-    });
-    recipe.dataset(&features, &costs)
+    Ok(Generator { recipe, stream, mixing, features, kind: Kind::Tour(distances(&places)), made: 0 })
 }
 
 /// Where the nodes of [`tour`] are.

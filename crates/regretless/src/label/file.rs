@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
-use crate::oracle::Answer;
+use crate::oracle::{Answer, Heuristic};
 use crate::sealed::{LONGEST_HEADER, Sealed};
 use crate::solve::{Failure, Solution, Status};
 
@@ -20,6 +20,9 @@ const FORMAT: &str = "labels 1";
 struct Note {
     /// Hash over all that the labels depend on.
     key: String,
+    /// The heuristic that made the decisions, which then need not be the best; missing where a search did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heuristic: Option<Heuristic>,
     /// Instances without a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     failed: Vec<(usize, Failure)>,
@@ -28,11 +31,19 @@ struct Note {
     rows: Option<Vec<usize>>,
 }
 
-/// The answers with this key as a file: those of the whole table in its order, or of some rows.
-pub(super) fn encode(key: &str, rows: Option<&[usize]>, answers: &[Answer]) -> Result<Vec<u8>, String> {
+/// What labels belong to: a table, a problem, and who decided.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Belonging<'a> {
+    /// Hash over all that the labels depend on.
+    pub key: &'a str,
+    pub heuristic: Option<Heuristic>,
+}
+
+/// The answers as a file: those of the whole table in its order, or of some rows.
+pub(super) fn encode(to: Belonging<'_>, rows: Option<&[usize]>, answers: &[Answer]) -> Result<Vec<u8>, String> {
     let failed = answers.iter().enumerate();
     let failed = failed.filter_map(|(i, answer)| answer.as_ref().err().map(|failure| (i, failure.clone()))).collect();
-    let note = Note { key: key.into(), failed, rows: rows.map(<[usize]>::to_vec) };
+    let note = Note { key: to.key.into(), heuristic: to.heuristic, failed, rows: rows.map(<[usize]>::to_vec) };
     let nothing = Solution::optimal(Decision::choosing([]), 0.0);
     let labels: Vec<&Solution> = answers.iter().map(|answer| answer.as_ref().unwrap_or(&nothing)).collect();
     let decisions = || labels.iter().map(|label| &label.decision);
@@ -57,16 +68,16 @@ pub(super) fn encode(key: &str, rows: Option<&[usize]>, answers: &[Answer]) -> R
     sealed.to_bytes(FORMAT).map_err(|error| error.to_string())
 }
 
-/// The rows and answers of a file, if it is whole, has this key, and fits a table of `instances` with
+/// The rows and answers of a file, if it is whole, belongs here, and fits a table of `instances` with
 /// `num_costs` costs.
 pub(super) fn decode(
     bytes: &[u8],
-    key: &str,
+    to: Belonging<'_>,
     instances: usize,
     num_costs: usize,
 ) -> Result<Vec<(usize, Answer)>, String> {
     let mut sealed = Sealed::<Note>::from_bytes(bytes, FORMAT)?;
-    if sealed.about.key != key {
+    if (sealed.about.key.as_str(), sealed.about.heuristic) != (to.key, to.heuristic) {
         return Err("it holds something else than the labels of this table".into());
     }
     let rows = sealed.about.rows.take().unwrap_or_else(|| (0..instances).collect());
@@ -163,10 +174,12 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, encode};
+    use super::{Belonging, decode, encode};
     use crate::decision::Decision;
-    use crate::oracle::Answer;
+    use crate::oracle::{Answer, Heuristic};
     use crate::solve::{Failure, Solution, Status};
+
+    const KEY: Belonging<'static> = Belonging { key: "key", heuristic: None };
 
     fn labels() -> Vec<Answer> {
         let label = |decision, status| Ok(Solution { decision, objective: -1.5, bound: -2.0, status });
@@ -180,47 +193,56 @@ mod tests {
     #[test]
     fn what_was_written_is_read_back() {
         for labels in [labels(), labels()[..2].to_vec(), vec![labels()[1].clone()]] {
-            let bytes = encode("key", None, &labels).unwrap();
+            let bytes = encode(KEY, None, &labels).unwrap();
             let expected: Vec<(usize, Answer)> = labels.into_iter().enumerate().collect();
-            assert_eq!(decode(&bytes, "key", expected.len(), 4).unwrap(), expected);
+            assert_eq!(decode(&bytes, KEY, expected.len(), 4).unwrap(), expected);
         }
     }
 
     #[test]
     fn some_rows_and_reasons_of_failure_are_read_back() {
         let answers = [labels().remove(2), Err(Failure::LimitReached { nodes: 7 }), labels().remove(0)];
-        let bytes = encode("key", Some(&[5, 0, 3]), &answers).unwrap();
+        let bytes = encode(KEY, Some(&[5, 0, 3]), &answers).unwrap();
         let [third, failed, first] = answers;
-        assert_eq!(decode(&bytes, "key", 6, 4).unwrap(), [(5, third), (0, failed), (3, first)]);
-        assert!(decode(&bytes, "key", 5, 4).unwrap_err().contains("rows that the table does not have"));
+        assert_eq!(decode(&bytes, KEY, 6, 4).unwrap(), [(5, third), (0, failed), (3, first)]);
+        assert!(decode(&bytes, KEY, 5, 4).unwrap_err().contains("rows that the table does not have"));
     }
 
     #[test]
     fn labels_of_another_table_are_refused() {
-        let bytes = encode("key", None, &labels()).unwrap();
-        assert!(decode(&bytes, "other", 3, 4).unwrap_err().contains("something else"));
-        assert!(decode(&bytes, "key", 4, 4).unwrap_err().contains("wrong type or length"));
-        assert!(decode(&bytes, "key", 3, 3).unwrap_err().contains("instance 0 is damaged"));
+        let bytes = encode(KEY, None, &labels()).unwrap();
+        assert!(decode(&bytes, Belonging { key: "other", ..KEY }, 3, 4).unwrap_err().contains("something else"));
+        assert!(decode(&bytes, KEY, 4, 4).unwrap_err().contains("wrong type or length"));
+        assert!(decode(&bytes, KEY, 3, 3).unwrap_err().contains("instance 0 is damaged"));
+    }
+
+    #[test]
+    fn labels_of_a_heuristic_are_none_of_a_search() {
+        let by_local_search = Belonging { heuristic: Some(Heuristic::LocalSearch), ..KEY };
+        let bytes = encode(by_local_search, None, &labels()).unwrap();
+        assert!(decode(&bytes, by_local_search, 3, 4).is_ok());
+        assert!(decode(&bytes, KEY, 3, 4).unwrap_err().contains("something else"));
+        assert!(String::from_utf8_lossy(&bytes).contains(r#"heuristic\":\"lk"#), "the file says so in plain text");
     }
 
     #[test]
     fn every_flipped_bit_every_cut_and_every_added_byte_is_seen() {
-        let whole = encode("key", None, &labels()).unwrap();
+        let whole = encode(KEY, None, &labels()).unwrap();
         for bit in 0..whole.len() * 8 {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(decode(&bytes, "key", 3, 4).is_err(), "bit {bit}");
+            assert!(decode(&bytes, KEY, 3, 4).is_err(), "bit {bit}");
         }
         for length in 0..whole.len() {
-            assert!(decode(&whole[..length], "key", 3, 4).is_err(), "length {length}");
+            assert!(decode(&whole[..length], KEY, 3, 4).is_err(), "length {length}");
         }
-        assert!(decode(&[&whole[..], &[0]].concat(), "key", 3, 4).is_err());
+        assert!(decode(&[&whole[..], &[0]].concat(), KEY, 3, 4).is_err());
     }
 
     #[test]
     fn a_foreign_file_is_refused() {
         let foreign = safetensors::serialize(Vec::<(&str, safetensors::tensor::TensorView<'_>)>::new(), None).unwrap();
-        assert!(decode(&foreign, "key", 3, 4).unwrap_err().contains("no seal"));
-        assert!(decode(b"instance,item,value\n0,1,1\n", "key", 3, 4).is_err());
+        assert!(decode(&foreign, KEY, 3, 4).unwrap_err().contains("no seal"));
+        assert!(decode(b"instance,item,value\n0,1,1\n", KEY, 3, 4).is_err());
     }
 }

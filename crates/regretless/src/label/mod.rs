@@ -88,7 +88,9 @@ impl Labelled {
             return Err(Error::data(message));
         }
         let sense = problem.sense();
-        sense.flip(data.costs_mut().as_mut_slice());
+        if sense == Sense::Maximize {
+            data.costs_mut().negate()?;
+        }
         Ok(sense)
     }
 

@@ -60,7 +60,11 @@ struct Pending {
     refused: Option<Error>,
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    pub(super) fn to(&self) -> file::Belonging<'a> {
+        file::Belonging { key: self.key, heuristic: self.oracle.heuristic() }
+    }
+
     /// Answers of all rows whose parts are whole, and what is wrong with the others.
     pub(super) fn load(&self) -> (BTreeMap<usize, Answer>, Vec<String>) {
         let (mut known, mut warnings) = (BTreeMap::new(), Vec::new());
@@ -86,7 +90,7 @@ impl Parts<'_> {
     fn part(&self, path: &Path) -> Result<Option<Vec<(usize, Answer)>>, String> {
         let (rows, cols) = (self.costs.rows(), self.costs.cols());
         let Some(bytes) = read(path, file::most_bytes(rows, cols))? else { return Ok(None) };
-        let answers = file::decode(&bytes, self.key, rows, cols)?;
+        let answers = file::decode(&bytes, self.to(), rows, cols)?;
         checked(&answers, self.costs, self.oracle)?;
         Ok(Some(answers))
     }
@@ -128,7 +132,7 @@ impl Parts<'_> {
 
     fn write(&self, rows: Vec<(usize, Answer)>) -> Result<()> {
         let (rows, answers): (Vec<usize>, Vec<Answer>) = rows.into_iter().unzip();
-        let bytes = file::encode(self.key, Some(&rows), &answers).map_err(Error::data)?;
+        let bytes = file::encode(self.to(), Some(&rows), &answers).map_err(Error::data)?;
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
         // Named by its content: whoever else labels this table never takes the same name for something else.
         let name = format!("{:08}-{}.part", rows[0], &blake3::hash(&bytes).to_hex()[..16]);

@@ -110,7 +110,7 @@ impl LabelStore {
         let file = parts.folder.with_extension("safetensors");
         let mut report =
             LabelReport { source: LabelSource::Found, file, continued: 0, failed: Vec::new(), warnings: Vec::new() };
-        let answers = match load(&report.file, &key, data.costs(), oracle) {
+        let answers = match load(&report.file, &parts) {
             Ok(Some(answers)) => answers,
             Ok(None) => finish(&parts, &mut report, watch)?,
             Err(reason) => {
@@ -139,7 +139,7 @@ impl LabelStore {
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let rows = data.len();
-        if let Ok(Some(_)) = load(&parts.folder.with_extension("safetensors"), &key, data.costs(), oracle) {
+        if let Ok(Some(_)) = load(&parts.folder.with_extension("safetensors"), &parts) {
             return Ok(ShardReport { solved: 0, known: rows, rows, warnings: Vec::new() });
         }
         let (known, warnings) = parts.load();
@@ -172,7 +172,7 @@ fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Res
     watch.end();
     known.extend(missing.into_iter().zip(answers));
     let answers: Vec<Answer> = known.into_values().collect();
-    match keep(&report.file, parts.key, &answers) {
+    match keep(&report.file, parts.to(), &answers) {
         Ok(()) => parts.remove(),
         Err(error) => {
             report.warnings.push(format!("labels could not be kept and will be computed again next time: {error}"));
@@ -181,8 +181,8 @@ fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Res
     Ok(answers)
 }
 
-fn keep(path: &Path, key: &str, answers: &[Answer]) -> Result<()> {
-    let bytes = file::encode(key, None, answers).map_err(Error::data)?;
+fn keep(path: &Path, to: file::Belonging<'_>, answers: &[Answer]) -> Result<()> {
+    let bytes = file::encode(to, None, answers).map_err(Error::data)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     write_atomically(path, true, |out| out.write_all(&bytes))
@@ -210,17 +210,23 @@ fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String>
         bytes.extend(costs.row(row).iter().flat_map(|cost| cost.to_le_bytes()));
         hasher.update(&bytes);
     }
+    // Labels of a search keep the key they had before there were others.
+    if let Some(heuristic) = oracle.heuristic() {
+        hasher.update(format!("decided by {heuristic}").as_bytes());
+    }
+    costs.check_unchanged()?;
     Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// The answers of a file, each checked against the problem and its costs; nothing if there is none.
-fn load(path: &Path, key: &str, costs: &Matrix, oracle: &Oracle) -> Result<Option<Vec<Answer>>, String> {
+fn load(path: &Path, parts: &Parts<'_>) -> Result<Option<Vec<Answer>>, String> {
+    let costs = parts.costs;
     let Some(bytes) = read(path, file::most_bytes(costs.rows(), costs.cols()))? else { return Ok(None) };
-    let answers = file::decode(&bytes, key, costs.rows(), costs.cols())?;
+    let answers = file::decode(&bytes, parts.to(), costs.rows(), costs.cols())?;
     if !answers.iter().map(|(row, _)| *row).eq(0..costs.rows()) {
         return Err("it holds only some of the rows".into());
     }
-    checked(&answers, costs, oracle)?;
+    checked(&answers, costs, parts.oracle)?;
     Ok(Some(answers.into_iter().map(|(_, answer)| answer).collect()))
 }
 

@@ -7,7 +7,7 @@
 use super::asker::{Asker, Help};
 use super::engine::{Engine, Role};
 use super::store::Store;
-use super::{Answer, Cache, Coin, Oracle, OracleSettings, Pool};
+use super::{Answer, Cache, Coin, NO_LOCAL_SEARCH, Oracle, OracleSettings, Pool};
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -56,13 +56,17 @@ impl<'a> Answering<'a> {
     /// When the settings contradict each other, or the problem has no such relaxation or heuristic.
     pub fn new(oracle: &'a Oracle, settings: OracleSettings, (method, seed): (&str, u64)) -> Result<Self> {
         settings.check()?;
+        if let Some(heuristic) = oracle.heuristic.filter(|_| settings.remembers()) {
+            return Err(Error::setting(format!(
+                "'warm' and 'certify' speed up exact answers; all decisions are made by '{heuristic}'; leave one of them out"
+            )));
+        }
         let pool = settings.cache.map(|cache| Pool::new(cache.most));
         let answering = Self { oracle, settings, pool, store: None, seed };
         match (answering.engine(), answering.role()) {
             (Some(engine), _) => oracle.take_back(engine),
             (None, Role::Heuristic(_)) => {
-                let instead = "use 'nodes 100', a search that stops early, which every problem has";
-                return Err(oracle.missing(method, "a local search", instead));
+                return Err(oracle.missing(method, "a local search", NO_LOCAL_SEARCH));
             }
             (None, Role::Relaxed(_) | Role::Exact) => {
                 let instead = "leave out 'relax', or use another problem";
@@ -101,7 +105,7 @@ impl<'a> Answering<'a> {
 
     fn role(&self) -> Role {
         match (self.settings.relaxation, self.settings.heuristic) {
-            (None, None) => Role::Exact,
+            (None, None) => self.oracle.usual(),
             (None, Some(kind)) => Role::Heuristic(kind),
             (Some(kind), _) => Role::Relaxed(kind),
         }

@@ -38,6 +38,9 @@ use asker::Help;
 use counts::Counters;
 use engine::{Engine, Role};
 
+/// What to do where there is no local search.
+const NO_LOCAL_SEARCH: &str = "use 'nodes 100', a search that stops early, which every problem has";
+
 /// What an oracle says about one cost vector.
 pub type Answer = std::result::Result<Solution, Failure>;
 
@@ -45,6 +48,7 @@ pub type Answer = std::result::Result<Solution, Failure>;
 pub struct Oracle {
     problem: Arc<dyn Problem>,
     limits: Limits,
+    heuristic: Option<Heuristic>,
     threads: Threads,
     counters: Counters,
     idle: Mutex<Vec<Engine>>,
@@ -64,6 +68,7 @@ impl Oracle {
         Self {
             problem,
             limits: Limits::default(),
+            heuristic: None,
             threads: Threads::one(),
             counters: Counters::default(),
             idle: Mutex::new(Vec::new()),
@@ -83,6 +88,30 @@ impl Oracle {
         self.limits = limits;
         self.idle = Mutex::new(Vec::new());
         self
+    }
+
+    /// The same oracle, which decides by a heuristic wherever it would search for the best: for problems so large
+    /// that nothing else ends. Its decisions are counted as what they are, and labels made of them say so.
+    ///
+    /// # Errors
+    /// When the problem has no local search.
+    pub fn deciding_by(mut self, heuristic: Option<Heuristic>) -> Result<Self> {
+        self.heuristic = heuristic;
+        match self.engine(self.usual()) {
+            Some(engine) => self.take_back(engine),
+            None => return Err(self.missing("deciding by 'lk'", "a local search", NO_LOCAL_SEARCH)),
+        }
+        Ok(self)
+    }
+
+    /// The heuristic by which it decides, if it does not search for the best.
+    pub fn heuristic(&self) -> Option<Heuristic> {
+        self.heuristic
+    }
+
+    /// Who answers where nothing else is asked for.
+    fn usual(&self) -> Role {
+        self.heuristic.map_or(Role::Exact, Role::Heuristic)
     }
 
     /// The problem that is solved.
@@ -107,7 +136,7 @@ impl Oracle {
 
     /// An engine for the calling thread; it goes back when dropped.
     pub fn asker(&self) -> Asker<'_> {
-        Asker::new(self, self.engine(Role::Exact), Help::default())
+        Asker::new(self, self.engine(self.usual()), Help::default())
     }
 
     /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for it.

@@ -5,6 +5,9 @@
 //! `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+ nodes 100`.
 
 use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::solve::relax::Relaxation;
@@ -44,7 +47,8 @@ impl Cache {
 }
 
 /// A decision that need not be the best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Heuristic {
     /// What a local search ends with: for tours that of Lin and Kernighan.
     LocalSearch,
@@ -58,6 +62,34 @@ impl fmt::Display for Heuristic {
             Self::LocalSearch => f.write_str("lk"),
             Self::Nodes(most) => write!(f, "nodes {most}"),
         }
+    }
+}
+
+impl FromStr for Heuristic {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let unknown = || Error::unknown("search", text, &["lk (local search)", "nodes 100 (a search that stops)"]);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[..] {
+            ["lk"] => Ok(Self::LocalSearch),
+            ["nodes", most] => read_nodes(&mut &[most][..]).map(Self::Nodes),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl TryFrom<String> for Heuristic {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Heuristic> for String {
+    fn from(heuristic: Heuristic) -> Self {
+        heuristic.to_string()
     }
 }
 

@@ -29,8 +29,8 @@ impl Model {
     /// # Errors
     /// When the path is taken or cannot be written.
     pub fn save(&self, path: &Path, force: bool) -> Result<()> {
-        let bytes = self.to_bytes()?;
-        write_atomically(path, force, |out| out.write_all(&bytes))
+        let sealed = self.sealed();
+        write_atomically(path, force, |out| sealed.write_to(out, FORMAT))
     }
 
     /// Reads a model; nothing in the file is executed.
@@ -47,6 +47,10 @@ impl Model {
     /// # Errors
     /// When the description cannot be written as JSON.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.sealed().to_bytes(FORMAT)
+    }
+
+    fn sealed(&self) -> Sealed<Description> {
         let sizes = self.members.first().map(|network| network.sizes().to_vec()).unwrap_or_default();
         let description = Description { sizes, networks: self.members.len(), about: self.about.clone() };
         let mut sealed = Sealed::new(description)
@@ -58,7 +62,7 @@ impl Model {
         for (index, network) in self.members.iter().enumerate() {
             sealed = sealed.with(format!("network.{index}"), network.parameters().to_vec());
         }
-        sealed.to_bytes(FORMAT)
+        sealed
     }
 
     /// The model in these bytes.

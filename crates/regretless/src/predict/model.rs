@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{InputMap, Network, OutputMap, Predictor, Tape};
-use crate::data::{Features, Matrix, Shape};
+use crate::data::{Features, Matrix, Names, Shape};
 use crate::error::{Error, Result};
 
 /// Where a model comes from.
@@ -19,7 +19,7 @@ pub struct About {
     /// Names of the features it expects, in order.
     pub features: Vec<String>,
     /// Names of the costs it predicts.
-    pub costs: Vec<String>,
+    pub costs: Names,
     /// Wide or long.
     pub shape: Shape,
 }
@@ -37,8 +37,9 @@ pub struct Model {
     pub about: About,
 }
 
-/// Rows predicted at a time, so that outputs stay small beside the result.
+/// Rows predicted at a time, so that outputs stay small beside the result, and most outputs at a time.
 const ROWS_AT_A_TIME: usize = 1024;
+const OUTPUTS_AT_A_TIME: usize = 1 << 25;
 
 impl Model {
     /// Predicted costs, one row per instance, in the user's sense.
@@ -54,7 +55,8 @@ impl Model {
         let width = features.names().len();
         let mut costs = Vec::with_capacity(features.values().rows() * self.output.scale.len());
         let mut tape = Tape::default();
-        for rows in features.values().as_slice().chunks(ROWS_AT_A_TIME * width) {
+        let at_a_time = (OUTPUTS_AT_A_TIME / self.output.scale.len().max(1)).clamp(1, ROWS_AT_A_TIME);
+        for rows in features.values().as_slice().chunks(at_a_time * width) {
             self.predict_rows(rows, &mut tape, &mut costs);
         }
         Matrix::new(features.instances(), costs.len() / features.instances().max(1), costs)

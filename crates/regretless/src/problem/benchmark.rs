@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cvrp, Knapsack, ProblemSpec, ShortestPath, Tsp};
 use crate::data::Dataset;
-use crate::data::synthetic::{self, Recipe};
+use crate::data::synthetic::{self, Generator, Recipe};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, Stream};
 use crate::solve::grid::GridPath;
@@ -66,15 +66,24 @@ impl Benchmark {
     /// # Errors
     /// When the recipe makes no table.
     pub fn generate(self, recipe: Recipe) -> Result<(ProblemSpec, Dataset)> {
+        let (problem, rows) = self.rows(recipe)?;
+        Ok((problem, rows.dataset()?))
+    }
+
+    /// The same, the table row by row.
+    ///
+    /// # Errors
+    /// When the recipe makes no table.
+    pub fn rows(self, recipe: Recipe) -> Result<(ProblemSpec, Generator)> {
         match self {
             Self::ShortestPath { rows, cols } => {
                 let problem = ShortestPath { grid: [rows, cols] }.checked()?;
-                let data = synthetic::shortest_path(recipe, GridPath::num_arcs(rows, cols))?;
+                let data = synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?;
                 Ok((ProblemSpec::ShortestPath(problem), data))
             }
             Self::Knapsack { items } => {
                 let dimensions = if items <= 64 { 2 } else { 4 };
-                let (_, data) = synthetic::knapsack(recipe, items, dimensions)?;
+                let (_, data) = synthetic::knapsack_rows(recipe, items, dimensions)?;
                 let weights = paper_weights(items, dimensions, recipe.seed);
                 let problem = if items <= 64 {
                     Knapsack { weights, capacity: vec![20.0; dimensions] }
@@ -85,7 +94,7 @@ impl Benchmark {
             }
             Self::Tour { nodes } => {
                 let problem = Tsp { nodes }.checked()?;
-                Ok((ProblemSpec::Tsp(problem), synthetic::tour(recipe, nodes)?))
+                Ok((ProblemSpec::Tsp(problem), synthetic::tour_rows(recipe, nodes)?))
             }
             Self::Routes { nodes } => {
                 if nodes < 3 {
@@ -94,7 +103,7 @@ impl Benchmark {
                 let demands = paper_demands(nodes - 1, recipe.seed);
                 let (capacity, vehicles) = (CAPACITY, VEHICLES);
                 let problem = Cvrp { demands, capacity, vehicles, single_customer_routes: false }.checked()?;
-                Ok((ProblemSpec::Cvrp(problem), synthetic::tour(recipe, nodes)?))
+                Ok((ProblemSpec::Cvrp(problem), synthetic::tour_rows(recipe, nodes)?))
             }
         }
     }

@@ -141,8 +141,8 @@ impl<'a> Keeper<'a> {
     pub(super) fn keep(&self, snapshot: Snapshot) -> Result<()> {
         let begun = Instant::now();
         fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
-        let bytes = pack(snapshot, self.key.clone()).to_bytes(FORMAT)?;
-        write_atomically(&self.file(), true, |out| out.write_all(&bytes))?;
+        let sealed = pack(snapshot, self.key.clone());
+        write_atomically(&self.file(), true, |out| sealed.write_to(out, FORMAT))?;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), begun.elapsed());
         Ok(())
     }
@@ -182,7 +182,7 @@ impl Checkpoints {
 fn key(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<String> {
     let data = task.data.data();
     let written = serde_json::to_vec(&(
-        (problem, task.oracle.problem().fingerprint(), task.oracle.limits()),
+        (problem, task.oracle.problem().fingerprint(), task.oracle.limits(), task.oracle.heuristic()),
         (recipe.method.to_string(), &recipe.predictor, &recipe.settings, task.split),
         (data.features().names(), data.features().shape(), data.len(), data.cost_names().len()),
     ));

@@ -7,7 +7,7 @@ use super::select::Selection;
 use super::step::Batch;
 use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped, Tally};
 use crate::error::Result;
-use crate::evaluate::regrets_of;
+use crate::evaluate::{regrets_of, rows_at_a_time};
 use crate::oracle::Answering;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
@@ -126,6 +126,8 @@ impl<'a> Run<'a> {
         Stream::new(Purpose::BatchOrder, self.ready.settings().seed, [epoch as u64, 0]).shuffle(&mut order);
         let judged = if select == Select::ValidationLoss { task.split.validation.as_slice() } else { &[] };
         let passed = self.engine.epoch(epoch, &order, judged)?;
+        // Costs may be in a file that somebody else can write to.
+        task.data.data().costs().check_unchanged()?;
         let mut report = EpochReport {
             epoch,
             training_loss: (epoch > 0).then_some(passed.loss),
@@ -165,10 +167,14 @@ impl<'a> Run<'a> {
     fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
         let Ready { task, .. } = self.ready;
         let rows = &task.split.validation;
-        let predictions = self.batch.predictions(self.ready, self.engine.network(), (epoch, rows))?;
         let quiet = super::step::WithoutProgress(task.watch);
-        let answers = self.judging.solve_rows(&predictions, rows, &quiet)?;
-        let regrets = regrets_of(answers, task.data, rows)?;
+        let network = self.engine.network();
+        let mut regrets = Vec::with_capacity(rows.len());
+        for part in rows.chunks(rows_at_a_time(task.data, task.oracle)) {
+            let predictions = self.batch.predictions(self.ready, network, (epoch, part))?;
+            let answers = self.judging.solve_rows(&predictions, part, &quiet)?;
+            regrets.append(&mut regrets_of(answers, task.data, part)?);
+        }
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }
 

@@ -390,7 +390,7 @@ impl<'a> Ready<'a> {
             problem: problem.map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
             seed: self.stage.settings.seed,
             features: self.features.names().to_vec(),
-            costs: data.data().cost_names().to_vec(),
+            costs: data.data().cost_names().clone(),
             shape: self.features.shape(),
         };
         Ok(Model { members, input: self.input, output, about })

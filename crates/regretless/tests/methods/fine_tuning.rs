@@ -1,6 +1,7 @@
 //! Training on from a trained model, and labels that are not the best decisions.
 
 use regretless::Error;
+use regretless::data::Names;
 use regretless::data::synthetic::Recipe as DataRecipe;
 use regretless::label::{Robust, TrainingLabels};
 use regretless::loss::LossSpec;
@@ -62,7 +63,7 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
     foreign.about.features[0] = "other".into();
     assert!(setting.follow(&start(foreign)).unwrap_err().to_string().contains("other"));
     let mut wider = setting.train("MSE", quick).unwrap().model;
-    wider.about.costs.push("c24".into());
+    wider.about.costs = Names::counted(wider.about.costs.len() + 1);
     assert!(setting.follow(&start(wider)).unwrap_err().to_string().contains("25 costs"));
 }
 

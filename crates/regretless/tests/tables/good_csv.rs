@@ -3,7 +3,7 @@
 use std::fs;
 
 use regretless::data::csv::{self, DecisionForm};
-use regretless::data::{Dataset, Features, Layout, LongColumns, Matrix, Shape, TableSource, WideColumns, npy};
+use regretless::data::{Dataset, Features, Layout, LongColumns, Matrix, Names, Shape, TableSource, WideColumns, npy};
 use regretless::{Decision, Error};
 
 use super::common::reference_data;
@@ -53,7 +53,7 @@ fn other_columns_of_numbers_are_features_and_text_is_left_out() {
     let text = "date,id,x,price 1,price 2,y\n2024-01-01,7,1,2,3,4\n2024-01-02,8,5,6,7,8\n";
     let data = folder.csv(text, &wide(&[], &["price *"], &["id"])).unwrap();
     assert_eq!(data.features().names(), ["x", "y"]);
-    assert_eq!(data.cost_names(), ["price 1", "price 2"]);
+    assert_eq!(data.cost_names().to_vec(), ["price 1", "price 2"]);
     assert_eq!(data.features().values().as_slice(), [1.0, 4.0, 5.0, 8.0]);
     assert_eq!(data.costs().as_slice(), [2.0, 3.0, 6.0, 7.0]);
 }
@@ -73,7 +73,7 @@ fn two_files_make_one_table() {
     let (features, costs) = (folder.file("x.csv", "day,x\nmon,1\ntue,2\n"), folder.file("c.csv", "a,b\n3,4\n5,6\n"));
     let source = TableSource::CsvPair { features, costs: costs.clone(), columns: WideColumns::default() };
     let data = source.read().unwrap();
-    assert_eq!((data.features().names(), data.cost_names()), (&words(&["x"])[..], &words(&["a", "b"])[..]));
+    assert_eq!((data.features().names(), data.cost_names().to_vec()), (&words(&["x"])[..], words(&["a", "b"])));
     assert_eq!(data.costs().as_slice(), [3.0, 4.0, 5.0, 6.0]);
     assert_eq!(source.costs_file(), costs);
     folder.file("c.csv", "a,b\n3,4\n");
@@ -85,7 +85,7 @@ fn two_files_make_one_table() {
 fn rows_of_a_long_table_with_items_come_in_any_order() {
     let folder = Folder::new();
     let sorted = folder.csv("instance,item,x,cost\nu,b,1,2\nu,a,3,4\nv,b,5,6\nv,a,7,8\n", &long(Some("item"))).unwrap();
-    assert_eq!(sorted.cost_names(), ["b", "a"]);
+    assert_eq!(sorted.cost_names().to_vec(), ["b", "a"]);
     assert_eq!(sorted.features().values().as_slice(), [1.0, 3.0, 5.0, 7.0]);
     let mixed = folder.csv("instance,item,x,cost\nu,b,1,2\nv,a,7,8\nu,a,3,4\nv,b,5,6\n", &long(Some("item"))).unwrap();
     assert_same(&mixed, &sorted);
@@ -124,7 +124,7 @@ fn features_are_taken_by_name_in_the_order_of_the_model() {
 #[test]
 fn predictions_and_decisions_are_written_under_their_names() {
     let folder = Folder::new();
-    let names = words(&["a", "b, c"]);
+    let names = Names::from(words(&["a", "b, c"]));
     let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
     let costs = Matrix::new(2, 2, vec![0.1, 2.0, -3.5, 1e-9]).unwrap();
     csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
@@ -140,7 +140,7 @@ fn predictions_and_decisions_are_written_under_their_names() {
     let too_wide = [Decision::choosing([2])];
     assert!(csv::write_decisions(&folder.path("n"), &names, &too_wide, DecisionForm::Sparse, false).is_err());
     assert!(npy::write_decisions(&folder.path("n"), 2, &too_wide, false).is_err());
-    assert!(csv::write_predictions(&folder.path("n"), &names[..1], &costs, false).is_err());
+    assert!(csv::write_predictions(&folder.path("n"), &Names::counted(1), &costs, false).is_err());
     assert!(!folder.path("n").exists());
 }
 

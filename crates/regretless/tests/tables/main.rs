@@ -5,6 +5,7 @@
 mod any;
 mod arrays;
 mod bad_csv;
+mod beyond;
 #[path = "../common/mod.rs"]
 mod common;
 mod energy;
@@ -77,5 +78,6 @@ fn wide_data() -> Dataset {
 fn long_data() -> Dataset {
     let values = Matrix::new(6, 2, ODD.to_vec()).unwrap();
     let features = Features::new(values, Shape::Long { items: 3 }, Some(words(&["rooms", "age"]))).unwrap();
-    Dataset::new(features, Matrix::new(2, 3, ODD[3..9].to_vec()).unwrap(), Some(words(&["a", "b", "c, d"]))).unwrap()
+    Dataset::new(features, Matrix::new(2, 3, ODD[3..9].to_vec()).unwrap(), Some(words(&["a", "b", "c, d"]).into()))
+        .unwrap()
 }

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use regretless::loss::{BaseError, Cos, LossSpec, Side, Weighting};
-use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
@@ -17,8 +16,8 @@ use regretless::watch::Watch;
 use regretless::{Error, Result};
 
 use super::ground::{Ground, Source, standard_split};
-use super::{Session, judge};
-use crate::args::{CompareOptions, Profile};
+use super::{Session, judge, oracle};
+use crate::args::{CompareOptions, Machine, Profile};
 use crate::output::Report;
 use crate::progress::Quiet;
 use crate::settings;
@@ -198,7 +197,8 @@ impl Plan {
         let predictor = options.split.predictor.clone().unwrap_or(PredictorSpec::Linear);
         let settings = options.training.settings(Profile::Paper, seed);
         let recipe = Recipe::new(self.losses[loss].clone(), predictor, settings);
-        let oracle = Oracle::new(ground.decided.problem.clone());
+        let machine = Machine { threads: Some(1), ..options.machine.clone() };
+        let oracle = oracle(&ground.decided, &machine)?;
         let task = Task { data: &ground.data, split: &ground.split, oracle: &oracle, watch: &Quiet };
         let trained = train(&task, &recipe, &ground.decided.spec)?;
         let test = judge(&trained.model, &ground.data, &ground.split.test, (&oracle, &Quiet))?;

@@ -81,6 +81,10 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
 }
 
 fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Runner> {
+    if let Some(heuristic) = options.machine.decide_by {
+        let message = format!("an experiment decides as it is written; drop --decide-by '{heuristic}'");
+        return Err(Error::setting(message));
+    }
     let folder = options.out.clone().unwrap_or_else(|| PathBuf::from("runs")).join(&experiment.name);
     let limits = Limits {
         budget: options.budget.as_deref().map(duration).transpose()?,

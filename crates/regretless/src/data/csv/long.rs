@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
     let chosen = Chosen { features, costs: vec![cost], leftover: columns.features.is_empty() };
     let table = Table::read(&mut sheet, keys, chosen, &columns.items)?;
     let costs = Matrix::new(table.instances, table.items, table.costs)?;
-    Dataset::new(table.features, costs, table.item_names)
+    Dataset::new(table.features, costs, table.item_names.map(Into::into))
 }
 
 /// The wanted features, in the wanted order.

@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
     let chosen = Chosen { features, costs, leftover: columns.features.is_empty() };
     let mut numbers = sheet.read(chosen, |_| Ok(()))?;
     let costs = Matrix::new(numbers.rows, cost_names.len(), std::mem::take(&mut numbers.costs))?;
-    Dataset::new(features_of(&sheet, numbers)?, costs, Some(cost_names))
+    Dataset::new(features_of(&sheet, numbers)?, costs, Some(cost_names.into()))
 }
 
 /// Features from one file and costs from another, row by row.
@@ -43,7 +43,7 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
         return Err(Error::input(Place::file(costs), message));
     }
     let costs = Matrix::new(paid.rows, cost_names.len(), paid.costs)?;
-    Dataset::new(features_of(&left, found)?, costs, Some(cost_names))
+    Dataset::new(features_of(&left, found)?, costs, Some(cost_names.into()))
 }
 
 /// The wanted features, in the wanted order.

@@ -1,12 +1,13 @@
 //! Tables, predictions and decisions as CSV.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::number::shortest;
 use crate::data::output::write_atomically;
-use crate::data::{Dataset, Matrix, Shape};
+use crate::data::{Dataset, Matrix, Names, Shape};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 
@@ -38,9 +39,9 @@ pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
 ///
 /// # Errors
 /// When names do not fit, the path is taken and `force` is false, or writing fails.
-pub fn write_predictions(path: &Path, names: &[String], costs: &Matrix, force: bool) -> Result<()> {
+pub fn write_predictions(path: &Path, names: &Names, costs: &Matrix, force: bool) -> Result<()> {
     check_width(names, costs.cols())?;
-    let header = header(names)?;
+    let header = header(names.iter())?;
     write_rows(path, force, header, (0..costs.rows()).map(|i| cells(costs.row(i)).collect()))
 }
 
@@ -51,7 +52,7 @@ pub fn write_predictions(path: &Path, names: &[String], costs: &Matrix, force: b
 /// or writing fails.
 pub fn write_decisions(
     path: &Path,
-    names: &[String],
+    names: &Names,
     decisions: &[Decision],
     form: DecisionForm,
     force: bool,
@@ -67,11 +68,13 @@ pub fn write_decisions(
                 decision.write_dense(&mut dense);
                 cells(&dense).collect()
             };
-            write_rows(path, force, header(names)?, decisions.iter().map(row))
+            write_rows(path, force, header(names.iter())?, decisions.iter().map(row))
         }
         DecisionForm::Sparse => {
             let entries = decisions.iter().enumerate().flat_map(|(instance, decision)| {
-                decision.iter().map(move |(j, value)| vec![instance.to_string(), names[j].clone(), shortest(value)])
+                decision
+                    .iter()
+                    .map(move |(j, value)| vec![instance.to_string(), names.get(j).into_owned(), shortest(value)])
             });
             write_rows(path, force, ["instance", "item", "value"].map(String::from).to_vec(), entries)
         }
@@ -80,18 +83,18 @@ pub fn write_decisions(
 
 fn write_wide(path: &Path, data: &Dataset, force: bool) -> Result<()> {
     let features = data.features().values();
-    let header = header(data.features().names().iter().chain(data.cost_names()))?;
+    let header = header(borrowed(data.features().names()).chain(data.cost_names().iter()))?;
     let row = |i| cells(features.row(i)).chain(cells(data.costs().row(i))).collect();
     write_rows(path, force, header, (0..data.len()).map(row))
 }
 
 fn write_long(path: &Path, data: &Dataset, items: usize, force: bool) -> Result<()> {
     let features = data.features().values();
-    let keys = ["instance", "item"].map(String::from);
-    let header = header(keys.iter().chain(data.features().names()).chain([&"cost".to_string()]))?;
+    let keys = ["instance", "item"].map(Cow::from).into_iter();
+    let header = header(keys.chain(borrowed(data.features().names())).chain(["cost".into()]))?;
     let row = |row: usize| {
         let (instance, item) = (row / items, row % items);
-        let keys = [instance.to_string(), data.cost_names()[item].clone()];
+        let keys = [instance.to_string(), data.cost_names().get(item).into_owned()];
         keys.into_iter()
             .chain(cells(features.row(row)))
             .chain(cells(&data.costs().row(instance)[item..=item]))
@@ -104,8 +107,12 @@ fn cells<T: Copy + std::fmt::Debug>(numbers: &[T]) -> impl Iterator<Item = Strin
     numbers.iter().map(|number| shortest(*number))
 }
 
-fn header<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<Vec<String>> {
-    let names: Vec<String> = names.into_iter().cloned().collect();
+fn borrowed(names: &[String]) -> impl Iterator<Item = Cow<'_, str>> {
+    names.iter().map(|name| name.as_str().into())
+}
+
+fn header<'a>(names: impl Iterator<Item = Cow<'a, str>>) -> Result<Vec<String>> {
+    let names: Vec<String> = names.map(Cow::into_owned).collect();
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(twice) => Err(Error::data(format!("two columns would be named '{twice}'; rename one"))),
@@ -113,7 +120,7 @@ fn header<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<Vec<String>
     }
 }
 
-fn check_width(names: &[String], width: usize) -> Result<()> {
+fn check_width(names: &Names, width: usize) -> Result<()> {
     if names.len() == width {
         return Ok(());
     }

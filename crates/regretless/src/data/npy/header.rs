@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
-use npyz::{DType, NpyHeader, TypeChar, TypeStr};
+use npyz::{DType, NpyHeader, Order, TypeChar, TypeStr};
 
 use crate::error::{Error, Place, Result};
 
@@ -19,7 +19,22 @@ pub(super) struct Claim {
     pub header: NpyHeader,
     pub shape: Vec<usize>,
     pub kind: TypeStr,
+    /// Where the data begin, in bytes.
+    pub start: usize,
     pub data: BufReader<File>,
+}
+
+impl Claim {
+    /// Whether the numbers are as a program uses them: single precision, little-endian, in C order.
+    pub fn is_ready(&self) -> bool {
+        self.kind.to_string() == "<f4" && self.header.order() == Order::C
+    }
+
+    /// Type and order, for people.
+    pub fn described(&self) -> String {
+        let order = if self.header.order() == Order::C { "C" } else { "Fortran" };
+        format!("type '{}', {order} order", self.kind)
+    }
 }
 
 /// Opens a file and checks that its data are as long as its header says.
@@ -42,7 +57,7 @@ pub(super) fn open(path: &Path) -> Result<Claim> {
     }
     let shape = shape.into_iter().map(usize::try_from).collect::<Result<_, _>>();
     let shape = shape.map_err(|_| wrong("the array is larger than memory".into()))?;
-    Ok(Claim { header, shape, kind, data })
+    Ok(Claim { header, shape, kind, start: start.len(), data })
 }
 
 /// Everything before the data.

@@ -3,18 +3,49 @@
 //! Features are n × k (wide) or n × d × k (long), costs n × d. Numbers may be single or double
 //! precision or integers, in either byte order and in C or Fortran order; they are rounded once, to
 //! single precision. Rows and columns in messages count from 0, as numpy does.
+//!
+//! Large costs that are single precision, little-endian and in C order stay in their file ([`Storage`]), so that
+//! a table may be larger than memory. Their finiteness is checked in one pass like that of all others.
 
 use std::path::Path;
 
 use npyz::{NpyFile, Order, TypeChar};
 
-use super::{Dataset, Features, Matrix, Shape};
+use super::mapped::Mapped;
+use super::{Dataset, Features, Matrix, Shape, first_not_finite};
 use crate::error::{Error, Place, Result};
 
 mod header;
 mod write;
 
-pub use write::{write, write_decisions, write_predictions};
+use header::Claim;
+
+pub use write::{write, write_decisions, write_predictions, write_rows};
+
+/// Where the numbers of a file are while they are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Storage {
+    /// In memory, or in their file from [`Storage::LARGE`] bytes on.
+    #[default]
+    BySize,
+    /// In memory.
+    Memory,
+    /// In their file, if they are as a program uses them: single precision, little-endian, in C order.
+    File,
+}
+
+impl Storage {
+    /// Bytes from which numbers stay in their file. Small files are better read: nobody can change them then.
+    pub const LARGE: u64 = 64 << 20;
+
+    fn maps(self, bytes: u64) -> bool {
+        match self {
+            Self::BySize => bytes >= Self::LARGE,
+            Self::Memory => false,
+            Self::File => true,
+        }
+    }
+}
 
 /// Reads features and costs.
 ///
@@ -22,8 +53,16 @@ pub use write::{write, write_decisions, write_predictions};
 /// When a file is no plain array of finite numbers, is shorter than it claims, or the shapes of the
 /// two do not belong together.
 pub fn read(features: &Path, costs: &Path) -> Result<Dataset> {
+    read_as(features, costs, Storage::BySize)
+}
+
+/// The same; `storage` says where costs are while they are used.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Dataset> {
     let found = read_features(features, None)?;
-    let array = Array::read(costs)?;
+    let array = Array::open(costs, storage)?;
     let [instances, items] = array.shape[..] else {
         return Err(array.wrong(costs, "costs must have 2 dimensions: instances, costs"));
     };
@@ -39,7 +78,34 @@ pub fn read(features: &Path, costs: &Path) -> Result<Dataset> {
         };
         return Err(array.wrong(costs, &format!("{other}{rows}; both files must describe the same")));
     }
-    Dataset::new(found, Matrix::new(instances, items, array.values)?, None)
+    Dataset::joined(found, array.matrix(instances, items)?, None)
+}
+
+/// Reads costs alone; the table has one feature, which is always 0.
+///
+/// # Errors
+/// When the file is no plain array of finite numbers with 2 dimensions, or is shorter than it claims.
+pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
+    let array = Array::open(path, storage)?;
+    let [instances, items] = array.shape[..] else {
+        return Err(array.wrong(path, "costs must have 2 dimensions: instances, costs"));
+    };
+    let nothing = Features::new(Matrix::zeros(instances, 1), Shape::Wide, None)?;
+    Dataset::joined(nothing, array.matrix(instances, items)?, None)
+}
+
+/// What to tell a user whose large file was taken into memory, and how it would not have to be.
+pub fn storage_hint(path: &Path, costs: &Matrix) -> Option<String> {
+    let claim = header::open(path).ok()?;
+    let large = size_of_val(costs.as_slice()) as u64 >= Storage::LARGE;
+    (large && !claim.is_ready()).then(|| {
+        format!(
+            "{}: converted and held in memory ({}); saved as float32 in C order it stays on disk: \
+             np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))",
+            path.display(),
+            claim.described()
+        )
+    })
 }
 
 /// Reads features; with `names`, those of a model, there must be as many columns.
@@ -48,7 +114,7 @@ pub fn read(features: &Path, costs: &Path) -> Result<Dataset> {
 /// When the file is no plain array of finite numbers, is shorter than it claims, or has another
 /// number of columns.
 pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> {
-    let array = Array::read(path)?;
+    let array = Array::open(path, Storage::Memory)?;
     let (rows, cols, shape) = match array.shape[..] {
         [instances, cols] => (instances, cols, Shape::Wide),
         [instances, items, cols] => (instances * items, cols, Shape::Long { items }),
@@ -57,18 +123,36 @@ pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> 
     if let Some(names) = names.filter(|names| names.len() != cols) {
         return Err(array.wrong(path, &format!("{} columns of features are needed", names.len())));
     }
-    Features::new(Matrix::new(rows, cols, array.values)?, shape, names.map(<[String]>::to_vec))
+    Features::new(array.matrix(rows, cols)?, shape, names.map(<[String]>::to_vec))
 }
 
 /// The numbers of a file in C order.
 struct Array {
     shape: Vec<usize>,
-    values: Vec<f32>,
+    values: Numbers,
+}
+
+/// Where they are.
+enum Numbers {
+    Memory(Vec<f32>),
+    File(Mapped),
 }
 
 impl Array {
-    fn read(path: &Path) -> Result<Self> {
+    fn open(path: &Path, storage: Storage) -> Result<Self> {
         let claim = header::open(path)?;
+        let count = claim.shape.iter().product::<usize>();
+        if claim.is_ready() && storage.maps(4 * count as u64) {
+            let (shape, start) = (claim.shape.clone(), claim.start);
+            if let Some(values) = Mapped::open(claim.data.into_inner(), path, start, count)? {
+                return Self { shape, values: Numbers::File(values) }.checked(path);
+            }
+            return Self::read(path, header::open(path)?)?.checked(path);
+        }
+        Self::read(path, claim)?.checked(path)
+    }
+
+    fn read(path: &Path, claim: Claim) -> Result<Self> {
         let (shape, order) = (claim.shape, claim.header.order());
         let (kind, size) = (claim.kind.type_char(), claim.kind.size_field());
         let file = NpyFile::with_header(claim.header, claim.data);
@@ -87,10 +171,27 @@ impl Array {
         };
         let values = values.map_err(Error::io(path))?;
         let values = if order == Order::Fortran { in_c_order(&values, &shape) } else { values };
-        let array = Self { shape, values };
-        match array.values.iter().position(|value| !value.is_finite()) {
-            None => Ok(array),
-            Some(at) => Err(array.not_finite(path, at)),
+        Ok(Self { shape, values: Numbers::Memory(values) })
+    }
+
+    fn values(&self) -> &[f32] {
+        match &self.values {
+            Numbers::Memory(values) => values,
+            Numbers::File(values) => values.as_slice(),
+        }
+    }
+
+    fn matrix(self, rows: usize, cols: usize) -> Result<Matrix> {
+        match self.values {
+            Numbers::Memory(values) => Matrix::new(rows, cols, values),
+            Numbers::File(values) => Matrix::mapped(rows, cols, values),
+        }
+    }
+
+    fn checked(self, path: &Path) -> Result<Self> {
+        match first_not_finite(self.values()) {
+            None => Ok(self),
+            Some(at) => Err(self.not_finite(path, at)),
         }
     }
 
@@ -105,12 +206,18 @@ impl Array {
         let item = if self.shape.len() == 3 { format!(", item {}", at / width % height) } else { String::new() };
         let place = Place::file(path).row(row as u64).column(column.to_string());
         let message = "is not a finite number of single precision (at most 3.4e38); rows and columns count from 0";
-        Error::input(place, format!("{}{item} {message}", self.values[at]))
+        Error::input(place, format!("{}{item} {message}", self.values()[at]))
     }
 }
 
 fn numbers<T: npyz::Deserialize>(file: NpyFile<impl std::io::Read>, single: fn(T) -> f32) -> std::io::Result<Vec<f32>> {
-    let mut values = Vec::with_capacity(file.header().len() as usize);
+    let mut values = Vec::new();
+    let full = |_| {
+        let message = "the numbers do not fit in memory; costs saved as float32 in C order stay on disk: \
+                       np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))";
+        std::io::Error::new(std::io::ErrorKind::OutOfMemory, message)
+    };
+    values.try_reserve_exact(file.header().len() as usize).map_err(full)?;
     for value in file.data::<T>().map_err(std::io::Error::other)? {
         values.push(single(value?));
     }

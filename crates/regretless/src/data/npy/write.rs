@@ -1,13 +1,16 @@
 //! Tables, predictions and decisions as NPY, little-endian single precision in C order.
 
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use npyz::{WriteOptions, WriterBuilder};
 
+use crate::data::mapped::write_numbers;
 use crate::data::output::{check_free, write_atomically};
 use crate::data::{Dataset, Matrix, Shape};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 
 /// Writes features and costs, each to a file of its own.
 ///
@@ -50,12 +53,55 @@ pub fn write_decisions(path: &Path, num_costs: usize, decisions: &[Decision], fo
     write_array(path, &[decisions.len(), num_costs], decisions.iter().flat_map(dense), force)
 }
 
-fn write_array(path: &Path, shape: &[usize], values: impl Iterator<Item = f32>, force: bool) -> Result<()> {
+/// Writes rows of numbers one by one as they are made, so that they never are in memory all at once. `next` fills
+/// a row, which comes empty.
+///
+/// # Errors
+/// When the path is taken and `force` is false, writing fails or the user interrupts; nothing is left behind then.
+pub fn write_rows(
+    path: &Path,
+    [rows, cols]: [usize; 2],
+    mut next: impl FnMut(&mut Vec<f32>),
+    (force, watch): (bool, &dyn Watch),
+) -> Result<()> {
+    let written = write_atomically(path, force, |out| {
+        let mut row = Vec::with_capacity(cols);
+        out.write_all(&header(&[rows, cols])?)?;
+        for _ in 0..rows {
+            if watch.interrupted() {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            row.clear();
+            next(&mut row);
+            write_numbers(out, row.iter().copied())?;
+            watch.advance(1);
+        }
+        Ok(())
+    });
+    written.map_err(|error| match error {
+        Error::Io { .. } if watch.interrupted() => Error::Interrupted,
+        Error::Io { path, source } if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::FileTooLarge) => {
+            let bytes = 4 * rows as u64 * cols as u64;
+            let message = format!("{source}; the file takes {bytes} bytes, and nothing of it was kept");
+            Error::Io { path, source: io::Error::new(source.kind(), message) }
+        }
+        other => other,
+    })
+}
+
+/// What stands before the numbers.
+fn header(shape: &[usize]) -> io::Result<Vec<u8>> {
     let shape: Vec<u64> = shape.iter().map(|length| *length as u64).collect();
-    let kind = npyz::DType::Plain("<f4".parse().map_err(|error| Error::data(format!("{error}")))?);
+    let kind = npyz::DType::Plain("<f4".parse().map_err(io::Error::other)?);
+    let mut bytes = Vec::new();
+    // The numbers themselves are written by others: much faster, and a row at a time.
+    let _ = WriteOptions::<f32>::new().dtype(kind).shape(&shape).writer(&mut bytes).begin_nd()?;
+    Ok(bytes)
+}
+
+fn write_array(path: &Path, shape: &[usize], values: impl Iterator<Item = f32>, force: bool) -> Result<()> {
     write_atomically(path, force, |out| {
-        let mut writer = WriteOptions::<f32>::new().dtype(kind).shape(&shape).writer(out).begin_nd()?;
-        writer.extend(values)?;
-        writer.finish()
+        out.write_all(&header(shape)?)?;
+        write_numbers(out, values)
     })
 }
