@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::train::Method;
+use regretless::train::{Approach, Method};
 use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
@@ -108,9 +108,10 @@ pub struct TrainOptions {
     pub problem: ProblemOptions,
     /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others, with
     /// 'relax' or 'cache 5%' behind; 'A then B' trains on with B, 'A then B lr 0.001 epochs 5' with its own learning
-    /// rate and epochs [default: MAE(O,S)]
+    /// rate and epochs; auto races losses by validation regret and trains on with SPO+ within a plan of 60 seconds, 'auto
+    /// 300s' of more [default: MAE(O,S)]
     #[arg(long, value_name = "LABEL", help_heading = "Training")]
-    pub loss: Option<Method>,
+    pub loss: Option<Approach>,
     /// Trained model to start from instead of a fresh one: its predictor and scaling stay, --predictor is not used
     #[arg(long, value_name = "FILE", help_heading = "Training")]
     pub init_from: Option<PathBuf>,

@@ -8,7 +8,7 @@ use regretless::evaluate::Evaluation;
 use regretless::loss::{BaseError, Cos, LossSpec, Side};
 use regretless::oracle::Heuristic;
 use regretless::predict::{Model, PredictorSpec};
-use regretless::train::{Checkpoints, Method, Recipe, Task, TrainReport, Trained, train_with_checkpoints};
+use regretless::train::{Approach, Checkpoints, Recipe, Task, TrainReport, Trained, Tried, train_with_checkpoints};
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -50,11 +50,10 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let seed = u64::from(options.seed.unwrap_or(0));
     let out = Outputs::of(options.out.as_deref().unwrap_or(Path::new("model.safetensors")));
     out.check(session.force)?;
-    let method = options.loss.clone().unwrap_or_else(best_loss);
+    let approach = options.loss.clone().unwrap_or_else(best_loss);
     let predictor = options.split.predictor.clone().unwrap_or(PredictorSpec::Linear);
     let start = options.init_from.as_deref().map(Model::load).transpose()?;
     let settings = options.training.settings(Profile::Default, seed);
-    let recipe = Recipe { start, ..Recipe::new(method, predictor, settings) };
     let source = Source::open((&options.data, &options.problem), options.split.split, &options.machine, session)?;
     let grounds = source.grounds(options.seed.into_iter())?;
     let ground = grounds.first().ok_or_else(|| Error::setting("--seed is missing"))?;
@@ -62,7 +61,16 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let oracle = &oracle(decided, &options.machine)?;
     let task = Task { data, split, oracle, watch: &session.progress };
     let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
-    let trained = train_with_checkpoints(&task, &recipe, &decided.spec, &checkpoints)?;
+    let (trained, tried) = match &approach {
+        Approach::Method(method) => {
+            let recipe = Recipe { start, ..Recipe::new(method.as_ref().clone(), predictor, settings) };
+            (train_with_checkpoints(&task, &recipe, &decided.spec, &checkpoints)?, Vec::new())
+        }
+        Approach::Auto(_) if start.is_some() => {
+            return Err(Error::setting("auto starts afresh; drop --init-from, or choose a loss"));
+        }
+        Approach::Auto(_) => approach.train(&task, (&predictor, settings), &decided.spec)?,
+    };
     let part = |rows: &[usize]| {
         let judged = (!rows.is_empty()).then(|| judge(&trained.model, data, rows, (oracle, &session.progress)));
         judged.transpose()
@@ -70,8 +78,10 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let found = Found {
         validation: part(&split.validation)?,
         test: part(&split.test)?,
-        recipe: &recipe,
+        approach: &approach,
+        seed,
         trained: &trained,
+        tried: &tried,
         decided_by: oracle.heuristic(),
     };
     write(&out, &found, &options, session)?;
@@ -92,15 +102,18 @@ fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
 }
 
 /// MAE(O,S): the strongest loss that needs no solve beyond the labels.
-fn best_loss() -> Method {
+fn best_loss() -> Approach {
     let loss = LossSpec::Cos(Cos { side: Side::OneSided, scale_invariant: true, ..Cos::plain(BaseError::Absolute) });
-    loss.into()
+    Approach::Method(Box::new(loss.into()))
 }
 
 /// What there is to tell.
 struct Found<'a> {
-    recipe: &'a Recipe,
+    approach: &'a Approach,
+    seed: u64,
     trained: &'a Trained,
+    /// Competitors of `auto`.
+    tried: &'a [Tried],
     validation: Option<Evaluation>,
     test: Option<Evaluation>,
     decided_by: Option<Heuristic>,
@@ -110,7 +123,7 @@ impl Found<'_> {
     fn json(&self) -> serde_json::Value {
         let report = &self.trained.report;
         json!({
-            "loss": self.recipe.method, "seed": self.recipe.settings.seed, "best_epoch": report.best_epoch(),
+            "loss": self.approach, "seed": self.seed, "chosen": self.trained.model.about.loss, "tried": self.tried, "best_epoch": report.best_epoch(),
             "stopped": report.rounds.last().map(|round| round.stopped),
             "validation": self.validation, "test": self.test, "solves": report.solves.total(),
             "solves_by_kind": report.solves, "seconds": report.seconds,
@@ -124,7 +137,8 @@ impl Found<'_> {
         let mut report = Report { json, ..Report::default() };
         let trained = &self.trained.report;
         let epochs = trained.rounds.last().map_or(0, |round| round.epochs.len().saturating_sub(1));
-        report.line(format!("{} on {}, {}", self.recipe.method, ground.decided.problem.name(), ground.rows()));
+        report.line(format!("{} on {}, {}", self.approach, ground.decided.problem.name(), ground.rows()));
+        self.tell_race(&mut report);
         report.line(format!("  best epoch         {} of {epochs}", trained.best_epoch()));
         for (name, part) in [("validation regret", &self.validation), ("test regret", &self.test)] {
             if let Some(part) = part {
@@ -139,6 +153,17 @@ impl Found<'_> {
         report.line(format!("  seconds            {:.2}", trained.seconds));
         report.line(format!("\nmodel written to {}", out.model.display()));
         report
+    }
+}
+
+impl Found<'_> {
+    /// What `auto` tried, and what it chose.
+    fn tell_race(&self, report: &mut Report) {
+        for entry in self.tried {
+            let regret = entry.regret.map_or("failed".into(), number);
+            let chosen = if entry.method == self.trained.model.about.loss { "  <" } else { "" };
+            report.line(format!("  tried {:<44} {regret} in {:.2} s{chosen}", entry.method, entry.seconds));
+        }
     }
 }
 
