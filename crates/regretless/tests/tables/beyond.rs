@@ -168,7 +168,7 @@ fn short_files_and_numbers_that_are_none_are_refused() {
     let folder = Folder::new();
     let whole = npy_file(&aligned("(2, 3)"), &numbers(6));
     for length in 0..whole.len() {
-        let found = in_file(&folder.file("costs.npy", whole[..length].to_vec()));
+        let found = in_file(&folder.file("costs.npy", &whole[..length]));
         let error = found.err().map(|error| error.to_string()).unwrap();
         assert!(error.contains("costs.npy"), "cut at {length}: {error}");
     }
