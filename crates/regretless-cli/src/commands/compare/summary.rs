@@ -8,6 +8,7 @@ use std::path::Path;
 
 use regretless::Error;
 use regretless::evaluate::Evaluation;
+use regretless::experiment::Spread;
 use regretless::train::{Method, Recipe, TrainReport};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -57,25 +58,6 @@ impl Outcome {
     }
 }
 
-/// Mean and sample standard deviation.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-struct Spread {
-    mean: Option<f64>,
-    sd: Option<f64>,
-}
-
-impl Spread {
-    fn of(values: &[f64]) -> Self {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Self {
-            mean: (!values.is_empty()).then_some(mean),
-            sd: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
-        }
-    }
-}
-
 /// One loss over all its seeds.
 #[derive(Debug, Clone, Serialize)]
 struct Line {
@@ -111,7 +93,7 @@ impl Summary {
         let runs: Vec<&Outcome> = outcomes.iter().filter(|run| run.loss == *loss).collect();
         let mean = |value: fn(&Outcome) -> f64| Spread::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean;
         let ratios: Vec<f64> = runs.iter().filter_map(|run| self.ratio(run)).collect();
-        let Spread { mean: ratio, sd: ratio_sd } = Spread::of(&ratios);
+        let Spread { mean: ratio, sd: ratio_sd, .. } = Spread::of(&ratios);
         Line {
             loss: loss.clone(),
             runs: runs.len(),
@@ -211,18 +193,4 @@ fn cell(value: Option<f64>) -> String {
 /// Labels hold commas.
 fn quoted(loss: &Method) -> String {
     format!("\"{loss}\"")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Spread;
-
-    #[test]
-    fn the_deviation_is_that_of_a_sample() {
-        let spread = Spread::of(&[1.0, 2.0, 4.0, 5.0]);
-        assert_eq!(spread.mean, Some(3.0));
-        assert!((spread.sd.unwrap() - (10.0_f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert_eq!((Spread::of(&[7.0]).mean, Spread::of(&[7.0]).sd), (Some(7.0), None));
-        assert_eq!(Spread::of(&[]).mean, None);
-    }
 }
