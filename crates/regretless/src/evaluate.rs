@@ -9,6 +9,7 @@ use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::oracle::{Answer, Oracle};
+use crate::predict::Model;
 use crate::watch::Watch;
 
 /// What predictions are worth on a set of instances.
@@ -45,6 +46,16 @@ pub fn evaluate(
 ) -> Result<Evaluation> {
     let regrets = regrets(predictions, data, instances, (oracle, watch))?;
     Ok(summarise(regrets, predictions, data, instances))
+}
+
+/// A model's predictions for some rows of a labelled table, to be minimised.
+///
+/// # Errors
+/// When the table is none for the model.
+pub fn predicted(model: &Model, data: &Labelled, rows: &[usize]) -> Result<Matrix> {
+    let mut predictions = model.predict(&data.data().features().chosen(rows))?;
+    data.sense().flip(predictions.as_mut_slice());
+    Ok(predictions)
 }
 
 /// Numbers predicted at a time where there is a choice.

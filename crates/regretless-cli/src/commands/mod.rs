@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use regretless::data::{Dataset, Matrix, TableSource, npy};
-use regretless::evaluate::{Evaluation, evaluate_in_parts};
+use regretless::data::{Dataset, TableSource, npy};
+use regretless::evaluate::{Evaluation, evaluate_in_parts, predicted};
 use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
@@ -127,13 +127,6 @@ fn labelled(
         session.remark(&format!("note: {} rows are left out in all", grouped(report.failed.len() as u64)));
     }
     Ok((labelled, report))
-}
-
-/// A model's predictions for some rows of a labelled table, to be minimised.
-fn predicted(model: &Model, data: &Labelled, rows: &[usize]) -> Result<Matrix> {
-    let mut predictions = model.predict(&data.data().features().chosen(rows))?;
-    data.sense().flip(predictions.as_mut_slice());
-    Ok(predictions)
 }
 
 /// What a model's decisions are worth on some rows of a labelled table.

@@ -9,7 +9,7 @@ use super::ground::Ground;
 use super::plan::{Experiment, Stage, Trial};
 use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, regrets_of, summarise};
+use crate::evaluate::{Evaluation, predicted, regrets_of, summarise};
 use crate::oracle::{Oracle, SolveCounts};
 use crate::train::{Approach, EpochReport, Settings, Stopped, Task, TrainReport, Trained, Tried};
 use crate::watch::Watch;
@@ -165,8 +165,7 @@ impl Cell {
 
     fn judge(&self, trained: &Trained, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<Measured> {
         let (data, rows) = (&ground.data, &ground.split.test);
-        let mut predictions = trained.model.predict(data.data().features())?.chosen(rows);
-        data.sense().flip(predictions.as_mut_slice());
+        let predictions = predicted(&trained.model, data, rows)?;
         let answers = oracle.solve_all(&predictions, watch)?;
         let shown = if self.seed == 0 { shown(&answers, data, rows) } else { Vec::new() };
         let regrets = regrets_of(answers, data, rows)?;

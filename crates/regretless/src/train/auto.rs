@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{Method, Recipe, Select, Settings, Task, TrainReport, Trained, train};
 use crate::data::Shape;
 use crate::error::{Error, Result};
-use crate::evaluate::regrets;
+use crate::evaluate::{predicted, regrets};
 use crate::predict::{Model, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::solve::Limits;
@@ -214,8 +214,7 @@ impl<'a> Race<'a> {
 
     fn judge(&self, trained: &Trained) -> Result<f64> {
         let data = self.task.data;
-        let mut predictions = trained.model.predict(data.data().features())?.chosen(&self.judges);
-        data.sense().flip(predictions.as_mut_slice());
+        let predictions = predicted(&trained.model, data, &self.judges)?;
         let regrets = regrets(&predictions, data, &self.judges, (self.task.oracle, self.task.watch))?;
         Ok(regrets.iter().sum::<f64>() / regrets.len() as f64)
     }
