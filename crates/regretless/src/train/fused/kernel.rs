@@ -69,7 +69,7 @@ pub(super) struct Batch<'a> {
 
 impl Batch<'_> {
     /// Whether the rows have these tiles, and a number for each of so many parameters.
-    fn covers<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
+    pub(super) fn covers<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
         let numbers = self.truths.len() * width;
         let there = |four: &[Truth<'_>; ROWS]| four.iter().all(|truth| truth.covers::<AIM>(tiles));
         self.ahead.len() >= numbers && self.back.len() >= numbers && self.truths.iter().all(there)
@@ -157,7 +157,7 @@ fn forward(here: Instructions, lines: &[Lane], numbers: &[[f32; ROWS]], mut sums
 
 /// Adds to each line its numbers times the rows.
 #[inline(always)]
-fn backward(here: Instructions, rows: &[Lanes; ROWS], numbers: &[[f32; ROWS]], lines: &mut [Lane]) {
+pub(super) fn backward(here: Instructions, rows: &[Lanes; ROWS], numbers: &[[f32; ROWS]], lines: &mut [Lane]) {
     for (line, numbers) in lines.iter_mut().zip(numbers) {
         let mut sum = here.read(&line.0);
         for i in 0..ROWS {
@@ -327,7 +327,7 @@ fn pass_b_body(
 
 /// Adds the correction of a tile to its local gradient.
 #[inline(always)]
-fn correct(here: Instructions, weights: &[Lane], (local, correction): (&[Lane], &[[f32; ROWS]]), out: &mut [Lane]) {
+pub(super) fn correct(here: Instructions, weights: &[Lane], (local, correction): (&[Lane], &[[f32; ROWS]]), out: &mut [Lane]) {
     let width = weights.len();
     for (i, lines) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
         let line = |j: usize| local.get(ROWS * i + j).map_or(here.splat(0.0), |line| here.read(&line.0));

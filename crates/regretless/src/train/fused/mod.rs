@@ -14,6 +14,7 @@ use self::kernel::Map;
 use self::layers::Layered;
 use self::rows::Facts;
 use self::slope::Aim;
+use self::squares::Squares;
 use self::table::Table;
 use super::engine::Engine;
 use super::{Objective, Optimizer, Ready};
@@ -33,6 +34,7 @@ mod rows;
 mod run;
 mod share;
 mod slope;
+mod squares;
 mod table;
 
 /// With more features the Gram matrix would cost more than the rest, and matrix products do better.
@@ -80,6 +82,8 @@ struct Setup<'a> {
     kind: (bool, Aim),
     scale_invariant: bool,
     facts: Facts,
+    /// Where squared errors of all costs can be multiplied out.
+    squares: Option<Squares>,
     table: Table<'a>,
     maps: Vec<Map>,
     /// Weights of under-prediction; empty unless they aim.
@@ -96,6 +100,8 @@ struct State {
     moments: Vec<Lane>,
     /// The Gram matrix of the parameters as they act on features, row after row; normalisation asks for it.
     gram: Vec<f64>,
+    /// Whether squares that are multiplied out still tell how large errors are.
+    resolved: bool,
     steps: i32,
 }
 
@@ -126,6 +132,7 @@ impl<'a> Setup<'a> {
             kind: (separable.error == BaseError::Absolute, aim),
             scale_invariant: separable.scale_invariant,
             facts,
+            squares: None,
             maps: maps(ready, costs.cols()),
             taus: taus(separable.side, costs.cols()),
             groups: share::groups(table.whole()),
@@ -134,7 +141,10 @@ impl<'a> Setup<'a> {
     }
 
     fn with_features(self) -> Self {
-        Self { facts: self.facts.with_features(self.ready), ..self }
+        let offset = &self.ready.output.offset;
+        let plain = self.kind == (false, Aim::Both) && !self.scale_invariant;
+        let squares = plain.then(|| Squares::new(self.table.costs(), offset, self.ready.task.oracle.threads()));
+        Self { facts: self.facts.with_features(self.ready), squares, ..self }
     }
 
     fn num_costs(&self) -> usize {
@@ -169,7 +179,7 @@ impl<'a> Fused<'a> {
         let lanes = setup.maps.len() * 2 * setup.width();
         let (mut tiles, moments) = (vec![Lane::ZERO; lanes], vec![Lane::ZERO; lanes]);
         load(network, &mut tiles, setup.width());
-        let mut state = State { tiles, moments, gram: Vec::new(), steps: 0 };
+        let mut state = State { tiles, moments, gram: Vec::new(), resolved: true, steps: 0 };
         if setup.scale_invariant {
             state.gather(&setup);
         }

@@ -25,6 +25,8 @@ pub(super) struct Facts {
     slopes: Vec<f64>,
     /// The factor between the sum of a row's errors and its loss.
     units: Vec<f64>,
+    /// What training multiplies the loss by.
+    factor: f64,
 }
 
 /// The length of a prediction at one step.
@@ -50,7 +52,7 @@ impl Facts {
             BaseError::Squared => (2.0 * factor * weight(row) / unit(row), weight(row) / (unit(row) * unit(row))),
         };
         let (slopes, units) = rows.map(both).unzip();
-        Self { width: 0, features: Vec::new(), norms, slopes, units }
+        Self { width: 0, features: Vec::new(), norms, slopes, units, factor }
     }
 
     /// The same with the features of every row, which must be those of one instance.
@@ -83,6 +85,11 @@ impl Facts {
         self.units[row] * sum
     }
 
+    /// What makes losses of squared errors that were weighted as in the gradient of a batch of so many.
+    pub(super) fn unscaled(&self, batch: usize) -> f64 {
+        batch as f64 / (2.0 * self.factor)
+    }
+
     /// Lengths of the predictions of rows, by the Gram matrix of the parameters; `room` is for its quarters.
     pub(super) fn lengths(&self, here: Instructions, rows: &[usize], gram: &[f64], (out, room): Room<'_>) {
         out.clear();
@@ -101,7 +108,7 @@ impl Facts {
     pub(super) fn length(&self, row: usize, square: f64) -> Length {
         match self.norms.get(row) {
             Some(truth) => Length::new(*truth, square.max(0.0).sqrt()),
-            None => Length { divisor: 1.0, stretch: 1.0, directed: false },
+            None => Length::WITHOUT,
         }
     }
 
@@ -128,11 +135,24 @@ impl Facts {
         out: &mut Correction,
     ) {
         let (errors, costs) = totals.split_at(totals.len() / 2);
+        let directed = rows.iter().zip(lengths).enumerate().filter(|(_, (_, length))| length.directed);
+        let share = |(i, (row, length)): (usize, (&usize, &Length))| {
+            (*row, self.share(*row, rows.len(), *length, [errors[i], costs[i]]))
+        };
+        self.products(here, directed.map(share), out);
+    }
+
+    /// Σ factor · z zᵀ over rows and their factors.
+    pub(super) fn products(
+        &self,
+        here: Instructions,
+        rows: impl Iterator<Item = (usize, f64)>,
+        out: &mut Correction,
+    ) {
         out.matrix.clear();
         out.matrix.resize(self.width * self.width.div_ceil(QUARTER), [0.0; QUARTER]);
-        for (i, (row, length)) in rows.iter().zip(lengths).enumerate().filter(|(_, (_, length))| length.directed) {
-            let share = self.share(*row, rows.len(), *length, [errors[i], costs[i]]);
-            add_square(here, self.quarters(*row), share, &mut out.matrix);
+        for (row, factor) in rows {
+            add_square(here, self.quarters(row), factor, &mut out.matrix);
         }
         out.interleave(self.width);
     }
@@ -190,6 +210,9 @@ fn norm(values: &[f32]) -> f64 {
 }
 
 impl Length {
+    /// That of a prediction nobody normalises.
+    pub(super) const WITHOUT: Self = Self { divisor: 1.0, stretch: 1.0, directed: false };
+
     fn new(truth: f64, length: f64) -> Self {
         let directed = length >= SHORTEST;
         Self { divisor: if directed { length } else { truth }, stretch: truth / length.max(SHORTEST), directed }

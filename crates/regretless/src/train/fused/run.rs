@@ -4,14 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamStep;
 use super::barrier::Barrier;
-use super::kernel::{self, Block, ROWS, Scratch, Sums};
-use super::rows::{Correction, Numbers};
+use super::kernel::{self, Batch, Block, ROWS, Scratch, Sums};
+use super::rows::{Correction, Length, Numbers};
 use super::share::{Place, Share, Slots};
 use super::slope::{Aim, with_kind};
+use super::squares;
 use super::table::Plan;
 use super::{Engine, Fused, Setup, State, not_finite, store};
 use crate::error::{Error, Result};
-use crate::lanes::{LANES, Lane, QUARTER};
+use crate::lanes::{Half, LANES, Lane, QUARTER};
 use crate::parallel::Threads;
 use crate::predict::Network;
 use crate::train::engine::Passed;
@@ -56,6 +57,17 @@ impl Setup<'_> {
         }
         numbers
     }
+
+    /// Products of the features of each step's rows; none unless squares are multiplied out.
+    fn products(&self, plan: &Plan<'_>) -> Vec<Correction> {
+        let products = |step: usize| {
+            let (rows, mut out) = (plan.rows(step), Correction::default());
+            let factor = |row: &usize| (*row, self.facts.back(*row, rows.len(), Length::WITHOUT));
+            self.facts.products(self.here, rows.iter().map(factor), &mut out);
+            out
+        };
+        (0..plan.steps()).map(products).collect()
+    }
 }
 
 /// One worker's room.
@@ -63,11 +75,13 @@ struct Desk {
     scratch: Scratch,
     /// Sums of rows over the blocks of a group, in double precision: errors, then errors times costs.
     totals: Vec<[f64; QUARTER]>,
+    room: squares::Room,
 }
 
 impl Desk {
     fn new(setup: &Setup<'_>, fours: usize, totals: usize) -> Self {
-        Self { scratch: Scratch::new(setup.width(), fours), totals: vec![[0.0; QUARTER]; totals] }
+        let (width, totals) = (setup.width(), vec![[0.0; QUARTER]; totals]);
+        Self { scratch: Scratch::new(width, fours), totals, room: squares::Room::new(width) }
     }
 
     /// Adds the errors of so many rows of a block to their totals.
@@ -142,10 +156,13 @@ impl State {
     }
 
     /// An epoch without normalisation: no cost knows of another, and each block runs through all steps
-    /// and judges while it is in cache. Returns the sums of all rows trained on, each at its own step, then
-    /// those of the rows judged.
+    /// and judges while it is in cache. Returns the sums of all rows trained on, each at its own step, or of all
+    /// steps where squares are multiplied out; then those of the rows judged.
     fn epoch_alone(&mut self, setup: &Setup<'_>, plan: &Plan<'_>, judged: &Plan<'_>) -> Result<Vec<f64>> {
-        let (trained, all) = (plan.len(), plan.len() + judged.len());
+        let squares = self.multiplies(setup);
+        let trained = if squares { plan.steps() } else { plan.len() };
+        let all = trained + judged.len();
+        let products = if squares { setup.products(plan) } else { Vec::new() };
         let slots = Slots::new(setup.groups.len(), all);
         let stop = AtomicBool::new(false);
         let numbers = (setup.numbers(plan, &[]), setup.numbers(judged, &[]));
@@ -153,12 +170,16 @@ impl State {
         let workers = setup.workers(plan.batch().max(judged.len()));
         self.share_out(setup, workers, |_, share| {
             let mut desk = Desk::new(setup, plan.fours().max(judged.fours()), all);
-            share.blocks(setup, TILES_ALONE, |place, block| {
+            share.blocks(setup, if squares { squares::TILES } else { TILES_ALONE }, |place, block| {
                 if stop.load(Ordering::Relaxed) || setup.interrupted() {
                     return stop.store(true, Ordering::Relaxed);
                 }
                 for (step, adam) in steps.iter().enumerate() {
-                    desk.step(setup, (place, &mut *block), (plan, &numbers.0, step), adam);
+                    let rows = (plan, &numbers.0, step);
+                    match products.get(step) {
+                        Some(products) => desk.squares(setup, (place, &mut *block), rows, (products, adam)),
+                        None => desk.step(setup, (place, &mut *block), rows, adam),
+                    }
                 }
                 desk.judge(setup, (place, block), (judged, &numbers.1), trained);
                 if place.last {
@@ -173,6 +194,11 @@ impl State {
         let mut sums = vec![0.0; all];
         slots.total(&mut sums);
         Ok(sums)
+    }
+
+    /// Whether squares are multiplied out.
+    fn multiplies(&self, setup: &Setup<'_>) -> bool {
+        self.resolved && setup.squares.is_some()
     }
 
     /// An epoch with normalisation: two passes a step, all workers meeting after each.
@@ -225,15 +251,40 @@ impl Desk {
         rows: (&Plan<'_>, &Numbers, usize),
         adam: &AdamStep,
     ) {
-        let (plan, numbers, step) = rows;
-        let truths = plan.truths(step, at.tail);
-        let mut batch = numbers.batch(plan.first_four(step), truths, setup.width());
-        let next = if step + 1 < plan.steps() { (step + 1, 0) } else { (0, block.maps.len()) };
-        (batch.soon, batch.distance) = (plan.truths(next.0, at.tail), next.1);
+        let (plan, _, step) = rows;
+        let batch = batch(setup, (at, block), rows);
         self.scratch.sums.fill([Sums::ZERO; ROWS]);
         with_kind!(setup.kind, kernel::step_alone, setup.here, block, &batch, adam, &mut self.scratch);
         self.add_losses(step * plan.batch(), plan.rows(step).len());
     }
+
+    /// The same where squares are multiplied out.
+    fn squares(
+        &mut self,
+        setup: &Setup<'_>,
+        (at, block): (Place, &mut Block<'_>),
+        rows: (&Plan<'_>, &Numbers, usize),
+        (products, adam): (&Correction, &AdamStep),
+    ) {
+        let (_, _, step) = rows;
+        let batch = batch(setup, (at, block), rows);
+        let mut sum = Half::ZERO;
+        let about = squares::Step { batch, products, adam };
+        squares::step_squares(setup.here, block, &about, &mut self.room, &mut sum);
+        sum.add_to(&mut self.totals[step]);
+    }
+}
+
+/// The rows of a step of a block by itself, and those that come next.
+fn batch<'b>(
+    setup: &Setup<'_>,
+    (at, block): (Place, &Block<'_>),
+    (plan, numbers, step): (&'b Plan<'_>, &'b Numbers, usize),
+) -> Batch<'b> {
+    let truths = plan.truths(step, at.tail);
+    let next = if step + 1 < plan.steps() { (step + 1, 0) } else { (0, block.maps.len()) };
+    let (soon, distance) = (plan.truths(next.0, at.tail), next.1);
+    Batch { soon, distance, ..numbers.batch(plan.first_four(step), truths, setup.width()) }
 }
 
 /// Leaves the Gram matrix of a group, once it is complete, and begins the next.
@@ -358,8 +409,20 @@ impl Engine for Fused<'_> {
         } else {
             state.epoch_alone(setup, &plan, &verdict)?
         };
-        let trained = self.check(epoch, order, &sums)?;
-        let judged = self.check(epoch, judged, &sums[order.len()..])?;
+        let trained = match &setup.squares {
+            Some(squares) if state.resolved => {
+                let (losses, resolved) = squares.losses(setup, &plan, &sums[..plan.steps()]);
+                state.resolved = resolved || order.is_empty();
+                if let Some(step) = losses.iter().position(|loss| !loss.is_finite()) {
+                    let row = plan.rows(step)[0];
+                    return Err(self.not_finite(epoch, row));
+                }
+                losses
+            }
+            _ => self.check(epoch, order, &sums)?,
+        };
+        let verdicts = &sums[sums.len() - judged.len()..];
+        let judged = self.check(epoch, judged, verdicts)?;
         Ok(Passed { loss: trained.iter().sum::<f64>() / order.len() as f64, judged })
     }
 
@@ -386,28 +449,30 @@ impl Engine for Fused<'_> {
     }
 
     fn standing(&mut self) -> Standing {
-        let State { tiles, moments, gram, steps } = &self.state;
+        let State { tiles, moments, gram, steps, resolved } = &self.state;
         Standing {
             parameters: flat(tiles),
             kept: self.kept.as_deref().map(flat),
             moments: Moments { steps: *steps, mean: flat(moments), square: Vec::new() },
             pool: None,
-            sums: gram.clone(),
+            sums: gram.iter().copied().chain((!resolved).then_some(0.0)).collect(),
         }
     }
 
     fn restore(&mut self, standing: Standing) -> bool {
         let State { tiles, moments, gram, .. } = &self.state;
+        let unresolved = usize::from(self.setup.squares.is_some() && standing.sums.len() == 1);
         let kept = standing.kept.as_ref().is_none_or(|kept| 2 * kept.len() == LANES * tiles.len());
         let sizes = [standing.parameters.len(), standing.moments.mean.len(), standing.sums.len()];
-        if sizes != [LANES * tiles.len(), LANES * moments.len(), gram.len()] || !kept {
+        if sizes != [LANES * tiles.len(), LANES * moments.len(), gram.len() + unresolved] || !kept {
             return false;
         }
         self.kept = standing.kept.map(|kept| lanes(&kept));
         self.state = State {
             tiles: lanes(&standing.parameters),
             moments: lanes(&standing.moments.mean),
-            gram: standing.sums,
+            resolved: unresolved == 0,
+            gram: if unresolved == 0 { standing.sums } else { Vec::new() },
             steps: standing.moments.steps,
         };
         true

@@ -43,6 +43,10 @@ impl<'a> Table<'a> {
         table
     }
 
+    pub(super) fn costs(&self) -> &'a Matrix {
+        self.costs
+    }
+
     fn words(&self) -> usize {
         self.whole().div_ceil(2)
     }
