@@ -1,7 +1,7 @@
 //! The least time an epoch could take on this machine: its roofline.
 //!
 //! Arithmetic per number of the table: a multiply-add per parameter to predict and one to send back, and a few
-//! operations for the error; per parameter and step a dozen for Adam. Traffic per step and cost: the true costs of the
+//! operations for the error; plain squared errors multiply out and need no prediction. Per parameter and step a dozen for Adam. Traffic per step and cost: the true costs of the
 //! batch and the bits of its decisions; with normalisation two passes over the parameters (read W, write the local
 //! gradient; read W, gradient and both moments, write W and both moments), without it one pass per epoch. Traffic
 //! counts only where the data do not fit into the last cache.
@@ -34,9 +34,13 @@ fn linear(case: &Case) -> Demand {
     let steps = case.instances.div_ceil(BATCH) as f64;
     let normalised = case.loss.contains('S') && case.loss.contains('(');
     let table = rows * costs * if normalised { 4.125 } else { 4.0 };
+    // One product with the costs per row, and one small matrix per step and cost.
+    let plain = case.loss == "MSE";
+    let row = if plain { 2.0 * parameters + 1.0 } else { 4.0 * parameters + 4.0 };
+    let step = if plain { 12.0 + 2.0 * parameters } else { 12.0 };
     let visits = if normalised { 9.0 * steps } else { 6.0 };
     Demand {
-        work: rows * costs * (4.0 * parameters + 4.0) + steps * costs * parameters * 12.0,
+        work: rows * costs * row + steps * costs * parameters * step,
         traffic: table + visits * 4.0 * parameters * costs,
         held: table + 4.0 * 4.0 * parameters * costs,
     }

@@ -11,6 +11,7 @@ use super::super::barrier::Barrier;
 use super::super::share::Slots;
 use super::body::Body;
 use super::sheet::{self, Ways};
+use super::items::{self, Items};
 use super::{Layered, Sums};
 use crate::lanes::LANES;
 use crate::predict::Predictor;
@@ -21,6 +22,7 @@ const GROUPS: usize = 16;
 /// What all workers of an epoch know.
 struct Meeting<'a> {
     setup: &'a Setup<'a>,
+    items: Option<&'a Items>,
     order: &'a [usize],
     judged: &'a [usize],
     workers: usize,
@@ -38,6 +40,7 @@ struct Desk {
     body: Body,
     values: Vec<f32>,
     sums: Vec<f64>,
+    room: items::Room,
 }
 
 impl Layered<'_> {
@@ -50,6 +53,7 @@ impl Layered<'_> {
         let desk = Desk::new(setup, body);
         let meeting = Meeting {
             setup,
+            items: self.items.as_ref(),
             order,
             judged,
             workers,
@@ -80,6 +84,7 @@ impl Meeting<'_> {
         let _guard = self.barrier.guard();
         let batch = self.setup.ready.settings().batch;
         let groups = share(worker, self.workers, GROUPS);
+        desk.learn(self.setup);
         for (step, rows) in self.order.chunks(batch).enumerate() {
             for group in groups.clone() {
                 self.group(desk, (step * batch, rows), group);
@@ -94,10 +99,14 @@ impl Meeting<'_> {
             self.gradients.total(&mut desk.sums);
             desk.body.gradient.iter_mut().zip(&desk.sums).for_each(|(gradient, sum)| *gradient = *sum as f32);
             desk.body.step(self.setup.here, &self.setup.adam(self.steps + 1 + step as i32));
+            desk.learn(self.setup);
             self.barrier.wait();
         }
         for place in share(worker, self.workers, self.judged.len()) {
-            let [errors, _] = desk.predict(self.setup, self.judged[place]).1;
+            let errors = match self.items {
+                Some(items) => items.errors(self.setup, self.judged[place], &mut desk.room),
+                None => desk.predict(self.setup, self.judged[place]).1[0],
+            };
             self.verdicts.put(0, place, [errors].into_iter());
         }
     }
@@ -106,7 +115,11 @@ impl Meeting<'_> {
     fn group(&self, desk: &mut Desk, (place, rows): (usize, &[usize]), group: usize) {
         desk.sums.fill(0.0);
         for i in share(group, GROUPS, rows.len()) {
-            let errors = desk.blame(self.setup, rows[i], rows.len());
+            let row = (rows[i], rows.len());
+            let errors = match self.items {
+                Some(items) => items.blame(self.setup, row, &mut desk.room, &mut desk.sums),
+                None => desk.blame(self.setup, row),
+            };
             self.losses.put(0, place + i, [errors].into_iter());
             if !errors.is_finite() {
                 self.stop.store(true, Ordering::Relaxed);
@@ -124,7 +137,15 @@ fn share(part: usize, parts: usize, len: usize) -> Range<usize> {
 impl Desk {
     fn new(setup: &Setup<'_>, body: Body) -> Self {
         let sums = vec![0.0; body.gradient.len()];
-        Self { body, values: vec![0.0; setup.maps.len() * LANES], sums }
+        let room = items::Room::new(setup.ready.features.names().len());
+        Self { body, values: vec![0.0; setup.maps.len() * LANES], sums, room }
+    }
+
+    /// Takes the parameters over into the room of a linear predictor.
+    fn learn(&mut self, setup: &Setup<'_>) {
+        if self.body.network.is_linear() {
+            self.room.learn(setup, self.body.network.parameters());
+        }
     }
 
     /// Predicts and judges an instance.
@@ -139,7 +160,7 @@ impl Desk {
     }
 
     /// Adds the gradient of an instance to the sums; returns the sum of its errors.
-    fn blame(&mut self, setup: &Setup<'_>, row: usize, batch: usize) -> f64 {
+    fn blame(&mut self, setup: &Setup<'_>, (row, batch): (usize, usize)) -> f64 {
         let (length, found) = self.predict(setup, row);
         sheet::blame(setup, (row, 0), &mut self.values, Ways::new(setup, (row, batch), length, found));
         let Body { network, tape, gradient, .. } = &mut self.body;

@@ -2,9 +2,11 @@
 //!
 //! Predictions of a batch stay in single precision and are judged sixteen at a time. In the wide shape threads share the
 //! outputs of the last layer ([`wide`]); its gradient never reaches memory, since every block of outputs takes its Adam
-//! step at once. In the long shape they share the instances ([`long`]). What is small every worker does for itself.
+//! step at once. In the long shape they share the instances ([`long`]), and a linear
+//! predictor needs no predictions in memory ([`items`]). What is small every worker does for itself.
 
 use self::body::Body;
+use self::items::Items;
 use super::{Setup, not_finite};
 use crate::data::Shape;
 use crate::error::{Error, Result};
@@ -13,6 +15,7 @@ use crate::train::engine::{Engine, Passed, Standing};
 use crate::train::optimizer::Moments;
 
 mod body;
+mod items;
 mod long;
 mod sheet;
 mod wide;
@@ -27,6 +30,8 @@ pub(super) struct Layered<'a> {
     /// Room for predictions.
     sheet: Vec<f32>,
     kept: Option<Vec<f32>>,
+    /// Where one linear predictor serves all items.
+    items: Option<Items>,
 }
 
 /// What an epoch leaves: sums of errors of rows trained on and judged; none when it was interrupted.
@@ -35,7 +40,9 @@ type Sums = Option<[Vec<f64>; 2]>;
 impl<'a> Layered<'a> {
     pub(super) fn new(setup: Setup<'a>, network: &Network) -> Self {
         let moments = [(); 2].map(|()| vec![0.0; network.parameters().len()]);
-        Self { setup, network: network.clone(), moments, steps: 0, sheet: Vec::new(), kept: None }
+        let shared = network.is_linear() && matches!(setup.ready.features.shape(), Shape::Long { .. });
+        let items = shared.then(|| Items::new(&setup));
+        Self { setup, network: network.clone(), moments, steps: 0, sheet: Vec::new(), kept: None, items }
     }
 
     fn check(&mut self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {

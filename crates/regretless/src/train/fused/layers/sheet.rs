@@ -9,7 +9,7 @@ use super::super::slope::{Aim, Truth, slopes, with_kind};
 use crate::lanes::{Half, Instructions, LANES, Lane, QUARTER, compiled};
 
 /// Most tiles whose lanes are summed in single precision.
-const TILES: usize = 16;
+pub(super) const TILES: usize = 16;
 
 /// A few tiles of one row.
 pub(super) struct Strip<'a> {
@@ -82,7 +82,7 @@ impl Ways {
     }
 }
 
-fn total(half: &Half) -> f64 {
+pub(super) fn total(half: &Half) -> f64 {
     let mut sums = [0.0; QUARTER];
     half.add_to(&mut sums);
     (sums[0] + sums[1]) + (sums[2] + sums[3])

@@ -1,0 +1,232 @@
+//! A linear predictor that all items share: an instance is predicted, judged and sent back in one pass.
+//!
+//! Features lie sixteen items beside each other. With z = (features, 1) and v the parameters as they act on them, the
+//! length of a prediction follows from the Gram matrix of the instance's items, ‖Z v‖² = vᵀ(ZᵀZ)v, and so does the way
+//! back through the normalisation, which is a multiple of ZᵀZ v: no prediction is looked at twice, or kept.
+
+#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
+#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+
+use super::super::Setup;
+use super::super::rows::Length;
+use super::super::slope::{Aim, Truth, slopes, with_kind};
+use super::sheet::{TILES, total};
+use crate::lanes::{Half, Instructions, LANES, Lane, compiled};
+
+/// Features of all instances as the pass reads them.
+pub(super) struct Items {
+    features: usize,
+    /// For each instance and sixteen of its items, a lane per feature; zeros beyond the last item.
+    tiles: Vec<Lane>,
+    /// For each instance ZᵀZ, row after row; none without normalisation.
+    grams: Vec<f64>,
+}
+
+/// One worker's room.
+#[derive(Debug, Clone)]
+pub(super) struct Room {
+    /// Parameters as they act on features, the bias last.
+    parameters: Vec<f64>,
+    /// The same times what makes minus the prediction, at the length of the truth.
+    ahead: Vec<f32>,
+    /// ZᵀZ times the parameters.
+    moved: Vec<f64>,
+    /// Slopes times features, summed over a few tiles.
+    lines: Vec<Half>,
+    /// The same over all of an instance.
+    blame: Vec<f64>,
+}
+
+impl Room {
+    pub(super) fn new(features: usize) -> Self {
+        let (zeros, lines) = (vec![0.0; features + 1], vec![Half::ZERO; features + 1]);
+        Self { parameters: zeros.clone(), ahead: Vec::new(), moved: zeros.clone(), lines, blame: zeros }
+    }
+
+    /// Takes parameters over as they act on features; call it after every step.
+    pub(super) fn learn(&mut self, setup: &Setup<'_>, parameters: &[f32]) {
+        let [scale, offset] = map(setup);
+        self.parameters.clear();
+        self.parameters.extend(parameters.iter().map(|p| scale * f64::from(*p)));
+        self.parameters.iter_mut().next_back().into_iter().for_each(|bias| *bias += offset);
+    }
+}
+
+/// What multiplies and is added to the one output.
+fn map(setup: &Setup<'_>) -> [f64; 2] {
+    let output = &setup.ready.output;
+    [output.scale[0], output.offset[0]]
+}
+
+impl Items {
+    pub(super) fn new(setup: &Setup<'_>) -> Self {
+        let features = setup.ready.features.names().len();
+        let (instances, lanes) = (setup.ready.task.data.len(), setup.maps.len() * features);
+        let mut tiles = vec![Lane::ZERO; instances * lanes];
+        let mut grams = vec![0.0; if setup.scale_invariant { instances * (features + 1) * (features + 1) } else { 0 }];
+        for row in 0..instances {
+            let values = setup.ready.features.of(row);
+            let tiles = tiles[row * lanes..][..lanes].chunks_exact_mut(features.max(1));
+            for (items, tile) in values.chunks(LANES * features.max(1)).zip(tiles) {
+                setup.here.columns(items, (items.len() / features.max(1), features), tile);
+            }
+            if setup.scale_invariant {
+                let size = (features + 1) * (features + 1);
+                add_products(values, features, &mut grams[row * size..][..size]);
+            }
+        }
+        Self { features, tiles, grams }
+    }
+
+    /// The length of the prediction of a row; leaves ZᵀZ times the parameters.
+    fn length(&self, setup: &Setup<'_>, row: usize, room: &mut Room) -> Length {
+        let width = self.features + 1;
+        let Some(gram) = self.grams.get(row * width * width..(row + 1) * width * width) else {
+            return Length::WITHOUT;
+        };
+        let dot = |line: &[f64]| -> f64 { line.iter().zip(&room.parameters).map(|(a, b)| a * b).sum() };
+        room.moved.clear();
+        room.moved.extend(gram.chunks_exact(width).map(dot));
+        setup.facts.length(row, room.moved.iter().zip(&room.parameters).map(|(a, b)| a * b).sum())
+    }
+
+    /// Predicts and judges a row: its slopes times errors, and times costs; with `BACK` also times features.
+    fn judge<const BACK: bool>(&self, setup: &Setup<'_>, row: usize, room: &mut Room) -> (Length, [f64; 2]) {
+        let length = self.length(setup, row, room);
+        room.ahead.clear();
+        room.ahead.extend(room.parameters.iter().map(|p| (-length.stretch * p) as f32));
+        room.blame.fill(0.0);
+        let (lanes, mut sums) = (setup.maps.len() * self.features, [0.0; 2]);
+        let (tiles, whole) = (&self.tiles[row * lanes..][..lanes], setup.table.whole());
+        let mut strip = |first: usize, end: usize, truth: Truth<'_>, place: usize| {
+            let taus = setup.taus.get(first..end).unwrap_or_default();
+            let tiles = &tiles[first * self.features..end * self.features];
+            let there = (setup.num_costs() - first * LANES).min(LANES);
+            let strip = Strip { tiles, count: end - first, taus, truth, first: place, there };
+            if BACK {
+                with_kind!(setup.kind, self::send_strip, setup.here, &strip, room, &mut sums);
+            } else {
+                with_kind!(setup.kind, self::judge_strip, setup.here, &strip, room, &mut sums);
+            }
+        };
+        for first in (0..whole).step_by(TILES) {
+            strip(first, (first + TILES).min(whole), setup.table.truth(row), first);
+        }
+        if whole < setup.maps.len() {
+            strip(whole, whole + 1, setup.table.tail(row), 0);
+        }
+        (length, sums)
+    }
+
+    /// The sum of errors of a row.
+    pub(super) fn errors(&self, setup: &Setup<'_>, row: usize, room: &mut Room) -> f64 {
+        self.judge::<false>(setup, row, room).1[0]
+    }
+
+    /// Adds the gradient of a row in a batch of so many to the sums; returns the sum of its errors.
+    pub(super) fn blame(
+        &self,
+        setup: &Setup<'_>,
+        (row, batch): (usize, usize),
+        room: &mut Room,
+        sums: &mut [f64],
+    ) -> f64 {
+        let (length, found) = self.judge::<true>(setup, row, room);
+        let [scale, _] = map(setup);
+        let back = scale * setup.facts.back(row, batch, length);
+        let share = scale * setup.facts.share(row, batch, length, found);
+        for ((sum, blame), moved) in sums.iter_mut().zip(&room.blame).zip(&room.moved) {
+            *sum += share * moved - back * blame;
+        }
+        found[0]
+    }
+}
+
+/// Adds z zᵀ of every item.
+fn add_products(values: &[f32], features: usize, gram: &mut [f64]) {
+    let mut z = vec![1.0; features + 1];
+    for item in values.chunks_exact(features.max(1)) {
+        z.iter_mut().zip(item).for_each(|(z, value)| *z = f64::from(*value));
+        for (line, a) in gram.chunks_exact_mut(features + 1).zip(&z) {
+            line.iter_mut().zip(&z).for_each(|(sum, b)| *sum += a * b);
+        }
+    }
+}
+
+/// A few tiles of one row.
+struct Strip<'a> {
+    tiles: &'a [Lane],
+    count: usize,
+    taus: &'a [Lane],
+    truth: Truth<'a>,
+    /// Number of the first tile in the truth.
+    first: usize,
+    /// Items of each tile.
+    there: usize,
+}
+
+compiled! {
+    send_strip = send_body [ABSOLUTE: bool, AIM: u8] (strip: &Strip<'_>, room: &mut Room, sums: &mut [f64; 2])
+}
+
+compiled! {
+    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &Strip<'_>, room: &mut Room, sums: &mut [f64; 2])
+}
+
+#[inline(always)]
+fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    strip: &Strip<'_>,
+    room: &mut Room,
+    sums: &mut [f64; 2],
+) {
+    pass::<ABSOLUTE, AIM, false>(here, strip, (&room.ahead, &mut room.lines), sums);
+}
+
+#[inline(always)]
+fn send_body<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    strip: &Strip<'_>,
+    room: &mut Room,
+    sums: &mut [f64; 2],
+) {
+    room.lines.fill(Half::ZERO);
+    pass::<ABSOLUTE, AIM, true>(here, strip, (&room.ahead, &mut room.lines), sums);
+    for i in 0..room.lines.len() {
+        room.blame[i] += total(&room.lines[i]);
+    }
+}
+
+#[inline(always)]
+fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
+    here: Instructions,
+    strip: &Strip<'_>,
+    (ahead, lines): (&[f32], &mut [Half]),
+    sums: &mut [f64; 2],
+) {
+    let Strip { tiles, count, taus, truth, first, there } = strip;
+    assert!(truth.covers::<AIM>(first + count), "the row must cover the strip");
+    let features = ahead.len() - 1;
+    let (one, mut errors, mut along) = (here.splat(1.0), Half::ZERO, Half::ZERO);
+    let bias = here.read_part(&[ahead[features]; LANES][..*there]);
+    for t in 0..*count {
+        let tile = &tiles[t * features..(t + 1) * features];
+        let costs = here.read(&truth.costs[first + t]);
+        let mut under = costs.plus(bias);
+        for q in 0..features {
+            under = here.read(&tile[q].0).fused(here.splat(ahead[q]), under);
+        }
+        // SAFETY: the row covers the strip.
+        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, first + t, taus.get(t)) };
+        slope.add_product_to(under, &mut errors);
+        slope.add_product_to(costs, &mut along);
+        if BACK {
+            for q in 0..features {
+                slope.add_product_to(here.read(&tile[q].0), &mut lines[q]);
+            }
+            slope.add_product_to(one, &mut lines[features]);
+        }
+    }
+    sums[0] += total(&errors);
+    sums[1] += total(&along);
+}
