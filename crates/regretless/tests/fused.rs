@@ -62,7 +62,7 @@ fn settings() -> Settings {
     Settings { epochs: 3, learning_rate: 0.02, optimizer, select: Select::ValidationLoss, ..Settings::default() }
 }
 
-const LOSSES: [&str; 12] = [
+const LOSSES: [&str; 13] = [
     "MSE",
     "MAE",
     "MSE(S)",
@@ -74,6 +74,7 @@ const LOSSES: [&str; 12] = [
     "MSE(tau=0.2,S)",
     "MAE(tau=0.8)",
     "MSE(C,O,S)",
+    "MSE(W(0.5),O,S)",
     "MAE(O_S(exact),S)",
 ];
 
@@ -135,20 +136,53 @@ fn the_first_step_is_the_same_to_rounding() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    for loss in ["MSE", "MAE(O)", "MAE(O,S)", "MSE(C,S)"] {
+    for loss in ["MSE", "MAE(O)", "MAE(O,S)", "MSE(C,S)", "MAE(O_S(exact))"] {
         let bytes = |threads| trained(loss, (5, 3001), settings(), threads).model.to_bytes().unwrap();
         let one = bytes(1);
         assert_eq!(one, bytes(2), "{loss}");
         assert_eq!(one, bytes(3), "{loss}");
         assert_eq!(one, bytes(8), "{loss}");
     }
-    let deep = PredictorSpec::Mlp { hidden: vec![20] };
-    for data in [table(83, 5, 3001, 7), items(5, 1301)] {
-        let bytes =
-            |threads| trained_by(&deep, data.clone(), "MAE(O,S)", settings(), threads).model.to_bytes().unwrap();
+    let (linear, deep) = (PredictorSpec::Linear, PredictorSpec::Mlp { hidden: vec![20] });
+    for (spec, data) in [(&deep, table(83, 5, 3001, 7)), (&deep, items(5, 1301)), (&linear, items(5, 1301))] {
+        let bytes = |threads| trained_by(spec, data.clone(), "MAE(O,S)", settings(), threads).model.to_bytes().unwrap();
         let one = bytes(1);
         for threads in [2, 3, 8] {
             assert_eq!(one, bytes(threads), "{threads} threads");
+        }
+    }
+}
+
+/// Costs that depend on the features in a straight line, but for so much noise.
+fn straight(noise: f32) -> Dataset {
+    let wide = table(83, 3, 40, 7);
+    let mut stream = Stream::new(Purpose::Benchmark, 9, [0, 0]);
+    let mixing: Vec<f32> = (0..40 * 3).map(|_| stream.normal() as f32).collect();
+    let mut c = Vec::new();
+    for row in 0..83 {
+        for b in mixing.chunks(3) {
+            let inner: f32 = wide.features().of(row).iter().zip(b).map(|(x, b)| x * b).sum();
+            c.push(100.0 + inner + noise * stream.normal() as f32);
+        }
+    }
+    Dataset::new(wide.features().clone(), Matrix::new(83, 40, c).unwrap(), None).unwrap()
+}
+
+#[test]
+fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
+    for (noise, apart) in [(0.1, 1e-5), (0.01, 1e-4)] {
+        let with = |fused| {
+            let settings =
+                Settings { fused, epochs: 60, learning_rate: 0.05, optimizer: Optimizer::default(), ..settings() };
+            trained_by(&PredictorSpec::Linear, straight(noise), "MSE", settings, 1).report
+        };
+        let (fast, plain) = (with(true), with(false));
+        let losses = |report: &TrainReport| -> Vec<f64> {
+            report.rounds[0].epochs.iter().filter_map(|epoch| epoch.training_loss).collect()
+        };
+        assert!(losses(&fast).last().unwrap() / losses(&fast)[0] < 0.01, "errors become small");
+        for (epoch, (a, b)) in losses(&fast).iter().zip(losses(&plain)).enumerate() {
+            assert!((a / b - 1.0).abs() < apart, "noise {noise}, epoch {epoch}: {a} and {b}");
         }
     }
 }

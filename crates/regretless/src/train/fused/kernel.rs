@@ -327,7 +327,12 @@ fn pass_b_body(
 
 /// Adds the correction of a tile to its local gradient.
 #[inline(always)]
-pub(super) fn correct(here: Instructions, weights: &[Lane], (local, correction): (&[Lane], &[[f32; ROWS]]), out: &mut [Lane]) {
+pub(super) fn correct(
+    here: Instructions,
+    weights: &[Lane],
+    (local, correction): (&[Lane], &[[f32; ROWS]]),
+    out: &mut [Lane],
+) {
     let width = weights.len();
     for (i, lines) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
         let line = |j: usize| local.get(ROWS * i + j).map_or(here.splat(0.0), |line| here.read(&line.0));

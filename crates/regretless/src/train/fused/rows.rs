@@ -143,12 +143,7 @@ impl Facts {
     }
 
     /// Σ factor · z zᵀ over rows and their factors.
-    pub(super) fn products(
-        &self,
-        here: Instructions,
-        rows: impl Iterator<Item = (usize, f64)>,
-        out: &mut Correction,
-    ) {
+    pub(super) fn products(&self, here: Instructions, rows: impl Iterator<Item = (usize, f64)>, out: &mut Correction) {
         out.matrix.clear();
         out.matrix.resize(self.width * self.width.div_ceil(QUARTER), [0.0; QUARTER]);
         for (row, factor) in rows {

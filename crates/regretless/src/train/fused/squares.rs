@@ -8,12 +8,12 @@
 #![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
 #![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
 
+use super::Setup;
 use super::adam::{Adam, AdamStep};
 use super::kernel::{Batch, Block, Map, ROWS, backward, correct};
 use super::rows::Correction;
-use super::table::Plan;
-use super::Setup;
 use super::slope::Aim;
+use super::table::Plan;
 use crate::data::Matrix;
 use crate::lanes::{Half, Instructions, Lane, compiled};
 use crate::parallel::Threads;
