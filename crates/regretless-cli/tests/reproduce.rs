@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::Workshop;
+use common::{Workshop, killed_after, kills, moment};
 use serde_json::Value;
 
 const SMALL: &str = r#"
@@ -42,7 +42,11 @@ fn cells(folder: &Path) -> BTreeMap<String, String> {
 fn forget_seconds(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            map.retain(|name, _| name != "seconds" && name != "label_seconds");
+            map.retain(|name, _| !name.ends_with("seconds"));
+            if let Some(Value::Array(seeds)) = map.get_mut("seeds") {
+                // Seed, ratio, seconds.
+                seeds.iter_mut().filter_map(Value::as_array_mut).for_each(|seed| seed.truncate(2));
+            }
             map.values_mut().for_each(forget_seconds);
         }
         Value::Array(list) => list.iter_mut().for_each(forget_seconds),
@@ -101,6 +105,40 @@ fn shards_threads_and_lost_or_damaged_cells_end_in_the_same_cells() {
     assert_eq!(cells(&parts.path("runs/small")), expected);
 }
 
+fn results(folder: &Path) -> Value {
+    let mut value = serde_json::from_slice(&fs::read(folder.join("results.json")).unwrap()).unwrap();
+    forget_seconds(&mut value);
+    value
+}
+
+#[test]
+fn an_experiment_that_is_killed_again_and_again_ends_with_the_same_results() {
+    let (whole, killed) = (Workshop::new(), Workshop::new());
+    let words = "reproduce small.toml --threads 2";
+    for shop in [&whole, &killed] {
+        shop.write("small.toml", &SMALL.replace("epochs = 3", "epochs = 40"));
+    }
+    let begun = std::time::Instant::now();
+    whole.run(words).succeeded();
+    let most = u64::try_from(begun.elapsed().as_millis()).unwrap().max(20);
+    let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+    let (folder, expected) = (killed.path("runs/small"), cells(&whole.path("runs/small")));
+    let mut interrupted = 0;
+    for kill in 0..kills() {
+        interrupted += u64::from(killed_after(&killed, &words, moment(kill + 1, most)));
+        if kill % 5 == 4 {
+            killed.run_words(&words).succeeded();
+            assert_eq!(cells(&folder), expected);
+            assert_eq!(results(&folder), results(&whole.path("runs/small")));
+            fs::remove_dir_all(killed.path("runs")).unwrap();
+        }
+    }
+    killed.run_words(&words).succeeded();
+    assert_eq!(cells(&folder), expected);
+    assert_eq!(results(&folder), results(&whole.path("runs/small")));
+    assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
+}
+
 #[test]
 fn a_changed_setting_is_a_new_cell_and_a_budget_leaves_the_rest_for_later() {
     let shop = Workshop::new();
@@ -148,7 +186,7 @@ fn all_that_is_built_in_runs_tiny() {
     let shop = Workshop::new();
     let left = shop.run("reproduce --smoke --seeds 1 --json").succeeded();
     let told: Value = serde_json::from_str(&left.out).unwrap();
-    assert_eq!(told.as_array().unwrap().len(), 5);
+    assert_eq!(told.as_array().unwrap().len(), 7);
     for experiment in told.as_array().unwrap() {
         for problem in experiment["results"]["problems"].as_array().unwrap() {
             for method in problem["methods"].as_array().unwrap() {

@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn run(text: &str, folder: &Path) -> Result<Results, Box<dyn Error>> {
     let experiment: Experiment = toml::from_str(text)?;
-    let (folder, files) = (folder.to_path_buf(), Files::default());
-    let runner = Runner { experiment, folder, files, limits: Limits::default(), threads: Threads::one() };
+    let (labels, folder) = (folder.join("labels"), folder.to_path_buf());
+    let (files, limits, threads) = (Files::default(), Limits::default(), Threads::one());
+    let runner = Runner { experiment, folder, labels, files, limits, threads };
     Ok(runner.run(&Silent)?)
 }

@@ -33,6 +33,9 @@ pub struct TrainingOptions {
     /// Size of a step [default: 0.005]
     #[arg(long, value_name = "RATE")]
     pub learning_rate: Option<f64>,
+    /// Let the size of a step fall to 0 in a straight line over the epochs [default: false]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub decay: Option<bool>,
     /// adam, adamw or sgd, with numbers if need be: sgd:momentum=0.9 [default: adam]
     #[arg(long, value_name = "RULE")]
     pub optimizer: Option<OptimizerSpec>,
@@ -89,6 +92,7 @@ impl TrainingOptions {
             epochs: self.epochs.unwrap_or(standard.epochs),
             batch: self.batch.unwrap_or(standard.batch),
             learning_rate: self.learning_rate.unwrap_or(standard.learning_rate),
+            decay: self.decay.unwrap_or(standard.decay),
             optimizer: self.optimizer.map_or(standard.optimizer, |spec| spec.0),
             select: self.select.unwrap_or(standard.select),
             join_validation: self.join_validation.unwrap_or(standard.join_validation),
@@ -116,6 +120,7 @@ impl TrainingOptions {
             epochs: Some(settings.epochs),
             batch: Some(settings.batch),
             learning_rate: Some(settings.learning_rate),
+            decay: Some(settings.decay),
             optimizer: Some(OptimizerSpec(settings.optimizer)),
             select: Some(settings.select),
             join_validation: Some(settings.join_validation),

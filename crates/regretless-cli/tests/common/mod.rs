@@ -3,6 +3,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Command as Process, Stdio};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -98,4 +100,26 @@ impl Left {
     pub fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.succeeded().out).unwrap()
     }
+}
+
+/// Kills per test; `REGRETLESS_KILLS=200` for a long run.
+pub fn kills() -> u64 {
+    std::env::var("REGRETLESS_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20)
+}
+
+/// Different moments from one run to the next, the same in every test run.
+pub fn moment(kill: u64, most: u64) -> Duration {
+    Duration::from_micros(kill.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (most * 1000))
+}
+
+/// Starts the program, lets it live for a while and kills it; whether it was still at work.
+pub fn killed_after(shop: &Workshop, words: &[String], life: Duration) -> bool {
+    let mut command = Process::new(assert_cmd::cargo::cargo_bin!("regretless"));
+    command.current_dir(shop.path(".")).args(words);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(life);
+    let working = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    working
 }

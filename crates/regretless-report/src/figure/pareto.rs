@@ -105,7 +105,8 @@ fn caption(scene: &Scene<'_>) -> String {
     let cut = if cut { " Marks at the upper edge lie above it." } else { "" };
     format!(
         "Low and left is better. Ringed marks on the line are the Pareto front: no other method has at most their \
-        regret in at most their time, small differences of time aside ({}).{hollow}{cut}",
+        regret in at most their time, times that differ by less than {} seconds counting as equal ({}).{hollow}{cut}",
+        scene.results.equal_seconds,
         front.join(", ")
     )
 }

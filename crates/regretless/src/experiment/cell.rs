@@ -79,6 +79,10 @@ pub struct Measured {
     pub best_epoch: usize,
     /// Seconds of training, labels and test not included.
     pub seconds: f64,
+    /// Seconds of training on all processors together, where the system tells them. Other programs lengthen these less
+    /// than `seconds`; cells that run side by side are counted together and mean nothing.
+    #[serde(default)]
+    pub processor_seconds: Option<f64>,
     /// Solves by kind, labels and test not included.
     pub solves: SolveCounts,
     /// Why the last round ended.
@@ -115,6 +119,16 @@ impl Cell {
         Ok(Self { format: FORMAT, problem, split: stage.split, seed, label, recipe })
     }
 
+    /// Roughly how long it takes: questions asked per training row. Solves outweigh everything else.
+    pub(super) fn questions(&self) -> f64 {
+        let settings = &self.recipe.settings;
+        match self.recipe.method.parse() {
+            Ok(Approach::Method(method)) => method.stages().map(|stage| stage.questions(settings.epochs)).sum(),
+            Ok(Approach::Auto(_)) => settings.epochs as f64,
+            Err(_) => 0.0,
+        }
+    }
+
     /// Hash over all that the outcome depends on.
     pub(super) fn key(&self) -> Result<String> {
         let text = serde_json::to_vec(&(self, env!("CARGO_PKG_VERSION")))
@@ -138,9 +152,11 @@ impl Cell {
 
     /// Trains, judges and keeps; only an interruption or a full disk is an error.
     pub(super) fn run(&self, ground: &Ground, oracle: &Oracle, folder: &Path, watch: &dyn Watch) -> Result<Record> {
+        let before = processor_seconds();
         let measured = self.train(ground, oracle, watch).and_then(|(trained, tried)| {
+            let processor_seconds = processor_seconds().zip(before).map(|(after, before)| after - before);
             let measured = self.judge(&trained, ground, oracle, watch)?;
-            Ok(Measured { tried, ..measured })
+            Ok(Measured { tried, processor_seconds, ..measured })
         });
         let outcome = match measured {
             Ok(measured) => Outcome::Done(Box::new(measured)),
@@ -173,6 +189,17 @@ impl Cell {
     }
 }
 
+/// What all threads of this program have spent on processors so far, where the system tells it.
+fn processor_seconds() -> Option<f64> {
+    let of = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    let threads = std::fs::read_dir("/proc/self/task").ok()?;
+    let nanoseconds: f64 = threads.filter_map(|thread| of(thread.ok()?)).sum();
+    (nanoseconds > 0.0).then_some(1e-9 * nanoseconds)
+}
+
 impl Measured {
     fn new(report: &TrainReport, test: &Evaluation, shown: Vec<Shown>) -> Self {
         let last = report.rounds.last();
@@ -191,6 +218,7 @@ impl Measured {
             optimal_share: test.optimal_share,
             best_epoch: report.best_epoch(),
             seconds: report.seconds,
+            processor_seconds: None,
             solves: report.solves,
             stopped: last.map(|round| round.stopped),
             curve: last.map(|round| round.epochs.iter().map(point).collect()).unwrap_or_default(),

@@ -26,12 +26,12 @@ impl Ground {
     /// Makes the rows and finds their best decisions, or takes them from the folder.
     pub(super) fn make(
         (stage, seed): (&Stage, u32),
-        (files, folder): (&Files, &Path),
+        (files, labels): (&Files, &Path),
         oracle: impl FnOnce(&ProblemSpec) -> Result<Oracle>,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let (problem, data, split) = stage.name.make(stage.split, seed, files)?;
-        let store = LabelStore::beside(&folder.join("labels").join(format!("{}-{seed}", stage.name)));
+        let store = LabelStore::beside(&labels.join(format!("{}-{seed}", stage.name)));
         let started = Instant::now();
         let (data, _) = store.label(data, &problem, &oracle(&problem)?, watch)?;
         let split = split.among(&data.rows())?;

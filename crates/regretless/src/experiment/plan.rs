@@ -22,12 +22,14 @@ use crate::predict::PredictorSpec;
 use crate::train::{Approach, Settings};
 
 /// Experiments that are built in, by name.
-const NAMED: [(&str, &str); 5] = [
+const NAMED: [(&str, &str); 7] = [
     ("components", include_str!("../../experiments/components.toml")),
     ("weighting", include_str!("../../experiments/weighting.toml")),
     ("scale", include_str!("../../experiments/scale.toml")),
     ("energy", include_str!("../../experiments/energy.toml")),
     ("solves", include_str!("../../experiments/solves.toml")),
+    ("front", include_str!("../../experiments/front.toml")),
+    ("auto", include_str!("../../experiments/auto.toml")),
 ];
 
 /// Settings by name, laid over others.
@@ -108,6 +110,9 @@ pub struct Stage {
     /// Settings of this problem alone.
     #[serde(default)]
     pub training: Overlay,
+    /// Labels of the methods that are run here beside the reference; all where none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<String>,
 }
 
 /// A method, perhaps with settings and a label of its own.
@@ -150,6 +155,17 @@ pub struct Published {
     pub seconds: Option<f64>,
 }
 
+impl Stage {
+    /// Keeps methods of these labels; where that leaves none, the reference alone.
+    fn keep(&mut self, labels: &[String], reference: &str) {
+        let named = !self.methods.is_empty();
+        self.methods.retain(|label| labels.contains(label));
+        if named && self.methods.is_empty() {
+            self.methods.push(reference.to_string());
+        }
+    }
+}
+
 impl TryFrom<Value> for Entry {
     type Error = Error;
 
@@ -166,7 +182,7 @@ fn standard_reference() -> String {
     "MSE".into()
 }
 
-fn standard_tolerance() -> f64 {
+pub(super) fn standard_tolerance() -> f64 {
     30.0
 }
 
@@ -197,6 +213,12 @@ impl Experiment {
             }
             Entry::Full(trial) => trial.clone(),
         })
+    }
+
+    /// The methods that are run on a problem.
+    pub fn trials_of<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = Trial> + 'a {
+        let here = |label: &String| *label == self.reference || stage.methods.contains(label);
+        self.trials().filter(move |trial| stage.methods.is_empty() || here(&trial.label))
     }
 
     /// How many seeds a problem has.
@@ -237,8 +259,16 @@ impl Experiment {
         if self.problems.is_empty() || self.problems.iter().any(|stage| self.seeds_of(stage) == 0) {
             return Err(Error::setting(format!("experiment '{}' needs a problem and a seed", self.name)));
         }
+        if !(self.equal_seconds.is_finite() && self.equal_seconds >= 0.0) {
+            let message = format!("experiment '{}': equal_seconds must be 0 or more", self.name);
+            return Err(Error::setting(format!("{message}, not {}", self.equal_seconds)));
+        }
         for stage in &self.problems {
-            self.trials().try_for_each(|trial| self.settings(stage, &trial, 0).map(drop))?;
+            if let Some(label) = stage.methods.iter().find(|label| !labels.contains(label)) {
+                let known: Vec<&str> = labels.iter().map(String::as_str).collect();
+                return Err(Error::unknown(&format!("method of {}:", stage.name), label, &known));
+            }
+            self.trials_of(stage).try_for_each(|trial| self.settings(stage, &trial, 0).map(drop))?;
         }
         Ok(())
     }
@@ -288,6 +318,8 @@ impl Experiment {
             let reference = self.reference.clone();
             let kept = trials.into_iter().filter(|trial| method(trial) || trial.label == reference);
             self.methods = kept.map(Entry::Full).collect();
+            let kept: Vec<String> = self.trials().map(|trial| trial.label).collect();
+            self.problems.iter_mut().for_each(|stage| stage.keep(&kept, &self.reference));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::{CurvePoint, Measured, Outcome, Record};
 use super::example::{Drawing, Example, Shown};
-use super::plan::{Experiment, Figure, Published, Stage, Trial};
+use super::plan::{Experiment, Figure, Published, Stage, Trial, standard_tolerance};
 use super::runner::Runner;
 use super::statistics::{Interval, Spread};
 use crate::oracle::SolveCounts;
@@ -26,6 +26,9 @@ pub struct Results {
     pub reference: String,
     /// What is drawn.
     pub figures: Vec<Figure>,
+    /// Times that differ by less count as equal on a Pareto front, in seconds.
+    #[serde(default = "standard_tolerance")]
+    pub equal_seconds: f64,
     /// Where the numbers come from.
     pub provenance: Provenance,
     /// One entry per problem.
@@ -113,6 +116,7 @@ impl Results {
             about: experiment.about.clone(),
             reference: experiment.reference.clone(),
             figures: experiment.figures.clone(),
+            equal_seconds: experiment.equal_seconds,
             provenance: Provenance { version, machine, command: String::new(), date: String::new() },
             problems,
         }
@@ -146,7 +150,7 @@ fn problem(runner: &Runner, stage: &Stage, records: &[Record]) -> ProblemResults
     let reference: Vec<(u32, f64)> =
         measured(&of, &experiment.reference).map(|(seed, cell)| (seed, cell.regret)).collect();
     let mut methods: Vec<MethodResults> =
-        experiment.trials().map(|trial| method(experiment, stage, &trial, (&of, &reference))).collect();
+        experiment.trials_of(stage).map(|trial| method(experiment, stage, &trial, (&of, &reference))).collect();
     mark(&mut methods, experiment.equal_seconds);
     let scenes: Vec<_> = runner.seeds(stage).filter_map(|seed| runner.scene(stage, seed)).collect();
     let label_seconds: Vec<f64> = scenes.iter().map(|scene| scene.label_seconds).collect();

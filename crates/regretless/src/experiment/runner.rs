@@ -36,8 +36,10 @@ pub struct Limits {
 pub struct Runner {
     /// What is run.
     pub experiment: Experiment,
-    /// Where records and labels are kept.
+    /// Where records are kept.
     pub folder: PathBuf,
+    /// Where best decisions are kept; experiments with the same problem, rows and seed share them here.
+    pub labels: PathBuf,
     /// Files of real data.
     pub files: Files,
     /// How much of it.
@@ -123,7 +125,7 @@ impl Runner {
     }
 
     fn cells(&self, stage: &Stage, seed: u32) -> Result<Vec<Cell>> {
-        let trials: Vec<Trial> = self.experiment.trials().collect();
+        let trials: Vec<Trial> = self.experiment.trials_of(stage).collect();
         trials.iter().map(|trial| Cell::new(&self.experiment, stage, trial, seed)).collect()
     }
 
@@ -132,7 +134,7 @@ impl Runner {
     fn run_batch(&self, batch: &Batch<'_>, begun: Instant, refused: &mut Vec<Record>, watch: &dyn Watch) -> Result<()> {
         watch.note(&format!("{} seed {}", batch.stage.name, batch.seed));
         let oracle = |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
-        let ground = Ground::make((batch.stage, batch.seed), (&self.files, &self.folder), oracle, &Inner(watch));
+        let ground = Ground::make((batch.stage, batch.seed), (&self.files, &self.labels), oracle, &Inner(watch));
         let ground = match ground {
             Ok(ground) => ground,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
@@ -172,7 +174,9 @@ impl Runner {
             record.map(drop)
         };
         let mut ends: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
-        self.threads.fill(&mut ends, || (), |(), place, end| *end = run(&batch.cells[place]));
+        // A long cell that began last would leave the other threads idle.
+        let expected = |place: usize| batch.cells[place].questions();
+        self.threads.fill_longest_first(&mut ends, expected, || (), |(), place, end| *end = run(&batch.cells[place]));
         ends.into_iter().collect()
     }
 

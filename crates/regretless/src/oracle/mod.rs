@@ -151,6 +151,9 @@ impl Oracle {
             Role::Heuristic(kind @ Heuristic::LocalSearch) => {
                 Engine::Heuristic(kind, self.problem.local_search(&self.limits)?)
             }
+            Role::Heuristic(kind @ Heuristic::Quick) => {
+                Engine::Heuristic(kind, self.problem.quick_search(&self.limits)?)
+            }
             Role::Heuristic(kind @ Heuristic::Nodes(nodes)) => {
                 Engine::Heuristic(kind, self.problem.solver(&Limits { nodes, ..self.limits }))
             }

@@ -2,7 +2,8 @@
 //! heuristic, with or without the help of what was found for the same instance last time.
 //!
 //! In writing, these settings follow the loss: `SPO+ relax`, `SPO+ relax tight warm`, `SPO+ cache 5%`,
-//! `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+ nodes 100`.
+//! `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+ lk quick`,
+//! `SPO+ nodes 100`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,6 +53,8 @@ impl Cache {
 pub enum Heuristic {
     /// What a local search ends with: for tours that of Lin and Kernighan.
     LocalSearch,
+    /// What a local search first comes to: several times as soon, and a little worse.
+    Quick,
     /// The best decision after this many nodes of the search tree.
     Nodes(u64),
 }
@@ -60,6 +63,7 @@ impl fmt::Display for Heuristic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LocalSearch => f.write_str("lk"),
+            Self::Quick => f.write_str("lk quick"),
             Self::Nodes(most) => write!(f, "nodes {most}"),
         }
     }
@@ -69,10 +73,11 @@ impl FromStr for Heuristic {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::unknown("search", text, &["lk (local search)", "nodes 100 (a search that stops)"]);
+        let unknown = || Error::unknown("search", text, &["lk (local search)", "lk quick (its beginning)", "nodes 100 (a search that stops)"]);
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
             ["lk"] => Ok(Self::LocalSearch),
+            ["lk", "quick"] => Ok(Self::Quick),
             ["nodes", most] => read_nodes(&mut &[most][..]).map(Self::Nodes),
             _ => Err(unknown()),
         }
@@ -112,7 +117,7 @@ pub struct OracleSettings {
 
 impl OracleSettings {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 11] = [
+    pub const CHOICES: [&'static str; 12] = [
         "relax",
         "relax tight",
         "cache 5%",
@@ -123,6 +128,7 @@ impl OracleSettings {
         "certify",
         "memory 200MB",
         "lk",
+        "lk quick",
         "nodes 100",
     ];
 
@@ -160,7 +166,10 @@ impl OracleSettings {
             "warm" => std::mem::replace(&mut self.warm, true),
             "certify" => std::mem::replace(&mut self.certify, true),
             "memory" => self.memory.replace(read_memory(&mut rest)?).is_some(),
-            "lk" => self.heuristic.replace(Heuristic::LocalSearch).is_some(),
+            "lk" => {
+                let kind = if take_if(&mut rest, "quick") { Heuristic::Quick } else { Heuristic::LocalSearch };
+                self.heuristic.replace(kind).is_some()
+            }
             "nodes" => self.heuristic.replace(Heuristic::Nodes(read_nodes(&mut rest)?)).is_some(),
             _ => return Ok(false),
         };

@@ -102,6 +102,11 @@ pub trait Problem: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The same, several times as soon and a little worse.
+    fn quick_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+        self.local_search(limits)
+    }
+
     /// What the problem is made of beyond its [`ProblemSpec`], such as the content of a file it names:
     /// labels are found again only while it stays the same.
     fn fingerprint(&self) -> Vec<u8> {

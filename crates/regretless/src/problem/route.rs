@@ -20,7 +20,7 @@ use crate::solve::cone::Cone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
 #[cfg(feature = "highs")]
-use crate::solve::route::{Fleet, RouteCut, RouteRelaxation};
+use crate::solve::route::{Fleet, RouteCut, RouteLocal, RouteRelaxation};
 #[cfg(feature = "highs")]
 use crate::solve::tour::edges::edges_at;
 use crate::solve::tour::edges::{edge_ends, num_edges};
@@ -181,6 +181,15 @@ impl Problem for Cvrp {
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
         Box::new(RouteCut::new(self.fleet(), *limits))
+    }
+
+    fn local_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {
+        let kicks = self.nodes() * self.nodes() / 3;
+        Some(Box::new(RouteLocal::new(self.fleet(), kicks)))
+    }
+
+    fn quick_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(RouteLocal::new(self.fleet(), self.nodes())))
     }
 
     fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {

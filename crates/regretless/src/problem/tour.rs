@@ -85,6 +85,10 @@ impl Problem for Tsp {
         Some(Box::new(TourLocal::new(self.nodes, *limits)))
     }
 
+    fn quick_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TourLocal::quick(self.nodes, *limits)))
+    }
+
     #[cfg(feature = "highs")]
     fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
         Some(Box::new(TourRelaxation::new(self.nodes, kind)))

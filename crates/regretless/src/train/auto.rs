@@ -1,10 +1,10 @@
 //! `auto`: one default for whoever does not want to choose.
 //!
 //! Two races, both judged by regret on validation rows. First, cost-sensitive losses that need no solve while they
-//! train (MSE, MAE(O,S), MSE(O,S), and their C variants where one solve per row is affordable). Then the winner is trained on with
-//! SPO+, its questions answered as well as the budget allows: exactly, by the tight relaxation, by the plain one, by local search,
-//! or from a pool; at two learning rates where both are affordable. Where each item has features of its own, SPO+
-//! also starts afresh, since one-sided losses say little there.
+//! train: MSE, MAE(O,S) and MSE(O,S), in a few epochs of large, shrinking steps. Then the winner is trained on with
+//! SPO+, its questions answered as well as the budget allows: exactly, by the tight relaxation, by local search, by the
+//! plain relaxation, or from a pool; at two learning rates where solves cost next to nothing. Where each item has
+//! features of its own, SPO+ also starts afresh, since one-sided losses say little there.
 //!
 //! What is affordable is planned from rough times of a solve on one thread, never from a clock, so that the same
 //! seed and budget give the same model on any machine. The loss is rescaled throughout: large tours would
@@ -26,9 +26,11 @@ use crate::solve::Limits;
 use crate::solve::relax::Relaxation;
 
 /// Validation rows that judge at most.
-const MOST_JUDGES: usize = 200;
-/// Most epochs of the second race.
-const MOST_EPOCHS: usize = 30;
+const MOST_JUDGES: usize = 400;
+/// Most epochs of one competitor: as steps shrink to nothing, more would change little.
+const MOST_EPOCHS: usize = 20;
+/// How much larger than usual the first of the shrinking steps is.
+const HASTE: f64 = 10.0;
 
 /// A method by its label, or the choice left to the program: `auto`, `auto 120s`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,26 +145,22 @@ impl<'a> Race<'a> {
 
     /// Losses that need no solve while they train, or one per row.
     fn first_race(&self) -> Vec<String> {
-        let mut labels = vec!["MSE", "MAE(O,S)", "MSE(O,S)"];
-        let rows = self.task.split.train.len() + self.task.split.validation.len();
-        if effort(self.problem) * rows as f64 <= 0.1 * self.seconds {
-            labels.extend(["MAE(C,O,S)", "MSE(C,O,S)"]);
-        }
-        labels.into_iter().map(String::from).collect()
+        let (rate, epochs) = (HASTE * self.settings.learning_rate, self.settings.epochs.min(MOST_EPOCHS));
+        let label = |loss: &str| format!("{loss} lr {rate} epochs {epochs} decay");
+        ["MSE", "MAE(O,S)", "MSE(O,S)"].map(label).into()
     }
 
     /// Ways to train on with SPO+, and whether they start afresh.
     fn second_race(&self) -> Vec<(String, bool)> {
         let rows = self.task.split.train.len() as f64;
         let (Some((answers, seconds)), rate) = (self.answers(), self.settings.learning_rate) else { return Vec::new() };
-        let epochs = ((0.8 * self.seconds / (seconds * rows)) as usize).min(MOST_EPOCHS);
+        let affordable = (0.8 * self.seconds / (seconds * rows)) as usize;
         let local = matches!(self.task.data.data().features().shape(), Shape::Long { .. });
-        let entries = [(rate, false), (10.0 * rate, false), (10.0 * rate, true)];
-        let wanted = if local { 3 } else { 2 };
-        let runs = (epochs / 3).clamp(1, wanted);
-        let each = (epochs / runs).max(1);
-        let chosen = if runs == 1 { &entries[1..2] } else { &entries[..runs] };
-        chosen.iter().map(|(rate, afresh)| (format!("SPO+{answers} lr {rate} epochs {each}"), *afresh)).collect()
+        let entries = [(HASTE * rate, local), (HASTE * rate, false)];
+        let runs = if local && affordable >= 6 { 2 } else { 1 };
+        let each = (affordable / runs).clamp(1, MOST_EPOCHS);
+        let label = |rate: f64| format!("SPO+{answers} lr {rate} epochs {each} decay");
+        entries[..runs].iter().map(|(rate, afresh)| (label(*rate), *afresh)).collect()
     }
 
     /// The best way to answer questions of which three epochs are affordable, and its seconds a question.
@@ -173,11 +171,11 @@ impl<'a> Race<'a> {
         if problem.relaxer(Relaxation::Tight, &limits).is_some() {
             ways.push((" relax tight", exact * relaxed_share(self.problem)));
         }
+        if problem.quick_search(&limits).is_some() {
+            ways.push((" lk quick", exact * 0.1));
+        }
         if problem.relaxer(Relaxation::Plain, &limits).is_some() {
             ways.push((" relax", exact * relaxed_share(self.problem)));
-        }
-        if problem.local_search(&limits).is_some() {
-            ways.push((" lk", exact * 0.1));
         }
         ways.push((" cache 5%", exact * 0.05));
         let affordable =
@@ -189,8 +187,8 @@ impl<'a> Race<'a> {
     fn enter(&mut self, label: &str, start: Option<&Model>) -> Result<()> {
         let mut settings = self.settings;
         if label.starts_with("SPO+") {
-            // Losses of different labels cannot be compared on the validation rows without solves; the last epoch is as good.
-            settings.select = Select::TrainingLoss;
+            // To judge epochs would take solves; where steps shrink to nothing the last one is as good as any.
+            settings.select = Select::Last;
         }
         let mut recipe = Recipe::new(label.parse::<Method>()?, self.predictor.clone(), settings);
         recipe.start = start.cloned();

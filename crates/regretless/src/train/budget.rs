@@ -1,4 +1,4 @@
-//! What one method of a recipe may spend: its own learning rate and number of epochs.
+//! What one method of a recipe may spend: its own learning rate, batch and number of epochs.
 //!
 //! In writing they stand behind the method they are for: `MAE(O,S) then SPO+ lr 0.001 epochs 5`. What is not given comes
 //! from the settings.
@@ -15,32 +15,33 @@ pub struct Budget {
     pub learning_rate: Option<f64>,
     /// Most passes over the training rows.
     pub epochs: Option<usize>,
+    /// Rows per step.
+    pub batch: Option<usize>,
+    /// Whether steps shrink to nothing over the epochs.
+    pub decay: bool,
 }
 
 impl Budget {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 2] = ["lr 0.001", "epochs 5"];
+    pub const CHOICES: [&'static str; 4] = ["lr 0.001", "epochs 5", "batch 8", "decay"];
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
     ///
     /// # Errors
     /// When the setting is given twice or its number makes no sense.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
-        let [name @ ("lr" | "learning_rate" | "epochs"), rest @ ..] = *words else { return Ok(false) };
-        let number = rest.first().copied().unwrap_or_default();
-        let twice = if *name == "epochs" {
-            let epochs = number.parse::<usize>().ok();
-            let wrong = || Error::setting(format!("epochs takes a whole number, not '{number}': epochs 5"));
-            self.epochs.replace(epochs.ok_or_else(wrong)?).is_some()
-        } else {
-            let rate = number.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
-            let wrong = || Error::setting(format!("{name} takes a number above 0, not '{number}': lr 0.001"));
-            self.learning_rate.replace(rate.ok_or_else(wrong)?).is_some()
+        let Some((name, mut rest)) = words.split_first() else { return Ok(false) };
+        let twice = match *name {
+            "epochs" => self.epochs.replace(read_count(name, &mut rest, 0)?).is_some(),
+            "batch" => self.batch.replace(read_count(name, &mut rest, 1)?).is_some(),
+            "lr" | "learning_rate" => self.learning_rate.replace(read_rate(name, &mut rest)?).is_some(),
+            "decay" => std::mem::replace(&mut self.decay, true),
+            _ => return Ok(false),
         };
         if twice {
             return Err(Error::setting(format!("'{name}' is given twice")));
         }
-        *words = &rest[1..];
+        *words = rest;
         Ok(true)
     }
 
@@ -49,9 +50,31 @@ impl Budget {
         Settings {
             learning_rate: self.learning_rate.unwrap_or(settings.learning_rate),
             epochs: self.epochs.unwrap_or(settings.epochs),
+            batch: self.batch.unwrap_or(settings.batch),
+            decay: self.decay || settings.decay,
             ..settings
         }
     }
+}
+
+/// The first word as a whole number of at least this size.
+fn read_count(name: &str, words: &mut &[&str], least: usize) -> Result<usize> {
+    let number = take(words);
+    let count = number.parse::<usize>().ok().filter(|count| *count >= least);
+    count.ok_or_else(|| Error::setting(format!("{name} takes a whole number, not '{number}': {name} 5")))
+}
+
+/// The first word as the size of a step.
+fn read_rate(name: &str, words: &mut &[&str]) -> Result<f64> {
+    let number = take(words);
+    let rate = number.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| Error::setting(format!("{name} takes a number above 0, not '{number}': lr 0.001")))
+}
+
+fn take<'w>(words: &mut &[&'w str]) -> &'w str {
+    let Some((first, rest)) = words.split_first() else { return "" };
+    *words = rest;
+    first
 }
 
 impl fmt::Display for Budget {
@@ -59,6 +82,9 @@ impl fmt::Display for Budget {
         if let Some(rate) = self.learning_rate {
             write!(f, " lr {rate}")?;
         }
-        self.epochs.map_or(Ok(()), |epochs| write!(f, " epochs {epochs}"))
+        for (name, count) in [("epochs", self.epochs), ("batch", self.batch)] {
+            count.map_or(Ok(()), |count| write!(f, " {name} {count}"))?;
+        }
+        f.write_str(if self.decay { " decay" } else { "" })
     }
 }

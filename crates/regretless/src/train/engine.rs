@@ -67,7 +67,7 @@ pub(super) struct Plain<'a> {
 impl<'a> Plain<'a> {
     pub(super) fn new(ready: &'a Ready<'a>, objective: Objective<'a>, network: Network) -> Result<Self> {
         let settings = ready.settings();
-        let stepper = Stepper::new(settings.optimizer, settings.learning_rate, network.parameters().len());
+        let stepper = Stepper::new(settings.optimizer, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
         let batch = batch.listing(ready, objective, &network);
         Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new() })
@@ -78,7 +78,8 @@ impl<'a> Plain<'a> {
         self.batch.predict(self.ready, &self.network, rows);
         let total = self.batch.evaluate(self.ready, self.objective, (occasion, rows))?;
         let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
-        self.stepper.step(self.network.parameters_mut(), gradient);
+        let rate = self.ready.settings().rate(self.stepper.next(), self.ready.task.split.train.len());
+        self.stepper.step(rate, self.network.parameters_mut(), gradient);
         Ok(total)
     }
 }

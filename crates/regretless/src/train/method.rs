@@ -54,6 +54,14 @@ impl Method {
         format!("{}{}{}{}", self.loss, self.oracle, self.labels, self.budget)
     }
 
+    /// Roughly how many questions per row this stage answers by a solve, where it has this many epochs unless it says
+    /// otherwise.
+    pub(crate) fn questions(&self, epochs: usize) -> f64 {
+        let share = self.oracle.cache.map_or(1.0, |cache| cache.share);
+        let epochs = self.budget.epochs.unwrap_or(epochs) as f64;
+        if self.loss.asks() { share * epochs } else { 0.0 }
+    }
+
     /// Checks that the parts fit together.
     ///
     /// # Errors

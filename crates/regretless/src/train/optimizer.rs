@@ -68,29 +68,33 @@ pub(super) struct Moments {
 #[derive(Debug, Clone)]
 pub(super) struct Stepper {
     rule: Optimizer,
-    learning_rate: f64,
     pub(super) moments: Moments,
 }
 
 impl Stepper {
-    pub(super) fn new(rule: Optimizer, learning_rate: f64, parameters: usize) -> Self {
+    pub(super) fn new(rule: Optimizer, parameters: usize) -> Self {
         let square = if rule.ignores_scale() { vec![0.0; parameters] } else { Vec::new() };
-        Self { rule, learning_rate, moments: Moments { steps: 0, mean: vec![0.0; parameters], square } }
+        Self { rule, moments: Moments { steps: 0, mean: vec![0.0; parameters], square } }
     }
 
-    /// Changes the parameters by one step.
-    pub(super) fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
+    /// The number of the step to come, from 1.
+    pub(super) fn next(&self) -> i32 {
+        self.moments.steps + 1
+    }
+
+    /// Changes the parameters by one step of this size.
+    pub(super) fn step(&mut self, rate: f64, parameters: &mut [f32], gradient: &[f32]) {
         self.moments.steps += 1;
         match self.rule {
             Optimizer::Adam { beta1, beta2, epsilon, decay } => {
-                let keep = (1.0 - self.learning_rate * decay) as f32;
+                let keep = (1.0 - rate * decay) as f32;
                 if decay != 0.0 {
                     parameters.iter_mut().for_each(|p| *p *= keep);
                 }
-                self.adam([beta1, beta2, epsilon], parameters, gradient);
+                self.adam(rate, [beta1, beta2, epsilon], (parameters, gradient));
             }
             Optimizer::Sgd { momentum } => {
-                let (rate, momentum) = (self.learning_rate as f32, momentum as f32);
+                let (rate, momentum) = (rate as f32, momentum as f32);
                 for ((p, g), kept) in parameters.iter_mut().zip(gradient).zip(&mut self.moments.mean) {
                     *kept = momentum * *kept + g;
                     *p -= rate * *kept;
@@ -99,8 +103,8 @@ impl Stepper {
         }
     }
 
-    fn adam(&mut self, [beta1, beta2, epsilon]: [f64; 3], parameters: &mut [f32], gradient: &[f32]) {
-        let rate = (self.learning_rate / (1.0 - beta1.powi(self.moments.steps))) as f32;
+    fn adam(&mut self, rate: f64, [beta1, beta2, epsilon]: [f64; 3], (parameters, gradient): (&mut [f32], &[f32])) {
+        let rate = (rate / (1.0 - beta1.powi(self.moments.steps))) as f32;
         let root = (1.0 - beta2.powi(self.moments.steps)).sqrt() as f32;
         let (beta1, beta2, epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
         let moments = self.moments.mean.iter_mut().zip(&mut self.moments.square);

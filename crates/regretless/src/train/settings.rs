@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 /// | `epochs` | 50 | most passes over the training rows |
 /// | `batch` | 32 | rows per step |
 /// | `learning_rate` | 0.005 | size of a step |
+/// | `decay` | false | let the size of a step fall to 0 in a straight line over the epochs |
 /// | `optimizer` | adam | adam, adamw or sgd |
 /// | `select` | validation-regret | which epoch is kept |
 /// | `join_validation` | false | train on the validation rows too; `select` must do without them |
@@ -37,6 +38,8 @@ pub struct Settings {
     pub batch: usize,
     /// Size of a step.
     pub learning_rate: f64,
+    /// Whether the size of a step falls to 0 in a straight line over the epochs.
+    pub decay: bool,
     /// Rule of a step.
     pub optimizer: Optimizer,
     /// Which epoch is kept.
@@ -76,6 +79,7 @@ impl Default for Settings {
             epochs: 50,
             batch: 32,
             learning_rate: 0.005,
+            decay: false,
             optimizer: Optimizer::default(),
             select: Select::ValidationRegret,
             join_validation: false,
@@ -118,6 +122,13 @@ impl Settings {
     #[must_use]
     pub fn joined(self) -> Self {
         Self { join_validation: true, select: Select::TrainingLoss, ..self }
+    }
+
+    /// The size of this step, counted from 1, where an epoch has this many rows.
+    pub(super) fn rate(&self, step: i32, rows: usize) -> f64 {
+        let steps = self.epochs * rows.div_ceil(self.batch);
+        let left = 1.0 - f64::from(step - 1) / steps.max(1) as f64;
+        if self.decay { self.learning_rate * left.max(0.0) } else { self.learning_rate }
     }
 
     /// The settings of a method after `then`.

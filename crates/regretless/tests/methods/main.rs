@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod answers;
+mod auto;
 mod fine_tuning;
 mod matrix;
 #[path = "../common/setting.rs"]

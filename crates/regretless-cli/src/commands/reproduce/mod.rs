@@ -85,13 +85,15 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Runner> 
         let message = format!("an experiment decides as it is written; drop --decide-by '{heuristic}'");
         return Err(Error::setting(message));
     }
-    let folder = options.out.clone().unwrap_or_else(|| PathBuf::from("runs")).join(&experiment.name);
+    let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
+    let (folder, labels) = (out.join(&experiment.name), out.join("labels"));
     let limits = Limits {
         budget: options.budget.as_deref().map(duration).transpose()?,
         shard: options.shard.as_deref().map(str::parse).transpose()?,
     };
     let files = Files { california: options.california.clone(), energy: options.energy.clone() };
-    Ok(Runner { experiment, folder, files, limits, threads: Threads::new(options.machine.threads.unwrap_or(0))? })
+    let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
+    Ok(Runner { experiment, folder, labels, files, limits, threads })
 }
 
 /// `90s`, `30m`, `2h`, or seconds.

@@ -8,7 +8,7 @@
 //! * `start`, `ring`: good routes. `master`: the linear relaxation. `rows`: its inequalities.
 //! * `support`, `separate`: how violated ones are found.
 //! * `tree`, `branch`: the search. `best`: what it has found.
-//! * `relax`: the relaxation as an end in itself.
+//! * `relax`, `local`: the relaxation and the good routes as ends in themselves.
 
 use super::cutting::Verdict;
 use super::proof::Rules;
@@ -19,6 +19,7 @@ use crate::decision::Decision;
 mod best;
 mod branch;
 mod fleet;
+mod local;
 mod master;
 mod relax;
 mod ring;
@@ -29,6 +30,7 @@ mod support;
 mod tree;
 
 pub use fleet::Fleet;
+pub use local::RouteLocal;
 pub use relax::RouteRelaxation;
 
 use best::Best;

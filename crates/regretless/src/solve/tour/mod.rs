@@ -219,23 +219,35 @@ impl TourSearch {
 
 /// Good tours without a search for the best: what [`TourSearch`] knows before it begins to branch.
 #[derive(Debug, Clone, Default)]
-pub struct TourLocal(TourSearch);
+pub struct TourLocal {
+    search: TourSearch,
+    quick: bool,
+}
 
 impl TourLocal {
     /// An engine for tours through this many nodes, at least 3.
     pub fn new(nodes: usize, limits: Limits) -> Self {
-        Self(TourSearch::new(nodes, limits))
+        Self { search: TourSearch::new(nodes, limits), quick: false }
+    }
+
+    /// The same without kicks and with a rough bound.
+    pub fn quick(nodes: usize, limits: Limits) -> Self {
+        Self { quick: true, ..Self::new(nodes, limits) }
     }
 }
 
 impl Solver for TourLocal {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        edges::check(self.0.nodes, costs)?;
-        let rules = self.0.load(costs);
-        self.0.first_tour(costs, &rules);
-        let bound = self.0.raise_root();
-        self.0.better_tour(costs, &rules);
-        Ok(self.0.answer(bound, false))
+        let search = &mut self.search;
+        edges::check(search.nodes, costs)?;
+        let rules = search.load(costs);
+        search.first_tour(costs, &rules);
+        if self.quick {
+            return Ok(search.answer(f64::NEG_INFINITY, false));
+        }
+        let bound = search.raise_root();
+        search.better_tour(costs, &rules);
+        Ok(search.answer(bound, false))
     }
 }
 

@@ -163,13 +163,14 @@ impl<'a> Setup<'a> {
             Optimizer::Adam { beta1, beta2, epsilon, decay } => (beta1, beta2, epsilon, decay),
             Optimizer::Sgd { .. } => (0.0, 0.0, 0.0, 0.0),
         };
+        let rate = settings.rate(step, self.ready.task.split.train.len());
         AdamStep {
-            rate: (settings.learning_rate / (1.0 - beta1.powi(step))) as f32,
+            rate: (rate / (1.0 - beta1.powi(step))) as f32,
             unroot: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,
             beta1: beta1 as f32,
             beta2: beta2 as f32,
             epsilon: epsilon as f32,
-            keep: (1.0 - settings.learning_rate * decay) as f32,
+            keep: (1.0 - rate * decay) as f32,
         }
     }
 }

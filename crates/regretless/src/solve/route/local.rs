@@ -1,0 +1,39 @@
+//! Good vehicle routes without a proof: what [`super::RouteCut`] starts from, with as many kicks as wanted.
+
+use super::start::Start;
+use super::{Fleet, uses};
+use crate::decision::Decision;
+use crate::solve::tour::edges::Distances;
+use crate::solve::{Failure, Solution, Solver, Status};
+
+/// Times the kicks are multiplied by ten until routes are found that carry everything.
+const TRIES: u32 = 4;
+
+/// The local search as an end in itself; one per thread.
+#[derive(Debug, Clone)]
+pub struct RouteLocal {
+    fleet: Fleet,
+    kicks: usize,
+    distances: Distances,
+}
+
+impl RouteLocal {
+    /// An engine for these customers and vehicles that tries this many kicks.
+    pub fn new(fleet: Fleet, kicks: usize) -> Self {
+        Self { fleet, kicks, distances: Distances::default() }
+    }
+}
+
+impl Solver for RouteLocal {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        self.fleet.check(costs)?;
+        let nodes = self.fleet.nodes();
+        self.distances.fill(nodes, costs);
+        let kicks = (0..TRIES).map(|tried| self.kicks * 10_usize.pow(tried));
+        let found = kicks.map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks)).find_map(|found| found);
+        let routes = found.ok_or(Failure::LimitReached { nodes: 0 })?;
+        let decision = Decision::from_entries(uses(nodes, &routes));
+        let objective = decision.dot(costs);
+        Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached })
+    }
+}
