@@ -114,6 +114,11 @@ impl Labelled {
         (0..self.len()).filter(|row| self.failed.binary_search(row).is_err()).collect()
     }
 
+    /// Whether a row exists and has a best decision.
+    pub fn has(&self, row: usize) -> bool {
+        row < self.len() && self.failed.binary_search(&row).is_err()
+    }
+
     /// Whether there are no instances.
     pub fn is_empty(&self) -> bool {
         self.best.is_empty()

@@ -64,3 +64,15 @@ fn a_prediction_of_zeros_has_a_finite_gradient_in_single_precision_too() {
         }
     }
 }
+
+#[test]
+fn numbers_that_are_none_or_too_large_are_left_to_the_plain_way() {
+    for cos in Cos::examples() {
+        for bad in [f32::NAN, f32::INFINITY, 1e30] {
+            let mut prediction = row(3.7, 40);
+            prediction[20] = bad;
+            let taken = both(&cos, &prediction, 1.0);
+            assert!(taken.is_none_or(|(single, _)| bad == 1e30 && single.iter().all(|g| g.is_finite())), "{cos}: {bad}");
+        }
+    }
+}

@@ -68,6 +68,10 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
     if one_sided {
         judge_chosen(absolute, query, at, (gradient, &mut sums));
     }
+    // What is no finite number, or too large for these sums, is left to the plain way and its messages.
+    if !(length.is_finite() && true_length.is_finite() && sums.along.is_finite() && sums.value.is_finite()) {
+        return None;
+    }
     let count = query.costs.len() as f64;
     // As in the plain way, a prediction without a direction steps as if it had the length of the truth.
     let (unit, along) = if length < SHORTEST { (true_length, 0.0) } else { (length, sums.along) };
