@@ -16,6 +16,8 @@ use crate::solve::{Limits, Solver};
 
 mod benchmark;
 mod choice;
+mod file;
+mod given;
 mod knapsack;
 mod linear;
 mod route;
@@ -27,8 +29,9 @@ mod tour;
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
 pub use choice::TopK;
+pub use given::Given;
 pub use knapsack::Knapsack;
-pub use linear::{CostColumns, LinearFile};
+pub use linear::{Column, CostColumns, LinearArrays, LinearFile, Row};
 #[cfg(feature = "highs")]
 pub use linear::{Domain, LinearBuilder, LinearProblem};
 pub use route::Cvrp;
@@ -155,6 +158,10 @@ pub enum ProblemSpec {
     TopK(TopK),
     /// Any linear problem, from an MPS or LP file.
     Linear(LinearFile),
+    /// Any linear problem, by its numbers.
+    LinearArrays(LinearArrays),
+    /// A problem of the user's own program.
+    Given(Given),
     /// Travelling salesperson.
     Tsp(Tsp),
     /// Capacitated vehicle routing.
@@ -175,6 +182,8 @@ impl ProblemSpec {
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
             Self::Linear(file) => return file.build(),
+            Self::LinearArrays(arrays) => return arrays.build(),
+            Self::Given(given) => return given.build(),
             Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
             #[cfg(feature = "highs")]
             Self::Cvrp(problem) => Arc::new(problem.clone().checked()?),
