@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from regretless import Loss, Problem, label
+from regretless import Labels, Loss, Problem, label
 
 
 class LabelledRows:
@@ -30,6 +30,8 @@ class LabelledRows:
 
     def add(self, costs: np.ndarray, labels: Any = None) -> None:
         """Adds a block of rows; their best decisions are found unless they are given."""
+        if labels is not None and not isinstance(labels, Labels):
+            labels = Labels.known(self.problem, costs, as_table(labels))
         known = label(self.problem, costs) if labels is None else labels
         self.blocks.append(Loss(self.name, self.problem, costs, labels=known))
         self.tables.append(costs)
@@ -44,7 +46,7 @@ class LabelledRows:
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
         new = sorted(place for key, place in first.items() if key not in self._places)
         if new:
-            self.add(np.ascontiguousarray(table[new]), None if labels is None else as_table(labels)[new])
+            self.add(np.ascontiguousarray(table[new]), None if labels is None else decisions(labels)[new])
             self._index()
         return np.array([self._places[key] for key in keys], dtype=np.int64)
 
@@ -52,7 +54,7 @@ class LabelledRows:
         """Values (n,) and gradients (n, d) of predictions for these rows."""
         if len(self.blocks) == 1:
             return self.blocks[0].evaluate(predictions, rows=rows)
-        values, gradients = np.empty(len(rows), predictions.dtype), np.empty_like(predictions)
+        values, gradients = np.empty(len(rows)), np.empty_like(predictions)
         for block, places, inside in self._by_block(rows):
             values[places], gradients[places] = block.evaluate(np.ascontiguousarray(predictions[places]), rows=inside)
         return values, gradients
@@ -73,6 +75,11 @@ class LabelledRows:
                 self._places.setdefault(costs.tobytes(), start + row)
             start += len(table)
         self._indexed = len(self.tables)
+
+
+def decisions(labels: Any) -> np.ndarray:
+    """Best decisions, one dense row each."""
+    return np.asarray(labels.decisions) if isinstance(labels, Labels) else as_table(labels)
 
 
 def as_table(costs: Any) -> np.ndarray:

@@ -60,28 +60,32 @@ class DecisionLoss(nn.Module):
         in the table join it, with their best decisions from ``labels`` or solved, once.
         """
         rows = self.rows.find(numpy_view(costs_true), labels)
-        values = _Evaluated.apply(predictions, self.rows, rows)
-        if self.weights is not None:
-            values = values * self.weights[torch.from_numpy(rows)].to(values)
+        if self.weights is None:
+            return _Evaluated.apply(predictions, self.rows, rows, self.reduction)
+        values = _Evaluated.apply(predictions, self.rows, rows, "none") * self.weights[torch.from_numpy(rows)].to(predictions)
         if self.reduction == "mean":
             return values.mean()
         return values.sum() if self.reduction == "sum" else values
 
 
 class _Evaluated(torch.autograd.Function):
-    """Values per row; the gradient was computed with them."""
+    """Values per row, or their mean or sum; the gradient was computed with them."""
 
     @staticmethod
-    def forward(ctx: Any, predictions: Tensor, known: LabelledRows, rows: np.ndarray) -> Tensor:
+    def forward(ctx: Any, predictions: Tensor, known: LabelledRows, rows: np.ndarray, reduction: str) -> Tensor:
         values, gradients = known.evaluate(numpy_view(predictions), rows)
+        ctx.share = 1.0 / len(rows) if reduction == "mean" else 1.0
         ctx.save_for_backward(torch.from_numpy(gradients).to(predictions))
-        return torch.from_numpy(values).to(predictions)
+        if reduction == "none":
+            return torch.from_numpy(values).to(predictions)
+        return predictions.new_tensor(values.mean() if reduction == "mean" else values.sum())
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None, None]:
         (gradients,) = ctx.saved_tensors
-        return gradients * upstream.unsqueeze(1), None, None
+        factor = upstream.unsqueeze(1) if upstream.ndim else upstream * ctx.share
+        return gradients * factor, None, None, None
 
 
 def numpy_view(values: Any) -> np.ndarray:

@@ -41,6 +41,10 @@ class CosObjective:
         self.loss = rl.Loss(loss, problem, self.costs, labels=self.labels)
         self.scale, self.curvature = sizes(loss, self.costs)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> CosObjective:
+        """Itself: LightGBM copies its settings, and an objective never changes."""
+        return self
+
     def derivatives(self, predictions: Any) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and second derivative with respect to every predicted cost, both (n, d)."""
         rows = np.ascontiguousarray(np.reshape(predictions, self.costs.shape), dtype=np.float32)

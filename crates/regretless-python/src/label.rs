@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use regretless::data::{Dataset, Features, Matrix, Names, Shape};
 use regretless::label::{LabelStore, Labelled, Shard};
 use regretless::oracle::Oracle;
-use regretless::solve::Failure;
+use regretless::Decision;
+use regretless::solve::{Failure, Solution};
 use regretless::watch::Watch;
 
 use crate::arrays::{Keep, column_names, finite_matrix, rectangle, row};
@@ -29,6 +30,34 @@ pub struct Labels {
 
 #[pymethods]
 impl Labels {
+    /// Labels of costs whose best decisions are known; each decision is checked, none is solved.
+    #[staticmethod]
+    fn known(
+        py: Python<'_>,
+        problem: &Bound<'_, Problem>,
+        #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'_, PyAny>,
+        decisions: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let problem = problem.get();
+        let data = costs_only(C, Keep::Copied)?;
+        problem.check_width(data.costs().cols())?;
+        let decisions = finite_matrix(decisions, "decisions", Keep::Borrowed)?;
+        problem.check_width(decisions.cols())?;
+        let oracle = problem.oracle(Some(1), None).map_err(raise)?;
+        let labelled = py.detach(|| {
+            let sign = problem.problem.sense().sign();
+            let best = |(row, values): (usize, &[f32])| {
+                let decision = Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
+                let objective = sign * decision.dot(data.costs().row(row));
+                Solution::optimal(decision, objective)
+            };
+            let count = decisions.rows().min(data.len());
+            let best = (0..count).map(|row| best((row, decisions.row(row)))).collect();
+            Labelled::known(data, &oracle, best)
+        });
+        Ok(Self::new(labelled.map_err(raise)?, Vec::new()))
+    }
+
     /// All decisions, one row each (float32); made when first asked for. A row that has none is NaN.
     #[getter]
     fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f32>>> {

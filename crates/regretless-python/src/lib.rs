@@ -17,6 +17,7 @@ mod loss;
 mod oracle;
 mod predict;
 mod problem;
+mod single;
 mod train;
 mod watch;
 

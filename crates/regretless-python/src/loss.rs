@@ -104,6 +104,9 @@ impl Loss {
         batch: usize,
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
+        if let Some(found) = crate::single::evaluate((&*self.loss, &self.data), predictions, rows.as_deref())? {
+            return Ok(found);
+        }
         let double = predictions.cast::<numpy::PyArray2<f64>>().is_ok();
         let wanted = Numbers::read(predictions, double)?;
         let rows = self.rows(rows, wanted.rows)?;
