@@ -84,6 +84,11 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
     ray = pytest.importorskip("ray", reason="ray is not installed")
     from ray.cluster_utils import Cluster
 
+    def node_of(shard):
+        """Where a shard runs; slow enough that one node cannot take them all."""
+        threading.Event().wait(0.3)
+        return ray.get_runtime_context().get_node_id()
+
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     problem = rl.Problem("TSP50")
     _, costs = rl.generate("TSP50", rows=160, seed=0)
@@ -113,10 +118,3 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
         nodes.shutdown()
     assert kept(tmp_path / "alone") == kept(tmp_path / "shared")
 
-
-def node_of(shard):
-    """Where a shard runs; slow enough that one node cannot take them all."""
-    import ray
-
-    threading.Event().wait(0.3)
-    return ray.get_runtime_context().get_node_id()
