@@ -37,13 +37,7 @@ pub fn needed<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
 
 /// Names the file in an error that knows no place of its own.
 pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
-    move |error| match error {
-        Error::Input { mut place, message } => {
-            place.file.get_or_insert_with(|| path.to_path_buf());
-            Error::Input { place, message }
-        }
-        other => other,
-    }
+    move |error| error.in_file(path)
 }
 
 /// A problem in writing and ready to be solved.

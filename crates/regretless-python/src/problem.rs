@@ -9,8 +9,9 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use regretless::data::synthetic::Recipe;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
-use regretless::problem::{Benchmark, Column, Given, LinearArrays, ProblemSpec, Row, Sense};
-use regretless::problem::{CostColumns, LinearFile};
+use regretless::problem::{
+    Benchmark, Column, CostColumns, Given, LinearArrays, ProblemSpec, Published, Reading, Row, Sense,
+};
 
 use crate::arrays::{Keep, finite_matrix, vector};
 use crate::callable::Callable;
@@ -34,13 +35,15 @@ pub struct Problem {
     pub raised: Arc<Raised>,
     /// The function, and whether its decisions are zeros and ones.
     callable: Option<(Arc<Py<PyAny>>, bool)>,
+    /// Costs of the file it came from.
+    costs: Option<Vec<f64>>,
 }
 
 impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
         let problem = spec.build().map_err(raise)?;
-        Ok(Self { spec, problem, raised: Arc::default(), callable: None })
+        Ok(Self { spec, problem, raised: Arc::default(), callable: None, costs: None })
     }
 
     /// Who solves: on so many threads (none: all there are), by a heuristic if one is named.
@@ -103,18 +106,26 @@ impl Problem {
         Self::of(described(description, seed)?)
     }
 
-    /// The problem of a file: a model (.mps, .lp) or a problem file (.toml).
+    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a knapsack of the
+    /// OR-Library, or a problem file (.toml). What the file says about costs is in `costs`.
     ///
     /// costs: names or patterns such as "x*" of the columns whose costs are predicted, in the order of the
     /// costs; all columns unless given. Other columns keep the cost the file gives them.
-    /// sense: "minimize" or "maximize", if not as the file says.
+    /// sense: "minimize" or "maximize", if not as the file says. kind: "tsplib", "knapsack" or "linear" where the name does
+    /// not tell. number: which problem of an OR-Library file, counted from 1. vehicles: of a routing file whose name does not end in -k and
+    /// their number. single_customer_routes: whether a route may serve a single customer, True unless given.
     #[classmethod]
-    #[pyo3(signature = (path, *, costs=None, sense=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (path, *, costs=None, sense=None, kind=None, number=1, vehicles=None, single_customer_routes=None))]
     fn from_file(
         _class: &Bound<'_, PyType>,
         path: PathBuf,
         costs: Option<Bound<'_, PyAny>>,
         sense: Option<&str>,
+        kind: Option<&str>,
+        number: usize,
+        vehicles: Option<usize>,
+        single_customer_routes: Option<bool>,
     ) -> PyResult<Self> {
         if path.extension().is_some_and(|end| end == "toml") {
             return Self::of(ProblemSpec::read(&path).map_err(raise)?);
@@ -124,8 +135,17 @@ impl Problem {
             Some(one) if one.is_instance_of::<PyString>() => CostColumns::Named(vec![one.extract()?]),
             Some(many) => CostColumns::Named(many.extract()?),
         };
-        let sense = sense.map(self::sense).transpose()?;
-        Self::of(ProblemSpec::Linear(LinearFile { file: path, costs, sense }))
+        let reading = Reading {
+            kind: kind.map(str::parse).transpose().map_err(raise)?,
+            number: Some(number),
+            vehicles,
+            single_customer_routes,
+            costs,
+            sense: sense.map(self::sense).transpose()?,
+        };
+        let mut found = Published::read(&path, &reading).map_err(raise)?;
+        let published = found.pop().ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
+        Ok(Self { costs: Some(published.costs), ..Self::of(published.spec)? })
     }
 
     /// A linear problem by its numbers: rows A x <= b, bounds, and which variables are whole numbers.
@@ -191,7 +211,7 @@ impl Problem {
         let given = Given { name: name.unwrap_or(UNNAMED.into()), sense: self::sense(sense)?, costs: num_costs };
         let (raised, solve) = (Arc::<Raised>::default(), Arc::new(solve));
         let callable = Callable { solve: Arc::clone(&solve), given: given.clone(), binary, raised: Arc::clone(&raised) };
-        Ok(Self { spec: ProblemSpec::Given(given), problem: Arc::new(callable), raised, callable: Some((solve, binary)) })
+        Ok(Self { spec: ProblemSpec::Given(given), problem: Arc::new(callable), raised, callable: Some((solve, binary)), costs: None })
     }
 
     /// "minimize" or "maximize".
@@ -207,6 +227,12 @@ impl Problem {
     #[getter]
     fn num_costs(&self) -> usize {
         self.problem.num_costs()
+    }
+
+    /// The costs of the file the problem was read from, if it was.
+    #[getter]
+    fn costs<'py>(&self, py: Python<'py>) -> Option<Bound<'py, numpy::PyArray1<f64>>> {
+        self.costs.clone().map(|costs| crate::arrays::row(py, costs))
     }
 
     /// What the problem is called.

@@ -42,6 +42,16 @@ pub enum RelaxKind {
     Tight,
 }
 
+impl From<FileKind> for regretless::problem::FileKind {
+    fn from(kind: FileKind) -> Self {
+        match kind {
+            FileKind::Tsplib => Self::Tsplib,
+            FileKind::Knapsack => Self::Knapsack,
+            FileKind::Linear => Self::Linear,
+        }
+    }
+}
+
 impl From<RelaxKind> for Relaxation {
     fn from(kind: RelaxKind) -> Self {
         match kind {

@@ -20,6 +20,7 @@ mod file;
 mod given;
 mod knapsack;
 mod linear;
+mod published;
 mod route;
 #[cfg(feature = "highs")]
 mod schedule;
@@ -34,6 +35,7 @@ pub use knapsack::Knapsack;
 pub use linear::{Column, CostColumns, LinearArrays, LinearFile, Row};
 #[cfg(feature = "highs")]
 pub use linear::{Domain, LinearBuilder, LinearProblem};
+pub use published::{FileKind, Published, Reading};
 pub use route::Cvrp;
 #[cfg(feature = "highs")]
 pub use schedule::{Schedule, Task};
