@@ -103,6 +103,7 @@ def main() -> None:
     words.add_argument("--epochs", type=int, default=10)
     words.add_argument("--seeds", type=int, default=3)
     told = words.parse_args()
+    torch.set_num_threads(1)  # the networks are small; threads of torch only get in the way of solvers
     print(f"SPO+ in PyEPO {pyepo.__version__}, {told.rows} rows, {told.epochs} epochs, {told.seeds} seeds")
     print("| case | regret, our problem | regret, Gurobi model | epoch, ours (s) | epoch, Gurobi (s) | ratio |")
     print("|---|---:|---:|---:|---:|---:|")

@@ -40,5 +40,5 @@ for loss in ("MSE", "MAE(O,S)"):
     worth = rl.evaluate(problem, model, features[test], prices[test])
     print(f"{loss}: schedules cost {worth['normalised_regret']:.1%} more than with known prices")
 
-plan = model.decide(features[test[:1]], problem)
-print("energy per half-hour of the first test day:", np.round(np.asarray(plan.decisions if hasattr(plan, "decisions") else plan)[0], 1))
+plan = model.decide(features[test[:1]], problem).decisions[0]
+print("energy per half-hour of the first test day:", plan.round(1).tolist())

@@ -28,5 +28,5 @@ for loss in ("MSE", "MAE(O,S)"):
     worth = rl.evaluate(problem, model.predict(coming), C=coming_prices)
     print(f"{loss}: {worth['regret']:.2f} dearer per day than with perfect foresight; {worth['optimal_share']:.0%} of days perfect")
 
-tomorrow = model.decide(coming.head(1))
-print("run at", [f"{hour}:00" for hour in np.flatnonzero(np.asarray(tomorrow)[0])])
+tomorrow = model.decide(coming.head(1)).decisions[0]
+print("run at", [f"{hour}:00" for hour in np.flatnonzero(tomorrow)])

@@ -18,6 +18,7 @@ from regretless._core import (
     Problem,
     Solution,
     Solutions,
+    Solver,
     __version__,
     evaluate,
     generate,
@@ -26,6 +27,8 @@ from regretless._core import (
     train,
 )
 
+from regretless import problems as problems  # attaches Problem.from_gurobipy and its siblings
+
 __all__ = [
     "Labels",
     "Loss",
@@ -33,6 +36,7 @@ __all__ = [
     "Problem",
     "Solution",
     "Solutions",
+    "Solver",
     "__version__",
     "evaluate",
     "generate",

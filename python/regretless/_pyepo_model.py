@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from pyepo import EPO
 from pyepo.model.opt import optModel
 from pyepo.utils import costToNumpy
 
-from regretless import Problem
+from regretless import Problem, Solver
 
 
 class RegretlessModel(optModel):
@@ -23,6 +24,7 @@ class RegretlessModel(optModel):
         # Not called `problem`: PyEPO takes an attribute of that name for a compiled model of its own.
         self._regretless = problem
         self._cost = np.zeros(problem.num_costs, dtype=np.float32)
+        self._solve = solver_of(problem)
         super().__init__()
         self.modelSense = EPO.MINIMIZE if problem.sense == "minimize" else EPO.MAXIMIZE
 
@@ -42,8 +44,7 @@ class RegretlessModel(optModel):
 
     def solve(self) -> tuple[np.ndarray, float]:
         """The best decision under these costs, and its value."""
-        solution = self._regretless.solve(self._cost)
-        return solution.decision, solution.objective
+        return self._solve(self._cost)
 
     def copy(self) -> RegretlessModel:
         """A model of its own with the same problem and costs."""
@@ -58,3 +59,16 @@ class RegretlessModel(optModel):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._regretless,)
+
+
+def solver_of(problem: Problem) -> Callable[[np.ndarray], tuple[np.ndarray, float]]:
+    """Who answers row by row: an engine that stays, or the function that the problem is."""
+    try:
+        return Solver(problem).solve
+    except ValueError:
+
+        def solve(cost: np.ndarray) -> tuple[np.ndarray, float]:
+            found = problem.solve(cost)
+            return found.decision, found.objective
+
+        return solve

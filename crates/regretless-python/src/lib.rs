@@ -18,6 +18,7 @@ mod oracle;
 mod predict;
 mod problem;
 mod single;
+mod solver;
 mod train;
 mod watch;
 
@@ -38,6 +39,8 @@ mod _core {
     use super::predict::Model;
     #[pymodule_export]
     use super::problem::Problem;
+    #[pymodule_export]
+    use super::solver::Solver;
     #[pymodule_export]
     use super::train::train;
 
