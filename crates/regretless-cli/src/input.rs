@@ -9,7 +9,6 @@ use regretless::problem::{Problem, ProblemSpec};
 use regretless::{Error, Result};
 
 use crate::args::{ColumnOptions, DataOptions, ProblemSource};
-use crate::settings::read_toml;
 
 /// Kinds of table files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +37,7 @@ pub fn needed<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
 
 /// Names the file in an error that knows no place of its own.
 pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
-    move |error| match error {
-        Error::Input { mut place, message } => {
-            place.file.get_or_insert_with(|| path.to_path_buf());
-            Error::Input { place, message }
-        }
-        other => other,
-    }
+    move |error| error.in_file(path)
 }
 
 /// A problem in writing and ready to be solved.
@@ -66,7 +59,7 @@ impl Decided {
     pub fn load(source: &ProblemSource) -> Result<Self> {
         match source {
             ProblemSource::Inline(spec) => Self::new(spec.clone()),
-            ProblemSource::File(path) => Self::new(read_problem(path)?).map_err(|error| match error {
+            ProblemSource::File(path) => Self::new(ProblemSpec::read(path)?).map_err(|error| match error {
                 Error::Setting(message) => Error::setting(format!("{}: {message}", path.display())),
                 other => other,
             }),
@@ -83,15 +76,6 @@ impl Decided {
             }
         }
     }
-}
-
-/// A problem file; a model file it names lies beside it.
-fn read_problem(path: &Path) -> Result<ProblemSpec> {
-    let mut spec = read_toml(path)?;
-    if let (ProblemSpec::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {
-        linear.file = folder.join(&linear.file);
-    }
-    Ok(spec)
 }
 
 /// Where a table is.

@@ -149,6 +149,18 @@ impl Error {
         Self::Input { place: Place::default(), message: message.into() }
     }
 
+    /// The same error about this file, where it is bad data that came from none so far.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::Input { mut place, message } => {
+                place.file.get_or_insert_with(|| path.to_path_buf());
+                Self::Input { place, message }
+            }
+            other => other,
+        }
+    }
+
     /// Wraps an operating-system error with the path it is about.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_path_buf(), source }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use regretless::data::SplitSpec;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::train::{Approach, Method};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
-use super::values::{FileKind, RelaxKind, SplitSpec, TableFormat, one_or_many_losses};
+use super::values::{FileKind, RelaxKind, TableFormat, one_or_many_losses};
 use super::{Machine, ProblemSource};
 
 /// Options of `generate`.

@@ -19,7 +19,7 @@ pub use commands::{
 };
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
-pub use values::{FileKind, SplitSpec, TableFormat};
+pub use values::TableFormat;
 
 const EXIT_CODES: &str = "\
 Start here:

@@ -8,20 +8,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::data::synthetic::Recipe;
-use regretless::data::{Dataset, Split};
+use regretless::data::{Dataset, Split, SplitSpec};
 use regretless::label::Labelled;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
 
 use super::{Session, labelled, oracle, store};
-use crate::args::{DataOptions, Machine, ProblemOptions, SplitSpec};
+use crate::args::{DataOptions, Machine, ProblemOptions};
 use crate::input::{Decided, in_file, table_source};
 use crate::output::grouped;
 
 /// Rows to train, validate and test on where the program makes the data.
 const BENCHMARK_ROWS: SplitSpec = SplitSpec::Counts([1000, 400, 600]);
-/// Shares to validate and test on where the user brings the data.
-const TABLE_SHARES: SplitSpec = SplitSpec::Shares([0.2, 0.2]);
 /// Rows of built-in data where the split does not say.
 const ROWS: usize = 2000;
 
@@ -55,7 +53,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
             Err(Error::setting("--benchmark brings its own problem; drop it and give --data, or drop --problem"))
         }
         (Some(_), false) => Ok(BENCHMARK_ROWS),
-        (None, true) => Ok(TABLE_SHARES),
+        (None, true) => Ok(SplitSpec::TABLE),
         (None, false) => Err(Error::setting("no data; give --data and --problem, or --benchmark KS32")),
     }
 }

@@ -4,16 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use regretless::data::output::check_free;
-use regretless::evaluate::Evaluation;
-use regretless::loss::{BaseError, Cos, LossSpec, Side};
-use regretless::oracle::Heuristic;
 use regretless::predict::{Model, PredictorSpec};
-use regretless::train::{Approach, Checkpoints, Recipe, Task, TrainReport, Trained, Tried, train_with_checkpoints};
+use regretless::train::{Approach, Checkpoints, Outcome, Plan, Task, TrainReport};
 use regretless::{Error, Result};
 use serde_json::json;
 
 use super::ground::{Ground, Source, standard_split};
-use super::{Session, json, judge, oracle};
+use super::{Session, json, oracle};
 use crate::args::{Profile, TrainOptions};
 use crate::output::{Report, grouped, number, percent, write_text};
 use crate::settings;
@@ -50,10 +47,12 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let seed = u64::from(options.seed.unwrap_or(0));
     let out = Outputs::of(options.out.as_deref().unwrap_or(Path::new("model.safetensors")));
     out.check(session.force)?;
-    let approach = options.loss.clone().unwrap_or_else(best_loss);
-    let predictor = options.split.predictor.clone().unwrap_or(PredictorSpec::Linear);
-    let start = options.init_from.as_deref().map(Model::load).transpose()?;
-    let settings = options.training.settings(Profile::Default, seed);
+    let plan = Plan {
+        approach: options.loss.clone().unwrap_or_default(),
+        predictor: options.split.predictor.clone().unwrap_or(PredictorSpec::Linear),
+        settings: options.training.settings(Profile::Default, seed),
+        start: options.init_from.as_deref().map(Model::load).transpose()?,
+    };
     let source = Source::open((&options.data, &options.problem), options.split.split, &options.machine, session)?;
     let grounds = source.grounds(options.seed.into_iter())?;
     let ground = grounds.first().ok_or_else(|| Error::setting("--seed is missing"))?;
@@ -61,32 +60,11 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let oracle = &oracle(decided, &options.machine)?;
     let task = Task { data, split, oracle, watch: &session.progress };
     let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
-    let (trained, tried) = match &approach {
-        Approach::Method(method) => {
-            let recipe = Recipe { start, ..Recipe::new(method.as_ref().clone(), predictor, settings) };
-            (train_with_checkpoints(&task, &recipe, &decided.spec, &checkpoints)?, Vec::new())
-        }
-        Approach::Auto(_) if start.is_some() => {
-            return Err(Error::setting("auto starts afresh; drop --init-from, or choose a loss"));
-        }
-        Approach::Auto(_) => approach.train(&task, (&predictor, settings), &decided.spec)?,
-    };
-    let part = |rows: &[usize]| {
-        let judged = (!rows.is_empty()).then(|| judge(&trained.model, data, rows, (oracle, &session.progress)));
-        judged.transpose()
-    };
-    let found = Found {
-        validation: part(&split.validation)?,
-        test: part(&split.test)?,
-        approach: &approach,
-        seed,
-        trained: &trained,
-        tried: &tried,
-        decided_by: oracle.heuristic(),
-    };
+    let outcome = plan.carry_out(&task, &decided.spec, Some(&checkpoints))?;
+    let found = Found { plan: &plan, outcome: &outcome };
     write(&out, &found, &options, session)?;
     checkpoints.remove()?;
-    Ok(found.report(&out, ground))
+    found.report(&out, ground)
 }
 
 /// The options with every default written out.
@@ -94,74 +72,55 @@ fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
     options.split.predictor.get_or_insert(PredictorSpec::Linear);
-    options.loss.get_or_insert_with(best_loss);
+    options.loss.get_or_insert_with(Approach::default);
     options.seed.get_or_insert(0);
     options.out.get_or_insert_with(|| "model.safetensors".into());
     options.training = options.training.resolved(Profile::Default);
     Ok(options)
 }
 
-/// MAE(O,S): the strongest loss that needs no solve beyond the labels.
-fn best_loss() -> Approach {
-    let loss = LossSpec::Cos(Cos { side: Side::OneSided, scale_invariant: true, ..Cos::plain(BaseError::Absolute) });
-    Approach::Method(Box::new(loss.into()))
-}
-
 /// What there is to tell.
 struct Found<'a> {
-    approach: &'a Approach,
-    seed: u64,
-    trained: &'a Trained,
-    /// Competitors of `auto`.
-    tried: &'a [Tried],
-    validation: Option<Evaluation>,
-    test: Option<Evaluation>,
-    decided_by: Option<Heuristic>,
+    plan: &'a Plan,
+    outcome: &'a Outcome,
 }
 
 impl Found<'_> {
-    fn json(&self) -> serde_json::Value {
-        let report = &self.trained.report;
-        json!({
-            "loss": self.approach, "seed": self.seed, "chosen": self.trained.model.about.loss, "tried": self.tried, "best_epoch": report.best_epoch(),
-            "stopped": report.rounds.last().map(|round| round.stopped),
-            "validation": self.validation, "test": self.test, "solves": report.solves.total(),
-            "solves_by_kind": report.solves, "seconds": report.seconds,
-            "decided_by": self.decided_by,
-        })
+    fn json(&self) -> Result<serde_json::Value> {
+        json(&self.plan.summary(self.outcome))
     }
 
-    fn report(&self, out: &Outputs, ground: &Ground) -> Report {
-        let mut json = self.json();
+    fn report(&self, out: &Outputs, ground: &Ground) -> Result<Report> {
+        let mut json = self.json()?;
         json["model"] = json!(out.model);
         let mut report = Report { json, ..Report::default() };
-        let trained = &self.trained.report;
+        let trained = &self.outcome.trained.report;
         let epochs = trained.rounds.last().map_or(0, |round| round.epochs.len().saturating_sub(1));
-        report.line(format!("{} on {}, {}", self.approach, ground.decided.problem.name(), ground.rows()));
+        report.line(format!("{} on {}, {}", self.plan.approach, ground.decided.problem.name(), ground.rows()));
         self.tell_race(&mut report);
         report.line(format!("  best epoch         {} of {epochs}", trained.best_epoch()));
-        for (name, part) in [("validation regret", &self.validation), ("test regret", &self.test)] {
+        for (name, part) in [("validation regret", &self.outcome.validation), ("test regret", &self.outcome.test)] {
             if let Some(part) = part {
                 let share = percent(part.normalised_regret);
                 report.line(format!("  {name:<18} {} ({share} of the best objective)", number(part.regret)));
             }
         }
-        if let Some(heuristic) = self.decided_by {
+        if let Some(heuristic) = self.outcome.decided_by {
             report.line(format!("  decided by         {heuristic}, which need not find the best"));
         }
         report.line(format!("  solves             {}", grouped(trained.solves.total())));
         report.line(format!("  seconds            {:.2}", trained.seconds));
         report.line(format!("\nmodel written to {}", out.model.display()));
-        report
+        Ok(report)
     }
 }
 
 impl Found<'_> {
     /// What `auto` tried, and what it chose.
     fn tell_race(&self, report: &mut Report) {
-        for entry in self.tried {
+        for entry in &self.outcome.tried {
             let regret = entry.regret.map_or("failed".into(), number);
-            let chosen = if entry.method == self.trained.model.about.loss { "  <" } else { "" };
+            let chosen = if entry.method == self.outcome.trained.model.about.loss { "  <" } else { "" };
             report.line(format!("  tried {:<44} {regret} in {:.2} s{chosen}", entry.method, entry.seconds));
         }
     }
@@ -171,11 +130,11 @@ impl Found<'_> {
 fn write(out: &Outputs, found: &Found<'_>, options: &TrainOptions, session: &Session) -> Result<()> {
     let force = session.force;
     let [as_csv, as_lines] = &out.epochs;
-    write_text(as_csv, &epochs_csv(&found.trained.report), force)?;
-    write_text(as_lines, &epochs_jsonl(&found.trained.report)?, force)?;
-    write_text(&out.report, &format!("{:#}\n", found.json()), force)?;
+    write_text(as_csv, &epochs_csv(&found.outcome.trained.report), force)?;
+    write_text(as_lines, &epochs_jsonl(&found.outcome.trained.report)?, force)?;
+    write_text(&out.report, &format!("{:#}\n", found.json()?), force)?;
     write_text(&out.settings, &settings::text(options, "train")?, force)?;
-    found.trained.model.save(&out.model, force)
+    found.outcome.trained.model.save(&out.model, force)
 }
 
 fn epochs_csv(report: &TrainReport) -> String {

@@ -1,4 +1,4 @@
-//! A rectangle of single-precision numbers, row after row, in memory or in a file.
+//! A rectangle of single-precision numbers, row after row, in memory, in a file, or owned by somebody else.
 
 use std::sync::Arc;
 
@@ -18,6 +18,13 @@ pub struct Matrix {
 enum Values {
     Owned(Vec<f32>),
     Mapped(Arc<Mapped>),
+    Shared(Arc<dyn Shared>),
+}
+
+/// Numbers that somebody else owns, such as an array of another language.
+pub trait Shared: Send + Sync + std::fmt::Debug {
+    /// All of them, row after row; always the same.
+    fn numbers(&self) -> &[f32];
 }
 
 impl Default for Values {
@@ -49,6 +56,15 @@ impl Matrix {
     pub fn mapped(rows: usize, cols: usize, values: Mapped) -> Result<Self> {
         check_size(rows, cols, values.as_slice().len())?;
         Ok(Self { rows, cols, values: Values::Mapped(Arc::new(values)) })
+    }
+
+    /// A matrix of numbers that somebody else owns; they are copied only if they are to be changed.
+    ///
+    /// # Errors
+    /// When the number of values is not rows × columns.
+    pub fn shared(rows: usize, cols: usize, values: Arc<dyn Shared>) -> Result<Self> {
+        check_size(rows, cols, values.numbers().len())?;
+        Ok(Self { rows, cols, values: Values::Shared(values) })
     }
 
     /// A matrix of zeros.
@@ -85,7 +101,7 @@ impl Matrix {
     /// When somebody wrote to it or cut it off.
     pub fn check_unchanged(&self) -> Result<()> {
         match &self.values {
-            Values::Owned(_) => Ok(()),
+            Values::Owned(_) | Values::Shared(_) => Ok(()),
             Values::Mapped(values) => values.check_unchanged(),
         }
     }
@@ -114,17 +130,18 @@ impl Matrix {
         match &self.values {
             Values::Owned(values) => values,
             Values::Mapped(values) => values.as_slice(),
+            Values::Shared(values) => values.numbers(),
         }
     }
 
-    /// All values, to be changed; numbers in a file are taken into memory first.
+    /// All values, to be changed; numbers in a file or of somebody else are copied first.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
-        if let Values::Mapped(values) = &self.values {
-            self.values = Values::Owned(values.as_slice().to_vec());
+        if !matches!(self.values, Values::Owned(_)) {
+            self.values = Values::Owned(self.as_slice().to_vec());
         }
         match &mut self.values {
             Values::Owned(values) => values,
-            Values::Mapped(_) => &mut [],
+            Values::Mapped(_) | Values::Shared(_) => &mut [],
         }
     }
 
@@ -136,6 +153,9 @@ impl Matrix {
         match &mut self.values {
             Values::Owned(values) => values.iter_mut().for_each(|value| *value = -*value),
             Values::Mapped(values) => *values = Arc::new(values.negated()?),
+            Values::Shared(values) => {
+                self.values = Values::Owned(values.numbers().iter().map(|value| -value).collect());
+            }
         }
         Ok(())
     }
@@ -145,6 +165,7 @@ impl Matrix {
         match self.values {
             Values::Owned(values) => values,
             Values::Mapped(values) => values.as_slice().to_vec(),
+            Values::Shared(values) => values.numbers().to_vec(),
         }
     }
 }

@@ -16,15 +16,17 @@ pub mod npy;
 pub mod orlib;
 pub mod output;
 pub mod split;
+mod split_spec;
 pub mod synthetic;
 mod table;
 pub mod tsplib;
 
 pub use layout::{Layout, LongColumns, WideColumns};
-pub use matrix::Matrix;
+pub use matrix::{Matrix, Shared};
 pub(crate) use matrix::first_not_finite;
 pub use names::Names;
 pub use split::Split;
+pub use split_spec::SplitSpec;
 pub use table::TableSource;
 
 /// How rows of features relate to instances.
@@ -190,8 +192,11 @@ impl Dataset {
     }
 }
 
-/// Finds the first number that is not finite.
-fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<()> {
+/// Finds the first number that is not finite; `name` gives the names of columns.
+///
+/// # Errors
+/// Where there is one; names row, counted from 0, and column.
+pub fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<()> {
     match first_not_finite(values.as_slice()) {
         None => Ok(()),
         Some(at) => {

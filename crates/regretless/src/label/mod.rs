@@ -45,6 +45,21 @@ impl Labelled {
         Ok(Self { data, sense, best: best.collect::<Result<_>>()?, failed: Vec::new() })
     }
 
+    /// Finds the best decision of every instance that has one; the others are listed with the reason, and are
+    /// not among the [`Labelled::rows`].
+    ///
+    /// # Errors
+    /// When the table does not fit the problem, no instance has a decision, or the user interrupts.
+    pub fn solve_possible(mut data: Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<(Self, Vec<(usize, Failure)>)> {
+        let sense = Self::turn(&mut data, oracle)?;
+        watch.begin("labelling", data.len() as u64);
+        let answers = oracle.solve_all(data.costs(), watch)?;
+        watch.end();
+        let mut failed = Vec::new();
+        let labelled = Self::partly(data, sense, answers, &mut failed)?;
+        Ok((labelled, failed))
+    }
+
     /// A table whose costs are to be minimised, with the answers of all its rows; failures go to `failed`.
     fn partly(data: Dataset, sense: Sense, answers: Vec<Answer>, failed: &mut Vec<(usize, Failure)>) -> Result<Self> {
         let mut kept = |(row, answer): (usize, Answer)| {
@@ -77,6 +92,22 @@ impl Labelled {
             oracle.problem().check(&solution.decision).map_err(wrong)?;
         }
         Ok(Self { data, sense, best, failed: Vec::new() })
+    }
+
+    /// The same labels for a table of the same costs, whose features may be others.
+    ///
+    /// # Errors
+    /// When the costs are others; names the first row.
+    pub fn with_table(&self, mut data: Dataset, oracle: &Oracle) -> Result<Self> {
+        let sense = Self::turn(&mut data, oracle)?;
+        if data.len() != self.len() {
+            return Err(Error::data(format!("{} labels for {} instances", self.len(), data.len())));
+        }
+        let same = |row: &usize| data.costs().row(*row) == self.data.costs().row(*row);
+        match (0..data.len()).find(|row| !same(row)) {
+            Some(row) => Err(Error::data(format!("the labels were made for other costs: row {row} differs"))),
+            None => Ok(Self { data, sense, best: self.best.clone(), failed: self.failed.clone() }),
+        }
     }
 
     /// Checks the width of the table and makes its costs costs to be minimised.
@@ -112,6 +143,11 @@ impl Labelled {
     /// The rows that have a best decision: all, but for those an engine found none for.
     pub fn rows(&self) -> Vec<usize> {
         (0..self.len()).filter(|row| self.failed.binary_search(row).is_err()).collect()
+    }
+
+    /// Whether a row exists and has a best decision.
+    pub fn has(&self, row: usize) -> bool {
+        row < self.len() && self.failed.binary_search(&row).is_err()
     }
 
     /// Whether there are no instances.

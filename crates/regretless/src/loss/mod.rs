@@ -29,7 +29,7 @@ pub mod spo_plus;
 
 pub use cave::Cave;
 pub use contrastive::Contrastive;
-pub use cos::{BaseError, Cos, Side, Weighting};
+pub use cos::{BaseError, Cos, Side, SingleQuery, Weighting};
 pub use frank_wolfe::FrankWolfe;
 pub use gradient::{Entries, OfDecisions, Sink};
 pub use lava::Lava;
@@ -100,6 +100,11 @@ pub trait Loss: Send + Sync {
         gradient.clear();
         gradient.list(&row);
         Ok(value)
+    }
+
+    /// Value and gradient of a row in single precision, where the loss has a fast way for such; the same but for rounding.
+    fn evaluate_single(&self, _query: &SingleQuery<'_>, _gradient: &mut [f32]) -> Option<f64> {
+        None
     }
 
     /// About how many entries the gradient has where a decision has `chosen`, if it can do without a whole row.

@@ -16,8 +16,11 @@ use crate::solve::{Limits, Solver};
 
 mod benchmark;
 mod choice;
+mod file;
+mod given;
 mod knapsack;
 mod linear;
+mod published;
 mod route;
 #[cfg(feature = "highs")]
 mod schedule;
@@ -27,10 +30,12 @@ mod tour;
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
 pub use choice::TopK;
+pub use given::Given;
 pub use knapsack::Knapsack;
-pub use linear::{CostColumns, LinearFile};
+pub use linear::{Column, CostColumns, LinearArrays, LinearFile, Row};
 #[cfg(feature = "highs")]
 pub use linear::{Domain, LinearBuilder, LinearProblem};
+pub use published::{FileKind, Published, Reading};
 pub use route::Cvrp;
 #[cfg(feature = "highs")]
 pub use schedule::{Schedule, Task};
@@ -160,6 +165,10 @@ pub enum ProblemSpec {
     TopK(TopK),
     /// Any linear problem, from an MPS or LP file.
     Linear(LinearFile),
+    /// Any linear problem, by its numbers.
+    LinearArrays(LinearArrays),
+    /// A problem of the user's own program.
+    Given(Given),
     /// Travelling salesperson.
     Tsp(Tsp),
     /// Capacitated vehicle routing.
@@ -180,6 +189,8 @@ impl ProblemSpec {
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
             Self::TopK(problem) => Arc::new(problem.clone().checked()?),
             Self::Linear(file) => return file.build(),
+            Self::LinearArrays(arrays) => return arrays.build(),
+            Self::Given(given) => return given.build(),
             Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
             #[cfg(feature = "highs")]
             Self::Cvrp(problem) => Arc::new(problem.clone().checked()?),

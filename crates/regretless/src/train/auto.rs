@@ -20,6 +20,7 @@ use super::{Method, Recipe, Select, Settings, Task, TrainReport, Trained, train}
 use crate::data::Shape;
 use crate::error::{Error, Result};
 use crate::evaluate::{predicted, regrets};
+use crate::loss::{BaseError, Cos, LossSpec, Side};
 use crate::predict::{Model, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::solve::Limits;
@@ -64,6 +65,14 @@ pub struct Tried {
     pub regret: Option<f64>,
     /// Seconds it took.
     pub seconds: f64,
+}
+
+/// MAE(O,S): the strongest loss that needs no solve beyond the labels.
+impl Default for Approach {
+    fn default() -> Self {
+        let loss = Cos { side: Side::OneSided, scale_invariant: true, ..Cos::plain(BaseError::Absolute) };
+        Self::Method(Box::new(LossSpec::Cos(loss).into()))
+    }
 }
 
 impl Approach {
@@ -165,7 +174,7 @@ impl<'a> Race<'a> {
 
     /// The best way to answer questions of which three epochs are affordable, and its seconds a question.
     fn answers(&self) -> Option<(&'static str, f64)> {
-        let problem = self.problem.build().ok()?;
+        let problem = self.task.oracle.problem();
         let (exact, limits) = (effort(self.problem), Limits::default());
         let mut ways = vec![("", exact)];
         if problem.relaxer(Relaxation::Tight, &limits).is_some() {
@@ -230,7 +239,7 @@ fn effort(problem: &ProblemSpec) -> f64 {
         }
         ProblemSpec::Tsp(tsp) => tour(tsp.nodes),
         ProblemSpec::Cvrp(cvrp) => 0.04 * ((cvrp.demands.len() + 1) as f64 / 20.0).powf(2.0),
-        ProblemSpec::Linear(_) => 1e-2,
+        ProblemSpec::Linear(_) | ProblemSpec::LinearArrays(_) | ProblemSpec::Given(_) => 1e-2,
         #[cfg(feature = "highs")]
         ProblemSpec::Schedule(_) => 0.3,
     }
@@ -240,7 +249,7 @@ fn effort(problem: &ProblemSpec) -> f64 {
 fn relaxed_share(problem: &ProblemSpec) -> f64 {
     match problem {
         ProblemSpec::ShortestPath(_) | ProblemSpec::TopK(_) => 1.0,
-        ProblemSpec::Knapsack(_) | ProblemSpec::Linear(_) => 0.2,
+        ProblemSpec::Knapsack(_) | ProblemSpec::Linear(_) | ProblemSpec::LinearArrays(_) | ProblemSpec::Given(_) => 0.2,
         ProblemSpec::Tsp(tsp) => {
             if tsp.nodes <= 64 {
                 1.0

@@ -1,6 +1,11 @@
 //! Rules that turn gradients into steps: Adam, AdamW, and gradient descent with momentum.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
 
 /// A rule, with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -51,6 +56,43 @@ impl Optimizer {
     /// Whether the length of gradients does not matter, so that the loss may be rescaled.
     pub(super) fn ignores_scale(self) -> bool {
         matches!(self, Self::Adam { .. })
+    }
+}
+
+/// In writing: `adam`, `adamw:decay=0.1`, `sgd:momentum=0.9`.
+impl FromStr for Optimizer {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = |what: String| Error::setting(format!("optimizer '{text}': {what}"));
+        let (kind, numbers) = text.split_once(':').unwrap_or((text, ""));
+        let mut table = serde_json::Map::new();
+        if kind == "adamw" {
+            table.insert("decay".into(), 0.01.into());
+        }
+        let kind = if kind == "adamw" { "adam" } else { kind };
+        if !["adam", "sgd"].contains(&kind) {
+            return Err(Error::unknown("optimizer", text, &["adam", "adamw", "sgd"]));
+        }
+        table.insert("kind".into(), kind.into());
+        for part in numbers.split(',').filter(|part| !part.is_empty()) {
+            let pair = part.split_once('=').and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
+            let (name, value) =
+                pair.ok_or_else(|| wrong("numbers are written name=value, separated by commas".into()))?;
+            table.insert(name.trim().into(), value.into());
+        }
+        serde_json::from_value(table.into()).map_err(|e| wrong(e.to_string()))
+    }
+}
+
+impl fmt::Display for Optimizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Adam { beta1, beta2, epsilon, decay } => {
+                write!(f, "adam:beta1={beta1},beta2={beta2},epsilon={epsilon:e},decay={decay}")
+            }
+            Self::Sgd { momentum } => write!(f, "sgd:momentum={momentum}"),
+        }
     }
 }
 
@@ -112,6 +154,22 @@ impl Stepper {
             *mean += (1.0 - beta1) * (g - *mean);
             *square = beta2 * *square + (1.0 - beta2) * g * g;
             *p -= rate * *mean / (square.sqrt() / root + epsilon);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Optimizer;
+
+    #[test]
+    fn optimizers_read_back_as_they_were_written() {
+        for text in ["adam", "adamw", "sgd", "sgd:momentum=0.9", "adam:beta1=0.5,decay=0.1"] {
+            let rule: Optimizer = text.parse().unwrap();
+            assert_eq!(rule.to_string().parse::<Optimizer>().unwrap(), rule);
+        }
+        for text in ["", "lion", "sgd:beta1=0.1", "adam:beta1", "adam:beta1=x"] {
+            assert!(text.parse::<Optimizer>().is_err(), "{text}");
         }
     }
 }

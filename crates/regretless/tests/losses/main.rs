@@ -7,3 +7,4 @@ mod case;
 mod common;
 mod golden;
 mod gradients;
+mod single;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::{BaseError, Cos, Guide, Side, guides};
+use super::{BaseError, Cos, Guide, Side, SingleQuery, guides, single};
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::loss::{Loss, Query, Separable};
@@ -10,7 +10,7 @@ use crate::oracle::Asker;
 use crate::problem::Bounds;
 
 /// Shorter vectors are not divided by their own length.
-const SHORTEST: f64 = 1e-12;
+pub(super) const SHORTEST: f64 = 1e-12;
 
 /// A member of the family, ready for one table.
 #[derive(Debug, Clone)]
@@ -148,6 +148,10 @@ impl Loss for CosLoss {
         let factor = 1.0 / query.costs.len() as f64;
         gradient.iter_mut().for_each(|g| *g *= factor);
         Ok(total * factor)
+    }
+
+    fn evaluate_single(&self, query: &SingleQuery<'_>, gradient: &mut [f32]) -> Option<f64> {
+        if self.bounds == Bounds::Binary { single::evaluate(&self.cos, query, gradient) } else { None }
     }
 
     fn separable(&self) -> Option<Separable<'_>> {

@@ -24,8 +24,10 @@
 mod evaluate;
 mod name;
 mod sensitivity;
+mod single;
 
 pub use evaluate::CosLoss;
+pub use single::SingleQuery;
 
 use crate::data::Matrix;
 use crate::error::Result;

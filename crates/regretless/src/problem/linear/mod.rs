@@ -5,12 +5,14 @@
 //! given, and what they cost is the fixed cost of a decision. The objective coefficients that a file
 //! gives to columns with predicted costs are not used.
 
+mod arrays;
 #[cfg(feature = "highs")]
 mod build;
 mod file;
 #[cfg(feature = "highs")]
 mod problem;
 
+pub use arrays::{Column, LinearArrays, Row};
 #[cfg(feature = "highs")]
 pub use build::{Domain, LinearBuilder};
 pub use file::{CostColumns, LinearFile};

@@ -1,0 +1,106 @@
+//! Regret of predictions and its averages.
+
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use regretless::evaluate::Evaluation;
+use regretless::watch::Watch;
+
+use crate::arrays::{Keep, features, finite_matrix, row};
+use crate::label::{Labels, costs_only, with_labels};
+use crate::predict::Model;
+use crate::problem::Problem;
+use crate::train::python;
+
+/// How calls that judge are made.
+struct Judging<'a, 'py> {
+    problem: &'a Bound<'py, Problem>,
+    labels: Option<&'a Bound<'py, Labels>>,
+    threads: Option<usize>,
+    progress: bool,
+    decide_by: Option<&'a str>,
+}
+
+impl<'py> Judging<'_, 'py> {
+    fn measure(&self, predictions: &Bound<'py, PyAny>, costs: &Bound<'py, PyAny>) -> PyResult<Evaluation> {
+        let (py, problem) = (predictions.py(), self.problem.get());
+        let predictions = finite_matrix(predictions, "predictions", Keep::Borrowed)?;
+        let data = costs_only(costs, Keep::Borrowed)?;
+        problem.check_width(predictions.cols())?;
+        if predictions.rows() != data.len() {
+            let message = format!("{} rows of predictions for {} instances", predictions.rows(), data.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let oracle = problem.oracle(self.threads, self.decide_by).map_err(crate::error::raise)?;
+        let data = with_labels(py, (problem, &oracle), data, self.labels, self.progress)?;
+        problem.call(self.progress).run(py, |watch: &dyn Watch| {
+            let rows = data.rows();
+            let predict = |part: &[usize]| {
+                let mut predictions = predictions.chosen(part);
+                data.sense().flip(predictions.as_mut_slice());
+                Ok(predictions)
+            };
+            watch.begin("deciding", rows.len() as u64);
+            let found = regretless::evaluate::evaluate_in_parts(predict, &data, &rows, (&oracle, watch))?;
+            watch.end();
+            Ok(found)
+        })
+    }
+}
+
+/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret (sum of regrets over sum of
+/// best objectives), relative_regret (mean share), optimal_share, mse, mae and instances.
+///
+/// predictions: an array of predicted costs (X is then not needed), or a Model. C: true costs. labels: their best
+/// decisions; found now unless given.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+#[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, decide_by=None))]
+pub fn evaluate<'py>(
+    py: Python<'py>,
+    problem: &Bound<'py, Problem>,
+    predictions: &Bound<'py, PyAny>,
+    #[allow(non_snake_case, reason = "as everybody calls it")] X: Option<&Bound<'py, PyAny>>,
+    #[allow(non_snake_case, reason = "as every paper calls it")] C: Option<&Bound<'py, PyAny>>,
+    labels: Option<&Bound<'py, Labels>>,
+    threads: Option<usize>,
+    progress: bool,
+    decide_by: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
+    let made;
+    let predictions = match predictions.cast::<Model>() {
+        Err(_) => predictions,
+        Ok(model) => {
+            let x = X.ok_or_else(|| PyValueError::new_err("X is missing: the features a model predicts from"))?;
+            let model = &model.get().model;
+            let table = features(x, None, Some(&model.about.features))?;
+            let costs = py.detach(|| model.predict(&table)).map_err(crate::error::raise)?;
+            let shape = [costs.rows(), costs.cols()];
+            made = crate::arrays::rectangle(py, costs.into_vec(), shape)?.into_any();
+            &made
+        }
+    };
+    let found = Judging { problem, labels, threads, progress, decide_by }.measure(predictions, costs)?;
+    python(py, &found)
+}
+
+/// The regret of each row of predictions: what its decision costs beyond the best one; never negative but for rounding.
+///
+/// Rows whose true costs have no decision are left out. Arguments as in `evaluate`.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+#[pyo3(signature = (problem, predictions, C, *, labels=None, threads=None, progress=false, decide_by=None))]
+pub fn regret<'py>(
+    py: Python<'py>,
+    problem: &Bound<'py, Problem>,
+    predictions: &Bound<'py, PyAny>,
+    #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'py, PyAny>,
+    labels: Option<&Bound<'py, Labels>>,
+    threads: Option<usize>,
+    progress: bool,
+    decide_by: Option<&str>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let found = Judging { problem, labels, threads, progress, decide_by }.measure(predictions, C)?;
+    Ok(row(py, found.regrets))
+}

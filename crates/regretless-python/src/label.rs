@@ -1,0 +1,194 @@
+//! Labels: the best decision of every row, found once.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use regretless::data::{Dataset, Features, Matrix, Names, Shape};
+use regretless::label::{LabelStore, Labelled, Shard};
+use regretless::oracle::Oracle;
+use regretless::Decision;
+use regretless::solve::{Failure, Solution};
+use regretless::watch::Watch;
+
+use crate::arrays::{Keep, column_names, finite_matrix, rectangle, row};
+use crate::error::raise;
+use crate::oracle::{dense, failed};
+use crate::problem::Problem;
+use crate::watch::warn;
+
+/// The best decision of every row of costs.
+#[pyclass(frozen, module = "regretless")]
+pub struct Labels {
+    /// Costs, to be minimised, and decisions.
+    pub labelled: Arc<Labelled>,
+    failed: Vec<(usize, Failure)>,
+    dense: OnceLock<Py<PyArray2<f32>>>,
+}
+
+#[pymethods]
+impl Labels {
+    /// Labels of costs whose best decisions are known; each decision is checked, none is solved.
+    #[staticmethod]
+    fn known(
+        py: Python<'_>,
+        problem: &Bound<'_, Problem>,
+        #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'_, PyAny>,
+        decisions: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let problem = problem.get();
+        let data = costs_only(C, Keep::Copied)?;
+        problem.check_width(data.costs().cols())?;
+        let decisions = finite_matrix(decisions, "decisions", Keep::Borrowed)?;
+        problem.check_width(decisions.cols())?;
+        let oracle = problem.oracle(Some(1), None).map_err(raise)?;
+        let labelled = py.detach(|| {
+            let sign = problem.problem.sense().sign();
+            let best = |(row, values): (usize, &[f32])| {
+                let decision = Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
+                let objective = sign * decision.dot(data.costs().row(row));
+                Solution::optimal(decision, objective)
+            };
+            let count = decisions.rows().min(data.len());
+            let best = (0..count).map(|row| best((row, decisions.row(row)))).collect();
+            Labelled::known(data, &oracle, best)
+        });
+        Ok(Self::new(labelled.map_err(raise)?, Vec::new()))
+    }
+
+    /// All decisions, one row each (float32); made when first asked for. A row that has none is NaN.
+    #[getter]
+    fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f32>>> {
+        if let Some(known) = self.dense.get() {
+            return Ok(known.clone_ref(py));
+        }
+        let data = &self.labelled;
+        let width = data.data().costs().cols();
+        let rows: Vec<_> = (0..data.len()).map(|row| self.has(row).then(|| data.best(row))).collect();
+        let made = rectangle(py, dense(rows.into_iter(), width), [data.len(), width])?.unbind();
+        Ok(self.dense.get_or_init(|| made).clone_ref(py))
+    }
+
+    /// What each best decision costs or earns; NaN where there is none.
+    #[getter]
+    fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let data = &self.labelled;
+        let sign = data.sense().sign();
+        let objective = |row| if self.has(row) { sign * data.best_objective(row) } else { f64::NAN };
+        row(py, (0..data.len()).map(objective).collect())
+    }
+
+    /// Rows without a decision and why, as a dict; they are left out of training.
+    #[getter]
+    fn failed(&self) -> std::collections::BTreeMap<usize, String> {
+        self.failed.iter().map(|(row, failure)| (*row, failed(failure))).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.labelled.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<regretless.Labels of {} rows, {} without a decision>", self.labelled.len(), self.failed.len())
+    }
+}
+
+impl Labels {
+    fn has(&self, row: usize) -> bool {
+        self.failed.binary_search_by_key(&row, |(failed, _)| *failed).is_err()
+    }
+
+    fn new(labelled: Labelled, failed: Vec<(usize, Failure)>) -> Self {
+        Self { labelled: Arc::new(labelled), failed, dense: OnceLock::new() }
+    }
+}
+
+/// Costs as a table whose features mean nothing.
+pub fn costs_only(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
+    let names = column_names(costs).map(Names::from);
+    let costs = finite_matrix(costs, "C", keep)?;
+    let nothing = Features::new(Matrix::zeros(costs.rows(), 1), Shape::Wide, None).map_err(raise)?;
+    Dataset::new(nothing, costs, names).map_err(raise)
+}
+
+/// The same table with known labels, or with those found now; failed rows are told as a warning.
+pub fn with_labels(
+    py: Python<'_>,
+    (problem, oracle): (&Problem, &Oracle),
+    data: Dataset,
+    labels: Option<&Bound<'_, Labels>>,
+    progress: bool,
+) -> PyResult<Arc<Labelled>> {
+    if let Some(labels) = labels {
+        let known = Arc::clone(&labels.get().labelled);
+        let joined = py.detach(|| known.with_table(data, oracle)).map_err(raise)?;
+        return Ok(Arc::new(joined));
+    }
+    let work = |watch: &dyn Watch| Labelled::solve_possible(data, oracle, watch);
+    let (labelled, failed) = problem.call(progress).run(py, work)?;
+    tell_failed(py, &failed)?;
+    Ok(Arc::new(labelled))
+}
+
+fn tell_failed(py: Python<'_>, failures: &[(usize, Failure)]) -> PyResult<()> {
+    let Some((row, failure)) = failures.first() else { return Ok(()) };
+    let count = failures.len();
+    let message = format!("{count} of the rows have no decision and are left out; the first is row {row}: {failure}");
+    warn(py, &message)
+}
+
+fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
+    if let Ok(text) = shard.extract::<String>() {
+        return text.parse().map_err(raise);
+    }
+    let (index, count): (usize, usize) = shard.extract()?;
+    format!("{index}/{count}").parse().map_err(raise)
+}
+
+/// The best decision of every row of costs, found once.
+///
+/// problem: what is decided. C: costs, one row per instance. store: a file beside which labels are kept, in the
+/// same folder and files as the command line keeps for a table of that name; labels that are there are not solved again, a
+/// run that was stopped goes on, and several processes can share the work. shard: "2/7" or (2, 7) solves the second
+/// of seven shares, writes it to the store, and returns how many rows of all are known; the call without it joins them.
+/// threads, progress, decide_by: as in Problem.solve_all.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+#[pyo3(signature = (problem, C, *, store=None, shard=None, threads=None, progress=false, decide_by=None))]
+pub fn label<'py>(
+    py: Python<'py>,
+    problem: &Bound<'py, Problem>,
+    #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'py, PyAny>,
+    store: Option<PathBuf>,
+    shard: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+    progress: bool,
+    decide_by: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let problem = problem.get();
+    let data = costs_only(C, Keep::Copied)?;
+    problem.check_width(data.costs().cols())?;
+    let oracle = problem.oracle(threads, decide_by).map_err(raise)?;
+    let call = problem.call(progress);
+    let Some(store) = store else {
+        if shard.is_some() {
+            return Err(PyValueError::new_err("a shard is written to a store; say where: store='costs.npy'"));
+        }
+        let (labelled, failed) = call.run(py, |watch| Labelled::solve_possible(data, &oracle, watch))?;
+        tell_failed(py, &failed)?;
+        return Ok(Bound::new(py, Labels::new(labelled, failed))?.into_any());
+    };
+    problem.check_storable()?;
+    let store = LabelStore::beside(&store);
+    if let Some(shard) = shard.map(shard_of).transpose()? {
+        let done = call.run(py, |watch| store.label_shard(data, (&problem.spec, &oracle), shard, watch))?;
+        done.warnings.iter().try_for_each(|warning| warn(py, warning))?;
+        return Ok(done.known.into_pyobject(py)?.into_any());
+    }
+    let (labelled, report) = call.run(py, |watch| store.label(data, &problem.spec, &oracle, watch))?;
+    report.warnings.iter().try_for_each(|warning| warn(py, warning))?;
+    tell_failed(py, &report.failed)?;
+    Ok(Bound::new(py, Labels::new(labelled, report.failed))?.into_any())
+}

@@ -1,0 +1,50 @@
+//! `regretless._core`: the library as Python classes, one file per room of the library.
+//!
+//! Rules of this crate: costs come in and go out in the user's sense; the interpreter is released while the
+//! library works (`watch.rs`), Ctrl-C is heard and stops the work, and an exception of a user's own function
+//! arrives as it was raised; arrays of float32 in C order are read where they are (`arrays.rs`). Docstrings
+//! here are the documentation of the Python package.
+
+use pyo3::prelude::pymodule;
+
+mod arrays;
+mod callable;
+mod data;
+mod error;
+mod evaluate;
+mod label;
+mod loss;
+mod oracle;
+mod predict;
+mod problem;
+mod single;
+mod solver;
+mod train;
+mod watch;
+
+/// The compiled part of regretless. Import `regretless` instead.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::data::generate;
+    #[pymodule_export]
+    use super::evaluate::{evaluate, regret};
+    #[pymodule_export]
+    use super::label::{Labels, label};
+    #[pymodule_export]
+    use super::loss::Loss;
+    #[pymodule_export]
+    use super::oracle::{Solution, Solutions};
+    #[pymodule_export]
+    use super::predict::Model;
+    #[pymodule_export]
+    use super::problem::Problem;
+    #[pymodule_export]
+    use super::solver::Solver;
+    #[pymodule_export]
+    use super::train::train;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name Python expects")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,159 @@
+//! What solving found: one solution or many.
+
+use std::sync::OnceLock;
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use regretless::oracle::Answer;
+use regretless::problem::Sense;
+use regretless::solve::{Failure, Status};
+
+use crate::arrays::{rectangle, row};
+
+/// A decision and what is known about it.
+#[pyclass(frozen, module = "regretless")]
+pub struct Solution {
+    /// To be minimised.
+    pub solution: regretless::solve::Solution,
+    /// The user's sense.
+    pub sense: Sense,
+    /// Length of the decision.
+    pub width: usize,
+}
+
+#[pymethods]
+impl Solution {
+    /// The decision, one value per cost.
+    #[getter]
+    fn decision<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        let mut values = vec![0.0; self.width];
+        write(&self.solution.decision, &mut values);
+        row(py, values)
+    }
+
+    /// What the decision costs or earns.
+    #[getter]
+    fn objective(&self) -> f64 {
+        self.sense.sign() * self.solution.objective
+    }
+
+    /// No decision is better than this.
+    #[getter]
+    fn bound(&self) -> f64 {
+        self.sense.sign() * self.solution.bound
+    }
+
+    /// "optimal", "within" a gap, or "limit reached".
+    #[getter]
+    fn status(&self) -> String {
+        status(self.solution.status)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<regretless.Solution {}: objective {}>", self.status(), self.objective())
+    }
+}
+
+/// Decisions for many rows of costs, in their order.
+#[pyclass(frozen, module = "regretless")]
+pub struct Solutions {
+    answers: Vec<Answer>,
+    sense: Sense,
+    width: usize,
+    dense: OnceLock<Py<PyArray2<f32>>>,
+}
+
+impl Solutions {
+    /// Answers of an oracle.
+    pub fn new(answers: Vec<Answer>, sense: Sense, width: usize) -> Self {
+        Self { answers, sense, width, dense: OnceLock::new() }
+    }
+}
+
+#[pymethods]
+impl Solutions {
+    /// All decisions, one row each (float32); made when first asked for. A row that has none is NaN.
+    #[getter]
+    fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f32>>> {
+        if let Some(known) = self.dense.get() {
+            return Ok(known.clone_ref(py));
+        }
+        let values = dense(self.answers.iter().map(|answer| answer.as_ref().ok().map(|s| &s.decision)), self.width);
+        let made = rectangle(py, values, [self.answers.len(), self.width])?.unbind();
+        Ok(self.dense.get_or_init(|| made).clone_ref(py))
+    }
+
+    /// What each decision costs or earns; NaN where there is none.
+    #[getter]
+    fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let sign = self.sense.sign();
+        row(py, self.answers.iter().map(|a| a.as_ref().map_or(f64::NAN, |s| sign * s.objective)).collect())
+    }
+
+    /// How good each decision is known to be, or why there is none.
+    #[getter]
+    fn statuses(&self) -> Vec<String> {
+        self.answers.iter().map(|answer| answer.as_ref().map_or_else(failed, |s| status(s.status))).collect()
+    }
+
+    /// Decisions without their zeros, as the parts of a scipy.sparse.csr_array: (values, columns, starts).
+    ///
+    /// scipy.sparse.csr_array(solutions.sparse(), shape=(len(solutions), problem.num_costs))
+    fn sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
+        for answer in &self.answers {
+            if let Ok(solution) = answer {
+                columns.extend(solution.decision.indices().iter().map(|index| i64::from(*index)));
+                values.extend(solution.decision.iter().map(|(_, value)| value as f32));
+            }
+            starts.push(columns.len() as i64);
+        }
+        (row(py, values), row(py, columns), row(py, starts)).into_pyobject(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.answers.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let found = self.answers.iter().filter(|answer| answer.is_ok()).count();
+        format!("<regretless.Solutions: {found} of {} rows decided>", self.answers.len())
+    }
+}
+
+fn write(decision: &regretless::Decision, out: &mut [f32]) {
+    decision.iter().for_each(|(place, value)| out[place] = value as f32);
+}
+
+/// Dense rows; those of nobody are NaN.
+pub fn dense<'a>(
+    decisions: impl ExactSizeIterator<Item = Option<&'a regretless::Decision>>,
+    width: usize,
+) -> Vec<f32> {
+    let mut values = vec![0.0; decisions.len() * width];
+    for (decision, row) in decisions.zip(values.chunks_exact_mut(width)) {
+        match decision {
+            Some(decision) => write(decision, row),
+            None => row.fill(f32::NAN),
+        }
+    }
+    values
+}
+
+fn status(status: Status) -> String {
+    match status {
+        Status::Optimal => "optimal".into(),
+        Status::WithinGap(gap) => format!("within {:.2} %", 100.0 * gap),
+        Status::LimitReached => "limit reached".into(),
+    }
+}
+
+/// Infeasible and unbounded are findings about the problem; everything else is an error.
+pub fn failed(failure: &Failure) -> String {
+    match failure {
+        Failure::Infeasible => "infeasible".into(),
+        Failure::Unbounded => "unbounded".into(),
+        other => format!("failed: {other}"),
+    }
+}

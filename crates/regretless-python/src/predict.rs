@@ -1,0 +1,146 @@
+//! Models: features in, predicted costs out.
+
+use std::path::PathBuf;
+
+use numpy::PyArray2;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple, PyType};
+use regretless::problem::{ProblemSpec, Sense};
+
+use crate::arrays::{features, rectangle};
+use crate::error::raise;
+use crate::oracle::Solutions;
+use crate::problem::Problem;
+
+/// A trained model. Its file is the same that the command line writes and reads.
+#[pyclass(frozen, module = "regretless")]
+pub struct Model {
+    /// The model.
+    pub model: regretless::predict::Model,
+}
+
+impl Model {
+    /// The problem given, or else the one the model was trained for.
+    fn problem(&self, py: Python<'_>, given: Option<&Bound<'_, Problem>>) -> PyResult<Py<Problem>> {
+        if let Some(problem) = given {
+            return Ok(problem.clone().unbind());
+        }
+        let spec: ProblemSpec = serde_json::from_value(self.model.about.problem.clone())
+            .map_err(|e| raise(regretless::Error::data(format!("the model's problem cannot be read: {e}"))))?;
+        Py::new(py, Problem::of(spec)?)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Predicted costs, one row per row of X (float32), in the user's sense.
+    ///
+    /// A table with column names must have the names the model was trained on, in their order.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        #[allow(non_snake_case, reason = "as everybody calls it")] X: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let table = features(X, None, Some(&self.model.about.features))?;
+        let costs = py.detach(|| self.model.predict(&table)).map_err(raise)?;
+        let shape = [costs.rows(), costs.cols()];
+        rectangle(py, costs.into_vec(), shape)
+    }
+
+    /// Predicts and decides: Solutions with one decision per row of X.
+    ///
+    /// problem: what is decided, if not the problem the model was trained for.
+    #[pyo3(signature = (X, problem=None, *, threads=None, progress=false, decide_by=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn decide(
+        &self,
+        py: Python<'_>,
+        #[allow(non_snake_case, reason = "as everybody calls it")] X: &Bound<'_, PyAny>,
+        problem: Option<&Bound<'_, Problem>>,
+        threads: Option<usize>,
+        progress: bool,
+        decide_by: Option<&str>,
+    ) -> PyResult<Solutions> {
+        let problem = self.problem(py, problem)?;
+        let problem = problem.get();
+        let table = features(X, None, Some(&self.model.about.features))?;
+        let sense = problem.problem.sense();
+        problem.check_width(self.model.about.costs.len())?;
+        let answers = problem.call(progress).run(py, |watch| {
+            let mut costs = self.model.predict(&table)?;
+            if sense == Sense::Maximize {
+                costs.negate()?;
+            }
+            let oracle = problem.oracle(threads, decide_by)?;
+            watch.begin("deciding", costs.rows() as u64);
+            let answers = oracle.solve_all(&costs, watch)?;
+            watch.end();
+            Ok(answers)
+        })?;
+        Ok(Solutions::new(answers, sense, problem.problem.num_costs()))
+    }
+
+    /// Writes the model file; refuses to replace a file unless force.
+    #[pyo3(signature = (path, *, force=false))]
+    #[allow(clippy::needless_pass_by_value, reason = "as Python hands it over")]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        py.detach(|| self.model.save(&path, force)).map_err(raise)
+    }
+
+    /// Reads a model file; nothing in it is executed, and every damage is noticed.
+    #[classmethod]
+    #[allow(clippy::needless_pass_by_value, reason = "as Python hands it over")]
+    fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
+        let model = class.py().detach(|| regretless::predict::Model::load(&path)).map_err(raise)?;
+        Ok(Self { model })
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.model.to_bytes().map_err(raise)?))
+    }
+
+    /// The model in the bytes of a model file.
+    #[classmethod]
+    fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
+        Ok(Self { model: regretless::predict::Model::from_bytes(bytes).map_err(raise)? })
+    }
+
+    /// Names of the features, in the order the model expects them.
+    #[getter]
+    fn feature_names(&self) -> Vec<String> {
+        self.model.about.features.clone()
+    }
+
+    /// Names of the costs, in the order they are predicted.
+    #[getter]
+    fn cost_names(&self) -> Vec<String> {
+        self.model.about.costs.to_vec()
+    }
+
+    /// The label of the loss it was trained with.
+    #[getter]
+    fn loss(&self) -> String {
+        self.model.about.loss.clone()
+    }
+
+    /// The seed of the training.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.model.about.seed
+    }
+
+    fn __repr__(&self) -> String {
+        let about = &self.model.about;
+        format!("<regretless.Model {}: {} features, {} costs>", about.loss, about.features.len(), about.costs.len())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().model == self.model)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let rebuild = py.get_type::<Self>().getattr("from_bytes")?;
+        (rebuild, (self.to_bytes(py)?,)).into_pyobject(py)
+    }
+}

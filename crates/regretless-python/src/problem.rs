@@ -1,0 +1,460 @@
+//! Problems: by name, from a file, from arrays, or as a Python function.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use regretless::data::synthetic::Recipe;
+use regretless::oracle::{Heuristic, Oracle};
+use regretless::parallel::Threads;
+use regretless::problem::{
+    Benchmark, Column, CostColumns, Given, LinearArrays, ProblemSpec, Published, Reading, Row, Sense,
+};
+
+use crate::arrays::{Keep, finite_matrix, vector};
+use crate::callable::Callable;
+use crate::error::raise;
+use crate::oracle::{Solution, Solutions};
+use crate::watch::{Call, Raised};
+
+/// What is decided: which decisions are feasible, and whether costs are paid or earned.
+///
+/// Problem("KS32") is a benchmark by name: KS32 (knapsack, any number of items), SP5x5 (shortest path, any
+/// grid), TSP20 (tour, any number of nodes), CVRP20 (routes). Numbers that a benchmark draws at random, such as
+/// the weights of a knapsack, follow `seed`, as in `generate`. Problem("problem.toml") is a problem file as the
+/// command line writes it, and Problem({"kind": "top_k", ...}) the same as a dict.
+#[pyclass(frozen, module = "regretless")]
+pub struct Problem {
+    /// In writing.
+    pub spec: ProblemSpec,
+    /// Ready to be solved.
+    pub problem: Arc<dyn regretless::problem::Problem>,
+    /// Where exceptions of a function end up.
+    pub raised: Arc<Raised>,
+    /// The function, and whether its decisions are zeros and ones.
+    callable: Option<(Arc<Py<PyAny>>, bool)>,
+    /// Costs of the file it came from.
+    costs: Option<Vec<f64>>,
+}
+
+impl Problem {
+    /// A problem in writing, its numbers checked.
+    pub fn of(spec: ProblemSpec) -> PyResult<Self> {
+        let problem = spec.build().map_err(raise)?;
+        Ok(Self { spec, problem, raised: Arc::default(), callable: None, costs: None })
+    }
+
+    /// Who solves: on so many threads (none: all there are), by a heuristic if one is named.
+    pub fn oracle(&self, threads: Option<usize>, decide_by: Option<&str>) -> regretless::Result<Oracle> {
+        let heuristic = decide_by.map(str::parse::<Heuristic>).transpose()?;
+        let threads = Threads::new(threads.unwrap_or(0))?;
+        Oracle::new(Arc::clone(&self.problem)).with_threads(threads).deciding_by(heuristic)
+    }
+
+    /// How calls about this problem are watched.
+    pub fn call(&self, progress: bool) -> Call<'_> {
+        Call { progress, raised: &self.raised }
+    }
+
+    /// Whether labels can be told apart by what is known of the problem.
+    pub fn check_storable(&self) -> PyResult<()> {
+        match &self.spec {
+            ProblemSpec::Given(given) if given.name == UNNAMED => Err(PyValueError::new_err(
+                "labels of a function are kept under its name; give it one: from_callable(..., name='depots 2024')",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The name of a function that was given none.
+const UNNAMED: &str = "a Python function";
+
+/// Reads "minimize" or "maximize".
+fn sense(text: &str) -> PyResult<Sense> {
+    match text {
+        "minimize" | "min" => Ok(Sense::Minimize),
+        "maximize" | "max" => Ok(Sense::Maximize),
+        _ => Err(raise(regretless::Error::unknown("sense", text, &["minimize", "maximize"]))),
+    }
+}
+
+/// A description: a benchmark, a problem file, or a dict.
+fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec> {
+    let py = description.py();
+    if let Ok(table) = description.cast::<PyDict>() {
+        let text: String = py.import("json")?.call_method1("dumps", (table,))?.extract()?;
+        return serde_json::from_str(&text).map_err(|e| PyValueError::new_err(format!("the problem: {e}")));
+    }
+    if let Ok(path) = description.extract::<PathBuf>()
+        && (path.extension().is_some_and(|end| end == "toml") || !description.is_instance_of::<PyString>())
+    {
+        return ProblemSpec::read(&path).map_err(raise);
+    }
+    let name: String = description.extract()?;
+    let benchmark: Benchmark = name.parse().map_err(raise)?;
+    Ok(benchmark.rows(Recipe::paper(1, seed)).map_err(raise)?.0)
+}
+
+#[pymethods]
+impl Problem {
+    #[new]
+    #[pyo3(signature = (description, *, seed=0))]
+    fn new(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<Self> {
+        Self::of(described(description, seed)?)
+    }
+
+    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a knapsack of the
+    /// OR-Library, or a problem file (.toml). What the file says about costs is in `costs`.
+    ///
+    /// costs: names or patterns such as "x*" of the columns whose costs are predicted, in the order of the
+    /// costs; all columns unless given. Other columns keep the cost the file gives them.
+    /// sense: "minimize" or "maximize", if not as the file says. kind: "tsplib", "knapsack" or "linear" where the name does
+    /// not tell. number: which problem of an OR-Library file, counted from 1. vehicles: of a routing file whose name does not end in -k and
+    /// their number. single_customer_routes: whether a route may serve a single customer, True unless given.
+    #[classmethod]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (path, *, costs=None, sense=None, kind=None, number=1, vehicles=None, single_customer_routes=None))]
+    fn from_file(
+        _class: &Bound<'_, PyType>,
+        path: PathBuf,
+        costs: Option<Bound<'_, PyAny>>,
+        sense: Option<&str>,
+        kind: Option<&str>,
+        number: usize,
+        vehicles: Option<usize>,
+        single_customer_routes: Option<bool>,
+    ) -> PyResult<Self> {
+        if path.extension().is_some_and(|end| end == "toml") {
+            return Self::of(ProblemSpec::read(&path).map_err(raise)?);
+        }
+        let costs = match costs {
+            None => CostColumns::All,
+            Some(one) if one.is_instance_of::<PyString>() => CostColumns::Named(vec![one.extract()?]),
+            Some(many) => CostColumns::Named(many.extract()?),
+        };
+        let reading = Reading {
+            kind: kind.map(str::parse).transpose().map_err(raise)?,
+            number: Some(number),
+            vehicles,
+            single_customer_routes,
+            costs,
+            sense: sense.map(self::sense).transpose()?,
+        };
+        let mut found = Published::read(&path, &reading).map_err(raise)?;
+        let published = found.pop().ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
+        Ok(Self { costs: Some(published.costs), ..Self::of(published.spec)? })
+    }
+
+    /// A linear problem by its numbers: rows A x <= b, bounds, and which variables are whole numbers.
+    ///
+    /// A: constraint matrix, an array or scipy.sparse. b: right-hand sides. sense: "minimize" or "maximize".
+    /// relations: "<=", ">=" or "==", one for all rows or one each. lower, upper: bounds of the variables, one
+    /// for all or one each (None or infinite: no bound). integer: which variables are whole numbers, one for all
+    /// or one each. costs: numbers of the variables whose costs are predicted, all unless given; the others
+    /// cost what `known_costs` (one per variable) says, else nothing.
+    #[classmethod]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (A, b, *, sense, relations=None, lower=None, upper=None, integer=None, costs=None, known_costs=None, name="arrays"))]
+    fn from_arrays(
+        _class: &Bound<'_, PyType>,
+        #[allow(non_snake_case, reason = "as every textbook calls it")] A: &Bound<'_, PyAny>,
+        b: &Bound<'_, PyAny>,
+        sense: &str,
+        relations: Option<&Bound<'_, PyAny>>,
+        lower: Option<&Bound<'_, PyAny>>,
+        upper: Option<&Bound<'_, PyAny>>,
+        integer: Option<&Bound<'_, PyAny>>,
+        costs: Option<Vec<usize>>,
+        known_costs: Option<&Bound<'_, PyAny>>,
+        name: &str,
+    ) -> PyResult<Self> {
+        let (entries, count) = linear::rows(A)?;
+        let lower = lower.map_or_else(|| Ok(vec![Some(0.0); count]), |value| linear::bounds(value, count, "lower"))?;
+        let upper = upper.map_or_else(|| Ok(vec![None; count]), |value| linear::bounds(value, count, "upper"))?;
+        let integer = linear::flags(integer, count)?;
+        let known = known_costs.map(|value| linear::each(value, count, "known_costs")).transpose()?;
+        let predicted = linear::predicted(costs, count)?;
+        let column = |number: usize| Column {
+            lower: lower[number],
+            upper: upper[number],
+            integer: integer[number],
+            cost: (!predicted[number]).then(|| known.as_ref().map_or(0.0, |known| known[number])),
+        };
+        let rows = linear::related(entries, &vector(b, "b")?, relations)?;
+        let columns = (0..count).map(column).collect();
+        let arrays = LinearArrays { name: name.into(), sense: self::sense(sense)?, columns, rows };
+        Self::of(ProblemSpec::LinearArrays(arrays))
+    }
+
+    /// A problem that is a function: `solve(costs)` gets one row of costs and returns the best decision, an array
+    /// of as many values, or a pair (decision, objective), or None where no decision is feasible.
+    ///
+    /// The objective is needed only where it holds more than costs times decision. binary: whether decisions are
+    /// zeros and ones. An exception of the function stops the call that led to it and arrives unchanged. A name
+    /// is needed to keep labels in a store, and should change when the function does.
+    #[classmethod]
+    #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None))]
+    fn from_callable(
+        _class: &Bound<'_, PyType>,
+        solve: Py<PyAny>,
+        num_costs: usize,
+        sense: &str,
+        binary: bool,
+        name: Option<String>,
+    ) -> PyResult<Self> {
+        if num_costs == 0 {
+            return Err(PyValueError::new_err("num_costs must be at least 1"));
+        }
+        let given = Given { name: name.unwrap_or(UNNAMED.into()), sense: self::sense(sense)?, costs: num_costs };
+        let (raised, solve) = (Arc::<Raised>::default(), Arc::new(solve));
+        let callable = Callable { solve: Arc::clone(&solve), given: given.clone(), binary, raised: Arc::clone(&raised) };
+        Ok(Self { spec: ProblemSpec::Given(given), problem: Arc::new(callable), raised, callable: Some((solve, binary)), costs: None })
+    }
+
+    /// "minimize" or "maximize".
+    #[getter]
+    pub fn sense(&self) -> &'static str {
+        match self.problem.sense() {
+            Sense::Minimize => "minimize",
+            Sense::Maximize => "maximize",
+        }
+    }
+
+    /// How many costs are predicted.
+    #[getter]
+    fn num_costs(&self) -> usize {
+        self.problem.num_costs()
+    }
+
+    /// The costs of the file the problem was read from, if it was.
+    #[getter]
+    fn costs<'py>(&self, py: Python<'py>) -> Option<Bound<'py, numpy::PyArray1<f64>>> {
+        self.costs.clone().map(|costs| crate::arrays::row(py, costs))
+    }
+
+    /// What the problem is called.
+    #[getter]
+    fn name(&self) -> String {
+        self.problem.name()
+    }
+
+    /// The problem in writing, as a dict that Problem takes.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::train::python(py, &self.spec)
+    }
+
+    /// The best decision for one row of costs.
+    ///
+    /// Raises RuntimeError where no decision is feasible.
+    #[pyo3(signature = (cost, *, decide_by=None))]
+    fn solve(&self, py: Python<'_>, cost: &Bound<'_, PyAny>, decide_by: Option<&str>) -> PyResult<Solution> {
+        let mut costs = vector(cost, "cost")?;
+        self.check_width(costs.len())?;
+        let sign = self.problem.sense().sign();
+        costs.iter_mut().for_each(|cost| *cost *= sign);
+        let found = self.call(false).run(py, |_| {
+            let oracle = self.oracle(Some(1), decide_by)?;
+            let answer = oracle.asker().solve(&costs);
+            Ok(answer)
+        })?;
+        let solution = found.map_err(|failure| pyo3::exceptions::PyRuntimeError::new_err(failure.to_string()))?;
+        Ok(Solution { solution, sense: self.problem.sense(), width: costs.len() })
+    }
+
+    /// The best decision for every row of costs, on several threads.
+    ///
+    /// A row without a decision does not stop the others: its status says why, its decision and objective are NaN.
+    /// threads: how many, all there are unless given; results do not depend on it. decide_by: "lk" (local search,
+    /// tours) or "nodes 100" instead of the best decision.
+    #[pyo3(signature = (costs, *, threads=None, progress=false, decide_by=None))]
+    fn solve_all(
+        &self,
+        py: Python<'_>,
+        costs: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        progress: bool,
+        decide_by: Option<&str>,
+    ) -> PyResult<Solutions> {
+        let mut costs = finite_matrix(costs, "costs", Keep::Borrowed)?;
+        self.check_width(costs.cols())?;
+        let sense = self.problem.sense();
+        let answers = self.call(progress).run(py, |watch| {
+            let oracle = self.oracle(threads, decide_by)?;
+            if sense == Sense::Maximize {
+                costs.negate()?;
+            }
+            watch.begin("solving", costs.rows() as u64);
+            let answers = oracle.solve_all(&costs, watch)?;
+            watch.end();
+            Ok(answers)
+        })?;
+        Ok(Solutions::new(answers, sense, self.problem.num_costs()))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<regretless.Problem {}: {}, {} costs>", self.problem.name(), self.sense(), self.problem.num_costs())
+    }
+
+    /// A problem never changes, so a copy is the problem itself.
+    fn __deepcopy__<'py>(this: &Bound<'py, Self>, _memo: &Bound<'_, PyAny>) -> Bound<'py, Self> {
+        this.clone()
+    }
+
+    fn __copy__<'py>(this: &Bound<'py, Self>) -> Bound<'py, Self> {
+        this.clone()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            let other = other.get();
+            let same_function = match (&self.callable, &other.callable) {
+                (None, None) => true,
+                (Some((mine, _)), Some((theirs, _))) => mine.is(&**theirs),
+                _ => false,
+            };
+            same_function && self.spec == other.spec
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        (self.problem.name(), self.problem.num_costs()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let module = py.import("regretless._pickle")?;
+        let (rebuild, arguments) = match &self.callable {
+            Some((solve, binary)) => {
+                let name = Some(self.problem.name()).filter(|name| name != UNNAMED);
+                let arguments = (solve.clone_ref(py), self.problem.num_costs(), self.sense(), *binary, name);
+                ("from_callable", arguments.into_pyobject(py)?)
+            }
+            None => ("from_dict", (self.to_dict(py)?,).into_pyobject(py)?),
+        };
+        (module.getattr(rebuild)?, arguments).into_pyobject(py)
+    }
+}
+
+impl Problem {
+    /// Rows must be as wide as the problem.
+    pub fn check_width(&self, found: usize) -> PyResult<()> {
+        let right = self.problem.num_costs();
+        if found == right {
+            return Ok(());
+        }
+        let name = self.problem.name();
+        Err(PyValueError::new_err(format!("{found} costs per row, {name} needs {right}")))
+    }
+}
+
+/// Parts of a linear problem as numpy and scipy have them.
+mod linear {
+    use super::{Bound, PyAny, PyAnyMethods, PyResult, PyValueError, Row, vector};
+    use pyo3::types::PyString;
+
+    type Entries = Vec<Vec<(usize, f64)>>;
+
+    /// Entries of each row that are not zero, and the number of columns.
+    pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
+        if matrix.hasattr("tocsr")? {
+            return sparse(&matrix.call_method0("tocsr")?);
+        }
+        let wrong = |error| PyValueError::new_err(format!("A must be rows of numbers: {error}"));
+        let dense = matrix.extract::<numpy::PyArrayLike2<'_, f64, numpy::AllowTypeChange>>().map_err(wrong)?;
+        let entries = |row: numpy::ndarray::ArrayView1<'_, f64>| {
+            row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0).collect()
+        };
+        Ok((dense.as_array().rows().into_iter().map(entries).collect(), dense.as_array().ncols()))
+    }
+
+    fn sparse(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
+        matrix.call_method0("sum_duplicates")?;
+        let list = |name: &str| vector(&matrix.getattr(name)?, name);
+        let (starts, columns, values) = (list("indptr")?, list("indices")?, list("data")?);
+        let (_, count): (usize, usize) = matrix.getattr("shape")?.extract()?;
+        let entries = |pair: &[f64]| {
+            let places = pair[0] as usize..pair[1] as usize;
+            places.map(|place| (columns[place] as usize, values[place])).collect()
+        };
+        Ok((starts.windows(2).map(entries).collect(), count))
+    }
+
+    /// One number for all, or one each.
+    pub fn each(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<f64>> {
+        if let Ok(one) = value.extract::<f64>() {
+            return Ok(vec![one; count]);
+        }
+        let all = vector(value, what)?;
+        if all.len() == count { Ok(all) } else { Err(wrong_count(what, all.len(), count)) }
+    }
+
+    fn wrong_count(what: &str, found: usize, right: usize) -> pyo3::PyErr {
+        PyValueError::new_err(format!("{what} has {found} entries and needs {right}"))
+    }
+
+    /// Bounds; those that are infinite are none.
+    pub fn bounds(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Option<f64>>> {
+        let all = each(value, count, what)?;
+        if let Some(bad) = all.iter().position(|bound| bound.is_nan()) {
+            return Err(PyValueError::new_err(format!("{what}[{bad}] is not a number")));
+        }
+        Ok(all.into_iter().map(|bound| bound.is_finite().then_some(bound)).collect())
+    }
+
+    /// Which variables are whole numbers.
+    pub fn flags(value: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Vec<bool>> {
+        let Some(value) = value else { return Ok(vec![false; count]) };
+        if let Ok(one) = value.extract::<bool>() {
+            return Ok(vec![one; count]);
+        }
+        Ok(each(value, count, "integer")?.into_iter().map(|flag| flag != 0.0).collect())
+    }
+
+    /// Which variables have predicted costs; they must be listed in order, since costs are.
+    pub fn predicted(costs: Option<Vec<usize>>, count: usize) -> PyResult<Vec<bool>> {
+        let Some(listed) = costs else { return Ok(vec![true; count]) };
+        let mut flags = vec![false; count];
+        for (place, number) in listed.iter().enumerate() {
+            if *number >= count || (place > 0 && listed[place - 1] >= *number) {
+                let message = "costs must be increasing numbers of variables";
+                return Err(PyValueError::new_err(format!("{message}; costs[{place}] is {number} of {count}")));
+            }
+            flags[*number] = true;
+        }
+        Ok(flags)
+    }
+
+    /// Rows with their bounds.
+    pub fn related(entries: Entries, right: &[f64], relations: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Row>> {
+        if right.len() != entries.len() {
+            return Err(wrong_count("b", right.len(), entries.len()));
+        }
+        let words: Vec<String> = match relations {
+            None => vec!["<=".into(); right.len()],
+            Some(one) if one.is_instance_of::<PyString>() => vec![one.extract()?; right.len()],
+            Some(many) => many.try_iter()?.map(|word| word?.extract()).collect::<PyResult<_>>()?,
+        };
+        if words.len() != right.len() {
+            return Err(wrong_count("relations", words.len(), right.len()));
+        }
+        let row = |((entries, value), word): ((Vec<(usize, f64)>, &f64), String)| {
+            let (lower, upper) = match word.as_str() {
+                "<=" | "<" => (None, Some(*value)),
+                ">=" | ">" => (Some(*value), None),
+                "==" | "=" => (Some(*value), Some(*value)),
+                _ => return Err(PyValueError::new_err(format!("unknown relation '{word}'; choose <=, >= or =="))),
+            };
+            let finite = |bound: Option<f64>| bound.filter(|bound| bound.is_finite());
+            if value.is_nan() {
+                return Err(PyValueError::new_err("b holds something that is not a number"));
+            }
+            Ok(Row { lower: finite(lower), upper: finite(upper), entries })
+        };
+        entries.into_iter().zip(right).zip(words).map(row).collect()
+    }
+}

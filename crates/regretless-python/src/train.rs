@@ -1,0 +1,169 @@
+//! Training: the same plan as the command line's, from keywords.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use regretless::data::{Dataset, Names, Split, SplitSpec};
+use regretless::train::{Approach, Checkpoints, Optimizer, Plan, Settings, Task};
+use serde_json::Value;
+
+use crate::arrays::{Keep, column_names, features, matrix};
+use crate::error::raise;
+use crate::label::{Labels, with_labels};
+use crate::predict::Model;
+use crate::problem::Problem;
+
+/// A value of the library as Python's own: dicts, lists, numbers.
+pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
+    let text = serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    py.import("json")?.call_method1("loads", (text,))
+}
+
+/// Settings by their names, laid over a profile's.
+fn settings(given: Option<&Bound<'_, PyDict>>, profile: &str, seed: u64) -> PyResult<Settings> {
+    let standard = match profile {
+        "default" => Settings { seed, ..Settings::default() },
+        "paper" => Settings::paper(seed),
+        _ => return Err(raise(regretless::Error::unknown("profile", profile, &["default", "paper"]))),
+    };
+    let wrong = |error: serde_json::Error| PyValueError::new_err(format!("settings: {error}"));
+    let mut table = serde_json::to_value(standard).map_err(wrong)?;
+    for (name, value) in given.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let names = table.as_object().map(|known| known.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+        if !names.contains(&name) || name == "seed" {
+            let choices = names.join(", ");
+            return Err(PyTypeError::new_err(format!("train has no setting '{name}'; choose one of: {choices}")));
+        }
+        table[&name] = setting(&name, &value)?;
+        serde_json::from_value::<Settings>(table.clone())
+            .map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
+    }
+    serde_json::from_value(table).map_err(wrong)
+}
+
+fn setting(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let wrong = |error: serde_json::Error| PyValueError::new_err(format!("{name}: {error}"));
+    if name == "optimizer" && value.is_instance_of::<PyString>() {
+        let rule: Optimizer = value.extract::<String>()?.parse().map_err(raise)?;
+        return serde_json::to_value(rule).map_err(wrong);
+    }
+    // numpy's numbers know how to become Python's.
+    let plain = if value.hasattr("item")? { value.call_method0("item")? } else { value.clone() };
+    let text: String = value.py().import("json")?.call_method1("dumps", (plain,))?.extract()?;
+    serde_json::from_str(&text).map_err(wrong)
+}
+
+/// Shares, counts, or rows.
+fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<Split> {
+    let Some(given) = given else { return SplitSpec::TABLE.apply(rows, seed).map_err(raise) };
+    let spec = |text: &str| text.parse::<SplitSpec>().and_then(|spec| spec.apply(rows, seed)).map_err(raise);
+    if let Ok(text) = given.extract::<String>() {
+        return spec(&text);
+    }
+    if given.extract::<f64>().is_ok() {
+        return spec(&given.str()?.to_string());
+    }
+    let parts: Vec<Bound<'_, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
+    if parts.iter().all(|part| part.extract::<f64>().is_ok()) {
+        let words = parts.iter().map(|part| Ok(part.str()?.to_string())).collect::<PyResult<Vec<String>>>()?;
+        return spec(&words.join(","));
+    }
+    let mut lists = parts.iter().map(|part| listed(part, rows)).collect::<PyResult<Vec<_>>>()?.into_iter();
+    let mut next = || lists.next().unwrap_or_default();
+    let found = Split { train: next(), validation: next(), test: next() };
+    if lists.next().is_some() {
+        return Err(PyValueError::new_err("split has rows to train, validate and test; there are more than three lists"));
+    }
+    Ok(found)
+}
+
+fn listed(part: &Bound<'_, PyAny>, rows: usize) -> PyResult<Vec<usize>> {
+    let list = if part.hasattr("tolist")? { part.call_method0("tolist")? } else { part.clone() };
+    let list: Vec<usize> = list.extract()?;
+    match list.iter().find(|row| **row >= rows) {
+        Some(row) => Err(PyValueError::new_err(format!("split: row {row} does not exist; the table has {rows}"))),
+        None => Ok(list),
+    }
+}
+
+/// A checked table.
+fn table(
+    x: &Bound<'_, PyAny>,
+    c: &Bound<'_, PyAny>,
+    [feature_names, cost_names]: [Option<Vec<String>>; 2],
+) -> PyResult<Dataset> {
+    let costs = matrix(c, "C", Keep::Borrowed)?;
+    let names = cost_names.or_else(|| column_names(c)).map(Names::from);
+    Dataset::new(features(x, feature_names, None)?, costs, names).map_err(|error| match error {
+        regretless::Error::Input { ref place, .. } if place.row.is_some() => {
+            PyValueError::new_err(format!("C: {error}"))
+        }
+        other => raise(other),
+    })
+}
+
+/// Trains a model for the decisions it leads to; returns (model, report).
+///
+/// problem: what is decided. X: features, one row per instance (or three dimensions: instances, costs, features of each
+/// cost). C: true costs, one row per instance. loss: a label such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
+/// "auto". labels: best decisions of the rows; found now unless given. split: (train rows, validation rows) or with test rows, shares
+/// to validate and test such as (0.2, 0.2), or numbers of rows (1000, 400, 600). predictor: "linear", "mlp" or "mlp:64,32". start:
+/// a Model to train on from. seed: of split, parameters, batches and noise. profile: "default" or "paper". feature_names,
+/// cost_names: names of columns, unless X and C have their own. checkpoint: path of a model file to be; a training that was
+/// stopped goes on from what was kept beside it. threads, progress, decide_by: as in Problem.solve_all.
+///
+/// settings: epochs, batch, learning_rate, optimizer, select, join_validation, patience, patience_seconds, time_limit, standardize, output_map,
+/// rescale, warm_start, clip_costs, then_learning_rate, then_epochs, fused: as on the command line.
+///
+/// The same settings give the same model, byte for byte, as `regretless train`, for any number of threads. The report is a dict with
+/// the JSON of the command line, and "rounds" with every epoch.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+#[pyo3(signature = (problem, X, C, loss=None, *, labels=None, split=None, predictor="linear", start=None, seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None, progress=false, decide_by=None, **settings))]
+pub fn train<'py>(
+    py: Python<'py>,
+    problem: &Bound<'py, Problem>,
+    #[allow(non_snake_case, reason = "as everybody calls it")] X: &Bound<'py, PyAny>,
+    #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'py, PyAny>,
+    loss: Option<&str>,
+    labels: Option<&Bound<'py, Labels>>,
+    split: Option<&Bound<'py, PyAny>>,
+    predictor: &str,
+    start: Option<&Bound<'py, Model>>,
+    seed: u32,
+    profile: &str,
+    feature_names: Option<Vec<String>>,
+    cost_names: Option<Vec<String>>,
+    checkpoint: Option<PathBuf>,
+    threads: Option<usize>,
+    progress: bool,
+    decide_by: Option<&str>,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let problem = problem.get();
+    let plan = Plan {
+        approach: loss.map(str::parse::<Approach>).transpose().map_err(raise)?.unwrap_or_default(),
+        predictor: predictor.parse().map_err(raise)?,
+        settings: self::settings(settings, profile, u64::from(seed))?,
+        start: start.map(|start| start.get().model.clone()),
+    };
+    let data = table(X, C, [feature_names, cost_names])?;
+    let split = self::split(split, data.len(), u64::from(seed))?;
+    problem.check_width(data.costs().cols())?;
+    let oracle = problem.oracle(threads, decide_by).map_err(raise)?;
+    let data = with_labels(py, (problem, &oracle), data, labels, progress)?;
+    let split = split.among(&data.rows()).map_err(raise)?;
+    let outcome = problem.call(progress).run(py, |watch| {
+        let task = Task { data: &data, split: &split, oracle: &oracle, watch };
+        let checkpoints = checkpoint.as_deref().map(Checkpoints::beside);
+        let outcome = plan.carry_out(&task, &problem.spec, checkpoints.as_ref())?;
+        checkpoints.map_or(Ok(()), |kept| kept.remove())?;
+        Ok(outcome)
+    })?;
+    let report = python(py, &plan.summary(&outcome))?;
+    report.set_item("rounds", python(py, &outcome.trained.report.rounds)?)?;
+    (Bound::new(py, Model { model: outcome.trained.model })?, report).into_pyobject(py)
+}

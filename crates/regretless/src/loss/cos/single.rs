@@ -1,0 +1,208 @@
+//! The family on rows in single precision, sixteen numbers at a time: for callers who hold rows of `f32` and want no
+//! others, such as the Python module.
+//!
+//! Formula and tie rules are those of `evaluate.rs`; results differ from it by rounding only. One-sided errors are
+//! first judged as if nothing were chosen; the chosen few are then judged again, one by one. Answers only where all
+//! variables are 0 or 1 and errors count fully or on one side.
+
+#![allow(unsafe_code, reason = "the functions compiled for more instructions than the baseline are called here")]
+
+use super::evaluate::SHORTEST;
+use super::{BaseError, Cos, Side};
+use crate::decision::Decision;
+use crate::lanes::{Instructions, LANES, Lane, Lanes, compiled};
+
+/// Chunks summed in single precision before the sum is added up in double precision.
+const TOGETHER: usize = 64;
+
+/// One instance in single precision.
+#[derive(Debug, Clone, Copy)]
+pub struct SingleQuery<'a> {
+    /// True costs, to be minimised.
+    pub costs: &'a [f32],
+    /// Predicted costs, in the sense of the user.
+    pub prediction: &'a [f32],
+    /// Turns predictions into costs to be minimised: 1 or −1.
+    pub sign: f32,
+    /// Best decision under the true costs.
+    pub best: &'a Decision,
+}
+
+/// What a row is multiplied by on its way to an error.
+#[derive(Clone, Copy)]
+struct Scales {
+    prediction: f32,
+    costs: f32,
+}
+
+/// Sums over the costs of one row, in double precision.
+#[derive(Default)]
+struct Sums {
+    value: f64,
+    /// Slopes along the scaled prediction.
+    along: f64,
+}
+
+/// The mean over costs, and its gradient with respect to the prediction in the sense of the user; nothing where this
+/// member, these bounds or this processor need the plain way.
+pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32]) -> Option<f64> {
+    let here = Instructions::here()?;
+    let one_sided = match &cos.side {
+        Side::Both => false,
+        Side::OneSided => true,
+        Side::Sensitive(_) | Side::Pinball(_) => return None,
+    };
+    let absolute = cos.error == BaseError::Absolute;
+    let (length, true_length) = lengths(here, cos.scale_invariant, query);
+    let at = Scales {
+        prediction: query.sign / length.max(SHORTEST) as f32,
+        costs: 1.0 / true_length.max(SHORTEST) as f32,
+    };
+    let mut sums = Sums::default();
+    match (absolute, one_sided) {
+        (false, false) => slopes::<false, false>(here, query, at, gradient, &mut sums),
+        (false, true) => slopes::<false, true>(here, query, at, gradient, &mut sums),
+        (true, false) => slopes::<true, false>(here, query, at, gradient, &mut sums),
+        (true, true) => slopes::<true, true>(here, query, at, gradient, &mut sums),
+    }
+    if one_sided {
+        judge_chosen(absolute, query, at, (gradient, &mut sums));
+    }
+    // What is no finite number, or too large for these sums, is left to the plain way and its messages.
+    if !(length.is_finite() && true_length.is_finite() && sums.along.is_finite() && sums.value.is_finite()) {
+        return None;
+    }
+    let count = query.costs.len() as f64;
+    // As in the plain way, a prediction without a direction steps as if it had the length of the truth.
+    let (unit, along) = if length < SHORTEST { (true_length, 0.0) } else { (length, sums.along) };
+    let slope = f64::from(query.sign) / (unit * count);
+    let along = if cos.scale_invariant { along * f64::from(at.prediction) * slope } else { 0.0 };
+    finish(here, query.prediction, (slope as f32, -along as f32), gradient);
+    Some(sums.value / count)
+}
+
+/// Lengths of prediction and truth, or 1 where they do not matter.
+fn lengths(here: Instructions, matter: bool, query: &SingleQuery<'_>) -> (f64, f64) {
+    let mut squares = [1.0; 2];
+    if matter {
+        square(here, query.prediction, &mut squares[0]);
+        square(here, query.costs, &mut squares[1]);
+    }
+    (squares[0].sqrt(), squares[1].sqrt().max(SHORTEST))
+}
+
+/// Judges the chosen variables again: theirs are the errors upwards.
+fn judge_chosen(absolute: bool, query: &SingleQuery<'_>, at: Scales, (gradient, sums): (&mut [f32], &mut Sums)) {
+    for (j, _) in query.best.iter() {
+        let scaled = query.prediction[j] * at.prediction;
+        let error = scaled - query.costs[j] * at.costs;
+        let (value, slope) = match absolute {
+            true if error == 0.0 => (0.0, 0.0),
+            true => (error.abs(), error.signum()),
+            false => (error * error, 2.0 * error),
+        };
+        let counts = if error > 0.0 { 1.0 } else { -1.0 };
+        sums.value += counts * f64::from(value);
+        sums.along += counts * f64::from(slope) * f64::from(scaled);
+        gradient[j] = if error > 0.0 { slope } else { 0.0 };
+    }
+}
+
+compiled! {
+    /// Sum of squares.
+    square = square_body [] (row: &[f32], out: &mut f64)
+}
+
+compiled! {
+    /// Sums of a row; leaves slopes with respect to the errors in `gradient`.
+    slopes = slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
+        (query: &SingleQuery<'_>, at: Scales, gradient: &mut [f32], sums: &mut Sums)
+}
+
+compiled! {
+    /// Slopes become the gradient: slope · first + prediction · second.
+    finish = finish_body [] (prediction: &[f32], factors: (f32, f32), gradient: &mut [f32])
+}
+
+#[inline(always)]
+fn square_body(here: Instructions, row: &[f32], out: &mut f64) {
+    *out = 0.0;
+    for block in row.chunks(TOGETHER * LANES) {
+        let mut sum = here.splat(0.0);
+        for part in block.chunks(LANES) {
+            let numbers = read(here, part);
+            sum = numbers.fused(numbers, sum);
+        }
+        *out += total(sum);
+    }
+}
+
+#[inline(always)]
+fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
+    here: Instructions,
+    query: &SingleQuery<'_>,
+    at: Scales,
+    gradient: &mut [f32],
+    sums: &mut Sums,
+) {
+    let (scale, true_scale) = (here.splat(at.prediction), here.splat(-at.costs));
+    let blocks = query.prediction.chunks(TOGETHER * LANES).zip(query.costs.chunks(TOGETHER * LANES));
+    for ((prediction, costs), gradient) in blocks.zip(gradient.chunks_mut(TOGETHER * LANES)) {
+        let (mut value, mut along) = (here.splat(0.0), here.splat(0.0));
+        for ((p, c), g) in prediction.chunks(LANES).zip(costs.chunks(LANES)).zip(gradient.chunks_mut(LANES)) {
+            let scaled = read(here, p).times(scale);
+            let error = read(here, c).fused(true_scale, scaled);
+            let (term, slope) = judge::<ABSOLUTE, ONE_SIDED>(here, error);
+            value = value.plus(term);
+            along = slope.fused(scaled, along);
+            write(slope, g);
+        }
+        sums.value += total(value);
+        sums.along += total(along);
+    }
+}
+
+/// What errors cost, and the derivatives; of one-sided ones only those downwards.
+#[inline(always)]
+fn judge<const ABSOLUTE: bool, const ONE_SIDED: bool>(here: Instructions, error: Lanes) -> (Lanes, Lanes) {
+    let minus = here.splat(-0.0);
+    let error = if ONE_SIDED { error.xor(minus).above_zero().xor(minus) } else { error };
+    if ABSOLUTE {
+        let slope = error.sign().or(here.splat(1.0)).and(error.nonzero());
+        (error.xor(error.sign()), slope)
+    } else {
+        (error.times(error), error.plus(error))
+    }
+}
+
+#[inline(always)]
+fn finish_body(here: Instructions, prediction: &[f32], factors: (f32, f32), gradient: &mut [f32]) {
+    let (slope, along) = (here.splat(factors.0), here.splat(factors.1));
+    for (p, g) in prediction.chunks(LANES).zip(gradient.chunks_mut(LANES)) {
+        write(read(here, p).fused(along, read(here, g).times(slope)), g);
+    }
+}
+
+#[inline(always)]
+fn read(here: Instructions, part: &[f32]) -> Lanes {
+    match part.first_chunk::<LANES>() {
+        Some(whole) => here.read(whole),
+        None => here.read_part(part),
+    }
+}
+
+#[inline(always)]
+fn write(lanes: Lanes, part: &mut [f32]) {
+    match part.first_chunk_mut::<LANES>() {
+        Some(whole) => lanes.write(whole),
+        None => lanes.store_part(part),
+    }
+}
+
+/// All sixteen numbers added up, in order.
+#[inline(always)]
+fn total(lanes: Lanes) -> f64 {
+    let mut lane = Lane::ZERO;
+    lanes.store(&mut lane);
+    lane.0.iter().map(|number| f64::from(*number)).sum()
+}

@@ -1,0 +1,26 @@
+//! Problem files: a problem in writing as TOML.
+
+use std::fs;
+use std::path::Path;
+
+use super::ProblemSpec;
+use crate::error::{Error, Result};
+
+impl ProblemSpec {
+    /// The problem of a file; a model file it names lies beside it.
+    ///
+    /// # Errors
+    /// When the file cannot be read or holds no problem; names the line.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).map_err(Error::io(path))?;
+        let mut spec: Self = toml::from_str(&text).map_err(|error| {
+            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            Error::setting(format!("{}: {place}{}", path.display(), error.message().trim_end()))
+        })?;
+        if let (Self::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {
+            linear.file = folder.join(&linear.file);
+        }
+        Ok(spec)
+    }
+}

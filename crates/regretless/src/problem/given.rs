@@ -1,0 +1,38 @@
+//! A problem that lives in the user's own program, such as a Python function: what can be written down of it.
+//!
+//! A model trained for it says so in its file; whoever decides with the model must bring the problem again.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Problem, Sense};
+use crate::error::{Error, Result};
+
+/// Name, sense and size of a problem that only the user's program can solve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// What it is called.
+    pub name: String,
+    /// Whether costs are paid or earned.
+    pub sense: Sense,
+    /// How many costs are predicted.
+    pub costs: usize,
+}
+
+impl Given {
+    /// Says that the problem must be brought again.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+        let name = &self.name;
+        Err(Error::setting(format!("the problem '{name}' lives in the program that gave it; give it again")))
+    }
+
+    /// Whether a problem is the one that is written down here, as far as can be told.
+    pub fn is(&self, problem: &dyn Problem) -> bool {
+        (self.name.as_str(), self.sense, self.costs) == (&problem.name(), problem.sense(), problem.num_costs())
+    }
+}

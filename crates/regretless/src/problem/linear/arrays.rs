@@ -1,0 +1,92 @@
+//! A linear problem in writing, with all its numbers: no file is needed to build it again.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::problem::{Problem, Sense};
+
+/// Columns and rows by their numbers; a bound that is missing is infinite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinearArrays {
+    /// What it is called.
+    pub name: String,
+    /// Whether costs are paid or earned.
+    pub sense: Sense,
+    /// All columns, in their order.
+    pub columns: Vec<Column>,
+    /// All rows, in their order.
+    pub rows: Vec<Row>,
+}
+
+/// A column of [`LinearArrays`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Least value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// Greatest value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+    /// Whether it takes whole numbers only.
+    #[serde(default)]
+    pub integer: bool,
+    /// Its cost where that is known; without one, its cost is predicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// A row of [`LinearArrays`]: the sum of its entries lies within the bounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Least value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// Greatest value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+    /// Column and coefficient of each entry.
+    pub entries: Vec<(usize, f64)>,
+}
+
+impl LinearArrays {
+    /// The problem itself.
+    ///
+    /// # Errors
+    /// When the numbers make no problem; names the column or row.
+    #[cfg(feature = "highs")]
+    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+        use super::{Domain, LinearBuilder};
+        let bounds = |lower: Option<f64>, upper: Option<f64>| {
+            [lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)]
+        };
+        let mut build = LinearBuilder::new(self.name.clone(), self.sense);
+        for (number, column) in self.columns.iter().enumerate() {
+            let bounds = bounds(column.lower, column.upper);
+            let domain = if column.integer { Domain::Integer(bounds) } else { Domain::Continuous(bounds) };
+            let name = format!("x{number}");
+            match column.cost {
+                None => build.predicted(name, domain),
+                Some(cost) => build.auxiliary(name, domain, cost),
+            };
+        }
+        for row in &self.rows {
+            build.row(bounds(row.lower, row.upper), row.entries.iter().copied());
+        }
+        Ok(Arc::new(build.build()?))
+    }
+
+    /// Says that this build cannot solve linear problems.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "highs"))]
+    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+        let message = "linear problems need HiGHS, which this build was made without (cargo feature `highs`)";
+        Err(crate::error::Error::setting(message))
+    }
+}

@@ -1,0 +1,115 @@
+//! A whole training as programs do it: any approach, judged on validation and test rows, told as one report.
+
+use serde::Serialize;
+
+use super::{Approach, Checkpoints, Recipe, Settings, Stopped, Task, Trained, Tried, train, train_with_checkpoints};
+use crate::error::{Error, Result};
+use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
+use crate::oracle::{Heuristic, SolveCounts};
+use crate::predict::{Model, PredictorSpec};
+use crate::problem::ProblemSpec;
+
+/// What to train and how.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// One method, or a race of several.
+    pub approach: Approach,
+    /// What is trained.
+    pub predictor: PredictorSpec,
+    /// How.
+    pub settings: Settings,
+    /// A trained model to start from.
+    pub start: Option<Model>,
+}
+
+/// A trained model and what it is worth.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The model and its epochs.
+    pub trained: Trained,
+    /// Competitors of `auto`.
+    pub tried: Vec<Tried>,
+    /// On the validation rows, if there are any.
+    pub validation: Option<Evaluation>,
+    /// On the test rows, if there are any.
+    pub test: Option<Evaluation>,
+    /// What decided where it was not the search for the best.
+    pub decided_by: Option<Heuristic>,
+}
+
+/// What reports say about a training.
+#[derive(Debug, Serialize)]
+pub struct Summary<'a> {
+    loss: &'a Approach,
+    seed: u64,
+    chosen: &'a str,
+    tried: &'a [Tried],
+    best_epoch: usize,
+    stopped: Option<Stopped>,
+    validation: Option<&'a Evaluation>,
+    test: Option<&'a Evaluation>,
+    solves: u64,
+    solves_by_kind: SolveCounts,
+    seconds: f64,
+    decided_by: Option<Heuristic>,
+}
+
+impl Plan {
+    /// Trains and judges, from checkpoints where there are some.
+    ///
+    /// # Errors
+    /// As [`train`], and when `auto` is asked to start from a model.
+    pub fn carry_out(&self, task: &Task<'_>, problem: &ProblemSpec, kept: Option<&Checkpoints>) -> Result<Outcome> {
+        let (trained, tried) = self.train(task, problem, kept)?;
+        let part = |rows: &[usize]| {
+            let predict = |part: &[usize]| predicted(&trained.model, task.data, part);
+            let judged = || evaluate_in_parts(predict, task.data, rows, (task.oracle, task.watch));
+            (!rows.is_empty()).then(judged).transpose()
+        };
+        let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);
+        Ok(Outcome { trained, tried, validation, test, decided_by: task.oracle.heuristic() })
+    }
+
+    fn train(
+        &self,
+        task: &Task<'_>,
+        problem: &ProblemSpec,
+        kept: Option<&Checkpoints>,
+    ) -> Result<(Trained, Vec<Tried>)> {
+        let Self { approach, predictor, settings, start } = self;
+        match approach {
+            Approach::Method(method) => {
+                let recipe = Recipe::new(method.as_ref().clone(), predictor.clone(), *settings);
+                let recipe = Recipe { start: start.clone(), ..recipe };
+                let trained = match kept {
+                    Some(checkpoints) => train_with_checkpoints(task, &recipe, problem, checkpoints)?,
+                    None => train(task, &recipe, problem)?,
+                };
+                Ok((trained, Vec::new()))
+            }
+            Approach::Auto(_) if start.is_some() => {
+                Err(Error::setting("auto starts afresh; leave out the model to start from, or choose a loss"))
+            }
+            Approach::Auto(_) => approach.train(task, (predictor, *settings), problem),
+        }
+    }
+
+    /// What reports say about an outcome of this plan.
+    pub fn summary<'a>(&'a self, outcome: &'a Outcome) -> Summary<'a> {
+        let report = &outcome.trained.report;
+        Summary {
+            loss: &self.approach,
+            seed: self.settings.seed,
+            chosen: &outcome.trained.model.about.loss,
+            tried: &outcome.tried,
+            best_epoch: report.best_epoch(),
+            stopped: report.rounds.last().map(|round| round.stopped),
+            validation: outcome.validation.as_ref(),
+            test: outcome.test.as_ref(),
+            solves: report.solves.total(),
+            solves_by_kind: report.solves,
+            seconds: report.seconds,
+            decided_by: outcome.decided_by,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The cost-sensitive family on rows in single precision, against the plain way in double precision.
+
+use std::sync::Arc;
+
+use regretless::Decision;
+use regretless::loss::cos::CosLoss;
+use regretless::loss::{Cos, Draw, Loss, Query, Side, SingleQuery};
+use regretless::oracle::Oracle;
+use regretless::problem::{Bounds, Sense, TopK};
+
+use super::common::assert_close;
+
+/// A row of this many numbers between −1 and 3, every 50th of them the same whatever the seed.
+fn row(seed: f64, count: usize) -> Vec<f32> {
+    let number = |j: usize| if j % 50 == 7 { 1.25 } else { 1.0 + 2.0 * (seed * (j as f64 + 1.3)).sin() as f32 };
+    (0..count).map(number).collect()
+}
+
+fn doubles(row: &[f32], sign: f32) -> Vec<f64> {
+    row.iter().map(|number| f64::from(sign * number)).collect()
+}
+
+/// Both ways on the same row, value first, gradients in the sense of the user.
+fn both(cos: &Cos, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)> {
+    let loss = CosLoss::new(cos.clone(), Bounds::Binary);
+    let (count, costs) = (prediction.len(), row(2.1, prediction.len()));
+    let best = Decision::choosing((0..count as u32).filter(|j| j % 3 == 1));
+    let mut single = vec![f32::NAN; count];
+    let query = SingleQuery { costs: &costs, prediction, sign, best: &best };
+    let value = loss.evaluate_single(&query, &mut single)?;
+    let (costs, prediction) = (doubles(&costs, 1.0), doubles(prediction, sign));
+    let query = Query { instance: 0, costs: &costs, prediction: &prediction, best: &best, draw: Draw::default() };
+    let oracle = Oracle::new(Arc::new(TopK { items: count, k: 1, at_most: false, sense: Sense::Minimize }));
+    let mut plain = vec![f64::NAN; count];
+    let plain_value = loss.evaluate(&query, &mut oracle.asker(), &mut plain).unwrap();
+    let of_single = [vec![value], doubles(&single, 1.0)].concat();
+    let of_plain = [vec![plain_value], plain.iter().map(|g| f64::from(sign) * g).collect()].concat();
+    Some((of_single, of_plain))
+}
+
+#[test]
+fn rows_in_single_precision_agree_with_the_plain_way() {
+    for cos in Cos::examples() {
+        for count in [3, 15, 16, 40, 2500] {
+            for sign in [1.0, -1.0] {
+                let Some((single, plain)) = both(&cos, &row(3.7, count), sign) else {
+                    let here = cfg!(not(target_arch = "x86_64")) || is_x86_feature_detected!("avx2");
+                    assert!(!here || matches!(cos.side, Side::Pinball(_)), "{cos} has no fast way");
+                    continue;
+                };
+                let what = format!("{cos}, {count} costs, sign {sign}");
+                assert_close(&single[..1], &plain[..1], 1e-5, &what);
+                assert_close(&single[1..], &plain[1..], 2e-5, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prediction_of_zeros_has_a_finite_gradient_in_single_precision_too() {
+    for cos in Cos::examples() {
+        if let Some((single, plain)) = both(&cos, &[0.0; 40], 1.0) {
+            assert_close(&single, &plain, 1e-6, &cos.to_string());
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_none_or_too_large_are_left_to_the_plain_way() {
+    for cos in Cos::examples() {
+        for bad in [f32::NAN, f32::INFINITY, 1e30] {
+            let mut prediction = row(3.7, 40);
+            prediction[20] = bad;
+            let taken = both(&cos, &prediction, 1.0);
+            assert!(taken.is_none_or(|(single, _)| bad == 1e30 && single.iter().all(|g| g.is_finite())), "{cos}: {bad}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+"""The build of the Python package: maturin, told where to find what HiGHS needs besides Rust and a C++ compiler.
+
+`pip install .` brings cmake, ninja and libclang as wheels into its own build environment. The build of HiGHS looks
+for them through environment variables, which are set here unless the user or `scripts/setup` has set them already.
+"""
+
+import os
+import shutil
+import subprocess
+
+import maturin
+from maturin import get_requires_for_build_editable, get_requires_for_build_sdist, get_requires_for_build_wheel
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
+
+
+def _libclang():
+    """The folder of the libclang wheel, if it is there."""
+    try:
+        import clang
+    except ImportError:
+        return None
+    folder = os.path.join(os.path.dirname(clang.__file__), "native")
+    return folder if os.path.isdir(folder) else None
+
+
+def _gcc_headers():
+    """gcc's own headers: the library of clang alone knows no stddef.h."""
+    found = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False)
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
+def _prepare():
+    if "LIBCLANG_PATH" not in os.environ and (folder := _libclang()):
+        os.environ["LIBCLANG_PATH"] = folder
+    if "BINDGEN_EXTRA_CLANG_ARGS" not in os.environ and not shutil.which("clang") and shutil.which("gcc"):
+        if headers := _gcc_headers():
+            os.environ["BINDGEN_EXTRA_CLANG_ARGS"] = f"-I{headers}"
+    if not shutil.which("make"):
+        os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """Builds a wheel."""
+    _prepare()
+    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """Builds a wheel that points at the sources."""
+    _prepare()
+    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """Packs the sources."""
+    return maturin.build_sdist(sdist_directory, config_settings)
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Writes what the wheel will say about itself."""
+    return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel

@@ -1,0 +1,32 @@
+"""Your own table in pandas: choose the 6 cheapest of 24 hours of tomorrow, from a weather forecast.
+
+Needs pandas and scikit-learn.
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+import regretless as rl
+from regretless.sklearn import DecisionFocusedRegressor
+
+random = np.random.default_rng(0)
+days = 400
+weather = pd.DataFrame({"wind": random.gamma(2.0, 3.0, days), "sun": random.uniform(0, 1, days), "weekend": random.integers(0, 2, days)})
+hours = np.arange(24)
+demand = 40 + 15 * np.sin((hours - 8) / 24 * 2 * np.pi)[None] * (1 - 0.4 * weather[["weekend"]].to_numpy())
+solar = np.clip(np.sin((hours - 6) / 12 * np.pi), 0, None)[None] * weather[["sun"]].to_numpy()
+prices = demand - 30 * solar**2 - 2 * weather[["wind"]].to_numpy() * (hours[None] % 8 < 4) + random.normal(0, 4, (days, 24))
+prices = pd.DataFrame(prices, columns=[f"hour {hour}" for hour in hours])
+
+# What is decided: 6 of 24 hours, as cheap as possible.
+problem = rl.Problem({"kind": "top_k", "items": 24, "k": 6, "at_most": False, "sense": "minimize"})
+
+past, coming, past_prices, coming_prices = train_test_split(weather, prices, test_size=0.25, random_state=0)
+for loss in ("MSE", "MAE(O,S)"):
+    model = DecisionFocusedRegressor(problem=problem, loss=loss, random_state=0).fit(past, past_prices)
+    worth = rl.evaluate(problem, model.predict(coming), C=coming_prices)
+    print(f"{loss}: {worth['regret']:.2f} dearer per day than with perfect foresight; {worth['optimal_share']:.0%} of days perfect")
+
+tomorrow = model.decide(coming.head(1)).decisions[0]
+print("run at", [f"{hour}:00" for hour in np.flatnonzero(tomorrow)])

@@ -1,0 +1,113 @@
+"""A linear model as matrices, on its way from somebody's modeller to a :class:`regretless.Problem`.
+
+All adapters of :mod:`regretless.problems` fill one :class:`LinearModel`. Columns with predicted costs are moved to the
+front, in the order of the costs; a row with two ends becomes two rows. Names of the modeller stay on this side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from regretless import Problem
+
+
+INFINITE = 1e20
+"""From here on modellers mean infinity."""
+
+
+@dataclass
+class LinearModel:
+    """``row_lower <= A x <= row_upper``, ``lower <= x <= upper``, some ``x`` integer, with an objective."""
+
+    matrix: Any
+    """Coefficients: anything ``scipy.sparse.csr_matrix`` takes."""
+    row_lower: Sequence[float]
+    row_upper: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
+    integer: Sequence[bool]
+    objective: Sequence[float]
+    maximize: bool
+    names: Sequence[str]
+    name: str = "linear model"
+
+    def problem(self, costs: Iterable[int]) -> Problem:
+        """The problem whose predicted costs belong to these columns, in this order."""
+        from regretless import Problem
+        from scipy.sparse import csr_matrix, vstack
+
+        first = list(costs)
+        chosen = set(first)
+        order = np.array(first + [column for column in range(len(self.names)) if column not in chosen])
+        low, high = np.asarray(self.row_lower, dtype=float), np.asarray(self.row_upper, dtype=float)
+        equal = low == high
+        above, below = np.isfinite(low) & ~equal, np.isfinite(high) & ~equal
+        matrix = csr_matrix(self.matrix)[:, order]
+        parts = [(equal, high, "=="), (below, high, "<="), (above, low, ">=")]
+        return Problem.from_arrays(
+            vstack([matrix[rows] for rows, _, _ in parts], format="csr"),
+            np.concatenate([ends[rows] for rows, ends, _ in parts]),
+            relations=[word for rows, _, word in parts for _ in range(rows.sum())],
+            sense="maximize" if self.maximize else "minimize",
+            lower=np.asarray(self.lower, dtype=float)[order],
+            upper=np.asarray(self.upper, dtype=float)[order],
+            integer=np.asarray(self.integer, dtype=bool)[order],
+            costs=list(range(len(first))),
+            known_costs=np.asarray(self.objective, dtype=float)[order],
+            name=self.name,
+        )
+
+
+def choose(costs: Any, names: Sequence[str], index_of: Any) -> list[int]:
+    """Columns whose costs are predicted: all (``None``), names, patterns with ``*``, numbers of
+    columns, or variables of the modeller."""
+    if costs is None:
+        return list(range(len(names)))
+    chosen: dict[int, None] = {}
+    for item in flattened(costs):
+        if isinstance(item, str):
+            chosen.update(dict.fromkeys(matching(item, names)))
+        else:
+            chosen[item if isinstance(item, int) else index_of(item)] = None
+    if not chosen:
+        raise ValueError("no column with a predicted cost: give names, patterns such as 'x*', or variables")
+    return list(chosen)
+
+
+def matching(pattern: str, names: Sequence[str]) -> list[int]:
+    """Columns whose names match a pattern in which ``*`` stands for any characters."""
+    test = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+    columns = [column for column, name in enumerate(names) if test.fullmatch(name)]
+    if not columns:
+        raise ValueError(f"no column is called '{pattern}'; the first columns are {', '.join(names[:8])}")
+    return columns
+
+
+def flattened(costs: Any) -> Iterator[Any]:
+    """Single names or variables out of lists, arrays and dictionaries of them."""
+    single = hasattr(costs, "is_indexed") and not costs.is_indexed()  # Pyomo's own are containers of themselves
+    if isinstance(costs, (str, int)) or single:
+        yield costs
+    elif hasattr(costs, "tolist"):
+        yield from flattened(costs.tolist())
+    elif hasattr(costs, "values"):
+        values = costs.values() if callable(costs.values) else costs.values
+        for item in values:
+            yield from flattened(item)
+    elif isinstance(costs, (list, tuple)):
+        for item in costs:
+            yield from flattened(item)
+    else:
+        yield costs
+
+
+def bounded(values: Any) -> np.ndarray:
+    """Numbers as floats, very large ones as infinity."""
+    numbers = np.asarray(values, dtype=float)
+    return np.where(np.abs(numbers) >= INFINITE, np.sign(numbers) * np.inf, numbers)

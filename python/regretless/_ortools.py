@@ -1,0 +1,120 @@
+"""OR-Tools' two messages, for linear programs and for CP-SAT, as linear models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from regretless._linear import LinearModel, bounded
+
+Row = tuple[dict[int, float], tuple[float, float]]
+"""Coefficients by column, and both ends."""
+
+
+def read(model: Any) -> LinearModel:
+    """The model of a ``pywraplp.Solver``, a ``model_builder.Model`` or a ``cp_model.CpModel``."""
+    if hasattr(model, "ExportModelToProto"):
+        from ortools.linear_solver.linear_solver_pb2 import MPModelProto
+
+        proto = MPModelProto()
+        model.ExportModelToProto(proto)
+        return of_mp_proto(proto)
+    if hasattr(model, "export_to_proto"):
+        return of_mp_proto(model.export_to_proto())
+    return of_cp_proto(model.Proto())
+
+
+def column(variable: Any) -> int:
+    """The column of an OR-Tools variable of any of its modellers."""
+    index = variable.index
+    return index() if callable(index) else index
+
+
+def of_mp_proto(proto: Any) -> LinearModel:
+    """The model of OR-Tools' message for linear programs."""
+    from scipy.sparse import csr_matrix
+
+    if proto.general_constraint or proto.HasField("quadratic_objective"):
+        raise ValueError("the OR-Tools model has general constraints or a quadratic objective: only linear ones can be taken over")
+    rows, variables = proto.constraint, proto.variable
+    lengths = [len(row.var_index) for row in rows]
+    index = np.fromiter((j for row in rows for j in row.var_index), dtype=int)
+    value = np.fromiter((v for row in rows for v in row.coefficient), dtype=float)
+    matrix = csr_matrix((value, index, np.concatenate([[0], np.cumsum(lengths)]).astype(int)), shape=(len(rows), len(variables)))
+    return LinearModel(
+        matrix=matrix,
+        row_lower=bounded([row.lower_bound for row in rows]),
+        row_upper=bounded([row.upper_bound for row in rows]),
+        lower=bounded([variable.lower_bound for variable in variables]),
+        upper=bounded([variable.upper_bound for variable in variables]),
+        integer=[variable.is_integer for variable in variables],
+        objective=[variable.objective_coefficient for variable in variables],
+        maximize=proto.maximize,
+        names=[variable.name for variable in variables],
+    )
+
+
+def of_cp_proto(proto: Any) -> LinearModel:
+    """The model of CP-SAT's message, if all its constraints are linear."""
+    rows = [cp_row(constraint) for constraint in proto.constraints]
+    scale = proto.objective.scaling_factor or 1.0
+    objective = np.zeros(len(proto.variables))
+    objective[list(proto.objective.vars)] = np.array(list(proto.objective.coeffs), dtype=float) * scale
+    domains = [contiguous(variable.domain, variable.name) for variable in proto.variables]
+    return LinearModel(
+        matrix=stacked(rows, len(domains)),
+        row_lower=bounded([low for _, (low, _) in rows]),
+        row_upper=bounded([high for _, (_, high) in rows]),
+        lower=[low for low, _ in domains],
+        upper=[high for _, high in domains],
+        integer=[True] * len(domains),
+        objective=objective,
+        maximize=scale < 0,
+        names=[variable.name for variable in proto.variables],
+    )
+
+
+def stacked(rows: list[Row], columns: int) -> Any:
+    """The matrix of rows given as coefficients by column."""
+    from scipy.sparse import coo_matrix
+
+    entries = [(i, j, value) for i, (row, _) in enumerate(rows) for j, value in row.items()]
+    where_row, where_column, values = zip(*entries) if entries else ((), (), ())
+    return coo_matrix((values, (where_row, where_column)), shape=(len(rows), columns))
+
+
+def cp_row(constraint: Any) -> Row:
+    """Coefficients by column and both ends of one CP-SAT constraint."""
+    if constraint.enforcement_literal:
+        raise ValueError("a CP-SAT constraint holds only if a literal is true: only linear constraints can be taken over")
+    for kind, ends in (("exactly_one", (1, 1)), ("at_most_one", (-np.inf, 1)), ("bool_or", (1, np.inf))):
+        if getattr(constraint, f"has_{kind}")():
+            return literal_row(getattr(constraint, kind).literals, ends)
+    if not constraint.has_linear():
+        raise ValueError("a CP-SAT constraint is not linear: only linear constraints can be taken over")
+    linear = constraint.linear
+    row: dict[int, float] = {}
+    for column, value in zip(linear.vars, linear.coeffs):
+        row[column] = row.get(column, 0.0) + float(value)
+    return row, contiguous(linear.domain, "a constraint")
+
+
+def literal_row(literals: Any, ends: tuple[float, float]) -> Row:
+    """A sum of literals between two ends; a negated literal is 1 − x."""
+    row: dict[int, float] = {}
+    shift = 0.0
+    for literal in literals:
+        column, sign = (literal, 1.0) if literal >= 0 else (-literal - 1, -1.0)
+        row[column] = row.get(column, 0.0) + sign
+        shift += sign < 0
+    return row, (ends[0] - shift, ends[1] - shift)
+
+
+def contiguous(domain: Any, name: str) -> tuple[float, float]:
+    """Both ends of a domain without holes."""
+    ends = [float(end) for end in domain]
+    if len(ends) != 2:
+        raise ValueError(f"the domain of {name} has holes, which a linear model cannot say")
+    low, high = bounded([end if abs(end) < 2.0**62 else np.sign(end) * np.inf for end in ends])
+    return float(low), float(high)

@@ -1,0 +1,90 @@
+"""True costs whose best decisions are known, and the way from a row of costs to its place.
+
+Rows are labelled once. They come as one table when the loss is made, or in batches as they are first seen; each such
+group is a block with a loss of its own, since what a loss needs beyond labels (ranges, cones) it computes once for its
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from regretless import Labels, Loss, Problem, label
+
+
+class LabelledRows:
+    """The rows a loss knows."""
+
+    def __init__(self, problem: Problem, name: str, costs: Any = None, labels: Any = None) -> None:
+        self.problem, self.name = problem, name
+        self.blocks: list[Loss] = []
+        self.tables: list[np.ndarray] = []
+        # Row numbers count through all blocks; built only when somebody asks by costs.
+        self._places: dict[bytes, int] = {}
+        self._indexed = 0
+        if costs is not None:
+            self.add(as_table(costs), labels)
+
+    def add(self, costs: np.ndarray, labels: Any = None) -> None:
+        """Adds a block of rows; their best decisions are found unless they are given."""
+        if labels is not None and not isinstance(labels, Labels):
+            labels = Labels.known(self.problem, costs, as_table(labels))
+        known = label(self.problem, costs) if labels is None else labels
+        self.blocks.append(Loss(self.name, self.problem, costs, labels=known))
+        self.tables.append(costs)
+
+    def find(self, wanted: np.ndarray, labels: Any = None) -> np.ndarray:
+        """Row numbers of rows of costs; those never seen before are added. Row numbers stay as they are."""
+        if wanted.ndim == 1 and np.issubdtype(wanted.dtype, np.integer):
+            return wanted.astype(np.int64, copy=False)
+        table = as_table(wanted)
+        self._index()
+        keys = [row.tobytes() for row in table]
+        first = {key: place for place, key in reversed(list(enumerate(keys)))}
+        new = sorted(place for key, place in first.items() if key not in self._places)
+        if new:
+            self.add(np.ascontiguousarray(table[new]), None if labels is None else decisions(labels)[new])
+            self._index()
+        return np.array([self._places[key] for key in keys], dtype=np.int64)
+
+    def evaluate(self, predictions: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values (n,) and gradients (n, d) of predictions for these rows."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].evaluate(predictions, rows=rows)
+        values, gradients = np.empty(len(rows)), np.empty_like(predictions)
+        for block, places, inside in self._by_block(rows):
+            values[places], gradients[places] = block.evaluate(np.ascontiguousarray(predictions[places]), rows=inside)
+        return values, gradients
+
+    def _by_block(self, rows: np.ndarray) -> Iterator[tuple[Loss, np.ndarray, np.ndarray]]:
+        starts = np.cumsum([0] + [len(table) for table in self.tables])
+        if len(rows) and (rows.min() < 0 or rows.max() >= starts[-1]):
+            raise ValueError(f"row {rows.max() if rows.min() >= 0 else rows.min()} is not in the table of {starts[-1]} rows")
+        of_row = np.searchsorted(starts, rows, side="right") - 1
+        for block in np.unique(of_row):
+            places = np.flatnonzero(of_row == block)
+            yield self.blocks[block], places, rows[places] - starts[block]
+
+    def _index(self) -> None:
+        start = sum(len(table) for table in self.tables[: self._indexed])
+        for table in self.tables[self._indexed :]:
+            for row, costs in enumerate(table):
+                self._places.setdefault(costs.tobytes(), start + row)
+            start += len(table)
+        self._indexed = len(self.tables)
+
+
+def decisions(labels: Any) -> np.ndarray:
+    """Best decisions, one dense row each."""
+    return np.asarray(labels.decisions) if isinstance(labels, Labels) else as_table(labels)
+
+
+def as_table(costs: Any) -> np.ndarray:
+    """Numbers as rows of single precision, the precision in which true costs are kept."""
+    table = np.ascontiguousarray(costs, dtype=np.float32)
+    if table.ndim != 2:
+        raise ValueError(f"costs are one row per instance, not an array of shape {table.shape}")
+    return table

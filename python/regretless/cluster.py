@@ -1,0 +1,123 @@
+"""Labels and sweeps on many machines: one thin interface over Ray, Dask and joblib.
+
+Work is cut into shards, each a call that depends on nothing but its number. What a shard finds lies in files that all
+machines see, written whole and never changed: the same files as those of ``regretless label --shard i/N``. A shard whose
+machine is lost is run again and skips what is already there, so that the bytes are those of one machine. Nothing here
+starts a cluster: an engine is one that the user runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import regretless as rl
+from regretless._engines import ENGINES, Plan, Work, on_dask
+
+__all__ = ["label", "map_shards", "sweep"]
+
+def map_shards(engine: Any, work: Work, shards: int, *arguments: Any, retries: int = 3, threads: int = 1) -> list[Any]:
+    """``[work("1/n", …), …, work("n/n", …)]``, in this order, on an engine.
+
+    ``engine`` is ``"here"`` (one after the other in this process), ``"ray"`` (the cluster ``ray.init`` connected to),
+    ``"dask"`` or a ``dask.distributed.Client``, ``"joblib"`` (processes of this machine, or what ``joblib.parallel_config``
+    says). ``arguments`` are sent once per machine where the engine can; ``threads`` is how many a shard uses. A shard is
+    tried again up to ``retries`` times when its worker or machine is lost.
+    """
+    if shards < 1:
+        raise ValueError(f"there is at least 1 shard, not {shards}")
+    names = [f"{index + 1}/{shards}" for index in range(shards)]
+    run = ENGINES.get(engine) if isinstance(engine, str) else on_dask
+    if run is None:
+        raise ValueError(f"engine is {', '.join(map(repr, ENGINES))} or a Dask client, not {engine!r}")
+    return run(engine, Plan(work, names, arguments, retries, threads))
+
+
+def label(
+    problem: rl.Problem,
+    costs: Any,
+    *,
+    engine: Any,
+    store: str | os.PathLike[str],
+    shards: int = 16,
+    retries: int = 3,
+    threads: int = 1,
+) -> rl.Labels:
+    """Best decisions of all rows, found on an engine; ``store`` is a folder that all machines see."""
+    table = np.ascontiguousarray(costs, dtype=np.float32)
+    place = str(Path(store).absolute())
+    map_shards(engine, label_shard, shards, problem, table, place, threads, retries=retries, threads=threads)
+    return rl.label(problem, table, store=place)
+
+
+def label_shard(shard: str, problem: rl.Problem, costs: np.ndarray, store: str, threads: int) -> None:
+    """Labels one shard of the rows into the store."""
+    rl.label(problem, costs, store=store, shard=shard, threads=threads)
+
+
+def sweep(
+    problem: rl.Problem,
+    features: Any,
+    costs: Any,
+    runs: Sequence[dict[str, Any]],
+    *,
+    engine: Any,
+    folder: str | os.PathLike[str],
+    retries: int = 3,
+    threads: int = 1,
+) -> list[dict[str, Any]]:
+    """Trains once per entry of ``runs`` (arguments of :func:`regretless.train`); returns their reports, in order.
+
+    The table is labelled first, on the engine too. Each report is a file in ``folder``, named by a hash of all it depends on:
+    a sweep that was stopped goes on where it was.
+    """
+    place = Path(folder).absolute()
+    table = np.ascontiguousarray(costs, dtype=np.float32)
+    inputs = np.ascontiguousarray(features, dtype=np.float32)
+    label(problem, table, engine=engine, store=place / "labels", retries=retries, threads=threads)
+    places = (str(place / "labels"), [str(place / f"{key}.json") for key in keys(problem, inputs, table, runs)])
+    work = (problem, inputs, table, list(runs), places, threads)
+    map_shards(engine, train_shard, len(runs), *work, retries=retries, threads=threads)
+    return [json.loads(Path(path).read_text(encoding="utf-8")) for path in places[1]]
+
+
+def train_shard(
+    shard: str,
+    problem: rl.Problem,
+    features: np.ndarray,
+    costs: np.ndarray,
+    runs: list[dict[str, Any]],
+    places: tuple[str, list[str]],
+    threads: int,
+) -> None:
+    """Trains the runs of one shard whose reports are missing."""
+    index, count = map(int, shard.split("/"))
+    store, reports = places
+    for run in range(index - 1, len(runs), count):
+        path = Path(reports[run])
+        if not path.exists():
+            labels = rl.label(problem, costs, store=store, threads=threads)
+            _, report = rl.train(problem, features, costs, labels=labels, threads=threads, **runs[run])
+            write_whole(path, json.dumps(report))
+
+
+def keys(problem: rl.Problem, features: np.ndarray, costs: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
+    """A name per run: a hash of the table, the problem, the version and the run's settings."""
+    table = hashlib.sha256(features.tobytes() + costs.tobytes()).hexdigest()
+    beyond = (rl.__version__, problem.name, problem.sense, table, features.shape, costs.shape)
+    written = [json.dumps((beyond, run), sort_keys=True, default=str) for run in runs]
+    return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in written]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes beside the target and renames into place, so that nobody reads half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)

@@ -1,0 +1,69 @@
+"""The public names: documented, and typed as they are."""
+
+import ast
+import inspect
+import pathlib
+import re
+
+import pytest
+
+import regretless as rl
+from regretless import _core
+
+STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
+
+
+def public(thing):
+    return {name: value for name, value in vars(thing).items() if not name.startswith("_")}
+
+
+def stubbed(body):
+    """Functions and classes of a stub by name; of an overloaded function the last."""
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def test_every_public_name_is_exported_and_in_the_stub():
+    assert set(public(_core)) == set(rl.__all__) - {"__version__"}
+    assert {name for name in stubbed(STUB.body) if not name.startswith("_")} == set(public(_core))
+    assert re.fullmatch(r"\d+\.\d+\.\d+", rl.__version__)
+
+
+@pytest.mark.parametrize("name", [name for name in rl.__all__ if name != "__version__"])
+def test_every_public_name_has_words_and_types(name):
+    thing, stub = getattr(rl, name), stubbed(STUB.body)[name]
+    assert thing.__doc__ and len(thing.__doc__) > 20
+    if not isinstance(stub, ast.ClassDef):
+        check_arguments(thing, stub)
+        return
+    methods = {name: node for name, node in stubbed(stub.body).items() if not name.startswith("_")}
+    assert set(methods) == set(public(thing))
+    for method, node in methods.items():
+        found = getattr(thing, method)
+        assert found.__doc__, f"{name}.{method} has no words"
+        if callable(found):
+            check_arguments(found, node)
+
+
+def check_arguments(function, node):
+    """Names and order of arguments are those of the stub; settings of `train` stand for **settings."""
+    real = [p for p in inspect.signature(function).parameters.values() if p.name not in ("self", "cls")]
+    typed = [arg.arg for arg in node.args.args + node.args.kwonlyargs if arg.arg not in ("self", "cls")]
+    named = [p.name for p in real if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    assert typed[: len(named)] == named
+    assert len(typed) == len(named) or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in real)
+
+
+def test_the_stub_types_every_setting_of_train_with_its_default():
+    node = stubbed(STUB.body)["train"]
+    defaults = {arg.arg: ast.literal_eval(value) for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults)}
+    with pytest.raises(TypeError) as refused:
+        rl.train(rl.Problem("KS4"), [[1.0]], [[1.0] * 4], no_such=1)
+    known = str(refused.value).partition("choose one of: ")[2].split(", ")
+    assert set(known) - {"seed"} <= set(defaults)
+    for name in set(known) - {"seed", "optimizer"}:
+        default = defaults[name]
+        assert default is None or isinstance(default, (bool, int, float, str))
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (pathlib.Path(rl.__file__).parent / "py.typed").exists()

@@ -1,0 +1,140 @@
+"""Processes, threads and signals: Ctrl-C, fork, progress."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import regretless as rl
+
+X, C = rl.generate("KS32", rows=200, seed=2)
+PROBLEM = rl.Problem("KS32", seed=2)
+
+LONG = {
+    "solve_all": "rl.Problem('TSP40').solve_all(rl.generate('TSP40', rows=20000)[1], threads={threads})",
+    "train": "rl.train(rl.Problem('SP20x20'), *rl.generate('SP20x20', rows=2000), 'PFYL(samples=50)', threads={threads})",
+    "callable": "rl.Problem.from_callable(slow, 40, sense='minimize').solve_all(np.ones((10000, 40)), threads={threads})",
+    "fused": "rl.train(rl.Problem('SP30x30'), *rl.generate('SP30x30', rows=4000), epochs=100000, select='last', threads={threads})",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("work", LONG)
+def test_control_c_stops_within_a_second(work, threads):
+    code = f"""
+    import time, numpy as np, regretless as rl
+    def slow(costs):
+        time.sleep(0.01)
+        return np.eye(40)[0]
+    print("ready", flush=True)
+    try:
+        {LONG[work].format(threads=threads)}
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(2.0)
+        assert child.poll() is None, "the work ended before it could be stopped"
+        begun = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "stopped\n"
+        assert time.monotonic() - begun < 1.0
+        assert child.wait(10) == 0
+    finally:
+        child.kill()
+
+
+def solved(threads):
+    return PROBLEM.solve_all(C, threads=threads).objectives.tolist()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_works_on_threads_of_its_own():
+    right = solved(2)
+    child = os.fork()
+    if child == 0:
+        # A hang would be ended by the alarm, and so be told.
+        signal.alarm(60)
+        ok = solved(2) == right and rl.train(PROBLEM, X, C, "SPO+", epochs=1, threads=2) is not None
+        os._exit(0 if ok else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert solved(2) == right
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_pools_of_processes_work(method):
+    right = solved(2)
+    context = multiprocessing.get_context(method)
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        found = [job.result(timeout=120) for job in [pool.submit(solved, 2) for _ in range(3)]]
+    assert found == [right] * 3
+
+
+def test_python_goes_on_while_rust_works():
+    """A thread of Python counts while another solves."""
+    counted, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    costs = rl.generate("TSP30", rows=400)[1]
+    begun = time.monotonic()
+    rl.Problem("TSP30").solve_all(costs, threads=1)
+    took = time.monotonic() - begun
+    done.set()
+    counter.join()
+    assert counted[0] > 50 * took
+
+
+def test_several_threads_of_python_may_solve_at_once():
+    right = solved(1)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(solved, [1, 2, 1, 2])) == [right] * 4
+
+
+@pytest.mark.parametrize("bar", ["tqdm", None])
+def test_progress_is_shown_on_standard_error(bar):
+    if bar:
+        pytest.importorskip(bar)
+    hide = "" if bar else "import sys; sys.modules['tqdm'] = sys.modules['tqdm.auto'] = None"
+    code = f"""
+    {hide}
+    import numpy as np, time, regretless as rl
+    def slow(costs):
+        time.sleep(0.01)
+        return np.eye(4)[0]
+    rl.Problem.from_callable(slow, 4, sense='minimize').solve_all(np.ones((250, 4)), progress=True)
+    """
+    shown = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert "solving" in shown.stderr and "/250" in shown.stderr
+    assert shown.stdout == ""
+
+
+def test_short_calls_cost_little():
+    """A loss of small batches is evaluated thousands of times in a training of torch."""
+    loss = rl.Loss("MAE(O,S)", PROBLEM, C)
+    rows = list(range(32))
+    predictions = np.ascontiguousarray(C[:32])
+    loss.evaluate(predictions, rows)
+    begun = time.thread_time()
+    for _ in range(200):
+        loss.evaluate(predictions, rows)
+    assert (time.thread_time() - begun) / 200 < 0.001

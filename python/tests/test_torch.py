@@ -1,0 +1,157 @@
+"""Losses and layers for PyTorch."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import regretless as rl  # noqa: E402
+from regretless.torch import DecisionLayer, DecisionLoss, cos_loss_torch  # noqa: E402
+
+NAMES = ["MSE", "MAE", "MSE(O)", "MAE(O)", "MSE(S)", "MAE(S)", "MSE(O,S)", "MAE(O,S)", "MSE(tau=0.3)", "MAE(tau=0.3,S)"]
+
+
+def table(name: str, rows: int = 12):
+    """A problem, true costs, labels, and predictions that are wrong."""
+    problem = rl.Problem(name)
+    _, costs = rl.generate(name, rows=rows, seed=1)
+    predictions = torch.from_numpy(costs * np.random.default_rng(3).uniform(0.5, 1.5, costs.shape).astype(np.float32))
+    return problem, costs, rl.label(problem, costs), predictions
+
+
+@pytest.mark.parametrize("problem_name", ["SP5x5", "KS32"])
+@pytest.mark.parametrize("loss", NAMES)
+def test_torch_operations_give_the_value_and_gradient_of_rust(problem_name, loss):
+    problem, costs, labels, predictions = table(problem_name)
+    ours, theirs = predictions.clone().requires_grad_(), predictions.clone().requires_grad_()
+    value = DecisionLoss(problem, loss, costs, labels=labels)(ours, torch.arange(len(costs)))
+    best = torch.from_numpy(np.asarray(labels.decisions))
+    other = cos_loss_torch(theirs, torch.from_numpy(costs), best, loss=loss, sense=problem.sense)
+    value.backward()
+    other.backward()
+    torch.testing.assert_close(value, other, rtol=1e-5, atol=1e-7)
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5 * float(theirs.grad.abs().max()))
+
+
+@pytest.mark.parametrize("loss", ["SPO+", "PFYL", "DBB", "PG", "MAE(O_S,S)"])
+def test_every_loss_is_a_module_whose_gradient_is_that_of_rust(loss):
+    problem, costs, labels, predictions = table("SP5x5", rows=4)
+    predictions = predictions.requires_grad_()
+    module = DecisionLoss(problem, loss, costs, labels=labels, reduction="sum")
+    module(predictions, torch.tensor([2, 0, 1, 3])).backward()
+    _, gradients = rl.Loss(loss, problem, costs, labels=labels).evaluate(predictions.detach().numpy(), rows=np.array([2, 0, 1, 3]))
+    np.testing.assert_allclose(predictions.grad.numpy(), gradients, rtol=1e-5, atol=1e-7)
+
+
+def test_double_precision_is_answered_in_double_precision():
+    problem, costs, labels, predictions = table("KS32", rows=4)
+    single, double = predictions.clone().requires_grad_(), predictions.double().requires_grad_()
+    module = DecisionLoss(problem, "SPO+", costs, labels=labels)
+    module(single, torch.arange(4)).backward()
+    value = module(double, torch.arange(4))
+    value.backward()
+    assert value.dtype == double.grad.dtype == torch.float64
+    torch.testing.assert_close(double.grad.float(), single.grad)
+
+
+def test_rows_are_found_by_their_costs_and_labelled_once(monkeypatch):
+    problem, costs, labels, predictions = table("SP5x5")
+    solved = []
+    from regretless import _rows
+
+    real = _rows.label
+    monkeypatch.setattr(_rows, "label", lambda problem, new: solved.append(len(new)) or real(problem, new))
+    module = DecisionLoss(problem, "SPO+", reduction="none")
+    by_row = DecisionLoss(problem, "SPO+", costs, labels=labels, reduction="none")(predictions, torch.arange(12))
+    true = torch.from_numpy(costs)
+    for _ in range(2):
+        for batch in (slice(0, 5), slice(3, 12)):
+            torch.testing.assert_close(module(predictions[batch], true[batch]), by_row[batch])
+    assert solved == [5, 7]
+    mixed = torch.tensor([11, 0, 6, 0])
+    torch.testing.assert_close(module(predictions[mixed], true[mixed]), by_row[mixed])
+    assert solved == [5, 7]
+
+
+def test_known_decisions_are_not_solved_again(monkeypatch):
+    problem, costs, labels, predictions = table("SP5x5", rows=3)
+    from regretless import _rows
+
+    monkeypatch.setattr(_rows, "label", lambda *_: pytest.fail("solved although the decisions were given"))
+    module = DecisionLoss(problem, "MAE(O,S)")
+    value = module(predictions, torch.from_numpy(costs), torch.from_numpy(np.asarray(labels.decisions)))
+    assert value == DecisionLoss(problem, "MAE(O,S)", costs, labels=labels)(predictions, torch.arange(3))
+
+
+def test_weights_multiply_the_loss_of_their_rows():
+    problem, costs, labels, predictions = table("SP5x5", rows=3)
+    weights = torch.tensor([1.0, 2.0, 4.0])
+    plain = DecisionLoss(problem, "MAE(O)", costs, labels=labels, reduction="none")(predictions, torch.arange(3))
+    weighted = DecisionLoss(problem, "MAE(O)", costs, labels=labels, weights=weights)(predictions, torch.arange(3))
+    torch.testing.assert_close(weighted, (plain * weights).mean())
+    best = torch.from_numpy(np.asarray(labels.decisions))
+    torch.testing.assert_close(
+        weighted, cos_loss_torch(predictions, torch.from_numpy(costs), best, loss="MAE(O,C)", weights=weights)
+    )
+
+
+def test_a_tensor_on_the_cpu_is_read_where_it_lies():
+    from regretless.torch import numpy_view
+
+    tensor = torch.ones(3, 4, requires_grad=True)
+    assert numpy_view(tensor).__array_interface__["data"][0] == tensor.data_ptr()
+
+
+def test_training_with_spo_plus_lowers_the_regret():
+    problem = rl.Problem("SP5x5")
+    features, costs = rl.generate("SP5x5", rows=120, seed=2)
+    labels, inputs = rl.label(problem, costs), torch.from_numpy(features)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(features.shape[1], costs.shape[1])
+    before = rl.regret(problem, model(inputs).detach().numpy(), costs, labels=labels).mean()
+    loss, optimizer = DecisionLoss(problem, "SPO+", costs, labels=labels), torch.optim.Adam(model.parameters(), lr=0.05)
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss(model(inputs), torch.arange(len(costs))).backward()
+        optimizer.step()
+    after = rl.regret(problem, model(inputs).detach().numpy(), costs, labels=labels).mean()
+    assert after < before / 2
+
+
+@pytest.mark.parametrize("problem_name", ["SP5x5", "KS32"])
+@pytest.mark.parametrize("method", ["DBB", "NID"])
+def test_a_layer_under_the_true_costs_has_the_gradient_of_its_loss(problem_name, method):
+    problem, costs, labels, predictions = table(problem_name)
+    predictions = predictions.requires_grad_()
+    sign = 1.0 if problem.sense == "minimize" else -1.0
+    decisions = DecisionLayer(problem, method)(predictions)
+    (sign * decisions * torch.from_numpy(costs)).sum().backward()
+    _, gradients = rl.Loss(method, problem, costs, labels=labels).evaluate(predictions.detach().numpy())
+    np.testing.assert_allclose(predictions.grad.numpy(), gradients, rtol=1e-5, atol=1e-5)
+
+
+def test_the_perturbed_layer_has_the_slope_of_its_mean_decision():
+    # The dearer of two items is chosen with probability Φ((c0 − c1)/(σ√2)), so the slope is known.
+    problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "at_most": False, "sense": "maximize"})
+    layer = DecisionLayer(problem, "DPO", width=1.0, samples=40_000)
+    costs = torch.tensor([[1.0, 0.5]], requires_grad=True)
+    chosen = layer(costs)[0, 0]
+    chosen.backward()
+    normal = torch.distributions.Normal(0.0, 2.0**0.5)
+    assert abs(float(chosen.detach()) - float(normal.cdf(torch.tensor(0.5)))) < 0.01
+    density = float(normal.log_prob(torch.tensor(0.5)).exp())
+    assert costs.grad[0].tolist() == pytest.approx([density, -density], abs=0.02)
+
+
+def test_the_same_seed_draws_the_same_noise():
+    problem, costs, _, predictions = table("SP5x5", rows=2)
+    first, second = (DecisionLayer(problem, "DPO", seed=7)(predictions) for _ in range(2))
+    assert torch.equal(first, second)
+    layer = DecisionLayer(problem, "DPO", seed=7, width=5.0)
+    assert not torch.equal(layer(predictions), layer(predictions))
+
+
+@pytest.mark.parametrize("name", ["SPO+", "MAE(Q)", "MAE(O,tau=0.2)"])
+def test_names_without_torch_operations_are_refused_with_an_example(name):
+    with pytest.raises(ValueError, match=r"MAE\(O,S\)"):
+        cos_loss_torch(torch.ones(1, 2), torch.ones(1, 2), loss=name)

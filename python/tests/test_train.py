@@ -1,0 +1,183 @@
+"""Training, models and evaluation."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import regretless as rl
+
+PROBLEM = rl.Problem("SP4x4")
+X, C = rl.generate("SP4x4", rows=200, seed=3)
+LABELS = rl.label(PROBLEM, C)
+
+
+def test_training_lowers_regret():
+    model, report = rl.train(PROBLEM, X, C, "MAE(O,S)", labels=LABELS, epochs=15)
+    regrets = [epoch["validation_regret"] for epoch in report["rounds"][-1]["epochs"]]
+    assert min(regrets) < 0.7 * regrets[0]
+    assert report["best_epoch"] == int(np.argmin(regrets))
+    assert report["test"]["instances"] == 40
+
+
+def test_the_same_seed_gives_the_same_bytes_on_any_threads():
+    def trained(threads, seed=5):
+        model, _ = rl.train(PROBLEM, X, C, "SPO+", labels=LABELS, epochs=3, threads=threads, seed=seed)
+        return model.to_bytes()
+
+    assert trained(1) == trained(2)
+    assert trained(1) != trained(1, seed=6)
+
+
+def test_labels_found_now_are_those_given():
+    with_labels, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2)
+    without, _ = rl.train(PROBLEM, X, C, epochs=2)
+    assert with_labels == without
+    with pytest.raises(ValueError, match="other costs: row 7 differs"):
+        other = C.copy()
+        other[7, 0] += 1
+        rl.train(PROBLEM, X, other, labels=LABELS)
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        (np.arange(100), np.arange(100, 150), np.arange(150, 200)),
+        (list(range(100)), list(range(100, 150)), list(range(150, 200))),
+        (100, 50, 50),
+        "100,50,50",
+    ],
+)
+def test_splits_may_be_rows_or_counts(split):
+    right, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, split="100,50,50")
+    found, report = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, split=split)
+    assert found == right
+    assert (report["validation"]["instances"], report["test"]["instances"]) == (50, 50)
+
+
+def test_shares_are_drawn_by_the_seed():
+    _, report = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=(0.3, 0.1))
+    assert (report["validation"]["instances"], report["test"]["instances"]) == (60, 20)
+    same, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=0.2)
+    default, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1)
+    assert same == default
+    with pytest.raises(ValueError, match="row 200 does not exist"):
+        rl.train(PROBLEM, X, C, split=([0, 1], [200]))
+    with pytest.raises(ValueError, match="nothing to train on"):
+        rl.train(PROBLEM, X, C, split=(0.5, 0.5))
+
+
+def test_settings_are_those_of_the_command_line():
+    model, report = rl.train(
+        PROBLEM,
+        X,
+        C,
+        "MSE",
+        labels=LABELS,
+        epochs=np.int64(2),
+        batch=16,
+        learning_rate=0.01,
+        optimizer="sgd:momentum=0.9",
+        select="last",
+        standardize=False,
+        predictor="mlp:8",
+        profile="paper",
+    )
+    assert report["best_epoch"] == 2 and report["chosen"] == "MSE"
+    for given, word in [
+        ({"epoch": 3}, "no setting 'epoch'; choose one of: batch"),
+        ({"batch": "many"}, "batch"),
+        ({"optimizer": "lion"}, "adamw"),
+        ({"select": "best"}, "validation-regret"),
+        ({"profile": "fast"}, "default, paper"),
+        ({"loss": "MAX"}, "SPO"),
+        ({"predictor": "tree"}, "mlp:64,32"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=word):
+            rl.train(PROBLEM, X, C, **given)
+
+
+def test_methods_follow_each_other_and_models_are_trained_on():
+    first, _ = rl.train(PROBLEM, X, C, "MSE", labels=LABELS, epochs=2)
+    at_once, _ = rl.train(PROBLEM, X, C, "MSE then SPO+", labels=LABELS, epochs=2)
+    in_turn, _ = rl.train(PROBLEM, X, C, "SPO+", labels=LABELS, epochs=2, start=first)
+    assert at_once == in_turn and in_turn.loss == "MSE then SPO+"
+    _, report = rl.train(PROBLEM, X, C, "auto 1s", labels=LABELS, epochs=2)
+    assert len(report["tried"]) > 2 and report["loss"] == "auto 1s"
+
+
+def test_items_may_have_features_of_their_own():
+    items = np.random.default_rng(0).normal(size=(60, 24, 3)).astype(np.float32)
+    costs = np.exp(items @ np.array([1.0, -0.5, 0.2])).astype(np.float32)
+    model, _ = rl.train(PROBLEM, items, costs, "MSE", epochs=3)
+    assert model.predict(items).shape == (60, 24)
+    with pytest.raises(ValueError, match="Long"):
+        model.predict(items[:, 0, :])
+
+
+def test_models_come_back_from_files_bytes_and_pickles(tmp_path):
+    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, feature_names=list("abcde"))
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    assert path.read_bytes() == model.to_bytes()
+    for again in [rl.Model.load(path), rl.Model.from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model))]:
+        assert again == model and again.feature_names == list("abcde")
+    assert model.cost_names[:2] == ["c0", "c1"]
+    with pytest.raises(FileExistsError, match="force=True"):
+        model.save(path)
+    model.save(path, force=True)
+    with pytest.raises(FileNotFoundError):
+        rl.Model.load(tmp_path / "other")
+    with pytest.raises(ValueError, match="input"):
+        rl.Model.from_bytes(model.to_bytes()[:-1])
+
+
+def test_a_model_decides_for_its_own_problem_or_another():
+    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2)
+    own = model.decide(X)
+    np.testing.assert_array_equal(own.decisions, PROBLEM.solve_all(model.predict(X)).decisions)
+    pick = rl.Problem({"kind": "top_k", "items": 24, "k": 2, "sense": "minimize"})
+    assert (model.decide(X, pick).decisions.sum(axis=1) == 2).all()
+    with pytest.raises(ValueError, match="needs 12"):
+        model.decide(X, rl.Problem("KS12"))
+
+
+def test_evaluation_is_the_mean_of_regrets():
+    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2)
+    predictions = model.predict(X)
+    regrets = rl.regret(PROBLEM, predictions, C, labels=LABELS)
+    found = rl.evaluate(PROBLEM, model, X, C, labels=LABELS)
+    assert found == rl.evaluate(PROBLEM, predictions, C=C)
+    assert found["regret"] == pytest.approx(regrets.mean())
+    assert found["normalised_regret"] == pytest.approx(regrets.sum() / LABELS.objectives.sum())
+    assert rl.evaluate(PROBLEM, C, C=C)["optimal_share"] == 1.0
+    with pytest.raises(ValueError, match="X is missing"):
+        rl.evaluate(PROBLEM, model, C=C)
+    with pytest.raises(ValueError, match="3 rows of predictions for 200 instances"):
+        rl.regret(PROBLEM, predictions[:3], C)
+
+
+def test_bad_tables_are_named_by_row_and_column():
+    bad = X.copy()
+    bad[4, 2] = np.nan
+    with pytest.raises(ValueError, match="X: row 4, column x2: NaN is not a finite number"):
+        rl.train(PROBLEM, bad, C)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="X: row 4, column sun"):
+        rl.train(PROBLEM, pandas.DataFrame(bad, columns=["hour", "load", "sun", "wind", "rain"]), C)
+    costs = C.copy()
+    costs[1, 3] = np.inf
+    with pytest.raises(ValueError, match="C: row 1, column c3: inf"):
+        rl.train(PROBLEM, X, costs)
+    with pytest.raises(ValueError, match="features of 200 instances but costs of 199"):
+        rl.train(PROBLEM, X, C[1:])
+    with pytest.raises(ValueError, match="23 costs per row"):
+        rl.train(PROBLEM, X, C[:, 1:])
+
+
+def test_a_stopped_training_goes_on_from_its_checkpoint(tmp_path):
+    path = tmp_path / "model.safetensors"
+    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=3, checkpoint=path)
+    plain, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=3)
+    assert model == plain
+    assert list(tmp_path.iterdir()) == []
