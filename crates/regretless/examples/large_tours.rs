@@ -41,13 +41,20 @@ fn compare(nodes: usize) -> Result<()> {
     let split = Split::in_order(rows, [train_rows, validation_rows, 0])?;
     let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE(S)"] {
-        for (name, rescale) in [("paper: Adam, ε 1e-8", false), ("rescaled", true)] {
-            let paper = Settings { learning_rate: 0.005, select: Select::ValidationLoss, ..Settings::paper(1) };
-            let settings = Settings { rescale, epochs: EPOCHS[2], ..paper };
+        let paper = Settings { learning_rate: 0.005, select: Select::ValidationLoss, ..Settings::paper(1) };
+        let paper = Settings { epochs: EPOCHS[2], ..paper };
+        let rescaled = Settings { rescale: true, ..paper };
+        let short = Settings { epochs: EPOCHS[0], decay: true, ..rescaled };
+        for (name, settings) in [
+            ("paper: Adam, ε 1e-8", paper),
+            ("rescaled", rescaled),
+            ("rescaled, `decay` over 10 epochs", short),
+        ] {
             let recipe = Recipe::new(loss.parse::<Method>()?, PredictorSpec::Linear, settings);
             let epochs = train(&task, &recipe, &problem)?.report.rounds.remove(0).epochs;
             let losses: Vec<f64> = epochs.iter().filter_map(|epoch| epoch.validation_loss).collect();
-            let at = |epoch: usize| format!("{:.3e}", losses[..=epoch].iter().copied().fold(f64::INFINITY, f64::min));
+            let least = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
+            let at = |epoch: usize| losses.get(..=epoch).map_or("".into(), |past| format!("{:.3e}", least(past)));
             println!("| TSP{nodes} | {loss} | {name} | {} | {} |", at(0), EPOCHS.map(at).join(" | "));
         }
     }

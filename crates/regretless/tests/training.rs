@@ -120,6 +120,10 @@ fn patience_and_time_limits_end_training_early() {
     assert_eq!(stopped(Settings { patience_seconds: Some(1e-9), ..wild }), (Stopped::Patience, 1));
     assert_eq!(stopped(Settings { time_limit: Some(1e-9), ..quick() }), (Stopped::TimeLimit, 1));
     assert_eq!(stopped(quick()), (Stopped::Epochs, 12));
+    let batch = 8;
+    let hurried = Settings { time_limit: Some(1e-9), select: Select::Last, batch, ..quick() };
+    let report = setting.train("SPO+", hurried).unwrap().report;
+    assert_eq!((report.rounds[0].stopped, report.solves.total()), (Stopped::TimeLimit, batch as u64), "in mid-epoch");
 }
 
 #[test]

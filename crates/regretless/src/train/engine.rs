@@ -1,6 +1,8 @@
 //! What the training loop asks of the machinery below it, and the plain machinery that serves every
 //! loss and predictor.
 
+use std::time::Instant;
+
 use super::optimizer::{Moments, Stepper};
 use super::step::Batch;
 use super::{Objective, Ready};
@@ -27,6 +29,9 @@ pub(super) trait Engine {
     /// One pass over the rows in this order, none of them for no training, then the losses of the rows to be
     /// judged under the parameters it ends with.
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed>;
+
+    /// Ends an epoch early once this moment has passed, where an epoch may take long.
+    fn hurry(&mut self, _deadline: Instant) {}
 
     /// The network with its present parameters.
     fn network(&mut self) -> &Network;
@@ -62,6 +67,8 @@ pub(super) struct Plain<'a> {
     batch: Batch<'a>,
     /// Parameters of the best epoch.
     kept: Vec<f32>,
+    /// When epochs end early.
+    deadline: Option<Instant>,
 }
 
 impl<'a> Plain<'a> {
@@ -70,7 +77,7 @@ impl<'a> Plain<'a> {
         let stepper = Stepper::new(settings.optimizer, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
         let batch = batch.listing(ready, objective, &network);
-        Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new() })
+        Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new(), deadline: None })
     }
 
     /// One step on a batch of rows; returns the sum of their losses before it.
@@ -86,15 +93,23 @@ impl<'a> Plain<'a> {
 
 impl Engine for Plain<'_> {
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
-        let mut total = 0.0;
+        let (mut total, mut seen) = (0.0, 0);
         for (batch, rows) in order.chunks(self.ready.settings().batch).enumerate() {
             if self.ready.task.watch.interrupted() {
                 return Err(Error::Interrupted);
             }
             total += self.step(Occasion { epoch, batch, training: true }, rows)?;
+            seen += rows.len();
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                break;
+            }
         }
         let judged = self.batch.losses(self.ready, self.objective, &self.network, (epoch, judged))?;
-        Ok(Passed { loss: total / order.len() as f64, judged })
+        Ok(Passed { loss: total / seen as f64, judged })
+    }
+
+    fn hurry(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
     }
 
     fn network(&mut self) -> &Network {

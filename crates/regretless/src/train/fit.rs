@@ -30,6 +30,9 @@ pub(super) fn fit(
         None => run.epoch(0)?,
     }
     ready.task.watch.advance(epoch as u64);
+    if let Some(deadline) = run.selection.deadline(settings) {
+        run.engine.hurry(deadline);
+    }
     let stopped = loop {
         if epoch > 0
             && let Some(reason) = run.selection.stop(epoch, settings)

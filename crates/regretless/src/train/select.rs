@@ -81,6 +81,11 @@ impl Selection {
         Self { started: Instant::now(), improved: Instant::now(), best: None }
     }
 
+    /// When the time limit ends training.
+    pub(super) fn deadline(&self, settings: &Settings) -> Option<Instant> {
+        settings.time_limit.and_then(|limit| self.started.checked_add(Duration::try_from_secs_f64(limit).ok()?))
+    }
+
     /// Goes on where an earlier run was after so many seconds.
     pub(super) fn restored(best: Option<(usize, f64)>, seconds: f64) -> Self {
         let now = Instant::now();

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 /// | `join_validation` | false | train on the validation rows too; `select` must do without them |
 /// | `patience` | none | stop after this many epochs without improvement |
 /// | `patience_seconds` | none | stop after this many seconds without improvement |
-/// | `time_limit` | none | stop after this many seconds |
+/// | `time_limit` | none | stop after this many seconds, with solves in the middle of an epoch if need be |
 /// | `standardize` | true | bring features to mean 0 and deviation 1 |
 /// | `output_map` | true | predict costs as mean + deviation · output |
 /// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
