@@ -168,10 +168,34 @@ fn mistakes_in_an_experiment_are_named() {
     assert!(told("epochs = 3", "epoch = 3").contains("epoch"));
     assert!(told("\"KS8\", split", "\"QAP8\", split").contains("QAP8"));
     assert!(told("seeds = 2", "seed = 2").contains("seed"));
+    assert!(told("seeds = 2\n", "seeds = 2\nequal_seconds = -1\n").contains("equal_seconds"));
+    let named = told("seeds = 1 }", "seeds = 1, methods = [\"MSE\", \"quick\"] }");
+    assert!(named.contains("TSP6") && named.contains("quick") && named.contains("fast"), "{named}");
     let left = shop.run("reproduce nothing");
     assert!(left.code == 2 && left.err.contains("components"), "{}", left.err);
     let left = shop.run("reproduce components --only TSP99");
     assert!(left.code == 2 && left.err.contains("SP5x5"), "{}", left.err);
+}
+
+#[test]
+fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
+    let shop = Workshop::new();
+    let named = SMALL.replace("seeds = 1 }", "seeds = 1, methods = [\"fast\"] }");
+    shop.write("small.toml", &named);
+    let told: Value = serde_json::from_str(&shop.run("reproduce small.toml --json").succeeded().out).unwrap();
+    let methods = told[0]["results"]["problems"][1]["methods"].as_array().unwrap();
+    let labels: Vec<&str> = methods.iter().map(|method| method["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["MSE", "fast"], "the reference and what is named");
+    let written = || fs::read_dir(shop.path("runs/labels")).unwrap().count();
+    assert_eq!(written(), 3);
+    let times = |name: &str| {
+        let folder = fs::read_dir(shop.path("runs/labels").join(name)).unwrap();
+        folder.map(|file| file.unwrap().metadata().unwrap().modified().unwrap()).collect::<Vec<_>>()
+    };
+    let before = times("KS8-0.labels");
+    shop.write("other.toml", &named.replace("name = \"small\"", "name = \"other\""));
+    shop.run("reproduce other.toml").succeeded();
+    assert_eq!((written(), times("KS8-0.labels")), (3, before), "nothing was labelled again");
 }
 
 #[test]

@@ -167,6 +167,9 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
         let mut stream = Stream::new(Purpose::Benchmark, 77, [number, 0]);
         let costs: Vec<f64> = (0..problem.num_costs()).map(|_| stream.uniform(-9.0, 4.0)).collect();
         let best = problem.solver(&Limits::default()).solve(&costs).unwrap();
+        let quick = problem.quick_search(&Limits::default()).unwrap().solve(&costs).unwrap();
+        problem.check(&quick.decision).unwrap();
+        assert!(quick.objective >= best.objective - 1e-9 && quick.bound <= best.objective);
         let mut search = problem.local_search(&Limits::default()).unwrap();
         let found = search.solve(&costs).unwrap();
         problem.check(&found.decision).unwrap();
@@ -176,6 +179,33 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
         worse += usize::from(found.objective > best.objective + 1e-9);
     }
     assert!(worse > 0, "a local search that always finds the best would make this test pointless");
+}
+
+#[test]
+fn local_routes_are_routes_and_never_better_than_the_best() {
+    use regretless::problem::{Cvrp, Problem};
+    use regretless::random::{Purpose, Stream};
+    use regretless::solve::{Limits, Status};
+    let mut worse = [0, 0];
+    for number in 0..60 {
+        let customers = 4 + number as usize % 9;
+        let mut stream = Stream::new(Purpose::Benchmark, 78, [number, 0]);
+        let demands: Vec<f64> = (0..customers).map(|_| 1.0 + stream.below(9) as f64).collect();
+        let capacity = demands.iter().sum::<f64>() / 2.0 + 9.0;
+        let problem = Cvrp { demands, capacity, vehicles: 3, single_customer_routes: number % 2 == 0 };
+        let costs: Vec<f64> = (0..problem.num_costs()).map(|_| stream.uniform(-4.0, 9.0)).collect();
+        let best = problem.solver(&Limits::default()).solve(&costs).unwrap();
+        let searches = [problem.local_search(&Limits::default()), problem.quick_search(&Limits::default())];
+        for (search, worse) in searches.into_iter().zip(&mut worse) {
+            let found = search.unwrap().solve(&costs).unwrap();
+            problem.check(&found.decision).unwrap();
+            assert!((found.decision.dot(&costs) - found.objective).abs() < 1e-9);
+            assert!(found.objective >= best.objective - 1e-9 && found.bound <= best.objective + 1e-9);
+            assert_ne!(found.status, Status::Optimal, "nothing was proved");
+            *worse += usize::from(found.objective > best.objective + 1e-9);
+        }
+    }
+    assert!(worse[0] <= worse[1] && worse[1] < 30, "{worse:?}: more kicks find more");
 }
 
 #[test]

@@ -188,6 +188,15 @@ fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
 }
 
 #[test]
+fn shrinking_steps_shrink_alike_and_end_at_nothing() {
+    let shrinking = Settings { decay: true, ..settings() };
+    let with = |fused| trained("MSE(O,S)", (5, 60), Settings { fused, ..shrinking }, 1).report;
+    same(&with(true), &with(false), "decay");
+    let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.members;
+    assert_ne!(trained("MSE(O,S)", (5, 60), shrinking, 1).model.members, steady);
+}
+
+#[test]
 fn weight_decay_and_other_rules_work_as_well() {
     let decay = Optimizer::Adam { beta1: 0.8, beta2: 0.99, epsilon: 1e-6, decay: 0.1 };
     let with = |fused| trained("MSE(O,S)", (5, 60), Settings { fused, optimizer: decay, ..settings() }, 1).report;

@@ -73,7 +73,13 @@ impl FromStr for Heuristic {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::unknown("search", text, &["lk (local search)", "lk quick (its beginning)", "nodes 100 (a search that stops)"]);
+        let unknown = || {
+            Error::unknown(
+                "search",
+                text,
+                &["lk (local search)", "lk quick (its beginning)", "nodes 100 (a search that stops)"],
+            )
+        };
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
             ["lk"] => Ok(Self::LocalSearch),

@@ -167,6 +167,7 @@ mod tests {
             "PFYL cache 5% warm certify memory 200MB",
             "MAE(O,S) certify",
             "SPO+ lk",
+            "MAE(O,S) lr 0.05 epochs 20 decay then SPO+ lk quick lr 0.05 epochs 2 batch 8 decay",
             "SPO+ cache 50% nodes 100",
             "MSE(O,S) knn(10,0.5)",
             "MAE(O,S) then SPO+ cache 5% then PFYL",
@@ -210,6 +211,8 @@ mod tests {
         assert!(message("SPO+ lr").contains("lr 0.001"), "{}", message("SPO+ lr"));
         assert!(message("SPO+ epochs many").contains("whole number"), "{}", message("SPO+ epochs many"));
         assert!(message("SPO+ epochs 1 epochs 2").contains("twice"), "{}", message("SPO+ epochs 1 epochs 2"));
+        assert!(message("SPO+ batch 0").contains("batch 5"), "{}", message("SPO+ batch 0"));
+        assert!(message("SPO+ decay decay").contains("twice"), "{}", message("SPO+ decay decay"));
         assert!(message("SPO+ labels").contains("labels relaxed"), "{}", message("SPO+ labels"));
         assert!(message("SPO+ quick").contains("epochs 5"), "{}", message("SPO+ quick"));
         assert!(message("MSE knn(0)").contains("knn"), "{}", message("MSE knn(0)"));

@@ -174,3 +174,16 @@ impl Settings {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+
+    #[test]
+    fn shrinking_steps_fall_in_a_straight_line_to_the_last_step_of_all_epochs() {
+        let settings = Settings { epochs: 5, batch: 8, learning_rate: 0.1, decay: true, ..Settings::default() };
+        let rate = |step| settings.rate(step, 9);
+        assert_eq!((rate(1), rate(6), rate(11)), (0.1, 0.05, 0.0), "two steps per epoch of nine rows");
+        assert_eq!(Settings { decay: false, ..settings }.rate(11, 9), 0.1);
+    }
+}

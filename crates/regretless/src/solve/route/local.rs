@@ -29,8 +29,8 @@ impl Solver for RouteLocal {
         self.fleet.check(costs)?;
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        let kicks = (0..TRIES).map(|tried| self.kicks * 10_usize.pow(tried));
-        let found = kicks.map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks)).find_map(|found| found);
+        let mut kicks = (0..TRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
+        let found = kicks.find_map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks));
         let routes = found.ok_or(Failure::LimitReached { nodes: 0 })?;
         let decision = Decision::from_entries(uses(nodes, &routes));
         let objective = decision.dot(costs);
