@@ -1,13 +1,13 @@
 """scikit-learn: an estimator that trains for decisions, and a score that measures them.
 
-    from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer
+from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer
 
-    estimator = DecisionFocusedRegressor(problem, loss="MAE(O,S)").fit(X, C)
-    estimator.predict(X)            # costs
-    estimator.decide(X).decisions   # decisions
-    estimator.score(X, C)           # minus the normalised regret: 0 is perfect
+estimator = DecisionFocusedRegressor(problem, loss="MAE(O,S)").fit(X, C)
+estimator.predict(X)            # costs
+estimator.decide(X).decisions   # decisions
+estimator.score(X, C)           # minus the normalised regret: 0 is perfect
 
-    GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
+GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
 """
 
 import numpy as np

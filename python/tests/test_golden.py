@@ -39,7 +39,11 @@ def test_solvers_find_the_golden_optima(name):
 @pytest.mark.parametrize("kind, name", [("shortestpath", "SP{0}x{1}"), ("knapsack", "KS{0}"), ("tsp", "TSP{0}")])
 def test_generators_give_the_golden_tables(kind, name):
     case = golden("datagen")["generators"][kind]
-    size = {"shortestpath": lambda a: a["grid"], "knapsack": lambda a: [a["num_items"]], "tsp": lambda a: [a["num_nodes"]]}
+    size = {
+        "shortestpath": lambda a: a["grid"],
+        "knapsack": lambda a: [a["num_items"]],
+        "tsp": lambda a: [a["num_nodes"]],
+    }
     given = case["args"]
     made = rl.generate(
         name.format(*size[kind](given)),

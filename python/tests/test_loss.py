@@ -46,9 +46,14 @@ def test_some_rows_are_evaluated_like_all():
     loss = rl.Loss("SPO+", PROBLEM, C, labels=LABELS)
     values, gradients = loss.evaluate(PREDICTIONS)
     rows = [7, 0, 21]
-    some = loss.evaluate(PREDICTIONS[rows], rows=rows)
-    np.testing.assert_array_equal(some[0], values[rows])
-    np.testing.assert_array_equal(some[1], gradients[rows])
+    for listed in [rows, np.array(rows), np.array(rows, dtype=np.int32)]:
+        some = loss.evaluate(PREDICTIONS[rows], rows=listed)
+        np.testing.assert_array_equal(some[0], values[rows])
+        np.testing.assert_array_equal(some[1], gradients[rows])
+    np.testing.assert_array_equal(loss.evaluate(PREDICTIONS[:4], range(4))[0], values[:4])
+    for wrong in [[0.5], [-1], ["a"]]:
+        with pytest.raises(ValueError, match="row numbers"):
+            loss.evaluate(PREDICTIONS[:1], rows=wrong)
     with pytest.raises(ValueError, match="row 30 does not exist; there are 30"):
         loss.evaluate(PREDICTIONS[:1], rows=[30])
     with pytest.raises(ValueError, match="2 rows of predictions for 1"):

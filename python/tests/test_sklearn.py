@@ -68,7 +68,10 @@ def test_a_table_too_narrow_for_the_problem_is_refused():
 
 def test_pipelines_and_grids_work():
     pipe = make_pipeline(StandardScaler(), DecisionFocusedRegressor(KS, epochs=3))
-    grid = {"decisionfocusedregressor__loss": ["MSE", "MAE(O,S)"], "decisionfocusedregressor__learning_rate": [0.005, 0.02]}
+    grid = {
+        "decisionfocusedregressor__loss": ["MSE", "MAE(O,S)"],
+        "decisionfocusedregressor__learning_rate": [0.005, 0.02],
+    }
     search = GridSearchCV(pipe, grid, cv=2, n_jobs=2).fit(X, C)
     assert set(search.best_params_) == set(grid)
     assert search.best_score_ <= 0.0

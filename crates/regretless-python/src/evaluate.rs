@@ -48,11 +48,11 @@ impl<'py> Judging<'_, 'py> {
     }
 }
 
-/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret (sum of regrets over sum of
-/// best objectives), relative_regret (mean share), optimal_share, mse, mae and instances.
+/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret (sum of regrets
+/// over sum of best objectives), relative_regret (mean share), optimal_share, mse, mae and instances.
 ///
-/// predictions: an array of predicted costs (X is then not needed), or a Model. C: true costs. labels: their best
-/// decisions; found now unless given.
+/// predictions: an array of predicted costs (X is then not needed), or a Model. C: true costs. labels: their
+/// best decisions; found now unless given.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, decide_by=None))]
@@ -85,7 +85,8 @@ pub fn evaluate<'py>(
     python(py, &found)
 }
 
-/// The regret of each row of predictions: what its decision costs beyond the best one; never negative but for rounding.
+/// The regret of each row of predictions: what its decision costs beyond the best one; never negative but for
+/// rounding.
 ///
 /// Rows whose true costs have no decision are left out. Arguments as in `evaluate`.
 #[pyfunction]

@@ -23,6 +23,8 @@ mod watch;
 /// The compiled part of regretless. Import `regretless` instead.
 #[pymodule]
 mod _core {
+    use pyo3::prelude::{Bound, PyModule, PyResult};
+
     #[pymodule_export]
     use super::data::generate;
     #[pymodule_export]
@@ -43,4 +45,11 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Makes an array, so that numpy is there before anybody can press Ctrl-C.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        drop(super::arrays::row(module.py(), vec![0.0_f32]));
+        Ok(())
+    }
 }

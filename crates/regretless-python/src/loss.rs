@@ -13,17 +13,17 @@ use regretless::train::Method;
 use regretless::watch::Watch;
 use regretless::{Error, Result};
 
-use crate::arrays::{Keep, finite_matrix, rectangle, row};
+use crate::arrays::{Keep, finite_matrix, rectangle, row, row_numbers};
 use crate::error::raise;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::problem::Problem;
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
-/// loss: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)", "SPO+ relax",
-/// "MAP cache 5%". problem: what is decided. C: true costs, one row per instance. labels: their best decisions;
-/// found now unless given. seed: of the noise that perturbed losses draw. Components that weight instances by the regret of a
-/// trained baseline (C, W, IC, EIC) belong to `train`.
+/// loss: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)", "SPO+
+/// relax", "MAP cache 5%". problem: what is decided. C: true costs, one row per instance. labels: their best
+/// decisions; found now unless given. seed: of the noise that perturbed losses draw. Components that weight
+/// instances by the regret of a trained baseline (C, W, IC, EIC) belong to `train`.
 #[pyclass(frozen, module = "regretless")]
 pub struct Loss {
     method: Method,
@@ -90,26 +90,30 @@ impl Loss {
 
     /// The loss of each row of predictions and its gradient with respect to the predicted costs.
     ///
-    /// predictions: one row per instance, in the user's sense. rows: which rows of C they belong to, all in order unless
-    /// given. epoch: perturbed losses draw other noise in every epoch. batch: with a cache, another coin for every batch of an epoch.
-    /// training: whether decisions found now join the pool of methods that keep one. Returns (values, gradients): float64 of shape
-    /// (n,), and an array like the predictions.
+    /// predictions: one row per instance, in the user's sense. rows: which rows of C they belong to, all in
+    /// order unless given. epoch: perturbed losses draw other noise in every epoch. batch: with a cache,
+    /// another coin for every batch of an epoch. training: whether decisions found now join the pool of methods
+    /// that keep one. Returns (values, gradients): float64 of shape (n,), and an array like the predictions.
     #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
         predictions: &Bound<'py, PyAny>,
-        rows: Option<Vec<usize>>,
+        rows: Option<&Bound<'py, PyAny>>,
         epoch: usize,
         batch: usize,
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let double = predictions.cast::<numpy::PyArray2<f64>>().is_ok();
         let wanted = Numbers::read(predictions, double)?;
+        let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
         let rows = self.rows(rows, wanted.rows)?;
         if wanted.cols != self.data.data().costs().cols() {
             let right = self.data.data().costs().cols();
-            return Err(PyValueError::new_err(format!("{} costs are predicted per row and there are {right}", wanted.cols)));
+            return Err(PyValueError::new_err(format!(
+                "{} costs are predicted per row and there are {right}",
+                wanted.cols
+            )));
         }
         let moment = Moment { epoch, batch, training };
         let work = |watch: &dyn Watch| self.judge(&wanted, &rows, moment, watch);
@@ -197,7 +201,9 @@ impl Numbers {
             None => Ok(Self { values, rows, cols }),
             Some(at) => Err(PyValueError::new_err(format!(
                 "predictions: row {}, column c{}: {} is not a finite number (rows counted from 0)",
-                at / cols, at % cols, values[at]
+                at / cols,
+                at % cols,
+                values[at]
             ))),
         }
     }
@@ -220,28 +226,37 @@ impl Loss {
     }
 
     fn judge(&self, predicted: &Numbers, rows: &[usize], moment: Moment, watch: &dyn Watch) -> Result<Vec<Slot>> {
-        let mut answering =
-            Answering::new(&self.oracle, self.method.oracle, (self.name().as_str(), self.seed))?.knowing([], self.loss.compares());
+        let mut answering = Answering::new(&self.oracle, self.method.oracle, (self.name().as_str(), self.seed))?
+            .knowing([], self.loss.compares());
         if let Some(pool) = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             answering.replace_pool(pool);
         }
         let occasion = Occasion { epoch: moment.epoch, batch: moment.batch, training: moment.training };
         let mut slots: Vec<Slot> = Vec::new();
-        slots.resize_with(rows.len(), || Slot { value: Err(Error::Interrupted), gradient: Vec::new(), found: Vec::new() });
+        slots.resize_with(rows.len(), || Slot {
+            value: Err(Error::Interrupted),
+            gradient: Vec::new(),
+            found: Vec::new(),
+        });
         let one = regretless::parallel::Threads::one();
         let threads = if self.loss.solves() { self.oracle.threads() } else { &one };
-        threads.fill(&mut slots, || answering.asker(), |asker, index, slot| {
-            if !watch.interrupted() {
-                asker.take_turn(answering.turn(occasion, rows[index]));
-                self.judge_one(predicted, (index, rows[index]), moment, (asker, slot));
-            }
-        });
+        threads.fill(
+            &mut slots,
+            || answering.asker(),
+            |asker, index, slot| {
+                if !watch.interrupted() {
+                    asker.take_turn(answering.turn(occasion, rows[index]));
+                    self.judge_one(predicted, (index, rows[index]), moment, (asker, slot));
+                }
+            },
+        );
         self.loss.batch_done(moment.training);
         if moment.training && answering.pool().is_some() {
             slots.iter().for_each(|slot| answering.keep(&slot.found));
             *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = answering.pool().cloned();
         }
-        match slots.iter_mut().find_map(|slot| slot.value.is_err().then(|| std::mem::replace(&mut slot.value, Ok(0.0)))) {
+        match slots.iter_mut().find_map(|slot| slot.value.is_err().then(|| std::mem::replace(&mut slot.value, Ok(0.0))))
+        {
             Some(Err(error)) => Err(error),
             _ => Ok(slots),
         }

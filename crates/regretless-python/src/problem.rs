@@ -13,7 +13,7 @@ use regretless::problem::{
     Benchmark, Column, CostColumns, Given, LinearArrays, ProblemSpec, Published, Reading, Row, Sense,
 };
 
-use crate::arrays::{Keep, finite_matrix, vector};
+use crate::arrays::{Keep, finite_matrix, row_numbers, vector};
 use crate::callable::Callable;
 use crate::error::raise;
 use crate::oracle::{Solution, Solutions};
@@ -106,14 +106,15 @@ impl Problem {
         Self::of(described(description, seed)?)
     }
 
-    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a knapsack of the
-    /// OR-Library, or a problem file (.toml). What the file says about costs is in `costs`.
+    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a knapsack of
+    /// the OR-Library, or a problem file (.toml). What the file says about costs is in `costs`.
     ///
     /// costs: names or patterns such as "x*" of the columns whose costs are predicted, in the order of the
-    /// costs; all columns unless given. Other columns keep the cost the file gives them.
-    /// sense: "minimize" or "maximize", if not as the file says. kind: "tsplib", "knapsack" or "linear" where the name does
-    /// not tell. number: which problem of an OR-Library file, counted from 1. vehicles: of a routing file whose name does not end in -k and
-    /// their number. single_customer_routes: whether a route may serve a single customer, True unless given.
+    /// costs; all columns unless given. Other columns keep the cost the file gives them. sense: "minimize" or
+    /// "maximize", if not as the file says. kind: "tsplib", "knapsack" or "linear" where the name does not
+    /// tell. number: which problem of an OR-Library file, counted from 1. vehicles: of a routing file whose
+    /// name does not end in -k and their number. single_customer_routes: whether a route may serve a single
+    /// customer, True unless given.
     #[classmethod]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(signature = (path, *, costs=None, sense=None, kind=None, number=1, vehicles=None, single_customer_routes=None))]
@@ -152,8 +153,8 @@ impl Problem {
     ///
     /// A: constraint matrix, an array or scipy.sparse. b: right-hand sides. sense: "minimize" or "maximize".
     /// relations: "<=", ">=" or "==", one for all rows or one each. lower, upper: bounds of the variables, one
-    /// for all or one each (None or infinite: no bound). integer: which variables are whole numbers, one for all
-    /// or one each. costs: numbers of the variables whose costs are predicted, all unless given; the others
+    /// for all or one each (None or infinite: no bound). integer: which variables are whole numbers, one for
+    /// all or one each. costs: numbers of the variables whose costs are predicted, all unless given; the others
     /// cost what `known_costs` (one per variable) says, else nothing.
     #[classmethod]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -167,7 +168,7 @@ impl Problem {
         lower: Option<&Bound<'_, PyAny>>,
         upper: Option<&Bound<'_, PyAny>>,
         integer: Option<&Bound<'_, PyAny>>,
-        costs: Option<Vec<usize>>,
+        costs: Option<&Bound<'_, PyAny>>,
         known_costs: Option<&Bound<'_, PyAny>>,
         name: &str,
     ) -> PyResult<Self> {
@@ -176,6 +177,7 @@ impl Problem {
         let upper = upper.map_or_else(|| Ok(vec![None; count]), |value| linear::bounds(value, count, "upper"))?;
         let integer = linear::flags(integer, count)?;
         let known = known_costs.map(|value| linear::each(value, count, "known_costs")).transpose()?;
+        let costs = costs.map(|costs| row_numbers(costs, "costs")).transpose()?;
         let predicted = linear::predicted(costs, count)?;
         let column = |number: usize| Column {
             lower: lower[number],
@@ -189,12 +191,12 @@ impl Problem {
         Self::of(ProblemSpec::LinearArrays(arrays))
     }
 
-    /// A problem that is a function: `solve(costs)` gets one row of costs and returns the best decision, an array
-    /// of as many values, or a pair (decision, objective), or None where no decision is feasible.
+    /// A problem that is a function: `solve(costs)` gets one row of costs and returns the best decision, an
+    /// array of as many values, or a pair (decision, objective), or None where no decision is feasible.
     ///
-    /// The objective is needed only where it holds more than costs times decision. binary: whether decisions are
-    /// zeros and ones. An exception of the function stops the call that led to it and arrives unchanged. A name
-    /// is needed to keep labels in a store, and should change when the function does.
+    /// The objective is needed only where it holds more than costs times decision. binary: whether decisions
+    /// are zeros and ones. An exception of the function stops the call that led to it and arrives unchanged. A
+    /// name is needed to keep labels in a store, and should change when the function does.
     #[classmethod]
     #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None))]
     fn from_callable(
@@ -210,8 +212,15 @@ impl Problem {
         }
         let given = Given { name: name.unwrap_or(UNNAMED.into()), sense: self::sense(sense)?, costs: num_costs };
         let (raised, solve) = (Arc::<Raised>::default(), Arc::new(solve));
-        let callable = Callable { solve: Arc::clone(&solve), given: given.clone(), binary, raised: Arc::clone(&raised) };
-        Ok(Self { spec: ProblemSpec::Given(given), problem: Arc::new(callable), raised, callable: Some((solve, binary)), costs: None })
+        let callable =
+            Callable { solve: Arc::clone(&solve), given: given.clone(), binary, raised: Arc::clone(&raised) };
+        Ok(Self {
+            spec: ProblemSpec::Given(given),
+            problem: Arc::new(callable),
+            raised,
+            callable: Some((solve, binary)),
+            costs: None,
+        })
     }
 
     /// "minimize" or "maximize".
@@ -266,9 +275,9 @@ impl Problem {
 
     /// The best decision for every row of costs, on several threads.
     ///
-    /// A row without a decision does not stop the others: its status says why, its decision and objective are NaN.
-    /// threads: how many, all there are unless given; results do not depend on it. decide_by: "lk" (local search,
-    /// tours) or "nodes 100" instead of the best decision.
+    /// A row without a decision does not stop the others: its status says why, its decision and objective are
+    /// NaN. threads: how many, all there are unless given; results do not depend on it. decide_by: "lk" (local
+    /// search, tours) or "nodes 100" instead of the best decision.
     #[pyo3(signature = (costs, *, threads=None, progress=false, decide_by=None))]
     fn solve_all(
         &self,
