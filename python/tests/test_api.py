@@ -8,9 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
-
 import regretless as rl
+from conftest import ROOT
 from regretless import _core
 
 STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
@@ -75,7 +74,7 @@ def test_the_package_says_that_it_is_typed():
 def test_the_reference_says_what_the_docstrings_say():
     pytest.importorskip("sklearn")
     script = ROOT / "scripts" / "python-reference"
-    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import golden
-
 import regretless as rl
+from conftest import golden
 
 # Costs are kept in single precision.
 CLOSE = {"rtol": 2e-5, "atol": 2e-6}

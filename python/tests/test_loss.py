@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 PROBLEM = rl.Problem("KS10")
@@ -28,7 +27,7 @@ def test_spo_plus_bounds_regret_from_above_and_is_zero_at_the_truth():
     loss = rl.Loss("SPO+", PROBLEM, C, labels=LABELS)
     values, gradients = loss.evaluate(PREDICTIONS)
     assert (values >= rl.regret(PROBLEM, PREDICTIONS, C, labels=LABELS) - 1e-4).all()
-    exact, flat = loss.evaluate(C)
+    exact, _ = loss.evaluate(C)
     np.testing.assert_allclose(exact, 0, atol=1e-4)
     # Earned costs: the gradient, in the user's sense, is negative where the best decision should look better.
     best = 2 * PROBLEM.solve_all(2 * PREDICTIONS - C).decisions - 2 * LABELS.decisions

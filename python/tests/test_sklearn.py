@@ -4,19 +4,17 @@ import pickle
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 pytest.importorskip("sklearn")
 
+from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
 
 KS = rl.Problem("KS12")
 X, C = rl.generate("KS12", rows=300, seed=0)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use numpy::PyArray2;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use regretless::Error;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::Benchmark;
@@ -14,13 +14,16 @@ use crate::watch::Call;
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
 ///
-/// benchmark: "KS32", "SP5x5", "TSP20", "CVRP20" or another size. rows: instances. seed: as numpy's RandomState
-/// takes it. degree: degree of the polynomial between features and costs. noise: half-width of the
-/// multiplicative noise. features: features per instance. Returns (X, C), both float32. The problem is
-/// Problem(benchmark, seed=seed).
+/// * `benchmark`: "KS32", "SP5x5", "TSP20", "CVRP20" or another size.
+/// * `rows`: instances.
+/// * `seed`: as numpy's RandomState takes it.
+/// * `degree`: degree of the polynomial between features and costs.
+/// * `noise`: half-width of the multiplicative noise.
+/// * `features`: features per instance.
+///
+/// Returns (X, C), both float32. The problem is Problem(benchmark, seed=seed).
 #[pyfunction]
 #[pyo3(signature = (benchmark, rows=2000, *, seed=0, degree=6, noise=0.5, features=5))]
-#[allow(clippy::type_complexity, reason = "a pair of arrays")]
 pub fn generate<'py>(
     py: Python<'py>,
     benchmark: &str,
@@ -29,7 +32,7 @@ pub fn generate<'py>(
     degree: u32,
     noise: f64,
     features: usize,
-) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f32>>)> {
+) -> PyResult<Bound<'py, PyTuple>> {
     let benchmark: Benchmark = benchmark.parse().map_err(raise)?;
     let recipe = Recipe { instances: rows, features, degree, noise, seed };
     let (_, mut made) = benchmark.rows(recipe).map_err(raise)?;
@@ -45,5 +48,5 @@ pub fn generate<'py>(
         Ok(costs)
     })?;
     let (x, wide) = (x.values().as_slice().to_vec(), [rows, features]);
-    Ok((rectangle(py, x, wide)?, rectangle(py, costs, shape)?))
+    (rectangle(py, x, wide)?, rectangle(py, costs, shape)?).into_pyobject(py)
 }

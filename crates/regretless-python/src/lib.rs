@@ -5,6 +5,13 @@
 //! arrives as it was raised; arrays of float32 in C order are read where they are (`arrays.rs`). Docstrings
 //! here are the documentation of the Python package.
 
+#![allow(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    non_snake_case,
+    reason = "arguments are Python's keywords, named as papers name them, and handed over by value"
+)]
+
 use pyo3::prelude::pymodule;
 
 mod arrays;
@@ -13,6 +20,7 @@ mod data;
 mod error;
 mod evaluate;
 mod label;
+mod linear;
 mod loss;
 mod oracle;
 mod predict;

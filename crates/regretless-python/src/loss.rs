@@ -20,10 +20,14 @@ use crate::problem::Problem;
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
-/// loss: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)", "SPO+
-/// relax", "MAP cache 5%". problem: what is decided. C: true costs, one row per instance. labels: their best
-/// decisions; found now unless given. seed: of the noise that perturbed losses draw. Components that weight
-/// instances by the regret of a trained baseline (C, W, IC, EIC) belong to `train`.
+/// * `loss`: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
+///   "SPO+ relax", "MAP cache 5%".
+/// * `problem`: what is decided.
+/// * `C`: true costs, one row per instance.
+/// * `labels`: their best decisions; found now unless given.
+/// * `seed`: of the noise that perturbed losses draw.
+///
+/// Components that weight instances by the regret of a trained baseline (C, W, IC, EIC) belong to `train`.
 #[pyclass(frozen, module = "regretless")]
 pub struct Loss {
     method: Method,
@@ -54,13 +58,12 @@ struct Moment {
 #[pymethods]
 impl Loss {
     #[new]
-    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(signature = (loss, problem, C, *, labels=None, seed=0, threads=None, progress=false))]
     fn new(
         py: Python<'_>,
         loss: &str,
         problem: &Bound<'_, Problem>,
-        #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'_, PyAny>,
+        C: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, Labels>>,
         seed: u64,
         threads: Option<usize>,
@@ -90,10 +93,13 @@ impl Loss {
 
     /// The loss of each row of predictions and its gradient with respect to the predicted costs.
     ///
-    /// predictions: one row per instance, in the user's sense. rows: which rows of C they belong to, all in
-    /// order unless given. epoch: perturbed losses draw other noise in every epoch. batch: with a cache,
-    /// another coin for every batch of an epoch. training: whether decisions found now join the pool of methods
-    /// that keep one. Returns (values, gradients): float64 of shape (n,), and an array like the predictions.
+    /// * `predictions`: one row per instance, in the user's sense.
+    /// * `rows`: which rows of C they belong to, all in order unless given.
+    /// * `epoch`: perturbed losses draw other noise in every epoch.
+    /// * `batch`: with a cache, another coin for every batch of an epoch.
+    /// * `training`: whether decisions found now join the pool of methods that keep one.
+    ///
+    /// Returns (values, gradients): float64 of shape (n,), and an array like the predictions.
     #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
     fn evaluate<'py>(
         &self,
