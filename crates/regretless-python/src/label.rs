@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use regretless::Decision;
 use regretless::data::{Dataset, Features, Matrix, Names, Shape};
 use regretless::label::{LabelStore, Labelled, Shard};
 use regretless::oracle::Oracle;
-use regretless::Decision;
 use regretless::solve::{Failure, Solution};
 use regretless::watch::Watch;
 
@@ -47,7 +47,8 @@ impl Labels {
         let labelled = py.detach(|| {
             let sign = problem.problem.sense().sign();
             let best = |(row, values): (usize, &[f32])| {
-                let decision = Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
+                let decision =
+                    Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
                 let objective = sign * decision.dot(data.costs().row(row));
                 Solution::optimal(decision, objective)
             };

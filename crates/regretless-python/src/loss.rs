@@ -155,7 +155,7 @@ impl Loss {
         batch: usize,
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
-let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
+        let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
         if let Some(found) = crate::single::evaluate((&*self.loss, &self.data), predictions, rows.as_deref())? {
             return Ok(found);
         }
