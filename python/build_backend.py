@@ -34,7 +34,9 @@ def _libclang():
 
 
 def _gcc_headers():
-    """gcc's own headers: the library of clang alone knows no stddef.h."""
+    """gcc's own headers, where there is no clang: the library of clang alone knows no stddef.h."""
+    if shutil.which("clang") or not shutil.which("gcc"):
+        return None
     found = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False)
     return found.stdout.strip() if found.returncode == 0 else None
 
@@ -42,9 +44,8 @@ def _gcc_headers():
 def _prepare():
     if "LIBCLANG_PATH" not in os.environ and (folder := _libclang()):
         os.environ["LIBCLANG_PATH"] = folder
-    if "BINDGEN_EXTRA_CLANG_ARGS" not in os.environ and not shutil.which("clang") and shutil.which("gcc"):
-        if headers := _gcc_headers():
-            os.environ["BINDGEN_EXTRA_CLANG_ARGS"] = f"-I{headers}"
+    if "BINDGEN_EXTRA_CLANG_ARGS" not in os.environ and (headers := _gcc_headers()):
+        os.environ["BINDGEN_EXTRA_CLANG_ARGS"] = f"-I{headers}"
     if not shutil.which("make"):
         os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
 

@@ -13,11 +13,11 @@ from regretless.sklearn import DecisionFocusedRegressor
 random = np.random.default_rng(0)
 days = 400
 weather = pd.DataFrame({"wind": random.gamma(2.0, 3.0, days), "sun": random.uniform(0, 1, days), "weekend": random.integers(0, 2, days)})
-hours = np.arange(24)
-demand = 40 + 15 * np.sin((hours - 8) / 24 * 2 * np.pi)[None] * (1 - 0.4 * weather[["weekend"]].to_numpy())
-solar = np.clip(np.sin((hours - 6) / 12 * np.pi), 0, None)[None] * weather[["sun"]].to_numpy()
-prices = demand - 30 * solar**2 - 2 * weather[["wind"]].to_numpy() * (hours[None] % 8 < 4) + random.normal(0, 4, (days, 24))
-prices = pd.DataFrame(prices, columns=[f"hour {hour}" for hour in hours])
+wind, sun, weekend = (weather[[name]].to_numpy() for name in weather.columns)
+hours = np.arange(24)[None]
+demand = 40 + 15 * np.sin((hours - 8) / 24 * 2 * np.pi) * (1 - 0.4 * weekend)
+cheap = np.exp(-wind / 12 * np.where(hours > 12, 1.0, 0.5)) * (1 - 0.7 * sun * np.clip(np.sin((hours - 6) / 12 * np.pi), 0, None))
+prices = pd.DataFrame(demand * cheap * random.uniform(0.8, 1.2, (days, 24)), columns=[f"hour {hour}" for hour in range(24)])
 
 # What is decided: 6 of 24 hours, as cheap as possible.
 problem = rl.Problem({"kind": "top_k", "items": 24, "k": 6, "at_most": False, "sense": "minimize"})

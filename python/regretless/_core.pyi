@@ -1,16 +1,17 @@
 """Types of the compiled part; the documentation is in its docstrings."""
 
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Callable, Literal, Sequence, TypedDict, overload
+from typing import Any, Literal, TypeAlias, TypedDict, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __version__: str
 
-_Path = str | PathLike[str]
-_Sense = Literal["minimize", "maximize"]
-_Split = str | float | Sequence[float] | Sequence[ArrayLike]
+_Path: TypeAlias = str | PathLike[str]
+_Sense: TypeAlias = Literal["minimize", "maximize"]
+_Split: TypeAlias = str | float | Sequence[float] | Sequence[ArrayLike]
 
 class Problem:
     def __init__(self, description: str | PathLike[str] | dict[str, Any], *, seed: int = 0) -> None: ...

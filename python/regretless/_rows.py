@@ -50,13 +50,15 @@ class LabelledRows:
             self._index()
         return np.array([self._places[key] for key in keys], dtype=np.int64)
 
-    def evaluate(self, predictions: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Values (n,) and gradients (n, d) of predictions for these rows."""
+    def evaluate(self, predictions: np.ndarray, rows: np.ndarray, **moment: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Values (n,) and gradients (n, d) of predictions for these rows; ``moment`` says where in a training."""
         if len(self.blocks) == 1:
-            return self.blocks[0].evaluate(predictions, rows=rows)
+            return self.blocks[0].evaluate(predictions, rows=rows, **moment)
         values, gradients = np.empty(len(rows)), np.empty_like(predictions)
         for block, places, inside in self._by_block(rows):
-            values[places], gradients[places] = block.evaluate(np.ascontiguousarray(predictions[places]), rows=inside)
+            values[places], gradients[places] = block.evaluate(
+                np.ascontiguousarray(predictions[places]), rows=inside, **moment
+            )
         return values, gradients
 
     def _by_block(self, rows: np.ndarray) -> Iterator[tuple[Loss, np.ndarray, np.ndarray]]:

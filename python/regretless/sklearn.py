@@ -1,13 +1,13 @@
 """scikit-learn: an estimator that trains for decisions, and a score that measures them.
 
-    from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer
+from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer
 
-    estimator = DecisionFocusedRegressor(problem, loss="MAE(O,S)").fit(X, C)
-    estimator.predict(X)            # costs
-    estimator.decide(X).decisions   # decisions
-    estimator.score(X, C)           # minus the normalised regret: 0 is perfect
+estimator = DecisionFocusedRegressor(problem, loss="MAE(O,S)").fit(X, C)
+estimator.predict(X)            # costs
+estimator.decide(X).decisions   # decisions
+estimator.score(X, C)           # minus the normalised regret: 0 is perfect
 
-    GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
+GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
 """
 
 import numpy as np
@@ -29,8 +29,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     problem : regretless.Problem, str, dict or None
-        What is decided; text and dicts as `regretless.Problem` takes them. None means that nothing is decided: the estimator then
-        predicts any target, trains on the plain error of the loss (MAE for "MAE(O,S)", else MSE), and scores by R².
+        What is decided; text and dicts as `regretless.Problem` takes them. None means that nothing is decided: the
+        estimator then predicts any target, trains on the plain error of the loss (MAE for "MAE(O,S)", else MSE), and
+        scores by R².
     loss : str
         Every label that `regretless.train` takes.
     predictor : str
@@ -44,7 +45,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     threads : int or None
         Threads; all there are unless given. Results do not depend on it.
     random_state : int, RandomState or None
-        Seed of the split, the first parameters and the batches. None is seed 0: fits are reproducible unless told otherwise.
+        Seed of the split, the first parameters and the batches. None is seed 0: fits are reproducible unless told
+        otherwise.
 
     Attributes
     ----------
@@ -130,7 +132,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return problem.solve_all(predicted.reshape(len(predicted), -1), threads=self.threads)
 
     def score(self, X, y, sample_weight=None):
-        """Minus the normalised regret of the decisions (sum of regrets over sum of best objectives): 0 is perfect, higher is better.
+        """Minus the normalised regret of the decisions: 0 is perfect, higher is better.
+
+        Normalised: the sum of regrets over the sum of the best objectives.
 
         Without a problem, the coefficient of determination R². sample_weight is used by R² only.
         """
@@ -223,7 +227,7 @@ class _RegretScorer:
 
 
 def make_regret_scorer(problem, *, threads=None):
-    """A scorer for `GridSearchCV`, `cross_val_score` and others: minus the normalised regret of an estimator's decisions.
+    """A scorer for `GridSearchCV`, `cross_val_score` and others: minus the normalised regret of the decisions.
 
     problem: a `regretless.Problem`, or what it takes.
     """

@@ -4,10 +4,12 @@ import ast
 import inspect
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
-
 import regretless as rl
+from conftest import ROOT
 from regretless import _core
 
 STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
@@ -67,3 +69,19 @@ def test_the_stub_types_every_setting_of_train_with_its_default():
 
 def test_the_package_says_that_it_is_typed():
     assert (pathlib.Path(rl.__file__).parent / "py.typed").exists()
+
+
+def test_the_reference_says_what_the_docstrings_say():
+    pytest.importorskip("sklearn")
+    script = ROOT / "scripts" / "python-reference"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_quick_start_runs(tmp_path):
+    """Every block of the page on Python runs, one after the other."""
+    pytest.importorskip("sklearn")
+    text = (ROOT / "docs" / "python.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert len(blocks) >= 4
+    subprocess.run([sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, check=True)

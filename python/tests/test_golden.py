@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import golden
-
 import regretless as rl
+from conftest import golden
 
 # Costs are kept in single precision.
 CLOSE = {"rtol": 2e-5, "atol": 2e-6}
@@ -39,7 +38,11 @@ def test_solvers_find_the_golden_optima(name):
 @pytest.mark.parametrize("kind, name", [("shortestpath", "SP{0}x{1}"), ("knapsack", "KS{0}"), ("tsp", "TSP{0}")])
 def test_generators_give_the_golden_tables(kind, name):
     case = golden("datagen")["generators"][kind]
-    size = {"shortestpath": lambda a: a["grid"], "knapsack": lambda a: [a["num_items"]], "tsp": lambda a: [a["num_nodes"]]}
+    size = {
+        "shortestpath": lambda a: a["grid"],
+        "knapsack": lambda a: [a["num_items"]],
+        "tsp": lambda a: [a["num_nodes"]],
+    }
     given = case["args"]
     made = rl.generate(
         name.format(*size[kind](given)),

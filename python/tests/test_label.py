@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 PROBLEM = rl.Problem("KS10")

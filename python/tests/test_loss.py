@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 PROBLEM = rl.Problem("KS10")
@@ -28,7 +27,7 @@ def test_spo_plus_bounds_regret_from_above_and_is_zero_at_the_truth():
     loss = rl.Loss("SPO+", PROBLEM, C, labels=LABELS)
     values, gradients = loss.evaluate(PREDICTIONS)
     assert (values >= rl.regret(PROBLEM, PREDICTIONS, C, labels=LABELS) - 1e-4).all()
-    exact, flat = loss.evaluate(C)
+    exact, _ = loss.evaluate(C)
     np.testing.assert_allclose(exact, 0, atol=1e-4)
     # Earned costs: the gradient, in the user's sense, is negative where the best decision should look better.
     best = 2 * PROBLEM.solve_all(2 * PREDICTIONS - C).decisions - 2 * LABELS.decisions
@@ -46,9 +45,14 @@ def test_some_rows_are_evaluated_like_all():
     loss = rl.Loss("SPO+", PROBLEM, C, labels=LABELS)
     values, gradients = loss.evaluate(PREDICTIONS)
     rows = [7, 0, 21]
-    some = loss.evaluate(PREDICTIONS[rows], rows=rows)
-    np.testing.assert_array_equal(some[0], values[rows])
-    np.testing.assert_array_equal(some[1], gradients[rows])
+    for listed in [rows, np.array(rows), np.array(rows, dtype=np.int32)]:
+        some = loss.evaluate(PREDICTIONS[rows], rows=listed)
+        np.testing.assert_array_equal(some[0], values[rows])
+        np.testing.assert_array_equal(some[1], gradients[rows])
+    np.testing.assert_array_equal(loss.evaluate(PREDICTIONS[:4], range(4))[0], values[:4])
+    for wrong in [[0.5], [-1], ["a"]]:
+        with pytest.raises(ValueError, match="row numbers"):
+            loss.evaluate(PREDICTIONS[:1], rows=wrong)
     with pytest.raises(ValueError, match="row 30 does not exist; there are 30"):
         loss.evaluate(PREDICTIONS[:1], rows=[30])
     with pytest.raises(ValueError, match="2 rows of predictions for 1"):

@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 COSTS = np.random.default_rng(0).uniform(1, 10, size=(40, 12)).astype(np.float32)
@@ -91,7 +90,9 @@ def test_arrays_that_do_not_fit_are_refused_by_name():
         ({"b": [1, 2], "relations": "<>"}, "unknown relation '<>'"),
         ({"b": [1, 2], "costs": [0, 5]}, r"costs\[1\] is 5 of 3"),
         ({"b": [1, 2], "lower": 2, "upper": 1}, "column x0"),
-        ({"b": [1, float("nan")]}, "not a number"),
+        ({"b": [1, float("nan")]}, "nan, which no row can keep|NaN, which no row can keep"),
+        ({"b": [1, -np.inf]}, "-inf, which no row can keep"),
+        ({"b": [1, 2], "lower": np.inf}, r"lower\[0\] is inf"),
     ]:
         b = given.pop("b")
         with pytest.raises(ValueError, match=word):
@@ -271,7 +272,7 @@ def test_tables_that_cannot_be_used_are_refused_by_place(costs, word):
 
 
 def test_a_heuristic_may_decide():
-    X, C = rl.generate("TSP8", rows=20)
+    _, C = rl.generate("TSP8", rows=20)
     problem = rl.Problem("TSP8")
     best, quick = problem.solve_all(C), problem.solve_all(C, decide_by="lk")
     assert (quick.objectives >= best.objectives - 1e-6).all()

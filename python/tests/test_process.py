@@ -12,17 +12,17 @@ import time
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 X, C = rl.generate("KS32", rows=200, seed=2)
 PROBLEM = rl.Problem("KS32", seed=2)
 
 LONG = {
-    "solve_all": "rl.Problem('TSP40').solve_all(rl.generate('TSP40', rows=20000)[1], threads={threads})",
-    "train": "rl.train(rl.Problem('SP20x20'), *rl.generate('SP20x20', rows=2000), 'PFYL(samples=50)', threads={threads})",
-    "callable": "rl.Problem.from_callable(slow, 40, sense='minimize').solve_all(np.ones((10000, 40)), threads={threads})",
-    "fused": "rl.train(rl.Problem('SP30x30'), *rl.generate('SP30x30', rows=4000), epochs=100000, select='last', threads={threads})",
+    "solve_all": "tours.solve_all(rl.generate('TSP40', rows=20000)[1], threads={threads})",
+    "train": "rl.train(grid, *rl.generate('SP20x20', rows=2000), 'PFYL(samples=50)', threads={threads})",
+    "callable": "mine.solve_all(np.ones((10000, 40)), threads={threads})",
+    "fused": "rl.train(grid, *rl.generate('SP20x20'), epochs=1000000, select='last', threads={threads})",
+    "generate": "rl.generate('TSP1000', rows=1000)",
 }
 
 
@@ -35,6 +35,8 @@ def test_control_c_stops_within_a_second(work, threads):
     def slow(costs):
         time.sleep(0.01)
         return np.eye(40)[0]
+    mine = rl.Problem.from_callable(slow, 40, sense="minimize")
+    tours, grid = rl.Problem("TSP40"), rl.Problem("SP20x20")
     print("ready", flush=True)
     try:
         {LONG[work].format(threads=threads)}

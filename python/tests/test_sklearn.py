@@ -4,19 +4,17 @@ import pickle
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 pytest.importorskip("sklearn")
 
+from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
 
 KS = rl.Problem("KS12")
 X, C = rl.generate("KS12", rows=300, seed=0)
@@ -68,7 +66,10 @@ def test_a_table_too_narrow_for_the_problem_is_refused():
 
 def test_pipelines_and_grids_work():
     pipe = make_pipeline(StandardScaler(), DecisionFocusedRegressor(KS, epochs=3))
-    grid = {"decisionfocusedregressor__loss": ["MSE", "MAE(O,S)"], "decisionfocusedregressor__learning_rate": [0.005, 0.02]}
+    grid = {
+        "decisionfocusedregressor__loss": ["MSE", "MAE(O,S)"],
+        "decisionfocusedregressor__learning_rate": [0.005, 0.02],
+    }
     search = GridSearchCV(pipe, grid, cv=2, n_jobs=2).fit(X, C)
     assert set(search.best_params_) == set(grid)
     assert search.best_score_ <= 0.0

@@ -54,6 +54,14 @@ def test_double_precision_is_answered_in_double_precision():
     torch.testing.assert_close(double.grad.float(), single.grad)
 
 
+def test_half_precision_comes_back_in_half_precision():
+    problem, costs, labels, predictions = table("SP5x5", rows=4)
+    half = predictions.bfloat16().requires_grad_()
+    value = DecisionLoss(problem, "SPO+", costs, labels=labels)(half, torch.arange(4))
+    value.backward()
+    assert value.dtype == half.grad.dtype == torch.bfloat16 and bool((half.grad != 0).any())
+
+
 def test_rows_are_found_by_their_costs_and_labelled_once(monkeypatch):
     problem, costs, labels, predictions = table("SP5x5")
     solved = []
@@ -81,6 +89,16 @@ def test_known_decisions_are_not_solved_again(monkeypatch):
     module = DecisionLoss(problem, "MAE(O,S)")
     value = module(predictions, torch.from_numpy(costs), torch.from_numpy(np.asarray(labels.decisions)))
     assert value == DecisionLoss(problem, "MAE(O,S)", costs, labels=labels)(predictions, torch.arange(3))
+
+
+def test_noise_follows_the_epoch_and_nothing_else():
+    problem, costs, labels, predictions = table("SP5x5", rows=3)
+    module = DecisionLoss(problem, "PFYL", costs, labels=labels)
+    values = []
+    for epoch in (0, 1, 0):
+        module.begin_epoch(epoch)
+        values.append(float(module(predictions, torch.arange(3))))
+    assert values[0] == values[2] != values[1]
 
 
 def test_weights_multiply_the_loss_of_their_rows():

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-
 import regretless as rl
 
 PROBLEM = rl.Problem("SP4x4")
@@ -13,7 +12,7 @@ LABELS = rl.label(PROBLEM, C)
 
 
 def test_training_lowers_regret():
-    model, report = rl.train(PROBLEM, X, C, "MAE(O,S)", labels=LABELS, epochs=15)
+    _, report = rl.train(PROBLEM, X, C, "MAE(O,S)", labels=LABELS, epochs=15)
     regrets = [epoch["validation_regret"] for epoch in report["rounds"][-1]["epochs"]]
     assert min(regrets) < 0.7 * regrets[0]
     assert report["best_epoch"] == int(np.argmin(regrets))
@@ -68,7 +67,7 @@ def test_shares_are_drawn_by_the_seed():
 
 
 def test_settings_are_those_of_the_command_line():
-    model, report = rl.train(
+    _, report = rl.train(
         PROBLEM,
         X,
         C,

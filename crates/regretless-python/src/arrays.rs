@@ -133,6 +133,21 @@ pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
     Ok(array.as_array().to_vec())
 }
 
+/// Row numbers: a list, a range or an array of whole numbers that are not negative.
+pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
+    let wrong = || PyValueError::new_err(format!("{what} must be row numbers: whole numbers from 0 on"));
+    let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
+    if array.len()? == 0 {
+        return Ok(Vec::new());
+    }
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if !["i", "u"].contains(&kind.as_str()) {
+        return Err(wrong());
+    }
+    let numbers = array.extract::<PyArrayLike1<'_, i64, AllowTypeChange>>().map_err(|_| wrong())?;
+    numbers.as_array().iter().map(|number| usize::try_from(*number).map_err(|_| wrong())).collect()
+}
+
 /// A rectangle for Python, without a copy.
 pub fn rectangle<T: numpy::Element>(
     py: Python<'_>,

@@ -1,22 +1,29 @@
 //! Synthetic tables.
 
-use numpy::PyArray2;
+use std::sync::Arc;
+
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use regretless::Error;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::Benchmark;
 
 use crate::arrays::rectangle;
 use crate::error::raise;
+use crate::watch::Call;
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
 ///
-/// benchmark: "KS32", "SP5x5", "TSP20", "CVRP20" or another size. rows: instances. seed: as numpy's RandomState
-/// takes it. degree: degree of the polynomial between features and costs. noise: half-width of the multiplicative
-/// noise. features: features per instance. Returns (X, C), both float32. The problem is
-/// Problem(benchmark, seed=seed).
+/// * `benchmark`: "KS32", "SP5x5", "TSP20", "CVRP20" or another size.
+/// * `rows`: instances.
+/// * `seed`: as numpy's RandomState takes it.
+/// * `degree`: degree of the polynomial between features and costs.
+/// * `noise`: half-width of the multiplicative noise.
+/// * `features`: features per instance.
+///
+/// Returns (X, C), both float32. The problem is Problem(benchmark, seed=seed).
 #[pyfunction]
 #[pyo3(signature = (benchmark, rows=2000, *, seed=0, degree=6, noise=0.5, features=5))]
-#[allow(clippy::type_complexity, reason = "a pair of arrays")]
 pub fn generate<'py>(
     py: Python<'py>,
     benchmark: &str,
@@ -25,11 +32,21 @@ pub fn generate<'py>(
     degree: u32,
     noise: f64,
     features: usize,
-) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f32>>)> {
+) -> PyResult<Bound<'py, PyTuple>> {
     let benchmark: Benchmark = benchmark.parse().map_err(raise)?;
     let recipe = Recipe { instances: rows, features, degree, noise, seed };
-    let (_, data) = py.detach(|| benchmark.generate(recipe)).map_err(raise)?;
-    let (x, c) = (data.features().values(), data.costs());
-    let array = |m: &regretless::data::Matrix| rectangle(py, m.as_slice().to_vec(), [m.rows(), m.cols()]);
-    Ok((array(x)?, array(c)?))
+    let (_, mut made) = benchmark.rows(recipe).map_err(raise)?;
+    let (x, shape) = (made.features().map_err(raise)?, [made.rows(), made.num_costs()]);
+    let costs = Call { progress: false, raised: &Arc::default() }.run(py, move |watch| {
+        let mut costs = Vec::with_capacity(shape[0] * shape[1]);
+        for _ in 0..shape[0] {
+            if watch.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            made.next_row(&mut costs);
+        }
+        Ok(costs)
+    })?;
+    let (x, wide) = (x.values().as_slice().to_vec(), [rows, features]);
+    (rectangle(py, x, wide)?, rectangle(py, costs, shape)?).into_pyobject(py)
 }

@@ -48,20 +48,20 @@ impl<'py> Judging<'_, 'py> {
     }
 }
 
-/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret (sum of regrets over sum of
-/// best objectives), relative_regret (mean share), optimal_share, mse, mae and instances.
+/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret (sum of regrets
+/// over sum of best objectives), relative_regret (mean share), optimal_share, mse, mae and instances.
 ///
-/// predictions: an array of predicted costs (X is then not needed), or a Model. C: true costs. labels: their best
-/// decisions; found now unless given.
+/// * `predictions`: an array of predicted costs (X is then not needed), or a Model.
+/// * `C`: true costs.
+/// * `labels`: their best decisions; found now unless given.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, decide_by=None))]
 pub fn evaluate<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
     predictions: &Bound<'py, PyAny>,
-    #[allow(non_snake_case, reason = "as everybody calls it")] X: Option<&Bound<'py, PyAny>>,
-    #[allow(non_snake_case, reason = "as every paper calls it")] C: Option<&Bound<'py, PyAny>>,
+    X: Option<&Bound<'py, PyAny>>,
+    C: Option<&Bound<'py, PyAny>>,
     labels: Option<&Bound<'py, Labels>>,
     threads: Option<usize>,
     progress: bool,
@@ -85,17 +85,17 @@ pub fn evaluate<'py>(
     python(py, &found)
 }
 
-/// The regret of each row of predictions: what its decision costs beyond the best one; never negative but for rounding.
+/// The regret of each row of predictions: what its decision costs beyond the best one; never negative but for
+/// rounding.
 ///
 /// Rows whose true costs have no decision are left out. Arguments as in `evaluate`.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(signature = (problem, predictions, C, *, labels=None, threads=None, progress=false, decide_by=None))]
 pub fn regret<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
     predictions: &Bound<'py, PyAny>,
-    #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'py, PyAny>,
+    C: &Bound<'py, PyAny>,
     labels: Option<&Bound<'py, Labels>>,
     threads: Option<usize>,
     progress: bool,

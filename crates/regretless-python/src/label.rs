@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use regretless::Decision;
 use regretless::data::{Dataset, Features, Matrix, Names, Shape};
 use regretless::label::{LabelStore, Labelled, Shard};
 use regretless::oracle::Oracle;
-use regretless::Decision;
 use regretless::solve::{Failure, Solution};
 use regretless::watch::Watch;
 
@@ -47,7 +47,8 @@ impl Labels {
         let labelled = py.detach(|| {
             let sign = problem.problem.sense().sign();
             let best = |(row, values): (usize, &[f32])| {
-                let decision = Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
+                let decision =
+                    Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
                 let objective = sign * decision.dot(data.costs().row(row));
                 Solution::optimal(decision, objective)
             };
@@ -149,18 +150,20 @@ fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 
 /// The best decision of every row of costs, found once.
 ///
-/// problem: what is decided. C: costs, one row per instance. store: a file beside which labels are kept, in the
-/// same folder and files as the command line keeps for a table of that name; labels that are there are not solved again, a
-/// run that was stopped goes on, and several processes can share the work. shard: "2/7" or (2, 7) solves the second
-/// of seven shares, writes it to the store, and returns how many rows of all are known; the call without it joins them.
-/// threads, progress, decide_by: as in Problem.solve_all.
+/// * `problem`: what is decided.
+/// * `C`: costs, one row per instance.
+/// * `store`: a file beside which labels are kept, in the same folder and files as the command line keeps for a
+///   table of that name; labels that are there are not solved again, a run that was stopped goes on, and
+///   several processes can share the work.
+/// * `shard`: "2/7" or (2, 7) solves the second of seven shares, writes it to the store, and returns how many
+///   rows of all are known; the call without it joins them.
+/// * `threads`, `progress`, `decide_by`: as in Problem.solve_all.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(signature = (problem, C, *, store=None, shard=None, threads=None, progress=false, decide_by=None))]
 pub fn label<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
-    #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'py, PyAny>,
+    C: &Bound<'py, PyAny>,
     store: Option<PathBuf>,
     shard: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,

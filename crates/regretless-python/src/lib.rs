@@ -5,6 +5,13 @@
 //! arrives as it was raised; arrays of float32 in C order are read where they are (`arrays.rs`). Docstrings
 //! here are the documentation of the Python package.
 
+#![allow(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    non_snake_case,
+    reason = "arguments are Python's keywords, named as papers name them, and handed over by value"
+)]
+
 use pyo3::prelude::pymodule;
 
 mod arrays;
@@ -13,6 +20,7 @@ mod data;
 mod error;
 mod evaluate;
 mod label;
+mod linear;
 mod loss;
 mod oracle;
 mod predict;
@@ -25,6 +33,8 @@ mod watch;
 /// The compiled part of regretless. Import `regretless` instead.
 #[pymodule]
 mod _core {
+    use pyo3::prelude::{Bound, PyModule, PyResult};
+
     #[pymodule_export]
     use super::data::generate;
     #[pymodule_export]
@@ -47,4 +57,11 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Makes an array, so that numpy is there before anybody can press Ctrl-C.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        drop(super::arrays::row(module.py(), vec![0.0_f32]));
+        Ok(())
+    }
 }

@@ -2,33 +2,40 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use regretless::data::Matrix;
 use regretless::label::Labelled;
 use regretless::loss::{Draw, Query, Weighting};
 use regretless::oracle::{Answering, Asker, Occasion, Oracle, Pool};
+use regretless::parallel::Threads;
 use regretless::train::Method;
-use regretless::watch::Watch;
+use regretless::watch::{Silent, Watch};
 use regretless::{Error, Result};
 
-use crate::arrays::{Keep, finite_matrix, rectangle, row};
+use crate::arrays::{Keep, finite_matrix, rectangle, row, row_numbers};
 use crate::error::raise;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::problem::Problem;
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
-/// loss: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)", "SPO+ relax",
-/// "MAP cache 5%". problem: what is decided. C: true costs, one row per instance. labels: their best decisions;
-/// found now unless given. seed: of the noise that perturbed losses draw. Components that weight instances by the regret of a
-/// trained baseline (C, W, IC, EIC) belong to `train`.
+/// * `loss`: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
+///   "SPO+ relax", "MAP cache 5%".
+/// * `problem`: what is decided.
+/// * `C`: true costs, one row per instance.
+/// * `labels`: their best decisions; found now unless given.
+/// * `seed`: of the noise that perturbed losses draw.
+///
+/// Components that weight instances by the regret of a trained baseline (C, W, IC, EIC) belong to `train`.
 #[pyclass(frozen, module = "regretless")]
 pub struct Loss {
     method: Method,
     loss: Box<dyn regretless::loss::Loss>,
     data: Arc<Labelled>,
+    /// Whether each row has a best decision.
+    known: Vec<bool>,
     oracle: Oracle,
     problem: Py<Problem>,
     seed: u64,
@@ -36,11 +43,50 @@ pub struct Loss {
     pool: Mutex<Option<Pool>>,
 }
 
-/// Value and gradient of one row.
-struct Slot {
+/// Numbers beyond which losses that solve nothing are worth several threads.
+const WORTH_THREADS: usize = 1 << 16;
+
+/// A number of either precision.
+trait Number: numpy::Element + Copy + Sync {
+    /// In double precision.
+    fn wide(self) -> f64;
+    /// Rounded to its own.
+    fn rounded(value: f64) -> Self;
+}
+
+impl Number for f32 {
+    fn wide(self) -> f64 {
+        self.into()
+    }
+
+    fn rounded(value: f64) -> Self {
+        value as Self
+    }
+}
+
+impl Number for f64 {
+    fn wide(self) -> f64 {
+        self
+    }
+
+    fn rounded(value: f64) -> Self {
+        value
+    }
+}
+
+/// Where value and gradient of one row go.
+struct Slot<'a, T> {
     value: Result<f64>,
-    gradient: Vec<f64>,
+    gradient: &'a mut [T],
     found: Vec<regretless::Decision>,
+}
+
+/// Rows in double precision, in memory that a thread uses again and again.
+#[derive(Default)]
+struct Rows {
+    costs: Vec<f64>,
+    prediction: Vec<f64>,
+    gradient: Vec<f64>,
 }
 
 /// Where in a training predictions come from.
@@ -54,13 +100,12 @@ struct Moment {
 #[pymethods]
 impl Loss {
     #[new]
-    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(signature = (loss, problem, C, *, labels=None, seed=0, threads=None, progress=false))]
     fn new(
         py: Python<'_>,
         loss: &str,
         problem: &Bound<'_, Problem>,
-        #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'_, PyAny>,
+        C: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, Labels>>,
         seed: u64,
         threads: Option<usize>,
@@ -79,65 +124,65 @@ impl Loss {
             let data = other.map_or(data, Arc::new);
             let loss = method.loss.build(&data, &oracle, watch)?;
             let best = rows.iter().map(|row| data.best(*row));
-            let pool = Answering::new(&oracle, method.oracle, (loss_label(&method).as_str(), seed))?
+            let pool = Answering::new(&oracle, method.oracle, (&*method.stage_label(), seed))?
                 .knowing(best, loss.compares())
                 .pool()
                 .cloned();
             Ok((data, loss, pool))
         })?;
-        Ok(Self { method, loss, data, oracle, problem: kept.clone().unbind(), seed, pool: Mutex::new(pool) })
+        let mut known = vec![false; data.len()];
+        data.rows().into_iter().for_each(|row| known[row] = true);
+        let (problem, pool) = (kept.clone().unbind(), Mutex::new(pool));
+        Ok(Self { method, loss, data, known, oracle, problem, seed, pool })
     }
 
     /// The loss of each row of predictions and its gradient with respect to the predicted costs.
     ///
-    /// predictions: one row per instance, in the user's sense. rows: which rows of C they belong to, all in order unless
-    /// given. epoch: perturbed losses draw other noise in every epoch. batch: with a cache, another coin for every batch of an epoch.
-    /// training: whether decisions found now join the pool of methods that keep one. Returns (values, gradients): float64 of shape
-    /// (n,), and an array like the predictions.
+    /// * `predictions`: one row per instance, in the user's sense.
+    /// * `rows`: which rows of C they belong to, all in order unless given.
+    /// * `epoch`: perturbed losses draw other noise in every epoch.
+    /// * `batch`: with a cache, another coin for every batch of an epoch.
+    /// * `training`: whether decisions found now join the pool of methods that keep one.
+    ///
+    /// Returns (values, gradients): float64 of shape (n,), and an array like the predictions.
     #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
         predictions: &Bound<'py, PyAny>,
-        rows: Option<Vec<usize>>,
+        rows: Option<&Bound<'py, PyAny>>,
         epoch: usize,
         batch: usize,
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
+        let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
         if let Some(found) = crate::single::evaluate((&*self.loss, &self.data), predictions, rows.as_deref())? {
             return Ok(found);
         }
-        let double = predictions.cast::<numpy::PyArray2<f64>>().is_ok();
-        let wanted = Numbers::read(predictions, double)?;
-        let rows = self.rows(rows, wanted.rows)?;
-        if wanted.cols != self.data.data().costs().cols() {
-            let right = self.data.data().costs().cols();
-            return Err(PyValueError::new_err(format!("{} costs are predicted per row and there are {right}", wanted.cols)));
-        }
         let moment = Moment { epoch, batch, training };
-        let work = |watch: &dyn Watch| self.judge(&wanted, &rows, moment, watch);
-        let problem = self.problem.get();
-        let slots = if self.method.loss.asks() {
-            problem.call(false).run(py, work)?
-        } else {
-            py.detach(|| work(&regretless::watch::Silent)).map_err(raise)?
+        let Ok(double) = predictions.cast::<PyArray2<f64>>() else {
+            let matrix = finite_matrix(predictions, "predictions", Keep::Borrowed)?;
+            return self.judged(py, (matrix.as_slice(), [matrix.rows(), matrix.cols()]), rows, moment);
         };
-        let sign = self.data.sense().sign();
-        let values = slots.iter().map(|slot| slot.value.as_ref().map_or(f64::NAN, |value| *value)).collect();
-        let entries = slots.iter().flat_map(|slot| &slot.gradient).map(|entry| sign * entry);
-        let shape = [wanted.rows, wanted.cols];
-        let gradients = if double {
-            rectangle(py, entries.collect::<Vec<f64>>(), shape)?.into_any()
-        } else {
-            rectangle(py, entries.map(|entry| entry as f32).collect::<Vec<f32>>(), shape)?.into_any()
+        let array = double.readonly();
+        let (view, owned);
+        let numbers = match array.as_slice() {
+            Ok(numbers) => numbers,
+            Err(_) => {
+                view = array.as_array();
+                owned = view.iter().copied().collect::<Vec<f64>>();
+                &owned
+            }
         };
-        (row(py, values), gradients).into_pyobject(py)
+        let shape = [array.shape()[0], array.shape()[1]];
+        check_finite(numbers, shape[1])?;
+        self.judged(py, (numbers, shape), rows, moment)
     }
 
     /// The label of the loss.
     #[getter]
     fn name(&self) -> String {
-        loss_label(&self.method)
+        self.method.stage_label()
     }
 
     /// The problem whose decisions count.
@@ -161,10 +206,6 @@ impl Loss {
     }
 }
 
-fn loss_label(method: &Method) -> String {
-    method.stage_label()
-}
-
 /// One method that needs no training to be evaluated.
 fn single(method: &Method) -> Result<()> {
     method.check()?;
@@ -178,32 +219,11 @@ fn single(method: &Method) -> Result<()> {
     Ok(())
 }
 
-/// Predictions to be minimised, in double precision.
-struct Numbers {
-    values: Vec<f64>,
-    rows: usize,
-    cols: usize,
-}
-
-impl Numbers {
-    fn read(value: &Bound<'_, PyAny>, double: bool) -> PyResult<Self> {
-        if !double {
-            let matrix: Matrix = finite_matrix(value, "predictions", Keep::Borrowed)?;
-            let values = matrix.as_slice().iter().map(|v| f64::from(*v)).collect();
-            return Ok(Self { values, rows: matrix.rows(), cols: matrix.cols() });
-        }
-        let array = value.extract::<numpy::PyReadonlyArray2<'_, f64>>()?;
-        let view = array.as_array();
-        let values: Vec<f64> = view.iter().copied().collect();
-        let (rows, cols) = view.dim();
-        match values.iter().position(|v| !v.is_finite()) {
-            None => Ok(Self { values, rows, cols }),
-            Some(at) => Err(PyValueError::new_err(format!(
-                "predictions: row {}, column c{}: {} is not a finite number (rows counted from 0)",
-                at / cols, at % cols, values[at]
-            ))),
-        }
-    }
+fn check_finite(numbers: &[f64], cols: usize) -> PyResult<()> {
+    let Some(at) = numbers.iter().position(|number| !number.is_finite()) else { return Ok(()) };
+    let (row, column, number) = (at / cols, at % cols, numbers[at]);
+    let place = format!("predictions: row {row}, column c{column}");
+    Err(PyValueError::new_err(format!("{place}: {number} is not a finite number (rows counted from 0)")))
 }
 
 impl Loss {
@@ -212,61 +232,104 @@ impl Loss {
         if rows.len() != count {
             return Err(PyValueError::new_err(format!("{count} rows of predictions for {} instances", rows.len())));
         }
-        let known = self.data.rows();
-        match rows.iter().find(|row| known.binary_search(row).is_err()) {
+        match rows.iter().find(|row| !self.known.get(**row).is_some_and(|known| *known)) {
             None => Ok(rows),
-            Some(row) if *row >= self.data.len() => {
-                Err(PyValueError::new_err(format!("row {row} does not exist; there are {}", self.data.len())))
+            Some(row) if *row >= self.known.len() => {
+                Err(PyValueError::new_err(format!("row {row} does not exist; there are {}", self.known.len())))
             }
             Some(row) => Err(PyValueError::new_err(format!("row {row} has no decision, so its loss is unknown"))),
         }
     }
 
-    fn judge(&self, predicted: &Numbers, rows: &[usize], moment: Moment, watch: &dyn Watch) -> Result<Vec<Slot>> {
-        let mut answering =
-            Answering::new(&self.oracle, self.method.oracle, (self.name().as_str(), self.seed))?.knowing([], self.loss.compares());
-        if let Some(pool) = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-            answering.replace_pool(pool);
+    /// Values and gradients for Python.
+    fn judged<'py, T: Number>(
+        &self,
+        py: Python<'py>,
+        (predictions, shape): (&[T], [usize; 2]),
+        rows: Option<Vec<usize>>,
+        moment: Moment,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let rows = self.rows(rows, shape[0])?;
+        let right = self.data.data().costs().cols();
+        if shape[1] != right {
+            let message = format!("{} costs are predicted per row and there are {right}", shape[1]);
+            return Err(PyValueError::new_err(message));
         }
+        let mut gradients = vec![T::rounded(0.0); predictions.len()];
+        let mut work = |watch: &dyn Watch| self.judge(predictions, (&rows, &mut gradients), moment, watch);
+        let values = if self.method.loss.asks() {
+            self.problem.get().call(false).run(py, work)?
+        } else {
+            py.detach(|| work(&Silent)).map_err(raise)?
+        };
+        (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
+    }
+
+    fn judge<T: Number>(
+        &self,
+        predictions: &[T],
+        (rows, gradients): (&[usize], &mut [T]),
+        moment: Moment,
+        watch: &dyn Watch,
+    ) -> Result<Vec<f64>> {
+        let cols = self.data.data().costs().cols();
+        let mut answering = self.answering()?;
         let occasion = Occasion { epoch: moment.epoch, batch: moment.batch, training: moment.training };
-        let mut slots: Vec<Slot> = Vec::new();
-        slots.resize_with(rows.len(), || Slot { value: Err(Error::Interrupted), gradient: Vec::new(), found: Vec::new() });
-        let one = regretless::parallel::Threads::one();
-        let threads = if self.loss.solves() { self.oracle.threads() } else { &one };
-        threads.fill(&mut slots, || answering.asker(), |asker, index, slot| {
+        let slot = |gradient| Slot { value: Err(Error::Interrupted), gradient, found: Vec::new() };
+        let mut slots: Vec<Slot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
+        let (one, all) = (Threads::one(), self.oracle.threads());
+        let threads = if self.loss.solves() || predictions.len() >= WORTH_THREADS { all } else { &one };
+        let work = |(asker, memory): &mut (Asker<'_>, Rows), index: usize, slot: &mut Slot<'_, T>| {
             if !watch.interrupted() {
                 asker.take_turn(answering.turn(occasion, rows[index]));
-                self.judge_one(predicted, (index, rows[index]), moment, (asker, slot));
+                memory.read(&predictions[index * cols..][..cols], &self.data, rows[index]);
+                self.judge_one(memory, (rows[index], moment.epoch), (asker, slot));
             }
-        });
+        };
+        threads.fill(&mut slots, || (answering.asker(), Rows::default()), work);
         self.loss.batch_done(moment.training);
         if moment.training && answering.pool().is_some() {
             slots.iter().for_each(|slot| answering.keep(&slot.found));
             *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = answering.pool().cloned();
         }
-        match slots.iter_mut().find_map(|slot| slot.value.is_err().then(|| std::mem::replace(&mut slot.value, Ok(0.0)))) {
-            Some(Err(error)) => Err(error),
-            _ => Ok(slots),
-        }
+        slots.into_iter().map(|slot| slot.value).collect()
     }
 
-    fn judge_one(
+    /// The oracle as the method wants it to answer, with the decisions known so far.
+    fn answering(&self) -> Result<Answering<'_>> {
+        let asks = (&*self.name(), self.seed);
+        let mut answering = Answering::new(&self.oracle, self.method.oracle, asks)?.knowing([], self.loss.compares());
+        if let Some(pool) = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            answering.replace_pool(pool);
+        }
+        Ok(answering)
+    }
+
+    fn judge_one<T: Number>(
         &self,
-        predicted: &Numbers,
-        (index, instance): (usize, usize),
-        moment: Moment,
-        (asker, slot): (&mut Asker<'_>, &mut Slot),
+        memory: &mut Rows,
+        (instance, epoch): (usize, usize),
+        (asker, slot): (&mut Asker<'_>, &mut Slot<'_, T>),
     ) {
-        let sign = self.data.sense().sign();
-        let costs: Vec<f64> = self.data.data().costs().row(instance).iter().map(|cost| f64::from(*cost)).collect();
-        let prediction: Vec<f64> =
-            predicted.values[index * predicted.cols..][..predicted.cols].iter().map(|cost| sign * cost).collect();
-        let draw = Draw { seed: self.seed, epoch: moment.epoch };
-        let best = self.data.best(instance);
-        let query = Query { instance, costs: &costs, prediction: &prediction, best, draw };
-        slot.gradient.resize(predicted.cols, 0.0);
+        let Rows { costs, prediction, gradient } = memory;
+        let draw = Draw { seed: self.seed, epoch };
+        let query = Query { instance, costs, prediction, best: self.data.best(instance), draw };
         asker.about(instance);
-        slot.value = self.loss.evaluate(&query, asker, &mut slot.gradient);
+        slot.value = self.loss.evaluate(&query, asker, gradient);
         slot.found = asker.take_found();
+        let sign = self.data.sense().sign();
+        slot.gradient.iter_mut().zip(gradient).for_each(|(out, entry)| *out = T::rounded(sign * *entry));
+    }
+}
+
+impl Rows {
+    /// Takes one row of predictions and its true costs, to be minimised.
+    fn read<T: Number>(&mut self, prediction: &[T], data: &Labelled, instance: usize) {
+        let sign = data.sense().sign();
+        self.prediction.clear();
+        self.prediction.extend(prediction.iter().map(|number| sign * number.wide()));
+        self.costs.clear();
+        self.costs.extend(data.data().costs().row(instance).iter().map(|cost| cost.wide()));
+        self.gradient.resize(prediction.len(), 0.0);
     }
 }

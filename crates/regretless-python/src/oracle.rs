@@ -127,10 +127,7 @@ fn write(decision: &regretless::Decision, out: &mut [f32]) {
 }
 
 /// Dense rows; those of nobody are NaN.
-pub fn dense<'a>(
-    decisions: impl ExactSizeIterator<Item = Option<&'a regretless::Decision>>,
-    width: usize,
-) -> Vec<f32> {
+pub fn dense<'a>(decisions: impl ExactSizeIterator<Item = Option<&'a regretless::Decision>>, width: usize) -> Vec<f32> {
     let mut values = vec![0.0; decisions.len() * width];
     for (decision, row) in decisions.zip(values.chunks_exact_mut(width)) {
         match decision {

@@ -36,11 +36,7 @@ impl Model {
     /// Predicted costs, one row per row of X (float32), in the user's sense.
     ///
     /// A table with column names must have the names the model was trained on, in their order.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        #[allow(non_snake_case, reason = "as everybody calls it")] X: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    fn predict<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let table = features(X, None, Some(&self.model.about.features))?;
         let costs = py.detach(|| self.model.predict(&table)).map_err(raise)?;
         let shape = [costs.rows(), costs.cols()];
@@ -51,11 +47,10 @@ impl Model {
     ///
     /// problem: what is decided, if not the problem the model was trained for.
     #[pyo3(signature = (X, problem=None, *, threads=None, progress=false, decide_by=None))]
-    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     fn decide(
         &self,
         py: Python<'_>,
-        #[allow(non_snake_case, reason = "as everybody calls it")] X: &Bound<'_, PyAny>,
+        X: &Bound<'_, PyAny>,
         problem: Option<&Bound<'_, Problem>>,
         threads: Option<usize>,
         progress: bool,
@@ -82,14 +77,12 @@ impl Model {
 
     /// Writes the model file; refuses to replace a file unless force.
     #[pyo3(signature = (path, *, force=false))]
-    #[allow(clippy::needless_pass_by_value, reason = "as Python hands it over")]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         py.detach(|| self.model.save(&path, force)).map_err(raise)
     }
 
     /// Reads a model file; nothing in it is executed, and every damage is noticed.
     #[classmethod]
-    #[allow(clippy::needless_pass_by_value, reason = "as Python hands it over")]
     fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
         let model = class.py().detach(|| regretless::predict::Model::load(&path)).map_err(raise)?;
         Ok(Self { model })

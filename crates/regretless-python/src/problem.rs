@@ -10,12 +10,13 @@ use regretless::data::synthetic::Recipe;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{
-    Benchmark, Column, CostColumns, Given, LinearArrays, ProblemSpec, Published, Reading, Row, Sense,
+    Benchmark, Column, CostColumns, Given, LinearArrays, ProblemSpec, Published, Reading, Sense,
 };
 
-use crate::arrays::{Keep, finite_matrix, vector};
+use crate::arrays::{Keep, finite_matrix, row_numbers, vector};
 use crate::callable::Callable;
 use crate::error::raise;
+use crate::linear;
 use crate::oracle::{Solution, Solutions};
 use crate::watch::{Call, Raised};
 
@@ -106,16 +107,17 @@ impl Problem {
         Self::of(described(description, seed)?)
     }
 
-    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a knapsack of the
-    /// OR-Library, or a problem file (.toml). What the file says about costs is in `costs`.
+    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a knapsack of
+    /// the OR-Library, or a problem file (.toml). What the file says about costs is in `costs`.
     ///
-    /// costs: names or patterns such as "x*" of the columns whose costs are predicted, in the order of the
-    /// costs; all columns unless given. Other columns keep the cost the file gives them.
-    /// sense: "minimize" or "maximize", if not as the file says. kind: "tsplib", "knapsack" or "linear" where the name does
-    /// not tell. number: which problem of an OR-Library file, counted from 1. vehicles: of a routing file whose name does not end in -k and
-    /// their number. single_customer_routes: whether a route may serve a single customer, True unless given.
+    /// * `costs`: names or patterns such as "x*" of the columns whose costs are predicted, in the order of the
+    ///   costs; all columns unless given. Other columns keep the cost the file gives them.
+    /// * `sense`: "minimize" or "maximize", if not as the file says.
+    /// * `kind`: "tsplib", "knapsack" or "linear" where the name does not tell.
+    /// * `number`: which problem of an OR-Library file, counted from 1.
+    /// * `vehicles`: of a routing file whose name does not end in -k and their number.
+    /// * `single_customer_routes`: whether a route may serve a single customer, True unless given.
     #[classmethod]
-    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(signature = (path, *, costs=None, sense=None, kind=None, number=1, vehicles=None, single_customer_routes=None))]
     fn from_file(
         _class: &Bound<'_, PyType>,
@@ -150,24 +152,27 @@ impl Problem {
 
     /// A linear problem by its numbers: rows A x <= b, bounds, and which variables are whole numbers.
     ///
-    /// A: constraint matrix, an array or scipy.sparse. b: right-hand sides. sense: "minimize" or "maximize".
-    /// relations: "<=", ">=" or "==", one for all rows or one each. lower, upper: bounds of the variables, one
-    /// for all or one each (None or infinite: no bound). integer: which variables are whole numbers, one for all
-    /// or one each. costs: numbers of the variables whose costs are predicted, all unless given; the others
-    /// cost what `known_costs` (one per variable) says, else nothing.
+    /// * `A`: constraint matrix, an array or scipy.sparse.
+    /// * `b`: right-hand sides.
+    /// * `sense`: "minimize" or "maximize".
+    /// * `relations`: "<=", ">=" or "==", one for all rows or one each.
+    /// * `lower`, `upper`: bounds of the variables, one for all or one each; 0 and none unless given, infinite is
+    ///   none.
+    /// * `integer`: which variables are whole numbers, one for all or one each.
+    /// * `costs`: numbers of the variables whose costs are predicted, all unless given; the others cost what
+    ///   `known_costs` (one per variable) says, else nothing.
     #[classmethod]
-    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(signature = (A, b, *, sense, relations=None, lower=None, upper=None, integer=None, costs=None, known_costs=None, name="arrays"))]
     fn from_arrays(
         _class: &Bound<'_, PyType>,
-        #[allow(non_snake_case, reason = "as every textbook calls it")] A: &Bound<'_, PyAny>,
+        A: &Bound<'_, PyAny>,
         b: &Bound<'_, PyAny>,
         sense: &str,
         relations: Option<&Bound<'_, PyAny>>,
         lower: Option<&Bound<'_, PyAny>>,
         upper: Option<&Bound<'_, PyAny>>,
         integer: Option<&Bound<'_, PyAny>>,
-        costs: Option<Vec<usize>>,
+        costs: Option<&Bound<'_, PyAny>>,
         known_costs: Option<&Bound<'_, PyAny>>,
         name: &str,
     ) -> PyResult<Self> {
@@ -176,6 +181,7 @@ impl Problem {
         let upper = upper.map_or_else(|| Ok(vec![None; count]), |value| linear::bounds(value, count, "upper"))?;
         let integer = linear::flags(integer, count)?;
         let known = known_costs.map(|value| linear::each(value, count, "known_costs")).transpose()?;
+        let costs = costs.map(|costs| row_numbers(costs, "costs")).transpose()?;
         let predicted = linear::predicted(costs, count)?;
         let column = |number: usize| Column {
             lower: lower[number],
@@ -189,12 +195,15 @@ impl Problem {
         Self::of(ProblemSpec::LinearArrays(arrays))
     }
 
-    /// A problem that is a function: `solve(costs)` gets one row of costs and returns the best decision, an array
-    /// of as many values, or a pair (decision, objective), or None where no decision is feasible.
+    /// A problem that is a function: `solve(costs)` gets one row of costs and returns the best decision, an
+    /// array of as many values, or a pair (decision, objective), or None where no decision is feasible.
     ///
-    /// The objective is needed only where it holds more than costs times decision. binary: whether decisions are
-    /// zeros and ones. An exception of the function stops the call that led to it and arrives unchanged. A name
-    /// is needed to keep labels in a store, and should change when the function does.
+    /// The objective is needed only where it holds more than costs times decision.
+    ///
+    /// * `binary`: whether decisions are zeros and ones.
+    ///
+    /// An exception of the function stops the call that led to it and arrives unchanged. A name is needed to
+    /// keep labels in a store, and should change when the function does.
     #[classmethod]
     #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None))]
     fn from_callable(
@@ -210,8 +219,15 @@ impl Problem {
         }
         let given = Given { name: name.unwrap_or(UNNAMED.into()), sense: self::sense(sense)?, costs: num_costs };
         let (raised, solve) = (Arc::<Raised>::default(), Arc::new(solve));
-        let callable = Callable { solve: Arc::clone(&solve), given: given.clone(), binary, raised: Arc::clone(&raised) };
-        Ok(Self { spec: ProblemSpec::Given(given), problem: Arc::new(callable), raised, callable: Some((solve, binary)), costs: None })
+        let callable =
+            Callable { solve: Arc::clone(&solve), given: given.clone(), binary, raised: Arc::clone(&raised) };
+        Ok(Self {
+            spec: ProblemSpec::Given(given),
+            problem: Arc::new(callable),
+            raised,
+            callable: Some((solve, binary)),
+            costs: None,
+        })
     }
 
     /// "minimize" or "maximize".
@@ -266,9 +282,11 @@ impl Problem {
 
     /// The best decision for every row of costs, on several threads.
     ///
-    /// A row without a decision does not stop the others: its status says why, its decision and objective are NaN.
-    /// threads: how many, all there are unless given; results do not depend on it. decide_by: "lk" (local search,
-    /// tours) or "nodes 100" instead of the best decision.
+    /// A row without a decision does not stop the others: its status says why, its decision and objective are
+    /// NaN.
+    ///
+    /// * `threads`: how many, all there are unless given; results do not depend on it.
+    /// * `decide_by`: "lk" (local search, tours) or "nodes 100" instead of the best decision.
     #[pyo3(signature = (costs, *, threads=None, progress=false, decide_by=None))]
     fn solve_all(
         &self,
@@ -349,112 +367,5 @@ impl Problem {
         }
         let name = self.problem.name();
         Err(PyValueError::new_err(format!("{found} costs per row, {name} needs {right}")))
-    }
-}
-
-/// Parts of a linear problem as numpy and scipy have them.
-mod linear {
-    use super::{Bound, PyAny, PyAnyMethods, PyResult, PyValueError, Row, vector};
-    use pyo3::types::PyString;
-
-    type Entries = Vec<Vec<(usize, f64)>>;
-
-    /// Entries of each row that are not zero, and the number of columns.
-    pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
-        if matrix.hasattr("tocsr")? {
-            return sparse(&matrix.call_method0("tocsr")?);
-        }
-        let wrong = |error| PyValueError::new_err(format!("A must be rows of numbers: {error}"));
-        let dense = matrix.extract::<numpy::PyArrayLike2<'_, f64, numpy::AllowTypeChange>>().map_err(wrong)?;
-        let entries = |row: numpy::ndarray::ArrayView1<'_, f64>| {
-            row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0).collect()
-        };
-        Ok((dense.as_array().rows().into_iter().map(entries).collect(), dense.as_array().ncols()))
-    }
-
-    fn sparse(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
-        matrix.call_method0("sum_duplicates")?;
-        let list = |name: &str| vector(&matrix.getattr(name)?, name);
-        let (starts, columns, values) = (list("indptr")?, list("indices")?, list("data")?);
-        let (_, count): (usize, usize) = matrix.getattr("shape")?.extract()?;
-        let entries = |pair: &[f64]| {
-            let places = pair[0] as usize..pair[1] as usize;
-            places.map(|place| (columns[place] as usize, values[place])).collect()
-        };
-        Ok((starts.windows(2).map(entries).collect(), count))
-    }
-
-    /// One number for all, or one each.
-    pub fn each(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<f64>> {
-        if let Ok(one) = value.extract::<f64>() {
-            return Ok(vec![one; count]);
-        }
-        let all = vector(value, what)?;
-        if all.len() == count { Ok(all) } else { Err(wrong_count(what, all.len(), count)) }
-    }
-
-    fn wrong_count(what: &str, found: usize, right: usize) -> pyo3::PyErr {
-        PyValueError::new_err(format!("{what} has {found} entries and needs {right}"))
-    }
-
-    /// Bounds; those that are infinite are none.
-    pub fn bounds(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Option<f64>>> {
-        let all = each(value, count, what)?;
-        if let Some(bad) = all.iter().position(|bound| bound.is_nan()) {
-            return Err(PyValueError::new_err(format!("{what}[{bad}] is not a number")));
-        }
-        Ok(all.into_iter().map(|bound| bound.is_finite().then_some(bound)).collect())
-    }
-
-    /// Which variables are whole numbers.
-    pub fn flags(value: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Vec<bool>> {
-        let Some(value) = value else { return Ok(vec![false; count]) };
-        if let Ok(one) = value.extract::<bool>() {
-            return Ok(vec![one; count]);
-        }
-        Ok(each(value, count, "integer")?.into_iter().map(|flag| flag != 0.0).collect())
-    }
-
-    /// Which variables have predicted costs; they must be listed in order, since costs are.
-    pub fn predicted(costs: Option<Vec<usize>>, count: usize) -> PyResult<Vec<bool>> {
-        let Some(listed) = costs else { return Ok(vec![true; count]) };
-        let mut flags = vec![false; count];
-        for (place, number) in listed.iter().enumerate() {
-            if *number >= count || (place > 0 && listed[place - 1] >= *number) {
-                let message = "costs must be increasing numbers of variables";
-                return Err(PyValueError::new_err(format!("{message}; costs[{place}] is {number} of {count}")));
-            }
-            flags[*number] = true;
-        }
-        Ok(flags)
-    }
-
-    /// Rows with their bounds.
-    pub fn related(entries: Entries, right: &[f64], relations: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Row>> {
-        if right.len() != entries.len() {
-            return Err(wrong_count("b", right.len(), entries.len()));
-        }
-        let words: Vec<String> = match relations {
-            None => vec!["<=".into(); right.len()],
-            Some(one) if one.is_instance_of::<PyString>() => vec![one.extract()?; right.len()],
-            Some(many) => many.try_iter()?.map(|word| word?.extract()).collect::<PyResult<_>>()?,
-        };
-        if words.len() != right.len() {
-            return Err(wrong_count("relations", words.len(), right.len()));
-        }
-        let row = |((entries, value), word): ((Vec<(usize, f64)>, &f64), String)| {
-            let (lower, upper) = match word.as_str() {
-                "<=" | "<" => (None, Some(*value)),
-                ">=" | ">" => (Some(*value), None),
-                "==" | "=" => (Some(*value), Some(*value)),
-                _ => return Err(PyValueError::new_err(format!("unknown relation '{word}'; choose <=, >= or =="))),
-            };
-            let finite = |bound: Option<f64>| bound.filter(|bound| bound.is_finite());
-            if value.is_nan() {
-                return Err(PyValueError::new_err("b holds something that is not a number"));
-            }
-            Ok(Row { lower: finite(lower), upper: finite(upper), entries })
-        };
-        entries.into_iter().zip(right).zip(words).map(row).collect()
     }
 }

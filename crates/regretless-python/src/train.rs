@@ -9,7 +9,7 @@ use regretless::data::{Dataset, Names, Split, SplitSpec};
 use regretless::train::{Approach, Checkpoints, Optimizer, Plan, Settings, Task};
 use serde_json::Value;
 
-use crate::arrays::{Keep, column_names, features, matrix};
+use crate::arrays::{Keep, column_names, features, matrix, row_numbers};
 use crate::error::raise;
 use crate::label::{Labels, with_labels};
 use crate::predict::Model;
@@ -75,14 +75,15 @@ fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<S
     let mut next = || lists.next().unwrap_or_default();
     let found = Split { train: next(), validation: next(), test: next() };
     if lists.next().is_some() {
-        return Err(PyValueError::new_err("split has rows to train, validate and test; there are more than three lists"));
+        return Err(PyValueError::new_err(
+            "split has rows to train, validate and test; there are more than three lists",
+        ));
     }
     Ok(found)
 }
 
 fn listed(part: &Bound<'_, PyAny>, rows: usize) -> PyResult<Vec<usize>> {
-    let list = if part.hasattr("tolist")? { part.call_method0("tolist")? } else { part.clone() };
-    let list: Vec<usize> = list.extract()?;
+    let list = row_numbers(part, "split")?;
     match list.iter().find(|row| **row >= rows) {
         Some(row) => Err(PyValueError::new_err(format!("split: row {row} does not exist; the table has {rows}"))),
         None => Ok(list),
@@ -107,27 +108,35 @@ fn table(
 
 /// Trains a model for the decisions it leads to; returns (model, report).
 ///
-/// problem: what is decided. X: features, one row per instance (or three dimensions: instances, costs, features of each
-/// cost). C: true costs, one row per instance. loss: a label such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
-/// "auto". labels: best decisions of the rows; found now unless given. split: (train rows, validation rows) or with test rows, shares
-/// to validate and test such as (0.2, 0.2), or numbers of rows (1000, 400, 600). predictor: "linear", "mlp" or "mlp:64,32". start:
-/// a Model to train on from. seed: of split, parameters, batches and noise. profile: "default" or "paper". feature_names,
-/// cost_names: names of columns, unless X and C have their own. checkpoint: path of a model file to be; a training that was
-/// stopped goes on from what was kept beside it. threads, progress, decide_by: as in Problem.solve_all.
+/// * `problem`: what is decided.
+/// * `X`: features, one row per instance (or three dimensions: instances, costs, features of each cost).
+/// * `C`: true costs, one row per instance.
+/// * `loss`: a label such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or "auto".
+/// * `labels`: best decisions of the rows; found now unless given.
+/// * `split`: (train rows, validation rows) or with test rows, shares to validate and test such as (0.2, 0.2),
+///   or numbers of rows (1000, 400, 600).
+/// * `predictor`: "linear", "mlp" or "mlp:64,32".
+/// * `start`: a Model to train on from.
+/// * `seed`: of split, parameters, batches and noise.
+/// * `profile`: "default" or "paper".
+/// * `feature_names`, `cost_names`: names of columns, unless X and C have their own.
+/// * `checkpoint`: path of a model file to be; a training that was stopped goes on from what was kept beside
+///   it.
+/// * `threads`, `progress`, `decide_by`: as in Problem.solve_all.
 ///
-/// settings: epochs, batch, learning_rate, optimizer, select, join_validation, patience, patience_seconds, time_limit, standardize, output_map,
-/// rescale, warm_start, clip_costs, then_learning_rate, then_epochs, fused: as on the command line.
+/// * `settings`: epochs, batch, learning_rate, optimizer, select, join_validation, patience, patience_seconds,
+///   time_limit, standardize, output_map, rescale, warm_start, clip_costs, then_learning_rate, then_epochs,
+///   fused: as on the command line.
 ///
-/// The same settings give the same model, byte for byte, as `regretless train`, for any number of threads. The report is a dict with
-/// the JSON of the command line, and "rounds" with every epoch.
+/// The same settings give the same model, byte for byte, as `regretless train`, for any number of threads. The
+/// report is a dict with the JSON of the command line, and "rounds" with every epoch.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(signature = (problem, X, C, loss=None, *, labels=None, split=None, predictor="linear", start=None, seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None, progress=false, decide_by=None, **settings))]
 pub fn train<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
-    #[allow(non_snake_case, reason = "as everybody calls it")] X: &Bound<'py, PyAny>,
-    #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'py, PyAny>,
+    X: &Bound<'py, PyAny>,
+    C: &Bound<'py, PyAny>,
     loss: Option<&str>,
     labels: Option<&Bound<'py, Labels>>,
     split: Option<&Bound<'py, PyAny>>,

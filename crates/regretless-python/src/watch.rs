@@ -170,11 +170,7 @@ impl Call<'_> {
 }
 
 /// What a finished call returns or raises: Ctrl-C first, then the user's own exception, then ours.
-fn settled<T>(
-    outcome: Result<Result<T>, Box<dyn Any + Send>>,
-    heard: Option<PyErr>,
-    raised: &Raised,
-) -> PyResult<T> {
+fn settled<T>(outcome: Result<Result<T>, Box<dyn Any + Send>>, heard: Option<PyErr>, raised: &Raised) -> PyResult<T> {
     let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
     match heard.or(raised.take()) {
         Some(error) => Err(error),

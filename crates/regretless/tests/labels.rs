@@ -9,7 +9,7 @@ use regretless::data::synthetic::{self, Recipe};
 use regretless::data::{Dataset, Features, Matrix, Shape};
 use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
 use regretless::oracle::{Heuristic, Oracle};
-use regretless::problem::{ProblemSpec, Sense, ShortestPath, TopK, Tsp};
+use regretless::problem::{Given, ProblemSpec, Sense, ShortestPath, TopK, Tsp};
 use regretless::solve::Limits;
 use regretless::watch::Silent;
 use tempfile::TempDir;
@@ -214,4 +214,31 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     let paths = oracle(&ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] }));
     let error = paths.deciding_by(Some(Heuristic::LocalSearch)).unwrap_err().to_string();
     assert!(error.contains("local search") && error.contains("nodes 100"), "{error}");
+}
+
+#[test]
+fn labels_serve_another_table_of_the_same_costs_and_no_other() {
+    let problem = top(2, Sense::Maximize);
+    let (labelled, failed) = Labelled::solve_possible(table(), &oracle(&problem), &Silent).unwrap();
+    assert!(failed.is_empty());
+    let features = Features::new(Matrix::new(2, 1, vec![7.0, 8.0]).unwrap(), Shape::Wide, None).unwrap();
+    let same = Dataset::new(features.clone(), table().costs().clone(), None).unwrap();
+    let joined = labelled.with_table(same, &oracle(&problem)).unwrap();
+    assert_eq!((joined.best(1), joined.data().features()), (labelled.best(1), &features));
+    let mut other = table();
+    other.costs_mut().row_mut(1)[2] = 6.0;
+    let message = labelled.with_table(other, &oracle(&problem)).unwrap_err().to_string();
+    assert!(message.contains("row 1 differs"), "{message}");
+}
+
+#[test]
+fn labels_of_a_given_problem_are_kept_under_its_name() {
+    let place = place();
+    let built = top(2, Sense::Maximize);
+    let given = |costs| ProblemSpec::Given(Given { name: "top 2 of 3".into(), sense: Sense::Maximize, costs });
+    let (_, first) = place.store.label(table(), &given(3), &oracle(&built), &Silent).unwrap();
+    let (_, again) = place.store.label(table(), &given(3), &oracle(&built), &Silent).unwrap();
+    assert_eq!([first.source, again.source], [LabelSource::Solved, LabelSource::Found]);
+    let message = place.store.label(table(), &given(4), &oracle(&built), &Silent).unwrap_err().to_string();
+    assert!(message.contains("give it again"), "{message}");
 }

@@ -9,7 +9,9 @@ use regretless::data::{Dataset, Features, Matrix, Shape};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::{Bounds, Domain, LinearBuilder, LinearProblem, Problem, Sense};
+use regretless::problem::{
+    Bounds, Column, Domain, LinearArrays, LinearBuilder, LinearProblem, Problem, ProblemSpec, Row, Sense,
+};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::{Failure, Limits, Solution, Status};
 use regretless::watch::Silent;
@@ -396,4 +398,21 @@ fn a_slight_slope_that_nothing_stops_is_unbounded() {
     assert_eq!(solve(&problem, &costs), Err(Failure::Unbounded));
     costs[0] = 1e-4;
     assert!(solve(&problem, &costs).is_ok());
+}
+
+#[test]
+fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
+    let column = |upper, cost| Column { lower: Some(0.0), upper, integer: true, cost };
+    let spec = ProblemSpec::LinearArrays(LinearArrays {
+        name: "sack".into(),
+        sense: Sense::Maximize,
+        columns: vec![column(Some(1.0), None), column(Some(1.0), None), column(None, Some(-0.5))],
+        rows: vec![Row { lower: None, upper: Some(3.0), entries: vec![(0, 2.0), (1, 2.5), (2, -1.0)] }],
+    });
+    let text = serde_json::to_string(&spec).unwrap();
+    assert_eq!(serde_json::from_str::<ProblemSpec>(&text).unwrap(), spec);
+    // Both items are worth 4 and 3; room for the second costs half a unit for each of two.
+    let problem = spec.build().unwrap();
+    let found = problem.solver(&Limits::default()).solve(&[-4.0, -3.0]).unwrap();
+    assert_eq!((found.objective, found.decision.indices(), found.decision.fixed()), (-6.0, &[0, 1][..], 1.0));
 }

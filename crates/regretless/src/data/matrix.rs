@@ -182,3 +182,32 @@ pub(crate) fn first_not_finite<T: Copy + Into<f64>>(values: &[T]) -> Option<usiz
     let bad = |value: &T| !(*value).into().is_finite();
     if values.iter().fold(false, |any, value| any | bad(value)) { values.iter().position(bad) } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Matrix, Shared};
+
+    #[derive(Debug)]
+    struct Theirs(Vec<f32>);
+
+    impl Shared for Theirs {
+        fn numbers(&self) -> &[f32] {
+            &self.0
+        }
+    }
+
+    #[test]
+    fn numbers_of_somebody_else_are_copied_only_when_they_change() {
+        let theirs = Arc::new(Theirs(vec![1.0, 2.0, 3.0, 4.0]));
+        let mut matrix = Matrix::shared(2, 2, theirs.clone()).unwrap();
+        assert_eq!(matrix.as_slice().as_ptr(), theirs.0.as_ptr());
+        matrix.row_mut(1)[0] = 9.0;
+        assert_eq!((matrix.as_slice(), &theirs.0[..]), (&[1.0, 2.0, 9.0, 4.0][..], &[1.0, 2.0, 3.0, 4.0][..]));
+        let mut negated = Matrix::shared(2, 2, theirs.clone()).unwrap();
+        negated.negate().unwrap();
+        assert_eq!((negated.as_slice(), theirs.0[0]), (&[-1.0, -2.0, -3.0, -4.0][..], 1.0));
+        assert!(Matrix::shared(3, 2, theirs).is_err());
+    }
+}

@@ -97,9 +97,7 @@ impl TryFrom<Written> for SplitSpec {
         match written {
             Written::Text(text) => text.parse(),
             Written::One(share) => share.to_string().parse(),
-            Written::Many(numbers) => {
-                numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",").parse()
-            }
+            Written::Many(numbers) => numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",").parse(),
         }
     }
 }

@@ -50,7 +50,11 @@ impl Labelled {
     ///
     /// # Errors
     /// When the table does not fit the problem, no instance has a decision, or the user interrupts.
-    pub fn solve_possible(mut data: Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<(Self, Vec<(usize, Failure)>)> {
+    pub fn solve_possible(
+        mut data: Dataset,
+        oracle: &Oracle,
+        watch: &dyn Watch,
+    ) -> Result<(Self, Vec<(usize, Failure)>)> {
         let sense = Self::turn(&mut data, oracle)?;
         watch.begin("labelling", data.len() as u64);
         let answers = oracle.solve_all(data.costs(), watch)?;

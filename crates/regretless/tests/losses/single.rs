@@ -72,7 +72,10 @@ fn numbers_that_are_none_or_too_large_are_left_to_the_plain_way() {
             let mut prediction = row(3.7, 40);
             prediction[20] = bad;
             let taken = both(&cos, &prediction, 1.0);
-            assert!(taken.is_none_or(|(single, _)| bad == 1e30 && single.iter().all(|g| g.is_finite())), "{cos}: {bad}");
+            assert!(
+                taken.is_none_or(|(single, _)| bad == 1e30 && single.iter().all(|g| g.is_finite())),
+                "{cos}: {bad}"
+            );
         }
     }
 }

@@ -54,10 +54,8 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
     };
     let absolute = cos.error == BaseError::Absolute;
     let (length, true_length) = lengths(here, cos.scale_invariant, query);
-    let at = Scales {
-        prediction: query.sign / length.max(SHORTEST) as f32,
-        costs: 1.0 / true_length.max(SHORTEST) as f32,
-    };
+    let at =
+        Scales { prediction: query.sign / length.max(SHORTEST) as f32, costs: 1.0 / true_length.max(SHORTEST) as f32 };
     let mut sums = Sums::default();
     match (absolute, one_sided) {
         (false, false) => slopes::<false, false>(here, query, at, gradient, &mut sums),
