@@ -5,11 +5,12 @@
 //! to ask whether to go on. So the calling thread looks 20 times a second, and the work reads a flag.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use regretless::Result;
 use regretless::watch::Watch;
@@ -171,9 +172,17 @@ impl Call<'_> {
 
 /// What a finished call returns or raises: Ctrl-C first, then the user's own exception, then ours.
 fn settled<T>(outcome: Result<Result<T>, Box<dyn Any + Send>>, heard: Option<PyErr>, raised: &Raised) -> PyResult<T> {
-    let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
-    match heard.or(raised.take()) {
-        Some(error) => Err(error),
-        None => outcome.map_err(raise),
+    match (heard.or(raised.take()), outcome) {
+        (Some(error), _) => Err(error),
+        (None, Ok(outcome)) => outcome.map_err(raise),
+        (None, Err(panic)) => Err(PyRuntimeError::new_err(format!("{BUG}: {}", told(panic.as_ref())))),
     }
+}
+
+/// What is said before the words of a panic.
+const BUG: &str = "regretless failed in a way it never should; please report this";
+
+fn told(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words were left")
 }
