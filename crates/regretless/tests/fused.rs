@@ -154,7 +154,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn shrinking_steps_shrink_alike_and_end_at_nothing() {
+fn shrinking_steps_shrink_alike() {
     let shrinking = Settings { decay: true, ..settings() };
     let with = |fused| trained("MSE(O,S)", (5, 60), Settings { fused, ..shrinking }, 1).report;
     same(&with(true), &with(false), "decay");
