@@ -188,7 +188,7 @@ fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
 }
 
 #[test]
-fn shrinking_steps_shrink_alike_and_end_at_nothing() {
+fn shrinking_steps_shrink_alike() {
     let shrinking = Settings { decay: true, ..settings() };
     let with = |fused| trained("MSE(O,S)", (5, 60), Settings { fused, ..shrinking }, 1).report;
     same(&with(true), &with(false), "decay");

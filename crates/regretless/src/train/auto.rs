@@ -3,8 +3,8 @@
 //! Two races, both judged by regret on validation rows. First, cost-sensitive losses that need no solve while they
 //! train: MSE, MAE(O,S) and MSE(O,S), in a few epochs of large, shrinking steps. Then the winner is trained on with
 //! SPO+, its questions answered as well as the budget allows: exactly, by the tight relaxation, by local search, by the
-//! plain relaxation, or from a pool; at two learning rates where solves cost next to nothing. Where each item has
-//! features of its own, SPO+ also starts afresh, since one-sided losses say little there.
+//! plain relaxation, or from a pool. Where each item has features of its own, SPO+ starts afresh, since one-sided losses
+//! say little there, and from the winner too if that is affordable.
 //!
 //! What is affordable is planned from rough times of a solve on one thread, never from a clock, so that the same
 //! seed and budget give the same model on any machine. The loss is rescaled throughout: large tours would

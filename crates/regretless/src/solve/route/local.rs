@@ -31,7 +31,8 @@ impl Solver for RouteLocal {
         self.distances.fill(nodes, costs);
         let mut kicks = (0..TRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
         let found = kicks.find_map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks));
-        let routes = found.ok_or(Failure::LimitReached { nodes: 0 })?;
+        let none = || Failure::Engine("local search found no routes that carry everything; leave out 'lk'".into());
+        let routes = found.ok_or_else(none)?;
         let decision = Decision::from_entries(uses(nodes, &routes));
         let objective = decision.dot(costs);
         Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached })
