@@ -38,7 +38,9 @@ pub struct Settings {
     pub batch: usize,
     /// Size of a step.
     pub learning_rate: f64,
-    /// Whether the size of a step falls to 0 in a straight line over the epochs.
+    /// Whether the size of a step falls to 0 in a straight line over the epochs; not written down where it does not, so
+    /// that cells of experiments that were run before there was a choice are still known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub decay: bool,
     /// Rule of a step.
     pub optimizer: Optimizer,
