@@ -30,6 +30,10 @@ fn cells(folder: &Path) -> BTreeMap<String, String> {
     for problem in fs::read_dir(folder.join("cells")).unwrap() {
         for file in fs::read_dir(problem.unwrap().path()).unwrap() {
             let path = file.unwrap().path();
+            // A run that is killed while it writes leaves its temporary file.
+            if path.extension().is_some_and(|extension| extension == "tmp") {
+                continue;
+            }
             let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
             forget_seconds(&mut value);
             let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_string();

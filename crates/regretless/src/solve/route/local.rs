@@ -33,7 +33,9 @@ impl Solver for RouteLocal {
         let found = kicks.find_map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks));
         let none = || Failure::Engine("local search found no routes that carry everything; leave out 'lk'".into());
         let routes = found.ok_or_else(none)?;
-        let decision = Decision::from_entries(uses(nodes, &routes));
+        let mut uses = uses(nodes, &routes);
+        uses.sort_unstable_by_key(|(edge, _)| *edge);
+        let decision = Decision::from_entries(uses);
         let objective = decision.dot(costs);
         Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached })
     }
