@@ -93,7 +93,8 @@ fn guessed(path: &Path) -> Result<FileKind> {
     if text.contains("_SECTION") {
         return Ok(FileKind::Tsplib);
     }
-    let message = "cannot tell what kind of file this is; name its kind: tsplib, knapsack or linear";
+    let message =
+        "cannot tell what kind of file this is; name its kind (--kind, or kind= in Python): tsplib, knapsack or linear";
     Err(Error::setting(format!("{}: {message}", path.display())))
 }
 

@@ -183,13 +183,13 @@ impl Problem for Cvrp {
         Box::new(RouteCut::new(self.fleet(), *limits))
     }
 
-    fn local_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
         let kicks = self.nodes() * self.nodes() / 3;
-        Some(Box::new(RouteLocal::new(self.fleet(), kicks)))
+        Some(Box::new(RouteLocal::new(self.fleet(), kicks, *limits)))
     }
 
-    fn quick_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {
-        Some(Box::new(RouteLocal::new(self.fleet(), self.nodes())))
+    fn quick_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(RouteLocal::new(self.fleet(), self.nodes(), *limits)))
     }
 
     fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {

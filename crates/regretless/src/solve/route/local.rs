@@ -1,26 +1,28 @@
-//! Good vehicle routes without a proof: what [`super::RouteCut`] starts from, with as many kicks as wanted.
+//! Good vehicle routes without a proof: what [`super::RouteCut`] starts from, with as many kicks as wanted. Where no
+//! routes are found that carry everything, as may happen when vehicles are all but full, the search for the best is asked.
 
 use super::start::Start;
-use super::{Fleet, uses};
+use super::{Fleet, RouteCut, uses};
 use crate::decision::Decision;
 use crate::solve::tour::edges::Distances;
-use crate::solve::{Failure, Solution, Solver, Status};
+use crate::solve::{Failure, Limits, Solution, Solver, Status};
 
 /// Times the kicks are multiplied by ten until routes are found that carry everything.
-const TRIES: u32 = 4;
+const TRIES: u32 = 2;
 
 /// The local search as an end in itself; one per thread.
 #[derive(Debug, Clone)]
 pub struct RouteLocal {
     fleet: Fleet,
     kicks: usize,
+    limits: Limits,
     distances: Distances,
 }
 
 impl RouteLocal {
     /// An engine for these customers and vehicles that tries this many kicks.
-    pub fn new(fleet: Fleet, kicks: usize) -> Self {
-        Self { fleet, kicks, distances: Distances::default() }
+    pub fn new(fleet: Fleet, kicks: usize, limits: Limits) -> Self {
+        Self { fleet, kicks, limits, distances: Distances::default() }
     }
 }
 
@@ -31,8 +33,7 @@ impl Solver for RouteLocal {
         self.distances.fill(nodes, costs);
         let mut kicks = (0..TRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
         let found = kicks.find_map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks));
-        let none = || Failure::Engine("local search found no routes that carry everything; leave out 'lk'".into());
-        let routes = found.ok_or_else(none)?;
+        let Some(routes) = found else { return RouteCut::new(self.fleet.clone(), self.limits).solve(costs) };
         let mut uses = uses(nodes, &routes);
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let decision = Decision::from_entries(uses);
