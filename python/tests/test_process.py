@@ -43,7 +43,12 @@ def test_control_c_stops_within_a_second(work, threads):
     except KeyboardInterrupt:
         print("stopped", flush=True)
     """
-    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    # Shells start what runs in their background with Ctrl-C switched off, and children inherit that.
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
+    too_late = threading.Timer(60.0, child.kill)
+    too_late.start()
     try:
         assert child.stdout.readline() == "ready\n"
         time.sleep(2.0)
@@ -54,6 +59,7 @@ def test_control_c_stops_within_a_second(work, threads):
         assert time.monotonic() - begun < 1.0
         assert child.wait(10) == 0
     finally:
+        too_late.cancel()
         child.kill()
 
 
