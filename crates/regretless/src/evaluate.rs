@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::data::Matrix;
+use crate::data::{Matrix, length};
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::oracle::{Answer, Oracle};
@@ -126,7 +126,6 @@ pub fn unambiguous_regrets(
     (oracle, watch): (&Oracle, &dyn Watch),
 ) -> Result<Vec<f64>> {
     const TIE: f64 = 1e-6;
-    let norm = |row: &[f32]| row.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
     let mut asker = oracle.asker();
     let mut regrets = Vec::with_capacity(instances.len());
     for (row, instance) in instances.iter().enumerate() {
@@ -135,7 +134,7 @@ pub fn unambiguous_regrets(
         }
         let wrong = |failure| Error::Solver { instance: *instance, failure };
         let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
-        let lean = TIE * norm(predicted) / norm(costs).max(1e-12);
+        let lean = TIE * length(predicted) / length(costs).max(1e-12);
         let leaning: Vec<f64> =
             predicted.iter().zip(costs).map(|(p, c)| f64::from(*p) - lean * f64::from(*c)).collect();
         let chosen = asker.solve_row(predicted).map_err(wrong)?.decision;

@@ -9,7 +9,9 @@ use regretless::Error;
 use regretless::data::synthetic::Recipe as DataRecipe;
 use regretless::label::Labelled;
 use regretless::oracle::{Oracle, SolveCounts};
-use regretless::problem::Benchmark;
+use regretless::problem::{Benchmark, Cvrp, Problem, Tsp};
+use regretless::random::{Purpose, Stream};
+use regretless::solve::{Limits, Status};
 use regretless::train::{Select, Settings, Trained};
 
 use setting::{Setting, quick};
@@ -136,12 +138,14 @@ fn too_little_memory_is_no_memory() {
 fn heuristics_answer_and_are_counted_apart() {
     let heuristic = SolveCounts { heuristic: EPOCHS * ROWS, ..SolveCounts::default() };
     let tours = setting("TSP12", 2);
-    assert_eq!(counts(&tours, "SPO+ lk"), heuristic);
+    for method in ["SPO+ lk", "SPO+ lk quick", "SPO+ lk near"] {
+        assert_eq!(counts(&tours, method), heuristic, "{method}");
+    }
     for benchmark in ["TSP12", "KS20", "SP4x4"] {
         assert_eq!(counts(&setting(benchmark, 2), "SPO+ nodes 1"), heuristic, "{benchmark}");
     }
     let untrained = tours.test(&tours.train("SPO+", Settings { epochs: 0, ..quick() }).unwrap().model).regret;
-    for method in ["SPO+ lk", "SPO+ nodes 1"] {
+    for method in ["SPO+ lk", "SPO+ lk near", "SPO+ nodes 1"] {
         let regret = tours.test(&tours.train(method, quick()).unwrap().model).regret;
         assert!(regret < untrained, "{method}: {regret}, untrained {untrained}");
     }
@@ -158,9 +162,6 @@ fn a_search_that_may_go_far_enough_is_exact() {
 
 #[test]
 fn local_tours_are_tours_and_never_better_than_the_best() {
-    use regretless::problem::{Problem, Tsp};
-    use regretless::random::{Purpose, Stream};
-    use regretless::solve::{Limits, Status};
     let mut worse = 0;
     for number in 0..200 {
         let problem = Tsp { nodes: 3 + number as usize % 40 };
@@ -170,6 +171,7 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
         let quick = problem.quick_search(&Limits::default()).unwrap().solve(&costs).unwrap();
         problem.check(&quick.decision).unwrap();
         assert!(quick.objective >= best.objective - 1e-9 && quick.bound <= best.objective);
+        check_descent(&problem, (&costs, best.objective), &mut stream);
         let mut search = problem.local_search(&Limits::default()).unwrap();
         let found = search.solve(&costs).unwrap();
         problem.check(&found.decision).unwrap();
@@ -181,11 +183,19 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
     assert!(worse > 0, "a local search that always finds the best would make this test pointless");
 }
 
+/// Downhill from what is best under other costs: a decision, no dearer than that one and no cheaper than the best.
+fn check_descent(problem: &dyn Problem, (costs, least): (&[f64], f64), stream: &mut Stream) {
+    let others: Vec<f64> = costs.iter().map(|cost| cost + stream.uniform(-4.0, 4.0)).collect();
+    let start = problem.solver(&Limits::default()).solve(&others).unwrap().decision;
+    let found = problem.quick_search(&Limits::default()).unwrap().solve_from(costs, &start).unwrap();
+    problem.check(&found.decision).unwrap();
+    assert!((found.decision.dot(costs) - found.objective).abs() < 1e-9);
+    assert!(found.objective <= start.dot(costs) + 1e-9 && found.objective >= least - 1e-9, "{found:?}");
+    assert!(found.bound <= least && found.status == Status::LimitReached);
+}
+
 #[test]
 fn local_routes_are_routes_and_never_better_than_the_best() {
-    use regretless::problem::{Cvrp, Problem};
-    use regretless::random::{Purpose, Stream};
-    use regretless::solve::{Limits, Status};
     let mut worse = [0, 0];
     for number in 0..60 {
         let customers = 4 + number as usize % 9;
@@ -205,6 +215,7 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
             assert!(found.status != Status::Optimal || !behind, "proved, and not the best");
             *worse += usize::from(behind);
         }
+        check_descent(&problem, (&costs, best.objective), &mut stream);
     }
     assert!(worse[0] <= worse[1] && worse[1] < 30, "{worse:?}: more kicks find more");
 }
@@ -230,6 +241,7 @@ fn solves_by_kind_are_those_of_the_papers_table() {
         ("SPO+", SolveCounts { exact: t * n, ..none() }),
         ("SPO+ relax", SolveCounts { relaxed: t * n, ..none() }),
         ("SPO+ cache 0%", SolveCounts { pooled: t * n, ..none() }),
+        ("SPO+ rows 10", SolveCounts { exact: t * 10, ..none() }),
         ("PFYL(samples=7)", SolveCounts { exact: 7 * t * n, ..none() }),
         ("PFYL(samples=7) relax", SolveCounts { relaxed: 7 * t * n, ..none() }),
         ("MAP", SolveCounts { exact: t * n, ..none() }),

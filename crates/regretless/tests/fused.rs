@@ -86,6 +86,8 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
                 let with = |fused| trained(loss, shape, Settings { fused, batch, ..settings() }, 1);
                 same(&with(true).report, &with(false).report, &format!("{loss} {shape:?} batch {batch}"));
             }
+            let with = |fused| trained(loss, shape, Settings { fused, epoch_rows: Some(45), ..settings() }, 1);
+            same(&with(true).report, &with(false).report, &format!("{loss} {shape:?} 45 rows"));
         }
     }
 }

@@ -27,6 +27,9 @@ pub struct TrainingOptions {
     /// Most passes over the training rows [default: 50]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
+    /// Training rows of an epoch, drawn anew for each; fewer than all where every row takes a slow solve [default: all]
+    #[arg(long, value_name = "N")]
+    pub epoch_rows: Option<usize>,
     /// Rows per step [default: 32]
     #[arg(long, value_name = "N")]
     pub batch: Option<usize>,
@@ -90,6 +93,7 @@ impl TrainingOptions {
         };
         Settings {
             epochs: self.epochs.unwrap_or(standard.epochs),
+            epoch_rows: self.epoch_rows.or(standard.epoch_rows),
             batch: self.batch.unwrap_or(standard.batch),
             learning_rate: self.learning_rate.unwrap_or(standard.learning_rate),
             decay: self.decay.unwrap_or(standard.decay),
@@ -118,6 +122,7 @@ impl TrainingOptions {
         Self {
             profile: Some(self.profile.unwrap_or(profile)),
             epochs: Some(settings.epochs),
+            epoch_rows: settings.epoch_rows,
             batch: Some(settings.batch),
             learning_rate: Some(settings.learning_rate),
             decay: Some(settings.decay),

@@ -177,6 +177,17 @@ fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
     Err(Error::data(format!("{count} values do not make {rows} rows of {cols}")))
 }
 
+/// Euclidean length of a row, summed in eight lanes so that no sum waits for the one before.
+pub(crate) fn length(row: &[f32]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let chunks = row.chunks_exact(8);
+    let rest: f64 = chunks.remainder().iter().map(|value| f64::from(*value).powi(2)).sum();
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += f64::from(*value).powi(2));
+    }
+    (lanes.iter().sum::<f64>() + rest).sqrt()
+}
+
 /// The first number that is not finite. The common case, all are, is found without a branch per number.
 pub(crate) fn first_not_finite<T: Copy + Into<f64>>(values: &[T]) -> Option<usize> {
     let bad = |value: &T| !(*value).into().is_finite();

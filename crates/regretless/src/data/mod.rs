@@ -22,8 +22,8 @@ mod table;
 pub mod tsplib;
 
 pub use layout::{Layout, LongColumns, WideColumns};
-pub(crate) use matrix::first_not_finite;
 pub use matrix::{Matrix, Shared};
+pub(crate) use matrix::{first_not_finite, length};
 pub use names::Names;
 pub use split::Split;
 pub use split_spec::SplitSpec;

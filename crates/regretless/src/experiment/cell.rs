@@ -190,14 +190,15 @@ impl Cell {
 }
 
 /// What all threads of this program have spent on processors so far, where the system tells it.
+#[cfg(unix)]
 fn processor_seconds() -> Option<f64> {
-    let of = |thread: std::fs::DirEntry| {
-        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        text.split_whitespace().next()?.parse::<f64>().ok()
-    };
-    let threads = std::fs::read_dir("/proc/self/task").ok()?;
-    let nanoseconds: f64 = threads.filter_map(|thread| of(thread.ok()?)).sum();
-    (nanoseconds > 0.0).then_some(1e-9 * nanoseconds)
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(spent.tv_sec as f64 + 1e-9 * spent.tv_nsec as f64)
+}
+
+#[cfg(not(unix))]
+fn processor_seconds() -> Option<f64> {
+    None
 }
 
 impl Measured {

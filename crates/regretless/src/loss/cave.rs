@@ -5,17 +5,19 @@
 //! ```
 //!
 //! x* is best under ĉ when and only when v lies in the cone (of the linear relaxation); the loss is then 0.
-//! `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects, the others take for p a point inside the cone,
+//! `CaVE(inner)`: p moves inwards, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so that the loss still pulls where v is at the
+//! boundary already. `CaVE(steps=3)`: the search for p stops after 3 Newton steps, at a point of the cone that need not be
+//! the nearest. `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects, the others take for p a point inside the cone,
 //! 0.8·v/‖v‖ + 0.2·(mean unit normal), which costs nothing and pulls inwards. `CaVE+`: p comes from an interior-point
-//! search stopped after 3 steps (`steps`), inside the cone rather than on its boundary, so that the loss still pulls
-//! where v is at the boundary already.
+//! search stopped after 3 steps (`steps`), inside the cone rather than on its boundary.
 //!
 //! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with binary linear programs"
 //! (2024).
 //! Solves per evaluation: one projection (a quadratic programme, counted as such). Needs the best decisions and a problem
 //! that knows the constraints that bind there. Whole numbers other than 0 and 1 are refused: between their bounds
 //! nothing binds, and the cone of a best decision may be empty.
-//! Use CaVE+ where projections are much cheaper than solves: CaVE projects faster, but trains to more regret.
+//! Use CaVE(inner) where projections are much cheaper than solves: without `inner` it is content at the boundary, where
+//! a small error changes the decision; CaVE+ trains as well and takes longer.
 
 use std::fmt;
 
@@ -23,6 +25,7 @@ use super::options::{Label, Options};
 use super::{Loss, Query, buffer};
 use crate::error::{Error, Result};
 use crate::oracle::{Asker, Oracle};
+use crate::solve::cone::Cone;
 
 /// Shorter vectors have no direction.
 const SHORTEST: f64 = 1e-12;
@@ -37,8 +40,11 @@ const STEPS: usize = 3;
 /// How a vector is projected on a cone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Projection {
-    /// To the nearest point.
-    Exact,
+    /// To the nearest point, by Newton's method, or where it stands after this many steps.
+    Nearest {
+        /// Most steps.
+        steps: usize,
+    },
     /// By an interior-point search that stops after this many steps.
     Early {
         /// Steps.
@@ -53,18 +59,21 @@ pub struct Cave {
     pub ratio: f64,
     /// How they project.
     pub projection: Projection,
+    /// Whether what is projected moves inwards.
+    pub inner: bool,
 }
 
 impl Cave {
     pub(super) fn read(options: &mut Options, plus: bool) -> Result<Self> {
-        let projection =
-            if plus { Projection::Early { steps: options.count("steps", STEPS)? } } else { Projection::Exact };
+        let steps = options.count("steps", if plus { STEPS } else { Cone::MOST_STEPS })?;
+        let projection = if plus { Projection::Early { steps } } else { Projection::Nearest { steps } };
+        let inner = options.flag("inner");
         let hybrid = options.flag("hybrid");
         let ratio = options.positive("ratio", if hybrid { RATIO } else { 1.0 })?;
         if ratio > 1.0 {
             return Err(Error::setting("CaVE: ratio is the share of evaluations that project, at most 1"));
         }
-        Ok(Self { ratio, projection })
+        Ok(Self { ratio, projection, inner })
     }
 
     /// The loss, if the problem and this build of the crate allow it.
@@ -72,9 +81,9 @@ impl Cave {
     /// # Errors
     /// When decisions are no vertices of the relaxation, or the interior-point method is missing.
     pub fn build(self, oracle: &Oracle) -> Result<Self> {
-        if self.projection != Projection::Exact && !cfg!(feature = "clarabel") {
+        if matches!(self.projection, Projection::Early { .. }) && !cfg!(feature = "clarabel") {
             let message =
-                "CaVE+ needs Clarabel, which this build was made without (cargo feature `clarabel`); use CaVE";
+                "CaVE+ needs Clarabel, which this build was made without (cargo feature `clarabel`); use CaVE(inner)";
             return Err(Error::setting(message));
         }
         let instead = "use a loss without cones, such as MAE(O,S) or SPO+";
@@ -89,16 +98,15 @@ impl Cave {
     /// A point of the cone to align with.
     fn aim(self, query: &Query<'_>, asker: &mut Asker<'_>, v: &[f64]) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
-            let mut inside = asker.cone(query.best, &self.to_string())?.mean_normal();
-            let length = norm(v).max(SHORTEST);
-            let pull = |(p, v): (&mut f64, &f64)| *p = (1.0 - INWARDS) * v / length + INWARDS * *p;
-            inside.iter_mut().zip(v).for_each(pull);
-            return Ok(inside);
+            return Ok(inwards(&asker.cone(query.best, &self.to_string())?, v.to_vec()));
         }
         let failed = |failure| Error::Solver { instance: query.instance, failure };
-        let point = asker.project(query.best, &self.to_string(), |cone| match self.projection {
-            Projection::Exact => Ok(cone.project(v)),
-            Projection::Early { steps } => cone.project_early(v, steps),
+        let point = asker.project(query.best, &self.to_string(), |cone| {
+            let point = match self.projection {
+                Projection::Nearest { steps } => cone.project_within(v, steps),
+                Projection::Early { steps } => cone.project_early(v, steps)?,
+            };
+            Ok(if self.inner { inwards(cone, point) } else { point })
         })?;
         point.map_err(failed)
     }
@@ -108,12 +116,20 @@ impl fmt::Display for Cave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hybrid = self.ratio < 1.0;
         let label = Label::default().flag("hybrid", hybrid);
-        let label = label.number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 });
+        let label = label.number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 }).flag("inner", self.inner);
         f.write_str(&match self.projection {
-            Projection::Exact => label.after("CaVE"),
+            Projection::Nearest { steps } => label.number("steps", steps, Cone::MOST_STEPS).after("CaVE"),
             Projection::Early { steps } => label.number("steps", steps, STEPS).after("CaVE+"),
         })
     }
+}
+
+/// A vector at unit length, moved towards the mean normal of a cone.
+fn inwards(cone: &Cone, mut vector: Vec<f64>) -> Vec<f64> {
+    let length = norm(&vector).max(SHORTEST);
+    let pull = |(entry, normal): (&mut f64, f64)| *entry = (1.0 - INWARDS) * *entry / length + INWARDS * normal;
+    vector.iter_mut().zip(cone.mean_normal()).for_each(pull);
+    vector
 }
 
 fn norm(values: &[f64]) -> f64 {

@@ -140,6 +140,8 @@ impl LossSpec {
             "RFW",
             "RFY",
             "CaVE",
+            "CaVE(inner)",
+            "CaVE(inner,steps=2)",
             "CaVE(hybrid,ratio=0.5)",
             "CaVE+",
             "CaVE+(hybrid)",
@@ -233,7 +235,7 @@ mod tests {
         let examples = LossSpec::examples();
         assert_eq!(
             examples.len(),
-            12 + if cfg!(feature = "clarabel") { 28 } else { 26 },
+            12 + if cfg!(feature = "clarabel") { 30 } else { 28 },
             "an example has a label that cannot be read"
         );
         for example in examples {

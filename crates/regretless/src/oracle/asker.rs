@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::counts::Kind;
-use super::engine::Engine;
+use super::engine::{Engine, Question};
 use super::store::{Spot, Store};
 use super::{Answer, Oracle, OracleSettings, Pool, Turn, check_finite};
 use crate::decision::Decision;
@@ -105,11 +105,19 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, Failure> {
+        self.ask_from(costs, None)
+    }
+
+    /// The same, where a search that goes downhill may start from this decision.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn ask_from(&mut self, costs: &[f64], start: Option<&Decision>) -> Result<&Solution, Failure> {
         check_finite(costs)?;
         match self.turn {
             Turn::Recall => self.recall(costs)?,
             Turn::Solve => {
-                self.compute(costs)?;
+                self.compute((costs, start))?;
                 if self.help.pool.is_some() {
                     self.found.push(self.answer.decision.clone());
                 }
@@ -147,11 +155,11 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    fn compute(&mut self, costs: &[f64]) -> Result<(), Failure> {
+    fn compute(&mut self, (costs, start): Question<'_>) -> Result<(), Failure> {
         let Some(mut engine) = self.engine.take() else { return Err(Failure::Engine("the engine is gone".into())) };
         let outcome = match self.help.store.zip(self.spot) {
-            Some(place) => self.solve_timed(&mut engine, costs, place),
-            None => self.solve_plainly(&mut engine, costs),
+            Some(place) => self.solve_timed(&mut engine, (costs, start), place),
+            None => self.solve_plainly(&mut engine, (costs, start)),
         };
         if let Some(spot) = &mut self.spot {
             spot.question += 1;
@@ -166,18 +174,23 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    fn solve_plainly(&mut self, engine: &mut Engine, costs: &[f64]) -> Result<(), Failure> {
+    fn solve_plainly(&mut self, engine: &mut Engine, question: Question<'_>) -> Result<(), Failure> {
         self.oracle.counters.count(engine.kind());
-        engine.solve_into(costs, &mut self.answer)
+        engine.solve_into(question, &mut self.answer)
     }
 
     /// Solves and notes how long it took, if more than one thread works.
-    fn solve_timed(&mut self, engine: &mut Engine, costs: &[f64], place: (&Store, Spot)) -> Result<(), Failure> {
+    fn solve_timed(
+        &mut self,
+        engine: &mut Engine,
+        question: Question<'_>,
+        place: (&Store, Spot),
+    ) -> Result<(), Failure> {
         let started = (self.oracle.threads.count() > 1).then(Instant::now);
         let outcome = if self.help.settings.remembers() {
-            self.solve_with_memory(engine, costs, place).map(|solution| self.answer = solution)
+            self.solve_with_memory(engine, question.0, place).map(|solution| self.answer = solution)
         } else {
-            self.solve_plainly(engine, costs)
+            self.solve_plainly(engine, question)
         };
         if let Some(started) = started {
             place.0.note(place.1, started.elapsed().as_secs_f32());

@@ -2,6 +2,7 @@
 
 use super::counts::Kind;
 use super::{Answer, Heuristic};
+use crate::decision::Decision;
 use crate::solve::memory::Memory;
 use crate::solve::relax::{Relaxation, Relaxer};
 use crate::solve::{Failure, Solution, Solver};
@@ -16,6 +17,9 @@ pub(super) enum Role {
     /// Something that need not find the best.
     Heuristic(Heuristic),
 }
+
+/// Costs, and a decision to start from if there is one.
+pub(super) type Question<'q> = (&'q [f64], Option<&'q Decision>);
 
 /// An engine of one thread.
 pub(super) enum Engine {
@@ -42,10 +46,12 @@ impl Engine {
         }
     }
 
-    pub(super) fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
-        match self {
-            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_into(costs, solution)?,
-            Self::Relaxed(_, relaxer) => *solution = relaxer.relax(costs)?,
+    /// Solves, downhill from a decision where that is what the engine is for.
+    pub(super) fn solve_into(&mut self, (costs, start): Question<'_>, solution: &mut Solution) -> Result<(), Failure> {
+        match (self, start) {
+            (Self::Heuristic(Heuristic::Near, solver), Some(start)) => *solution = solver.solve_from(costs, start)?,
+            (Self::Exact(solver) | Self::Heuristic(_, solver), _) => solver.solve_into(costs, solution)?,
+            (Self::Relaxed(_, relaxer), _) => *solution = relaxer.relax(costs)?,
         }
         Ok(())
     }

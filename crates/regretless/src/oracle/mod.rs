@@ -151,7 +151,7 @@ impl Oracle {
             Role::Heuristic(kind @ Heuristic::LocalSearch) => {
                 Engine::Heuristic(kind, self.problem.local_search(&self.limits)?)
             }
-            Role::Heuristic(kind @ Heuristic::Quick) => {
+            Role::Heuristic(kind @ (Heuristic::Quick | Heuristic::Near)) => {
                 Engine::Heuristic(kind, self.problem.quick_search(&self.limits)?)
             }
             Role::Heuristic(kind @ Heuristic::Nodes(nodes)) => {

@@ -3,7 +3,7 @@
 //!
 //! In writing, these settings follow the loss: `SPO+ relax`, `SPO+ relax tight warm`, `SPO+ cache 5%`,
 //! `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+ lk quick`,
-//! `SPO+ nodes 100`.
+//! `SPO+ lk near`, `SPO+ nodes 100`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -55,6 +55,9 @@ pub enum Heuristic {
     LocalSearch,
     /// What a local search first comes to: several times as soon, and a little worse.
     Quick,
+    /// What a local search comes to from the best decision under the true costs, without kicks: soonest of all, for
+    /// losses that compare with that decision. As [`Heuristic::Quick`] where a search cannot start from a decision.
+    Near,
     /// The best decision after this many nodes of the search tree.
     Nodes(u64),
 }
@@ -64,6 +67,7 @@ impl fmt::Display for Heuristic {
         match self {
             Self::LocalSearch => f.write_str("lk"),
             Self::Quick => f.write_str("lk quick"),
+            Self::Near => f.write_str("lk near"),
             Self::Nodes(most) => write!(f, "nodes {most}"),
         }
     }
@@ -84,6 +88,9 @@ impl FromStr for Heuristic {
         match words[..] {
             ["lk"] => Ok(Self::LocalSearch),
             ["lk", "quick"] => Ok(Self::Quick),
+            ["lk", "near"] => Err(Error::setting(
+                "'lk near' starts from the best decision, so it cannot be what decides; use 'lk' or 'lk quick'",
+            )),
             ["nodes", most] => read_nodes(&mut &[most][..]).map(Self::Nodes),
             _ => Err(unknown()),
         }
@@ -123,7 +130,7 @@ pub struct OracleSettings {
 
 impl OracleSettings {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 12] = [
+    pub const CHOICES: [&'static str; 13] = [
         "relax",
         "relax tight",
         "cache 5%",
@@ -135,6 +142,7 @@ impl OracleSettings {
         "memory 200MB",
         "lk",
         "lk quick",
+        "lk near",
         "nodes 100",
     ];
 
@@ -173,7 +181,9 @@ impl OracleSettings {
             "certify" => std::mem::replace(&mut self.certify, true),
             "memory" => self.memory.replace(read_memory(&mut rest)?).is_some(),
             "lk" => {
-                let kind = if take_if(&mut rest, "quick") { Heuristic::Quick } else { Heuristic::LocalSearch };
+                let kinds = [("quick", Heuristic::Quick), ("near", Heuristic::Near)];
+                let kind = kinds.into_iter().find(|(word, _)| take_if(&mut rest, word));
+                let kind = kind.map_or(Heuristic::LocalSearch, |(_, kind)| kind);
                 self.heuristic.replace(kind).is_some()
             }
             "nodes" => self.heuristic.replace(Heuristic::Nodes(read_nodes(&mut rest)?)).is_some(),

@@ -20,15 +20,19 @@ use crate::solve::cone::Cone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
 #[cfg(feature = "highs")]
-use crate::solve::route::{Fleet, RouteCut, RouteLocal, RouteRelaxation};
-#[cfg(feature = "highs")]
-use crate::solve::tour::edges::edges_at;
+use crate::solve::route::{Fleet, RouteCut, RouteLocal, RouteRelaxation, routes_of};
 use crate::solve::tour::edges::{edge_ends, num_edges};
+#[cfg(feature = "highs")]
+use crate::solve::tour::edges::{edges_at, edges_within};
 #[cfg(feature = "highs")]
 use crate::solve::{Limits, Solver};
 
 /// Share of the capacity by which rounding may overload a vehicle.
 const OVERLOAD: f64 = 1e-8;
+
+/// Most routes of which every choice is looked at for rows that bind; of more, single ones and all together.
+#[cfg(feature = "highs")]
+const MOST_CHOSEN: usize = 6;
 
 /// Vehicle routing with one depot and equal vehicles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,6 +103,28 @@ impl Cvrp {
         let demands = std::iter::once(0.0).chain(self.demands.iter().copied()).collect();
         let (capacity, vehicles, singles) = (self.capacity, self.vehicles, self.single_customer_routes);
         Fleet { demands, capacity, vehicles, singles }
+    }
+
+    /// Adds the rows of customers on whole routes that no fewer vehicles could serve: so many vehicles enter and leave
+    /// them at least, and here no more do.
+    #[cfg(feature = "highs")]
+    fn add_full_sets(&self, cone: &mut Cone, routes: &[Vec<u32>]) {
+        let fleet = self.fleet();
+        let count = routes.len();
+        let mut add = |chosen: &dyn Fn(usize) -> bool| {
+            let members: Vec<&[u32]> = (0..count).filter(|at| chosen(*at)).map(|at| &routes[at][..]).collect();
+            let set = members.concat();
+            if fleet.trips(fleet.load(&set)) == members.len() as f64 {
+                let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
+                cone.binding(edges_within(self.nodes(), &set).map(|edge| (edge, 1.0)));
+            }
+        };
+        if count <= MOST_CHOSEN {
+            (1_usize..1 << count).for_each(|choice| add(&|route| choice >> route & 1 == 1));
+        } else {
+            (0..count).for_each(|only| add(&|route| route == only));
+            add(&|_| true);
+        }
     }
 
     /// How often an edge may be used.
@@ -213,6 +239,7 @@ impl Problem for Cvrp {
         let at_depot: f64 = point[..customers].iter().sum();
         cone.row([f64::NEG_INFINITY, 2.0 * self.vehicles as f64], at_depot, ends(0));
         (1..nodes).for_each(|customer| cone.equality(ends(customer)));
+        self.add_full_sets(&mut cone, &routes_of(nodes, decision));
         Some(cone)
     }
 

@@ -12,7 +12,7 @@ use crate::solve::cone::Cone;
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
 #[cfg(feature = "highs")]
 use crate::solve::tour::cut::{TourCut, TourRelaxation};
-use crate::solve::tour::edges::{edge_ends, edge_index, edges_at, num_edges};
+use crate::solve::tour::edges::{edge_ends, edges_at, edges_within, num_edges};
 use crate::solve::tour::{TourLocal, TourSearch};
 use crate::solve::{Limits, Solver};
 
@@ -50,8 +50,7 @@ impl Tsp {
         let mut cone = Cone::binary(tour, self.num_costs());
         (0..nodes).for_each(|node| cone.equality(edges_at(nodes, node).map(|edge| (edge, 1.0))));
         for set in sets {
-            let pairs = set.iter().enumerate().flat_map(|(at, i)| set[..at].iter().map(move |j| (*i, *j)));
-            let inside: Vec<usize> = pairs.map(|(i, j)| edge_index(nodes, i, j)).collect();
+            let inside: Vec<usize> = edges_within(nodes, set).collect();
             let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
             let most = set.len() as f64 - 1.0;
             cone.row([f64::NEG_INFINITY, most], used, inside.into_iter().map(|edge| (edge, 1.0)));

@@ -54,7 +54,16 @@ pub trait Solver: Send {
         None
     }
 
-    /// The same, written over an earlier solution; engines that answer in less time than memory takes to find use
+    /// A decision found by going downhill from another one, for searches that need not find the best; others have no
+    /// use for it.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`].
+    fn solve_from(&mut self, costs: &[f64], _start: &Decision) -> Result<Solution, Failure> {
+        self.solve(costs)
+    }
+
+    /// The cheapest decision, written over an earlier solution; engines that answer in less time than memory takes to find use
     /// its memory.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What one method of a recipe may spend: its own learning rate, batch and number of epochs.
+//! What one method of a recipe may spend: its own learning rate, batch, number of epochs and rows of each.
 //!
 //! In writing they stand behind the method they are for: `MAE(O,S) then SPO+ lr 0.001 epochs 5`. What is not given comes
 //! from the settings.
@@ -15,6 +15,8 @@ pub struct Budget {
     pub learning_rate: Option<f64>,
     /// Most passes over the training rows.
     pub epochs: Option<usize>,
+    /// Rows of an epoch.
+    pub rows: Option<usize>,
     /// Rows per step.
     pub batch: Option<usize>,
     /// Whether steps shrink to nothing over the epochs.
@@ -23,7 +25,7 @@ pub struct Budget {
 
 impl Budget {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 4] = ["lr 0.001", "epochs 5", "batch 8", "decay"];
+    pub const CHOICES: [&'static str; 5] = ["lr 0.001", "epochs 5", "rows 300 (of each epoch)", "batch 8", "decay"];
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
     ///
@@ -33,6 +35,7 @@ impl Budget {
         let Some((name, mut rest)) = words.split_first() else { return Ok(false) };
         let twice = match *name {
             "epochs" => self.epochs.replace(read_count(name, &mut rest, 0)?).is_some(),
+            "rows" => self.rows.replace(read_count(name, &mut rest, 1)?).is_some(),
             "batch" => self.batch.replace(read_count(name, &mut rest, 1)?).is_some(),
             "lr" | "learning_rate" => self.learning_rate.replace(read_rate(name, &mut rest)?).is_some(),
             "decay" => std::mem::replace(&mut self.decay, true),
@@ -50,6 +53,7 @@ impl Budget {
         Settings {
             learning_rate: self.learning_rate.unwrap_or(settings.learning_rate),
             epochs: self.epochs.unwrap_or(settings.epochs),
+            epoch_rows: self.rows.or(settings.epoch_rows),
             batch: self.batch.unwrap_or(settings.batch),
             decay: self.decay || settings.decay,
             ..settings
@@ -82,7 +86,7 @@ impl fmt::Display for Budget {
         if let Some(rate) = self.learning_rate {
             write!(f, " lr {rate}")?;
         }
-        for (name, count) in [("epochs", self.epochs), ("batch", self.batch)] {
+        for (name, count) in [("epochs", self.epochs), ("rows", self.rows), ("batch", self.batch)] {
             count.map_or(Ok(()), |count| write!(f, " {name} {count}"))?;
         }
         f.write_str(if self.decay { " decay" } else { "" })

@@ -120,13 +120,14 @@ impl<'a> Run<'a> {
         Some(snapshot.place[2])
     }
 
-    /// One pass over the training rows in an order of its own, none in epoch 0; keeps the network if it is the
+    /// One pass over the training rows, or as many as an epoch has, in an order of its own, none in epoch 0; keeps the network if it is the
     /// best so far.
     fn epoch(&mut self, epoch: usize) -> Result<()> {
         let Ready { task, .. } = self.ready;
         let select = self.ready.settings().select;
         let mut order = if epoch == 0 { Vec::new() } else { task.split.train.clone() };
         Stream::new(Purpose::BatchOrder, self.ready.settings().seed, [epoch as u64, 0]).shuffle(&mut order);
+        order.truncate(self.ready.settings().rows_of_epoch(order.len()));
         let judged = if select == Select::ValidationLoss { task.split.validation.as_slice() } else { &[] };
         let passed = self.engine.epoch(epoch, &order, judged)?;
         // Costs may be in a file that somebody else can write to.

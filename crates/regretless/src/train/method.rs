@@ -168,6 +168,8 @@ mod tests {
             "MAE(O,S) certify",
             "SPO+ lk",
             "MAE(O,S) lr 0.05 epochs 20 decay then SPO+ lk quick lr 0.05 epochs 2 batch 8 decay",
+            "SPO+ lk near lr 0.2 epochs 1 rows 300 batch 8 decay",
+            "CaVE(inner,steps=8) rows 300",
             "SPO+ cache 50% nodes 100",
             "MSE(O,S) knn(10,0.5)",
             "MAE(O,S) then SPO+ cache 5% then PFYL",

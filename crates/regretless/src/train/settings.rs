@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 /// | name | default | purpose |
 /// |---|---|---|
 /// | `epochs` | 50 | most passes over the training rows |
+/// | `epoch_rows` | all | training rows of an epoch, drawn anew for each; for answers so slow that fewer have to do |
 /// | `batch` | 32 | rows per step |
 /// | `learning_rate` | 0.005 | size of a step |
 /// | `decay` | false | let the size of a step fall to 0 in a straight line over the epochs |
@@ -34,6 +35,9 @@ use crate::error::{Error, Result};
 pub struct Settings {
     /// Most passes over the training rows.
     pub epochs: usize,
+    /// Rows of an epoch, drawn anew for each: all unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_rows: Option<usize>,
     /// Rows per step.
     pub batch: usize,
     /// Size of a step.
@@ -79,6 +83,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             epochs: 50,
+            epoch_rows: None,
             batch: 32,
             learning_rate: 0.005,
             decay: false,
@@ -126,9 +131,14 @@ impl Settings {
         Self { join_validation: true, select: Select::TrainingLoss, ..self }
     }
 
-    /// The size of this step, counted from 1, where an epoch has this many rows.
+    /// How many of these training rows an epoch has.
+    pub(super) fn rows_of_epoch(&self, rows: usize) -> usize {
+        self.epoch_rows.map_or(rows, |most| most.min(rows))
+    }
+
+    /// The size of this step, counted from 1, with this many training rows.
     pub(super) fn rate(&self, step: i32, rows: usize) -> f64 {
-        let steps = self.epochs * rows.div_ceil(self.batch);
+        let steps = self.epochs * self.rows_of_epoch(rows).div_ceil(self.batch);
         let left = 1.0 - f64::from(step - 1) / steps.max(1) as f64;
         if self.decay { self.learning_rate * left.max(0.0) } else { self.learning_rate }
     }
@@ -150,8 +160,8 @@ impl Settings {
 
     pub(super) fn check(&self, split: &Split) -> Result<()> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
-        if self.batch == 0 {
-            return Err(Error::setting("batch must be at least 1"));
+        if self.batch == 0 || self.epoch_rows == Some(0) {
+            return Err(Error::setting("batch and epoch_rows must be at least 1"));
         }
         for rate in [Some(self.learning_rate), self.then_learning_rate].into_iter().flatten() {
             if !positive(rate) {
@@ -187,5 +197,7 @@ mod tests {
         let rate = |step| settings.rate(step, 9);
         assert_eq!((rate(1), rate(6), rate(11)), (0.1, 0.05, 0.0), "two steps per epoch of nine rows");
         assert_eq!(Settings { decay: false, ..settings }.rate(11, 9), 0.1);
+        let fewer = Settings { epoch_rows: Some(9), ..settings };
+        assert_eq!((fewer.rate(6, 900), fewer.rows_of_epoch(4)), (0.05, 4));
     }
 }

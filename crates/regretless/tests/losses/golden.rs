@@ -8,6 +8,7 @@ use regretless::loss::{
     SpoPlus,
 };
 use regretless::oracle::{Answering, Cache, Occasion, OracleSettings, Turn};
+use regretless::solve::cone::Cone;
 
 use super::case::Case;
 
@@ -145,12 +146,13 @@ fn regularised_fenchel_young_losses_equal_the_golden_values() {
 #[test]
 fn cone_alignment_equals_the_golden_values() {
     for case in Case::cones() {
-        let (answering, exact) = (Answering::exactly(&case.oracle), Projection::Exact);
-        case.check("cave_exact_200_iterations", &Cave { ratio: 1.0, projection: exact }, &answering, 2e-4);
-        case.check("cave_heuristic_branch", &Cave { ratio: 1e-300, projection: exact }, &answering, 1e-5);
+        let (answering, steps) = (Answering::exactly(&case.oracle), Cone::MOST_STEPS);
+        let exact = Cave { ratio: 1.0, projection: Projection::Nearest { steps }, inner: false };
+        case.check("cave_exact_200_iterations", &exact, &answering, 2e-4);
+        case.check("cave_heuristic_branch", &Cave { ratio: 1e-300, ..exact }, &answering, 1e-5);
         if cfg!(feature = "clarabel") {
             let early = Projection::Early { steps: case.number("cave_plus_3_iterations", "max_iter") as usize };
-            case.check("cave_plus_3_iterations", &Cave { ratio: 1.0, projection: early }, &answering, 2e-4);
+            case.check("cave_plus_3_iterations", &Cave { projection: early, ..exact }, &answering, 2e-4);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use regretless::decision::Decision;
+use regretless::solve::route::routes_of;
 use regretless::solve::tour::edges::edge_ends;
 
 use super::subject::Form;
@@ -65,16 +66,9 @@ fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
 /// Customers counted from 1, the depot not named, as CVRPLIB has it.
 fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
     let mut text = String::new();
-    let mut left = neighbours(nodes, decision);
-    let mut number = 0;
-    while let Some(first) = step(&mut left, 0) {
-        number += 1;
-        let (mut route, mut at) = (vec![first.to_string()], first);
-        while let Some(next) = step(&mut left, at).filter(|next| *next != 0) {
-            route.push(next.to_string());
-            at = next;
-        }
-        let _ = writeln!(text, "Route #{number}: {}", route.join(" "));
+    for (number, route) in (1..).zip(routes_of(nodes, decision)) {
+        let customers: Vec<String> = route.iter().map(u32::to_string).collect();
+        let _ = writeln!(text, "Route #{number}: {}", customers.join(" "));
     }
     let _ = writeln!(text, "Cost {objective}");
     text

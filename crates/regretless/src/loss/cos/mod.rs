@@ -29,7 +29,7 @@ mod single;
 pub use evaluate::CosLoss;
 pub use single::SingleQuery;
 
-use crate::data::Matrix;
+use crate::data::{Matrix, length};
 use crate::error::Result;
 use crate::label::Labelled;
 use crate::oracle::Oracle;
@@ -126,8 +126,7 @@ impl Cos {
 
 /// Mean Euclidean length of the rows, never 0.
 fn mean_norm(costs: &Matrix) -> f64 {
-    let norm = |row: &[f32]| row.iter().map(|c| f64::from(*c).powi(2)).sum::<f64>().sqrt();
-    let total: f64 = (0..costs.rows()).map(|i| norm(costs.row(i))).sum();
+    let total: f64 = (0..costs.rows()).map(|i| length(costs.row(i))).sum();
     (total / costs.rows().max(1) as f64).max(1e-12)
 }
 

@@ -166,9 +166,17 @@ impl Cone {
         mean
     }
 
+    /// Newton steps that suffice for the nearest point.
+    pub const MOST_STEPS: usize = 500;
+
     /// The point of the cone nearest to a vector.
     pub fn project(&self, vector: &[f64]) -> Vec<f64> {
-        newton::project(self, vector)
+        self.project_within(vector, Self::MOST_STEPS)
+    }
+
+    /// The same, or another point of the cone where the nearest is not found in so many Newton steps.
+    pub fn project_within(&self, vector: &[f64], steps: usize) -> Vec<f64> {
+        newton::project(self, vector, steps)
     }
 
     /// A point of the cone near a vector: where an interior-point method stands after some steps, usually inside.
@@ -186,6 +194,8 @@ impl Cone {
     /// Always.
     #[cfg(not(feature = "clarabel"))]
     pub fn project_early(&self, _vector: &[f64], _steps: usize) -> Result<Vec<f64>, Failure> {
-        Err(Failure::Engine("this build has no interior-point method (cargo feature `clarabel`); use CaVE".into()))
+        Err(Failure::Engine(
+            "this build has no interior-point method (cargo feature `clarabel`); use CaVE(inner)".into(),
+        ))
     }
 }

@@ -2,17 +2,15 @@
 //!
 //! The function of the multipliers is convex and piecewise quadratic. On the piece at hand its second derivative
 //! is `A_D A_Dᵀ`, with the columns `D` that are not explained yet; each step solves with its Cholesky factor. The
-//! matrix is singular when rows depend on each other; a trifle on its diagonal then picks a solution, and the gradient,
-//! which lies in its range, is hardly touched by it. Inequalities whose multiplier is 0 and would fall are
+//! matrix is singular when rows depend on each other; a share of the slope on its diagonal, at least a trifle, then keeps
+//! steps short that would lead to other pieces. Inequalities whose multiplier is 0 and would fall are
 //! left out of a step (projected Newton, Bertsekas 1982), and a step is halved until the function falls enough.
 
 use super::Cone;
 
-/// Newton steps after which the present point has to do.
-const MOST_STEPS: usize = 500;
 /// Share of the vector's length at which the gradient counts as 0.
 const FLAT: f64 = 1e-13;
-/// What is added to the diagonal, as a share of its greatest entry.
+/// What is added to the diagonal at least, as a share of its greatest entry.
 const TRIFLE: f64 = 1e-10;
 /// Share of the promised fall that a step must bring.
 const ENOUGH: f64 = 1e-4;
@@ -20,10 +18,11 @@ const ENOUGH: f64 = 1e-4;
 /// Share of the function below which a fall is lost in rounding.
 const UNSEEN: f64 = 1e-14;
 
-/// The point of a cone nearest to a vector.
-pub(super) fn project(cone: &Cone, vector: &[f64]) -> Vec<f64> {
+/// The point of a cone nearest to a vector, or where the method stands after this many steps: what rows and rays explain
+/// of the vector is in the cone at every step.
+pub(super) fn project(cone: &Cone, vector: &[f64], steps: usize) -> Vec<f64> {
     let mut newton = Newton::new(cone, vector);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..steps {
         if !newton.step() {
             break;
         }
@@ -44,6 +43,8 @@ struct Newton<'a> {
     entries: Vec<(u32, f64)>,
     /// Columns of which something is left.
     unexplained: Vec<u32>,
+    /// Rows whose multipliers the present step moves.
+    moving: Vec<u32>,
     trial: (Vec<f64>, Vec<f64>),
 }
 
@@ -53,9 +54,9 @@ impl<'a> Newton<'a> {
         let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         let (starts, entries) = columns(cone);
         let trial = (multipliers.clone(), rest.clone());
-        let (half_square, unexplained) = (0.0, Vec::with_capacity(vector.len()));
+        let (half_square, unexplained, moving) = (0.0, Vec::with_capacity(vector.len()), Vec::new());
         let mut newton =
-            Self { cone, vector, length, multipliers, rest, half_square, starts, entries, unexplained, trial };
+            Self { cone, vector, length, multipliers, rest, half_square, starts, entries, unexplained, moving, trial };
         let half_square = newton.look(0.0, &[]);
         newton.go(half_square);
         newton
@@ -81,14 +82,18 @@ impl<'a> Newton<'a> {
     fn step(&mut self) -> bool {
         let mut slope = self.slope();
         let held: Vec<bool> = slope.iter().enumerate().map(|(row, slope)| self.is_held(row, *slope)).collect();
+        self.moving.clear();
+        self.moving.extend((0..).zip(&held).filter(|(_, held)| !**held).map(|(row, _)| row));
         slope.iter_mut().zip(&held).filter(|(_, held)| **held).for_each(|(slope, _)| *slope = 0.0);
         let steepest = steepest(&slope);
         if steepest <= FLAT * self.length {
             return false;
         }
-        let mut factor = self.curvature(&held);
-        let mut direction = slope.iter().map(|slope| -slope).collect::<Vec<f64>>();
-        solve(&mut factor, &mut direction);
+        let mut factor = self.curvature(TRIFLE.max(steepest / self.length));
+        let mut moves: Vec<f64> = self.moving.iter().map(|row| -slope[*row as usize]).collect();
+        solve(&mut factor, &mut moves);
+        let mut direction = vec![0.0; slope.len()];
+        self.moving.iter().zip(moves).for_each(|(row, by)| direction[*row as usize] = by);
         self.search(&slope, &direction) || self.polish(&direction, steepest)
     }
 
@@ -107,26 +112,27 @@ impl<'a> Newton<'a> {
         slope
     }
 
-    /// The second derivative, lower triangle row after row; the multipliers of held rows stay.
-    fn curvature(&self, held: &[bool]) -> Vec<f64> {
-        let size = held.len();
+    /// The second derivative in the multipliers that move, lower triangle row after row, with this share of its greatest
+    /// entry added to the diagonal.
+    fn curvature(&self, extra: f64) -> Vec<f64> {
+        let size = self.moving.len();
+        let mut places = vec![u32::MAX; self.multipliers.len()];
+        self.moving.iter().zip(0..).for_each(|(row, place)| places[*row as usize] = place);
         let mut matrix = vec![0.0; size * size];
+        let mut entries: Vec<(usize, f64)> = Vec::new();
         for column in &self.unexplained {
-            let entries = self.column(*column as usize);
-            for (at, (row, value)) in entries.iter().enumerate().filter(|(_, (row, _))| !held[*row as usize]) {
+            let placed = self.column(*column as usize).iter().map(|(row, value)| (places[*row as usize], *value));
+            entries.clear();
+            entries
+                .extend(placed.filter(|(place, _)| *place != u32::MAX).map(|(place, value)| (place as usize, value)));
+            for (at, (row, value)) in entries.iter().enumerate() {
                 for (other, factor) in &entries[..=at] {
-                    matrix[*row as usize * size + *other as usize] += value * factor;
+                    matrix[row * size + other] += value * factor;
                 }
             }
         }
         let greatest = (0..size).map(|row| matrix[row * (size + 1)]).fold(f64::MIN_POSITIVE, f64::max);
-        for row in 0..size {
-            matrix[row * (size + 1)] += TRIFLE * greatest;
-            if held[row] {
-                (0..size).for_each(|other| matrix[row.max(other) * size + row.min(other)] = 0.0);
-                matrix[row * (size + 1)] = 1.0;
-            }
-        }
+        (0..size).for_each(|row| matrix[row * (size + 1)] += extra * greatest);
         matrix
     }
 

@@ -42,7 +42,7 @@ impl Fleet {
     /// Whether one vehicle carries a load.
     #[inline]
     pub fn fits(&self, load: f64) -> bool {
-        load / self.capacity - ROUNDING <= 1.0
+        load <= self.capacity * (1.0 + ROUNDING)
     }
 
     /// Demand of some nodes together.

@@ -2,7 +2,7 @@
 //! routes are found that carry everything, as may happen when vehicles are all but full, the search for the best is asked.
 
 use super::start::Start;
-use super::{Fleet, RouteCut, uses};
+use super::{Fleet, RouteCut, routes_of, uses};
 use crate::decision::Decision;
 use crate::solve::tour::edges::Distances;
 use crate::solve::{Failure, Limits, Solution, Solver, Status};
@@ -24,6 +24,14 @@ impl RouteLocal {
     pub fn new(fleet: Fleet, kicks: usize, limits: Limits) -> Self {
         Self { fleet, kicks, limits, distances: Distances::default() }
     }
+
+    fn answer(&self, routes: &[Vec<u32>], costs: &[f64]) -> Solution {
+        let mut uses = uses(self.fleet.nodes(), routes);
+        uses.sort_unstable_by_key(|(edge, _)| *edge);
+        let decision = Decision::from_entries(uses);
+        let objective = decision.dot(costs);
+        Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached }
+    }
 }
 
 impl Solver for RouteLocal {
@@ -33,11 +41,19 @@ impl Solver for RouteLocal {
         self.distances.fill(nodes, costs);
         let mut kicks = (0..TRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
         let found = kicks.find_map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks));
-        let Some(routes) = found else { return RouteCut::new(self.fleet.clone(), self.limits).solve(costs) };
-        let mut uses = uses(nodes, &routes);
-        uses.sort_unstable_by_key(|(edge, _)| *edge);
-        let decision = Decision::from_entries(uses);
-        let objective = decision.dot(costs);
-        Ok(Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached })
+        match found {
+            Some(routes) => Ok(self.answer(&routes, costs)),
+            None => RouteCut::new(self.fleet.clone(), self.limits).solve(costs),
+        }
+    }
+
+    fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, Failure> {
+        self.fleet.check(costs)?;
+        let nodes = self.fleet.nodes();
+        self.distances.fill(nodes, costs);
+        match Start::new(&self.fleet, &self.distances).descend(&routes_of(nodes, start)) {
+            Some(routes) => Ok(self.answer(&routes, costs)),
+            None => self.solve(costs),
+        }
     }
 }

@@ -12,7 +12,7 @@
 
 use super::cutting::Verdict;
 use super::proof::Rules;
-use super::tour::edges::{Distances, edge_index};
+use super::tour::edges::{Distances, edge_ends, edge_index};
 use super::{Failure, Limits, Solution, Solver};
 use crate::decision::Decision;
 
@@ -101,6 +101,33 @@ fn uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
         }
     }
     uses
+}
+
+/// The customers of each route in their order, from how often edges are used; the depot is not named.
+pub fn routes_of(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
+    let mut joined = vec![Vec::new(); nodes];
+    for ((i, j), (_, times)) in edge_ends(nodes, uses.indices()).zip(uses.iter()) {
+        for _ in 0..times.round() as usize {
+            joined[i].push(j as u32);
+            joined[j].push(i as u32);
+        }
+    }
+    let mut routes = Vec::new();
+    let firsts = std::mem::take(&mut joined[0]);
+    let mut served = vec![false; nodes];
+    for first in firsts {
+        let mut route = Vec::new();
+        let mut at = Some(first).filter(|first| !served[*first as usize]);
+        while let Some(customer) = at {
+            served[customer as usize] = true;
+            route.push(customer);
+            at = joined[customer as usize].iter().copied().find(|next| *next != 0 && !served[*next as usize]);
+        }
+        if !route.is_empty() {
+            routes.push(route);
+        }
+    }
+    routes
 }
 
 impl Solver for RouteCut {

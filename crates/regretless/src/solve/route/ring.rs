@@ -39,11 +39,11 @@ impl Ring {
     }
 
     pub(super) fn after(&self, place: usize) -> u32 {
-        self.order[(place + 1) % self.order.len()]
+        self.order[wrapped(place + 1, self.order.len())]
     }
 
     pub(super) fn before(&self, place: usize) -> u32 {
-        self.order[(place + self.order.len() - 1) % self.order.len()]
+        self.order[wrapped(place + self.order.len() - 1, self.order.len())]
     }
 
     pub(super) fn total(&self) -> f64 {
@@ -84,6 +84,12 @@ impl Ring {
     }
 }
 
+/// A place of a ring of this size, from a number below twice the size: a remainder, without the division.
+#[inline]
+fn wrapped(place: usize, size: usize) -> usize {
+    if place >= size { place - size } else { place }
+}
+
 /// A change of a ring, by places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
@@ -101,8 +107,8 @@ const CHANGES: usize = 16;
 impl Change {
     /// Changes that make the nodes at two places neighbours.
     pub(super) fn bringing_together(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
-        let next = move |place: usize, by: usize| (place + by) % size;
-        let back = move |place: usize, by: usize| (place + size - by) % size;
+        let next = move |place: usize, by: usize| wrapped(place + by, size);
+        let back = move |place: usize, by: usize| wrapped(place + size - by, size);
         (0..CHANGES).filter_map(move |number| {
             let change = match number {
                 // … at | … other | … and … | at … | other …
@@ -126,15 +132,15 @@ impl Change {
     fn is_possible(self, size: usize) -> bool {
         match self {
             Self::Turn { first, last } => {
-                let count = (last + size - first) % size + 1;
+                let count = wrapped(last + size - first, size) + 1;
                 count > 1 && count + 1 < size
             }
             Self::Move { first, count, to, .. } => {
-                let distance = (to + size - first) % size;
+                let distance = wrapped(to + size - first, size);
                 distance >= count && distance + 1 < size && count + 2 < size
             }
             Self::Swap { one, other } => {
-                let distance = (other + size - one) % size;
+                let distance = wrapped(other + size - one, size);
                 distance > 1 && distance + 1 < size
             }
         }
@@ -143,7 +149,7 @@ impl Change {
     /// What the change saves.
     pub(super) fn gain(self, order: &[u32], cost: impl Fn(u32, u32) -> f64) -> f64 {
         let size = order.len();
-        let node = |place: usize, by: usize| order[(place + by) % size];
+        let node = |place: usize, by: usize| order[wrapped(place + by, size)];
         match self {
             Self::Turn { first, last } => {
                 let (a, b, c, d) = (node(first, size - 1), order[first], order[last], node(last, 1));
@@ -171,17 +177,17 @@ impl Change {
         out.clear();
         match self {
             Self::Turn { first, last } => {
-                let count = (last + size - first) % size + 1;
-                out.extend((0..count).map(|step| order[(last + size - step) % size]));
-                out.extend((count..size).map(|step| order[(first + step) % size]));
+                let count = wrapped(last + size - first, size) + 1;
+                out.extend((0..count).map(|step| order[wrapped(last + size - step, size)]));
+                out.extend((count..size).map(|step| order[wrapped(first + step, size)]));
             }
             Self::Move { first, count, to, turned } => {
-                let until = (to + size - first) % size;
-                out.extend((count..=until).map(|step| order[(first + step) % size]));
+                let until = wrapped(to + size - first, size);
+                out.extend((count..=until).map(|step| order[wrapped(first + step, size)]));
                 let stretch =
-                    (0..count).map(|step| order[(first + if turned { count - 1 - step } else { step }) % size]);
+                    (0..count).map(|step| order[wrapped(first + if turned { count - 1 - step } else { step }, size)]);
                 out.extend(stretch);
-                out.extend((until + 1..size).map(|step| order[(first + step) % size]));
+                out.extend((until + 1..size).map(|step| order[wrapped(first + step, size)]));
             }
             Self::Swap { one, other } => {
                 out.extend_from_slice(order);
@@ -192,7 +198,7 @@ impl Change {
 
     /// Places whose neighbours change.
     pub(super) fn ends(self, size: usize) -> [usize; 6] {
-        let next = |place: usize, by: usize| (place + by) % size;
+        let next = |place: usize, by: usize| wrapped(place + by, size);
         match self {
             Self::Turn { first, last } => [first, last, next(first, size - 1), next(last, 1), first, last],
             Self::Move { first, count, to, .. } => {

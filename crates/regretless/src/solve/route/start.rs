@@ -31,29 +31,31 @@ pub(super) struct Start<'a> {
     spread: f64,
     /// Gains below this may be rounding: a search that took them could go in circles.
     least: f64,
+    /// Whether nothing that is not allowed is tried.
+    strict: bool,
     stream: Stream,
 }
 
 impl<'a> Start<'a> {
     pub(super) fn new(fleet: &'a Fleet, distances: &Distances) -> Self {
         let nodes = fleet.nodes();
-        let mut table: Vec<f64> = (0..nodes as u32).flat_map(|node| distances.row(node).to_vec()).collect();
+        let mut table = Vec::with_capacity(nodes * nodes);
+        (0..nodes as u32).for_each(|node| table.extend_from_slice(distances.row(node)));
         (0..nodes).for_each(|node| table[node * (nodes + 1)] = 0.0);
         let mean: Vec<f64> = table.chunks(nodes).map(|row| row.iter().sum::<f64>() / (nodes - 1) as f64).collect();
         let mut spread = 0.0;
         let near = (0..nodes).map(|node| {
             // What all edges of a node have in common says nothing about them.
-            let apart = |other: &u32| table[node * nodes + *other as usize] - mean[*other as usize];
-            let mut list: Vec<u32> = (0..nodes as u32).filter(|other| *other as usize != node).collect();
-            list.sort_by(|a, b| apart(a).total_cmp(&apart(b)).then(a.cmp(b)));
-            spread += (apart(&list[list.len() / 3]) - apart(&list[0])) / nodes as f64;
-            list.truncate(NEIGHBOURS);
-            list
+            let row = table[node * nodes..][..nodes].iter().zip(&mean).map(|(cost, mean)| cost - mean);
+            let mut list: Vec<(f64, u32)> = row.zip(0..).filter(|(_, other)| *other as usize != node).collect();
+            list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            spread += (list[list.len() / 3].0 - list[0].0) / nodes as f64;
+            list.iter().take(NEIGHBOURS).map(|(_, other)| *other).collect()
         });
         let near = near.collect();
         let spread = if spread > 0.0 { spread } else { distances.scale().max(1e-300) };
         let least = (1e-9 * spread).max(1e-14 * distances.scale());
-        Self { fleet, table, near, spread, least, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
+        Self { fleet, table, near, spread, least, strict: false, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
     }
 
     /// The best routes after this many kicks, if any were found.
@@ -75,6 +77,18 @@ impl<'a> Start<'a> {
             }
         }
         best.is_sound().then(|| best.routes())
+    }
+
+    /// What moves without kicks make of these routes, unless it carries too much.
+    pub(super) fn descend(&mut self, routes: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
+        let idle =
+            std::iter::repeat_n(&[][..], self.fleet.vehicles.min(self.fleet.nodes()).saturating_sub(routes.len()));
+        let all = routes.iter().map(Vec::as_slice).chain(idle);
+        let order = all.flat_map(|route| std::iter::once(0).chain(route.iter().copied())).collect();
+        self.strict = true;
+        let mut ring = self.priced(Ring::new(order, self.fleet.nodes()));
+        self.improve(&mut ring);
+        ring.is_sound().then(|| ring.routes())
     }
 
     /// Customers by falling demand, each with the vehicle that has most room.
@@ -118,13 +132,16 @@ impl<'a> Start<'a> {
                 stops += 1;
                 continue;
             }
-            if !self.fleet.fits(load) {
+            let (fits, alone) = (self.fleet.fits(load), stops == 1 && !self.fleet.singles);
+            if self.strict && (!fits || alone) {
+                return f64::INFINITY;
+            }
+            if !fits {
                 over += 0.1 + load / self.fleet.capacity - 1.0;
             }
-            lonely += usize::from(stops == 1);
+            lonely += usize::from(alone);
             (load, stops) = (0.0, 0);
         }
-        let lonely = if self.fleet.singles { 0 } else { lonely };
         self.spread * (10.0 * over + lonely as f64)
     }
 

@@ -30,6 +30,12 @@ pub fn edges_at(nodes: usize, node: usize) -> impl Iterator<Item = usize> {
     (0..nodes).filter(move |other| *other != node).map(move |other| edge_index(nodes, node, other))
 }
 
+/// Numbers of the edges between nodes of a set.
+pub fn edges_within(nodes: usize, set: &[usize]) -> impl Iterator<Item = usize> {
+    let pairs = set.iter().enumerate().flat_map(|(at, i)| set[..at].iter().map(move |j| (*i, *j)));
+    pairs.map(move |(i, j)| edge_index(nodes, i, j))
+}
+
 /// The ends (i < j) of edges whose numbers are given in increasing order.
 pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let (mut row, mut start) = (0, 0);

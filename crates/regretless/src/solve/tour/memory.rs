@@ -91,7 +91,7 @@ fn dearer(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
 }
 
 /// The nodes of a tour in its order, from the sorted numbers of its edges.
-fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
+pub(super) fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
     let mut joined = vec![[u32::MAX; 2]; nodes];
     for (i, j) in edge_ends(nodes, edges) {
         for (node, other) in [(i, j), (j, i)] {

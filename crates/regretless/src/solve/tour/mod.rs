@@ -91,6 +91,17 @@ impl TourSearch {
         self.offer_order(costs, rules);
     }
 
+    /// A local search from a known tour.
+    fn shorten(&mut self, tour: &Decision, costs: &[f64], rules: &Rules) {
+        self.best = Incumbent::default();
+        self.first_multipliers();
+        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.order = memory::order_of(self.nodes, tour.indices());
+        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+        self.offer_order(costs, rules);
+    }
+
     /// The common part of the costs or nothing, whichever gives the higher bound.
     fn first_multipliers(&mut self) {
         self.multipliers.clear();
@@ -248,6 +259,14 @@ impl Solver for TourLocal {
         let bound = search.raise_root();
         search.better_tour(costs, &rules);
         Ok(search.answer(bound, false))
+    }
+
+    fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, Failure> {
+        let search = &mut self.search;
+        edges::check(search.nodes, costs)?;
+        let rules = search.load(costs);
+        search.shorten(start, costs, &rules);
+        Ok(search.answer(f64::NEG_INFINITY, false))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::kernel::{Batch, ROWS};
 use super::slope::Truth;
+use crate::data::length;
 use crate::lanes::{Instructions, QUARTER, compiled};
 use crate::loss::BaseError;
 use crate::train::{Objective, Ready};
@@ -44,7 +45,8 @@ impl Facts {
     pub(super) fn new(ready: &Ready<'_>, objective: Objective<'_>, (error, normal): (BaseError, bool)) -> Self {
         let (rows, costs) = (0..ready.task.data.len(), ready.task.data.data().costs());
         let (count, factor) = (costs.cols() as f64, ready.rescaling(objective));
-        let norms: Vec<f64> = if normal { rows.clone().map(|row| norm(costs.row(row))).collect() } else { Vec::new() };
+        let norms: Vec<f64> =
+            if normal { rows.clone().map(|row| length(costs.row(row)).max(SHORTEST)).collect() } else { Vec::new() };
         let unit = |row: usize| norms.get(row).copied().unwrap_or(1.0);
         let weight = |row: usize| objective.weight(row) / count;
         let both = |row: usize| match error {
@@ -198,10 +200,6 @@ fn add_square_body(_: Instructions, z: &[[f64; QUARTER]], factor: f64, out: &mut
             }
         }
     }
-}
-
-fn norm(values: &[f32]) -> f64 {
-    values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt().max(SHORTEST)
 }
 
 impl Length {
