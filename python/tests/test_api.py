@@ -62,6 +62,7 @@ def test_the_stub_types_every_setting_of_train_with_its_default():
         rl.train(rl.Problem("KS4"), [[1.0]], [[1.0] * 4], no_such=1)
     known = str(refused.value).partition("choose one of: ")[2].split(", ")
     assert set(known) - {"seed"} <= set(defaults)
+    assert {"decay", "epoch_rows"} <= set(known)
     for name in set(known) - {"seed", "optimizer"}:
         default = defaults[name]
         assert default is None or isinstance(default, (bool, int, float, str))

@@ -124,9 +124,9 @@ fn table(
 ///   it.
 /// * `threads`, `progress`, `decide_by`: as in Problem.solve_all.
 ///
-/// * `settings`: epochs, batch, learning_rate, optimizer, select, join_validation, patience, patience_seconds,
-///   time_limit, standardize, output_map, rescale, warm_start, clip_costs, then_learning_rate, then_epochs, epoch_rows,
-///   fused: as on the command line.
+/// * `settings`: epochs, epoch_rows, batch, learning_rate, decay, optimizer, select, join_validation, patience,
+///   patience_seconds, time_limit, standardize, output_map, rescale, warm_start, clip_costs, then_learning_rate,
+///   then_epochs, fused: as on the command line.
 ///
 /// The same settings give the same model, byte for byte, as `regretless train`, for any number of threads. The
 /// report is a dict with the JSON of the command line, and "rounds" with every epoch.

@@ -5,14 +5,15 @@
 #[path = "common/setting.rs"]
 mod setting;
 
-use regretless::Error;
 use regretless::data::synthetic::Recipe as DataRecipe;
 use regretless::label::Labelled;
 use regretless::oracle::{Oracle, SolveCounts};
 use regretless::problem::{Benchmark, Cvrp, Problem, Tsp};
 use regretless::random::{Purpose, Stream};
+use regretless::solve::tour::edges::edge_index;
 use regretless::solve::{Limits, Status};
 use regretless::train::{Select, Settings, Trained};
+use regretless::{Decision, Error};
 
 use setting::{Setting, quick};
 
@@ -218,6 +219,32 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
         check_descent(&problem, (&costs, best.objective), &mut stream);
     }
     assert!(worse[0] <= worse[1] && worse[1] < 30, "{worse:?}: more kicks find more");
+}
+
+#[test]
+fn a_search_from_the_best_decision_teaches_something_else_than_one_from_nothing() {
+    let tours = setting("TSP30", 1);
+    let members = |method: &str| tours.train(method, unjudged()).unwrap().model.members;
+    for loss in ["SPO+", "MAP cache 50%"] {
+        assert_ne!(members(&format!("{loss} lk near")), members(&format!("{loss} lk quick")), "{loss}");
+    }
+    let refused = |method: &str| tours.train(method, unjudged()).unwrap_err().to_string();
+    assert!(refused("SPO+ lk near labels relaxed").contains("whole decisions"));
+}
+
+/// A start that carries too much, or does not serve everybody, is no start: the search begins afresh.
+#[test]
+fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
+    let problem = Cvrp { demands: vec![4.0, 5.0, 1.0, 3.0], capacity: 9.0, vehicles: 2, single_customer_routes: false };
+    let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
+    let mut search = problem.quick_search(&Limits::default()).unwrap();
+    let edge = |i, j| edge_index(5, i, j) as u32;
+    let all = Decision::choosing([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
+    assert!(problem.check(&all).is_err());
+    for start in [all, Decision::default()] {
+        let found = search.solve_from(&costs, &start).unwrap();
+        assert_eq!(problem.check(&found.decision), Ok(()));
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::train::{Approach, EpochReport, Settings, Stopped, Task, TrainReport, 
 use crate::watch::Watch;
 
 /// Raised when what a cell means changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What is run.
 #[derive(Debug, Clone, Serialize)]
@@ -102,7 +102,7 @@ pub struct Measured {
 pub struct CurvePoint {
     /// Seconds since the round began.
     pub seconds: f64,
-    /// Mean loss over the training rows.
+    /// Mean loss over the rows that trained.
     pub training_loss: Option<f64>,
     /// Mean loss over the validation rows.
     pub validation_loss: Option<f64>,

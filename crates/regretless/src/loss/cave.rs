@@ -4,7 +4,8 @@
 //! loss = 1 − cos(v, p)      v = −ĉ,  p = nearest point to v of the cone of normals that bind at x*, held constant
 //! ```
 //!
-//! x* is best under ĉ when and only when v lies in the cone (of the linear relaxation); the loss is then 0.
+//! x* is best under ĉ when v lies in the cone, and only then where the problem is its own linear relaxation; the loss is
+//! then 0.
 //! `CaVE(inner)`: p moves inwards, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so that the loss still pulls where v is at the
 //! boundary already. `CaVE(steps=3)`: the search for p stops after 3 Newton steps, at a point of the cone that need not be
 //! the nearest. `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects, the others take for p a point inside the cone,
@@ -29,6 +30,8 @@ use crate::solve::cone::Cone;
 
 /// Shorter vectors have no direction.
 const SHORTEST: f64 = 1e-12;
+/// Share of a vector's length below which its projection is rounding.
+const NOTHING: f64 = 1e-9;
 /// Weight of the mean normal in the point inside the cone.
 const INWARDS: f64 = 0.2;
 /// Share of evaluations that project, under `hybrid`.
@@ -98,7 +101,7 @@ impl Cave {
     /// A point of the cone to align with.
     fn aim(self, query: &Query<'_>, asker: &mut Asker<'_>, v: &[f64]) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
-            return Ok(inwards(&asker.cone(query.best, &self.to_string())?, v.to_vec()));
+            return Ok(inwards(&asker.cone(query.best, &self.to_string())?, v.to_vec(), norm(v)));
         }
         let failed = |failure| Error::Solver { instance: query.instance, failure };
         let point = asker.project(query.best, &self.to_string(), |cone| {
@@ -106,7 +109,7 @@ impl Cave {
                 Projection::Nearest { steps } => cone.project_within(v, steps),
                 Projection::Early { steps } => cone.project_early(v, steps)?,
             };
-            Ok(if self.inner { inwards(cone, point) } else { point })
+            Ok(if self.inner { inwards(cone, point, norm(v)) } else { point })
         })?;
         point.map_err(failed)
     }
@@ -124,10 +127,12 @@ impl fmt::Display for Cave {
     }
 }
 
-/// A vector at unit length, moved towards the mean normal of a cone.
-fn inwards(cone: &Cone, mut vector: Vec<f64>) -> Vec<f64> {
-    let length = norm(&vector).max(SHORTEST);
-    let pull = |(entry, normal): (&mut f64, f64)| *entry = (1.0 - INWARDS) * *entry / length + INWARDS * normal;
+/// A vector at unit length, moved towards the mean normal of a cone; where next to nothing is left of what was projected,
+/// that normal alone.
+fn inwards(cone: &Cone, mut vector: Vec<f64>, projected: f64) -> Vec<f64> {
+    let length = norm(&vector);
+    let share = if length > SHORTEST.max(NOTHING * projected) { (1.0 - INWARDS) / length } else { 0.0 };
+    let pull = |(entry, normal): (&mut f64, f64)| *entry = share * *entry + INWARDS * normal;
     vector.iter_mut().zip(cone.mean_normal()).for_each(pull);
     vector
 }

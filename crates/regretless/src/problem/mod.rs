@@ -134,8 +134,8 @@ pub trait Problem: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The cone of negated costs under which a decision is the best point of the plain relaxation, if the
-    /// problem has it; a method may add rows that it knows to hold with equality.
+    /// The cone of negated costs under which a decision is known to be best, if the problem has it: by the rows of the
+    /// plain relaxation that bind there, and others of its own.
     fn cone(&self, _decision: &Decision) -> Option<Cone> {
         None
     }

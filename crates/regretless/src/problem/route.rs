@@ -108,16 +108,16 @@ impl Cvrp {
     /// Adds the rows of customers on whole routes that no fewer vehicles could serve: so many vehicles enter and leave
     /// them at least, and here no more do.
     #[cfg(feature = "highs")]
-    fn add_full_sets(&self, cone: &mut Cone, routes: &[Vec<u32>]) {
-        let fleet = self.fleet();
-        let count = routes.len();
+    fn add_full_sets(&self, cone: &mut Cone, point: &[f64], routes: &[Vec<u32>]) {
+        let (fleet, count) = (self.fleet(), routes.len());
         let mut add = |chosen: &dyn Fn(usize) -> bool| {
             let members: Vec<&[u32]> = (0..count).filter(|at| chosen(*at)).map(|at| &routes[at][..]).collect();
             let set = members.concat();
-            if fleet.trips(fleet.load(&set)) == members.len() as f64 {
-                let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
-                cone.binding(edges_within(self.nodes(), &set).map(|edge| (edge, 1.0)));
-            }
+            let most = set.len() as f64 - fleet.trips(fleet.load(&set));
+            let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
+            let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
+            let used = inside.iter().map(|edge| point[*edge]).sum();
+            cone.row([f64::NEG_INFINITY, most], used, inside.into_iter().map(|edge| (edge, 1.0)));
         };
         if count <= MOST_CHOSEN {
             (1_usize..1 << count).for_each(|choice| add(&|route| choice >> route & 1 == 1));
@@ -239,7 +239,7 @@ impl Problem for Cvrp {
         let at_depot: f64 = point[..customers].iter().sum();
         cone.row([f64::NEG_INFINITY, 2.0 * self.vehicles as f64], at_depot, ends(0));
         (1..nodes).for_each(|customer| cone.equality(ends(customer)));
-        self.add_full_sets(&mut cone, &routes_of(nodes, decision));
+        self.add_full_sets(&mut cone, &point, &routes_of(nodes, decision));
         Some(cone)
     }
 

@@ -159,9 +159,14 @@ impl<'a> Race<'a> {
         ["MSE", "MAE(O,S)", "MSE(O,S)"].map(label).into()
     }
 
+    /// Training rows of an epoch.
+    fn rows(&self) -> f64 {
+        self.settings.rows_of_epoch(self.task.split.train.len()) as f64
+    }
+
     /// Ways to train on with SPO+, and whether they start afresh.
     fn second_race(&self) -> Vec<(String, bool)> {
-        let rows = self.task.split.train.len() as f64;
+        let rows = self.rows();
         let (Some((answers, seconds)), rate) = (self.answers(), self.settings.learning_rate) else { return Vec::new() };
         let affordable = (0.8 * self.seconds / (seconds * rows)) as usize;
         let local = matches!(self.task.data.data().features().shape(), Shape::Long { .. });
@@ -187,8 +192,7 @@ impl<'a> Race<'a> {
             ways.push((" relax", exact * relaxed_share(self.problem)));
         }
         ways.push((" cache 5%", exact * 0.05));
-        let affordable =
-            |(_, seconds): &(&str, f64)| 3.0 * seconds * self.task.split.train.len() as f64 <= 0.8 * self.seconds;
+        let affordable = |(_, seconds): &(&str, f64)| 3.0 * seconds * self.rows() <= 0.8 * self.seconds;
         ways.into_iter().find(affordable)
     }
 

@@ -13,7 +13,7 @@ use super::Budget;
 use crate::error::{Error, Result};
 use crate::label::TrainingLabels;
 use crate::loss::LossSpec;
-use crate::oracle::OracleSettings;
+use crate::oracle::{Heuristic, OracleSettings};
 
 /// A way to train, by the label that reports print.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -72,6 +72,10 @@ impl Method {
         if self.oracle != self.oracle.harmless() && !self.loss.asks() {
             let message = format!("'{}' asks no questions during training, so that", self.loss);
             return Err(Error::setting(format!("{message} '{}' means nothing here", self.oracle.to_string().trim())));
+        }
+        if self.oracle.heuristic == Some(Heuristic::Near) && self.labels.relaxed.is_some() {
+            let message = "'lk near' starts from whole decisions, and 'labels relaxed' are none";
+            return Err(Error::setting(format!("{message}; leave one of them out, or use 'lk quick'")));
         }
         Ok(())
     }

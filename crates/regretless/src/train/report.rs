@@ -21,7 +21,7 @@ pub enum Stopped {
 pub struct EpochReport {
     /// 0 is the untrained model.
     pub epoch: usize,
-    /// Mean loss over the training rows during the epoch, each at its own step.
+    /// Mean loss over the rows of the epoch, each at its own step.
     pub training_loss: Option<f64>,
     /// Mean loss over the validation rows after the epoch.
     pub validation_loss: Option<f64>,

@@ -36,15 +36,12 @@ pub struct Settings {
     /// Most passes over the training rows.
     pub epochs: usize,
     /// Rows of an epoch, drawn anew for each: all unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_rows: Option<usize>,
     /// Rows per step.
     pub batch: usize,
     /// Size of a step.
     pub learning_rate: f64,
-    /// Whether the size of a step falls to 0 in a straight line over the epochs; not written down where it does not, so
-    /// that cells of experiments that were run before there was a choice are still known.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    /// Whether the size of a step falls to 0 in a straight line over the epochs.
     pub decay: bool,
     /// Rule of a step.
     pub optimizer: Optimizer,

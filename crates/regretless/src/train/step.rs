@@ -82,7 +82,7 @@ impl<'a> Batch<'a> {
         (occasion, instances): (Occasion, &[usize]),
     ) -> Result<f64> {
         if objective.loss.compares() && occasion.training {
-            self.refresh(occasion, instances)?;
+            self.refresh(ready, occasion, instances)?;
         }
         let width = ready.task.data.data().costs().cols();
         let draw = Draw { seed: ready.settings().seed, epoch: if occasion.training { occasion.epoch } else { 0 } };
@@ -118,7 +118,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Lets the best decisions under the predictions of a batch join the pool, where the coin says so.
-    fn refresh(&mut self, occasion: Occasion, instances: &[usize]) -> Result<()> {
+    fn refresh(&mut self, ready: &Ready<'_>, occasion: Occasion, instances: &[usize]) -> Result<()> {
         let width = self.predictions.len() / instances.len().max(1);
         let mut found: Vec<Result<Option<Decision>>> = Vec::new();
         found.resize_with(instances.len(), || Ok(None));
@@ -131,9 +131,10 @@ impl<'a> Batch<'a> {
                 let instance = instances[index];
                 if answering.turn(occasion, instance) == Turn::Solve {
                     asker.about(instance);
-                    let answer = asker.solve(&predictions[index * width..][..width]);
+                    let best = ready.task.data.best(instance);
+                    let answer = asker.ask_from(&predictions[index * width..][..width], Some(best));
                     let wrong = |failure| Error::Solver { instance, failure };
-                    *slot = answer.map(|solution| Some(solution.decision)).map_err(wrong);
+                    *slot = answer.map(|solution| Some(solution.decision.clone())).map_err(wrong);
                 }
             },
         );

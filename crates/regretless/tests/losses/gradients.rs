@@ -94,6 +94,23 @@ fn gradients_of_losses_agree_with_finite_differences() {
     }
 }
 
+/// Inside the cone is where the nearest point leads on to the mean normal.
+#[test]
+fn cave_from_inside_aligns_with_a_point_beyond_the_nearest() {
+    let place = Place::new();
+    let cone = place.oracle.cone(&place.best, "CaVE").unwrap();
+    let v = place.prediction.map(|p| -p);
+    let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let cosine = |aim: &[f64]| v.iter().zip(aim).map(|(v, p)| v * p).sum::<f64>() / (length(&v) * length(aim));
+    for (label, nearest) in [("CaVE(inner)", cone.project(&v)), ("CaVE(inner,steps=1)", cone.project_within(&v, 1))] {
+        let unit = nearest.iter().map(|p| p / length(&nearest));
+        let aim: Vec<f64> = unit.zip(cone.mean_normal()).map(|(p, normal)| 0.8 * p + 0.2 * normal).collect();
+        let (value, _) = place.evaluate(place.built(label).1.as_ref(), &place.prediction);
+        assert!((value - (1.0 - cosine(&aim))).abs() < 1e-12, "{label}: {value}");
+        assert!((value - (1.0 - cosine(&nearest))).abs() > 1e-4, "{label} is no different");
+    }
+}
+
 /// A list of entries says the same as a row, for losses that have a list of their own and for those that do not.
 #[test]
 fn listed_gradients_equal_whole_ones() {

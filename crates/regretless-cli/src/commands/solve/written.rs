@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use regretless::decision::Decision;
 use regretless::solve::route::routes_of;
-use regretless::solve::tour::edges::edge_ends;
+use regretless::solve::tour::edges::order_of;
 
 use super::subject::Form;
 
@@ -28,36 +28,11 @@ impl Form {
     }
 }
 
-/// Neighbours of every node; an edge that is used twice counts twice.
-fn neighbours(nodes: usize, decision: &Decision) -> Vec<Vec<usize>> {
-    let mut neighbours = vec![Vec::new(); nodes];
-    for ((i, j), (_, value)) in edge_ends(nodes, decision.indices()).zip(decision.iter()) {
-        for _ in 0..value.round() as usize {
-            neighbours[i].push(j);
-            neighbours[j].push(i);
-        }
-    }
-    neighbours
-}
-
-/// Takes the edge to the lowest free neighbour away and returns that neighbour.
-fn step(neighbours: &mut [Vec<usize>], from: usize) -> Option<usize> {
-    let to = *neighbours[from].iter().min()?;
-    for (here, there) in [(from, to), (to, from)] {
-        let place = neighbours[here].iter().position(|node| *node == there)?;
-        neighbours[here].swap_remove(place);
-    }
-    Some(to)
-}
-
 /// Nodes counted from 1, as TSPLIB has it.
 fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
     let mut text = format!("NAME : {name}\nTYPE : TOUR\nDIMENSION : {nodes}\nTOUR_SECTION\n1\n");
-    let mut left = neighbours(nodes, decision);
-    let mut at = 0;
-    while let Some(next) = step(&mut left, at).filter(|next| *next != 0) {
-        let _ = writeln!(text, "{}", next + 1);
-        at = next;
+    for node in order_of(nodes, decision.indices()).iter().skip(1) {
+        let _ = writeln!(text, "{}", node + 1);
     }
     text.push_str("-1\nEOF\n");
     text

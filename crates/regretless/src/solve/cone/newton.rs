@@ -2,7 +2,7 @@
 //!
 //! The function of the multipliers is convex and piecewise quadratic. On the piece at hand its second derivative
 //! is `A_D A_Dᵀ`, with the columns `D` that are not explained yet; each step solves with its Cholesky factor. The
-//! matrix is singular when rows depend on each other; a share of the slope on its diagonal, at least a trifle, then keeps
+//! matrix is singular when rows depend on each other; a share of the slope is added to its diagonal, at least a trifle, and keeps
 //! steps short that would lead to other pieces. Inequalities whose multiplier is 0 and would fall are
 //! left out of a step (projected Newton, Bertsekas 1982), and a step is halved until the function falls enough.
 

@@ -79,7 +79,7 @@ impl<'a> Start<'a> {
         best.is_sound().then(|| best.routes())
     }
 
-    /// What moves without kicks make of these routes, unless it carries too much.
+    /// What moves without kicks make of these routes; nothing where they are none that are allowed.
     pub(super) fn descend(&mut self, routes: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
         let idle =
             std::iter::repeat_n(&[][..], self.fleet.vehicles.min(self.fleet.nodes()).saturating_sub(routes.len()));
@@ -87,8 +87,12 @@ impl<'a> Start<'a> {
         let order = all.flat_map(|route| std::iter::once(0).chain(route.iter().copied())).collect();
         self.strict = true;
         let mut ring = self.priced(Ring::new(order, self.fleet.nodes()));
+        let served: usize = routes.iter().map(Vec::len).sum();
+        if !ring.is_sound() || served + 1 != self.fleet.nodes() {
+            return None;
+        }
         self.improve(&mut ring);
-        ring.is_sound().then(|| ring.routes())
+        Some(ring.routes())
     }
 
     /// Customers by falling demand, each with the vehicle that has most room.

@@ -48,6 +48,25 @@ pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, us
     })
 }
 
+/// The nodes of a tour in its order, from the sorted numbers of its edges.
+pub fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
+    let mut joined = vec![[u32::MAX; 2]; nodes];
+    for (i, j) in edge_ends(nodes, edges) {
+        for (node, other) in [(i, j), (j, i)] {
+            let slot = usize::from(joined[node][0] != u32::MAX);
+            joined[node][slot] = other as u32;
+        }
+    }
+    let mut order = Vec::with_capacity(nodes);
+    let (mut from, mut node) = (u32::MAX, 0);
+    for _ in 0..nodes {
+        order.push(node);
+        let [one, other] = joined[node as usize];
+        (from, node) = (node, if one == from { other } else { one });
+    }
+    order
+}
+
 /// Whether these can be the costs of a tour through this many nodes.
 pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
     if nodes < 3 {

@@ -46,9 +46,12 @@ struct Exchange {
 }
 
 impl LocalSearch {
+    /// Tours through fewer nodes are left as they are.
+    pub const FEWEST: usize = 5;
+
     /// Shortens a tour until no step helps, then tries this many kicks. Returns the new length.
     pub fn improve(&mut self, distances: &Distances, candidates: &Candidates, order: &mut [u32], kicks: usize) -> f64 {
-        if order.len() >= 5 {
+        if order.len() >= Self::FEWEST {
             self.tour.set(order);
             self.queue.fill(order);
             let search = Search { distances, candidates, noise: 1e-12 * distances.scale() };

@@ -13,7 +13,7 @@
 //! costs that are multiples of a unit, where ties abound.
 
 use super::ascent::Goal;
-use super::edges::{Distances, edge_ends};
+use super::edges::{Distances, order_of};
 use super::one_tree::OneTree;
 use super::plan::{Hint, Plan};
 use super::search::{Incumbent, Rules, Task};
@@ -88,25 +88,6 @@ fn dearer(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
     let mut dearer = costs.to_vec();
     tour.iter().for_each(|edge| dearer[*edge as usize] += by);
     dearer
-}
-
-/// The nodes of a tour in its order, from the sorted numbers of its edges.
-pub(super) fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
-    let mut joined = vec![[u32::MAX; 2]; nodes];
-    for (i, j) in edge_ends(nodes, edges) {
-        for (node, other) in [(i, j), (j, i)] {
-            let slot = usize::from(joined[node][0] != u32::MAX);
-            joined[node][slot] = other as u32;
-        }
-    }
-    let mut order = Vec::with_capacity(nodes);
-    let (mut from, mut node) = (u32::MAX, 0);
-    for _ in 0..nodes {
-        order.push(node);
-        let [one, other] = joined[node as usize];
-        (from, node) = (node, if one == from { other } else { one });
-    }
-    order
 }
 
 impl TourSearch {

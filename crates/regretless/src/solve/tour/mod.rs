@@ -97,7 +97,7 @@ impl TourSearch {
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, NEIGHBOURS);
-        self.order = memory::order_of(self.nodes, tour.indices());
+        self.order = edges::order_of(self.nodes, tour.indices());
         self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
         self.offer_order(costs, rules);
     }
@@ -264,6 +264,9 @@ impl Solver for TourLocal {
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, Failure> {
         let search = &mut self.search;
         edges::check(search.nodes, costs)?;
+        if search.nodes < LocalSearch::FEWEST {
+            return self.solve(costs);
+        }
         let rules = search.load(costs);
         search.shorten(start, costs, &rules);
         Ok(search.answer(f64::NEG_INFINITY, false))
