@@ -51,6 +51,7 @@ class Problem:
         sense: _Sense,
         binary: bool = True,
         name: str | None = None,
+        thread_safe: bool = False,
     ) -> Problem: ...
     @staticmethod
     def from_gurobipy(model: Any, costs: Any = None) -> Problem: ...

@@ -8,6 +8,6 @@ def from_dict(description):
     return Problem(description)
 
 
-def from_callable(solve, num_costs, sense, binary, name):
+def from_callable(solve, num_costs, sense, binary, name, thread_safe=False):
     """The problem that is this function."""
-    return Problem.from_callable(solve, num_costs, sense=sense, binary=binary, name=name)
+    return Problem.from_callable(solve, num_costs, sense=sense, binary=binary, name=name, thread_safe=thread_safe)

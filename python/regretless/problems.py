@@ -25,6 +25,8 @@ def from_gurobipy(model: Any, costs: Any = None) -> Problem:
     model.update()
     if model.NumQConstrs or model.NumSOS or model.NumGenConstrs or model.NumQNZs:
         raise ValueError("the Gurobi model has quadratic, SOS or general constraints: only linear ones can be taken over")
+    if model.NumPWLObjVars or model.NumObj > 1:
+        raise ValueError("the Gurobi model has several or piecewise-linear objectives: only one linear objective can be taken over")
     variables = model.getVars()
     sense, rhs = np.array(model.getAttr("Sense")), np.array(model.getAttr("RHS"))
     kinds = model.getAttr("VType", variables)

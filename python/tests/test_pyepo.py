@@ -9,10 +9,12 @@ import pytest
 pytest.importorskip("pyepo", reason="pyepo is not installed")
 pytest.importorskip("gurobipy", reason="gurobipy is not installed")
 
+import gurobipy  # noqa: E402
 import pyepo  # noqa: E402
 import torch  # noqa: E402
 from pyepo.data.dataset import optDataset  # noqa: E402
 from pyepo.func import SPOPlus  # noqa: E402
+from pyepo.model.grb import optGrbModel  # noqa: E402
 from pyepo.model.grb import knapsackModel, shortestPathModel, tspDFJModel, tspGGModel  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
@@ -68,7 +70,7 @@ def test_both_worlds_find_the_same_optimum(name):
     assert (twin.num_cost, twin.modelSense) == (model.num_cost, model.modelSense)
 
 
-def test_a_model_with_a_constraint_of_the_users_own_is_asked_itself():
+def test_a_model_with_a_constraint_of_the_users_own_keeps_it():
     model = tspGGModel(6)
     _, costs = rl.generate("TSP6", rows=1, seed=0)
     free = from_pyepo(model).solve(costs[0])
@@ -77,6 +79,75 @@ def test_a_model_with_a_constraint_of_the_users_own_is_asked_itself():
     solution = bound.solve(costs[0])
     assert solution.decision[first] == 0
     assert solution.objective > free.objective
+
+
+class Depots(optGrbModel):
+    """A model of a user: 8 binaries with costs, one more without, two constraints, and a quadratic one if wanted."""
+
+    def __init__(self, curved=False):
+        self.curved = curved
+        super().__init__()
+
+    def _getModel(self):
+        model = gurobipy.Model()
+        model.Params.OutputFlag = 0
+        x = model.addVars(8, vtype="B", name="x")
+        y = model.addVar(vtype="B", obj=0.5, name="y")
+        model.ModelSense = -1
+        model.addConstr(sum((1 + i % 3) * x[i] for i in range(8)) <= 6 + 2 * y)
+        model.addConstr(x[0] + x[1] <= 1)
+        if self.curved:
+            model.addConstr(x[2] * x[3] + x[4] * x[5] <= 1)
+        model.setAttr("Obj", [y], [-0.5])
+        model.update()
+        return model, x
+
+
+def best_of_depots(costs, curved):
+    """By trying all."""
+    best = []
+    for cost in costs:
+        values = []
+        for bits in np.ndindex(*[2] * 9):
+            x, y = np.array(bits[:8]), bits[8]
+            fits = ((1 + np.arange(8) % 3) @ x <= 6 + 2 * y) and x[0] + x[1] <= 1
+            if fits and not (curved and x[2] * x[3] + x[4] * x[5] > 1):
+                values.append(float(cost @ x) - 0.5 * y)
+        best.append(max(values))
+    return np.array(best)
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_models_of_the_user_are_right_on_every_thread(curved):
+    """Linear ones become a matrix; others are called, one call at a time."""
+    problem = from_pyepo(Depots(curved))
+    assert (problem.sense, problem.num_costs) == ("maximize", 8)
+    costs = np.random.default_rng(0).uniform(0.1, 2, size=(40, 8)).astype(np.float32)
+    right = best_of_depots(costs, curved)
+    for _ in range(5):
+        np.testing.assert_allclose(problem.solve_all(costs, threads=4).objectives, right, rtol=1e-5)
+    np.testing.assert_allclose(rl.label(problem, costs, threads=4).objectives, right + 0, rtol=1e-5)
+    assert (problem.to_dict()["kind"] == "linear_arrays") == (not curved)
+    if not curved:
+        assert pickle.loads(pickle.dumps(problem)) == problem
+
+
+def test_changes_of_a_known_model_are_kept():
+    weights, capacity = np.ones((1, 6)), np.array([3.0])
+
+    class Picky(knapsackModel):
+        def _getModel(self):
+            model, x = super()._getModel()
+            model.addConstr(x[0] + x[1] <= 1)
+            return model, x
+
+    changed = knapsackModel(weights, capacity)
+    changed._model.addConstr(changed.x[0] + changed.x[1] <= 1)
+    fixed = knapsackModel(weights, capacity)
+    fixed.x[0].UB = 0
+    assert from_pyepo(knapsackModel(weights, capacity)).to_dict()["kind"] == "knapsack"
+    for model, right in [(Picky(weights, capacity), 6 + 4 + 3), (changed, 6 + 4 + 3), (fixed, 5 + 4 + 3)]:
+        assert from_pyepo(model).solve([6, 5, 4, 3, 2, 1]).objective == pytest.approx(right)
 
 
 def test_copies_and_pickles_go_on_alone():

@@ -1,8 +1,8 @@
 //! A problem that is a Python function: costs in, decision out.
 //!
-//! The interpreter's lock is taken for each solve, so that threads take turns. Costs are handed over and the
-//! decision is read in the user's sense. An exception stops the whole call and arrives as it was raised; `None`
-//! says that no decision is feasible.
+//! Costs are handed over and the decision is read in the user's sense. The function is called once at a time
+//! (`turns.rs`), on the thread that made the call (`call.rs`), unless the user says that several threads may call it.
+//! An exception stops the whole call and arrives as it was raised; `None` says that no decision is feasible.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,85 +11,114 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::Decision;
-use regretless::problem::{Bounds, Given, Problem, Sense};
+use regretless::oracle::Answer;
+use regretless::problem::{Bounds, Given, Problem, Sense, SolverCalls};
 use regretless::solve::{Failure, Limits, Solution, Solver};
 
 use crate::arrays::{row, vector};
-use crate::watch::Raised;
+use crate::call::CallState;
 
-/// The function and what is known about it.
-pub struct Callable {
+/// A user's function and what is known about it.
+pub struct Function {
     /// The function.
-    pub solve: Arc<Py<PyAny>>,
+    pub solve: Py<PyAny>,
     /// Name, sense and size.
     pub given: Given,
     /// Whether its decisions are zeros and ones.
     pub binary: bool,
-    /// Where exceptions go.
-    pub raised: Arc<Raised>,
+    /// Whether several threads may call it at the same time.
+    pub thread_safe: bool,
+    /// Address of the object that holds its state; alive as long as the function.
+    identity: usize,
 }
 
-impl fmt::Debug for Callable {
+impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Callable({:?})", self.given)
+        write!(f, "Function({:?})", self.given)
     }
+}
+
+/// A function as a problem, during one call of Python.
+#[derive(Debug)]
+pub struct Callable {
+    /// The function.
+    pub function: Arc<Function>,
+    /// The call that leads to it; without one nothing can be solved.
+    pub call: Option<Arc<CallState>>,
 }
 
 impl Problem for Callable {
     fn name(&self) -> String {
-        self.given.name.clone()
+        self.function.given.name.clone()
     }
 
     fn sense(&self) -> Sense {
-        self.given.sense
+        self.function.given.sense
     }
 
     fn num_costs(&self) -> usize {
-        self.given.costs
+        self.function.given.costs
     }
 
     fn bounds(&self) -> Bounds {
-        if self.binary {
+        if self.function.binary {
             return Bounds::Binary;
         }
-        let costs = self.given.costs;
+        let costs = self.function.given.costs;
         Bounds::Box { lower: vec![f64::NEG_INFINITY; costs], upper: vec![f64::INFINITY; costs] }
     }
 
+    fn solver_calls(&self) -> SolverCalls {
+        if self.function.thread_safe { SolverCalls::OutsidePool } else { SolverCalls::OneAtATime }
+    }
+
     fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
-        let (solve, raised) = (Arc::clone(&self.solve), Arc::clone(&self.raised));
-        Box::new(Caller { solve, raised, sign: self.given.sense.sign(), binary: self.binary })
+        Box::new(Caller { function: Arc::clone(&self.function), call: self.call.clone() })
     }
 
     /// What is feasible is known to the function alone; only the form is checked.
     fn check(&self, decision: &Decision) -> Result<(), String> {
         match decision.indices().last() {
-            Some(last) if *last as usize >= self.given.costs => Err(format!("variable {last} does not exist")),
+            Some(last) if *last as usize >= self.function.given.costs => Err(format!("variable {last} does not exist")),
             _ => Ok(()),
         }
     }
 }
 
-/// Calls the function, one solve at a time.
+/// Has the function called.
 struct Caller {
-    solve: Arc<Py<PyAny>>,
-    raised: Arc<Raised>,
-    sign: f64,
-    binary: bool,
+    function: Arc<Function>,
+    call: Option<Arc<CallState>>,
 }
 
 impl Solver for Caller {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-        Python::attach(|py| self.call(py, costs)).unwrap_or_else(|error| {
-            self.raised.keep(error);
-            Err(Failure::Engine("the function raised an exception".into()))
-        })
+    fn solve(&mut self, costs: &[f64]) -> Answer {
+        match &self.call {
+            None => Err(Failure::Engine("a function can be called only within a call of Python".into())),
+            Some(call) if self.function.thread_safe => Python::attach(|py| call.call(py, &self.function, costs)),
+            Some(call) => call.ask(&self.function, costs),
+        }
     }
 }
 
-impl Caller {
-    fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<Result<Solution, Failure>> {
-        let users = costs.iter().map(|cost| self.sign * cost + 0.0).collect::<Vec<f64>>();
+impl Function {
+    /// A function; methods of one object count as one function, since they share its state.
+    pub fn new(solve: &Bound<'_, PyAny>, given: Given, binary: bool, thread_safe: bool) -> PyResult<Self> {
+        let method = solve.py().import("types")?.getattr("MethodType")?;
+        let holder = if solve.is_instance(&method)? { solve.getattr("__self__")? } else { solve.clone() };
+        let identity = holder.as_ptr() as usize;
+        Ok(Self { solve: solve.clone().unbind(), given, binary, thread_safe, identity })
+    }
+
+    /// Tells functions apart that do not share their state.
+    pub fn identity(&self) -> usize {
+        self.identity
+    }
+
+    /// Calls the function on this thread.
+    pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<Answer> {
+        let sign = self.given.sense.sign();
+        let users = costs.iter().map(|cost| sign * cost + 0.0).collect::<Vec<f64>>();
         let answer = self.solve.bind(py).call1((row(py, users),))?;
         if answer.is_none() {
             return Ok(Err(Failure::Infeasible));
@@ -98,10 +127,14 @@ impl Caller {
             Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, Some(pair.get_item(1)?.extract::<f64>()?)),
             _ => (answer, None),
         };
+        if let Some(claimed) = claimed.filter(|claimed| !claimed.is_finite()) {
+            let message = format!("the function returned the objective {claimed}, which is not a finite number");
+            return Err(PyValueError::new_err(format!("{message}; return None where no decision is feasible")));
+        }
         let decision = self.decision(&vector(&decision, "the decision")?, costs.len())?;
         let objective = decision.dot(costs);
         // What the objective holds beyond the costs is fixed, as with columns of known cost.
-        let fixed = claimed.map_or(0.0, |claimed| self.sign * claimed - objective);
+        let fixed = claimed.map_or(0.0, |claimed| sign * claimed - objective);
         let fixed = if fixed.abs() <= 1e-6 * objective.abs().max(1.0) { 0.0 } else { fixed };
         Ok(Ok(Solution::optimal(decision.with_fixed(fixed), objective + fixed)))
     }

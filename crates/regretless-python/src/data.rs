@@ -1,7 +1,5 @@
 //! Synthetic tables.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::Error;
@@ -37,7 +35,7 @@ pub fn generate<'py>(
     let recipe = Recipe { instances: rows, features, degree, noise, seed };
     let (_, mut made) = benchmark.rows(recipe).map_err(raise)?;
     let (x, shape) = (made.features().map_err(raise)?, [made.rows(), made.num_costs()]);
-    let costs = Call { progress: false, raised: &Arc::default() }.run(py, move |watch| {
+    let costs = Call::new(false).run(py, move |watch| {
         let mut costs = Vec::with_capacity(shape[0] * shape[1]);
         for _ in 0..shape[0] {
             if watch.interrupted() {

@@ -11,6 +11,7 @@ use crate::label::{Labels, costs_only, with_labels};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::train::python;
+use crate::watch::Call;
 
 /// How calls that judge are made.
 struct Judging<'a, 'py> {
@@ -31,9 +32,10 @@ impl<'py> Judging<'_, 'py> {
             let message = format!("{} rows of predictions for {} instances", predictions.rows(), data.len());
             return Err(PyValueError::new_err(message));
         }
-        let oracle = problem.oracle(self.threads, self.decide_by).map_err(crate::error::raise)?;
-        let data = with_labels(py, (problem, &oracle), data, self.labels, self.progress)?;
-        problem.call(self.progress).run(py, |watch: &dyn Watch| {
+        let call = Call::new(self.progress);
+        let oracle = problem.oracle(&call, self.threads, self.decide_by).map_err(crate::error::raise)?;
+        let data = with_labels(py, (&call, &oracle), data, self.labels)?;
+        call.run(py, |watch: &dyn Watch| {
             let rows = data.rows();
             let predict = |part: &[usize]| {
                 let mut predictions = predictions.chosen(part);

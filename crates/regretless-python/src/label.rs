@@ -17,7 +17,7 @@ use crate::arrays::{Keep, column_names, finite_matrix, rectangle, row};
 use crate::error::raise;
 use crate::oracle::{dense, failed};
 use crate::problem::Problem;
-use crate::watch::warn;
+use crate::watch::{Call, warn};
 
 /// The best decision of every row of costs.
 #[pyclass(frozen, module = "regretless")]
@@ -43,7 +43,7 @@ impl Labels {
         problem.check_width(data.costs().cols())?;
         let decisions = finite_matrix(decisions, "decisions", Keep::Borrowed)?;
         problem.check_width(decisions.cols())?;
-        let oracle = problem.oracle(Some(1), None).map_err(raise)?;
+        let oracle = problem.oracle(&Call::new(false), Some(1), None).map_err(raise)?;
         let labelled = py.detach(|| {
             let sign = problem.problem.sense().sign();
             let best = |(row, values): (usize, &[f32])| {
@@ -117,10 +117,9 @@ pub fn costs_only(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
 /// The same table with known labels, or with those found now; failed rows are told as a warning.
 pub fn with_labels(
     py: Python<'_>,
-    (problem, oracle): (&Problem, &Oracle),
+    (call, oracle): (&Call, &Oracle),
     data: Dataset,
     labels: Option<&Bound<'_, Labels>>,
-    progress: bool,
 ) -> PyResult<Arc<Labelled>> {
     if let Some(labels) = labels {
         let known = Arc::clone(&labels.get().labelled);
@@ -128,7 +127,7 @@ pub fn with_labels(
         return Ok(Arc::new(joined));
     }
     let work = |watch: &dyn Watch| Labelled::solve_possible(data, oracle, watch);
-    let (labelled, failed) = problem.call(progress).run(py, work)?;
+    let (labelled, failed) = call.run(py, work)?;
     tell_failed(py, &failed)?;
     Ok(Arc::new(labelled))
 }
@@ -173,8 +172,8 @@ pub fn label<'py>(
     let problem = problem.get();
     let data = costs_only(C, Keep::Copied)?;
     problem.check_width(data.costs().cols())?;
-    let oracle = problem.oracle(threads, decide_by).map_err(raise)?;
-    let call = problem.call(progress);
+    let call = Call::new(progress);
+    let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
     let Some(store) = store else {
         if shard.is_some() {
             return Err(PyValueError::new_err("a shard is written to a store; say where: store='costs.npy'"));

@@ -15,6 +15,7 @@
 use pyo3::prelude::pymodule;
 
 mod arrays;
+mod call;
 mod callable;
 mod data;
 mod error;
@@ -28,6 +29,7 @@ mod problem;
 mod single;
 mod solver;
 mod train;
+mod turns;
 mod watch;
 
 /// The compiled part of regretless. Import `regretless` instead.

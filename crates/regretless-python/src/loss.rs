@@ -18,6 +18,7 @@ use crate::arrays::{Keep, finite_matrix, rectangle, row, row_numbers};
 use crate::error::raise;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::problem::Problem;
+use crate::watch::Call;
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
@@ -36,7 +37,9 @@ pub struct Loss {
     data: Arc<Labelled>,
     /// Whether each row has a best decision.
     known: Vec<bool>,
+    /// Who solves; where the problem is a function, each call makes its own.
     oracle: Oracle,
+    threads: Option<usize>,
     problem: Py<Problem>,
     seed: u64,
     /// Decisions known so far, where the method keeps them.
@@ -115,10 +118,11 @@ impl Loss {
         single(&method).map_err(raise)?;
         let kept = problem;
         let problem = kept.get();
-        let oracle = problem.oracle(threads, None).map_err(raise)?;
+        let call = Call::new(progress);
+        let oracle = problem.oracle(&call, threads, None).map_err(raise)?;
         let data = costs_only(C, Keep::Copied)?;
-        let data = with_labels(py, (problem, &oracle), data, labels, progress)?;
-        let (data, loss, pool) = problem.call(progress).run(py, |watch| {
+        let data = with_labels(py, (&call, &oracle), data, labels)?;
+        let (data, loss, pool) = call.run(py, |watch| {
             let rows = data.rows();
             let other = method.labels.apply(&data, &rows, &method.stage_label(), (&oracle, watch))?;
             let data = other.map_or(data, Arc::new);
@@ -133,7 +137,7 @@ impl Loss {
         let mut known = vec![false; data.len()];
         data.rows().into_iter().for_each(|row| known[row] = true);
         let (problem, pool) = (kept.clone().unbind(), Mutex::new(pool));
-        Ok(Self { method, loss, data, known, oracle, problem, seed, pool })
+        Ok(Self { method, loss, data, known, oracle, threads, problem, seed, pool })
     }
 
     /// The loss of each row of predictions and its gradient with respect to the predicted costs.
@@ -256,11 +260,15 @@ impl Loss {
             return Err(PyValueError::new_err(message));
         }
         let mut gradients = vec![T::rounded(0.0); predictions.len()];
-        let mut work = |watch: &dyn Watch| self.judge(predictions, (&rows, &mut gradients), moment, watch);
         let values = if self.method.loss.asks() {
-            self.problem.get().call(false).run(py, work)?
+            let (call, problem) = (Call::new(false), self.problem.get());
+            let own = problem.is_function().then(|| problem.oracle(&call, self.threads, None));
+            let own = own.transpose().map_err(raise)?;
+            let oracle = own.as_ref().unwrap_or(&self.oracle);
+            call.run(py, |watch| self.judge(predictions, (&rows, &mut gradients), moment, (oracle, watch)))?
         } else {
-            py.detach(|| work(&Silent)).map_err(raise)?
+            let nobody = (&self.oracle, &Silent as &dyn Watch);
+            py.detach(|| self.judge(predictions, (&rows, &mut gradients), moment, nobody)).map_err(raise)?
         };
         (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
     }
@@ -270,15 +278,19 @@ impl Loss {
         predictions: &[T],
         (rows, gradients): (&[usize], &mut [T]),
         moment: Moment,
-        watch: &dyn Watch,
+        (oracle, watch): (&Oracle, &dyn Watch),
     ) -> Result<Vec<f64>> {
         let cols = self.data.data().costs().cols();
-        let mut answering = self.answering()?;
+        let mut answering = self.answering(oracle)?;
         let occasion = Occasion { epoch: moment.epoch, batch: moment.batch, training: moment.training };
         let slot = |gradient| Slot { value: Err(Error::Interrupted), gradient, found: Vec::new() };
         let mut slots: Vec<Slot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
-        let (one, all) = (Threads::one(), self.oracle.threads());
-        let threads = if self.loss.solves() || predictions.len() >= WORTH_THREADS { all } else { &one };
+        let one = Threads::one();
+        let threads = match self.loss.solves() {
+            true => oracle.solver_threads(),
+            false if predictions.len() >= WORTH_THREADS => oracle.threads(),
+            false => &one,
+        };
         let work = |(asker, memory): &mut (Asker<'_>, Rows), index: usize, slot: &mut Slot<'_, T>| {
             if !watch.interrupted() {
                 asker.take_turn(answering.turn(occasion, rows[index]));
@@ -296,9 +308,9 @@ impl Loss {
     }
 
     /// The oracle as the method wants it to answer, with the decisions known so far.
-    fn answering(&self) -> Result<Answering<'_>> {
+    fn answering<'o>(&self, oracle: &'o Oracle) -> Result<Answering<'o>> {
         let asks = (&*self.name(), self.seed);
-        let mut answering = Answering::new(&self.oracle, self.method.oracle, asks)?.knowing([], self.loss.compares());
+        let mut answering = Answering::new(oracle, self.method.oracle, asks)?.knowing([], self.loss.compares());
         if let Some(pool) = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             answering.replace_pool(pool);
         }

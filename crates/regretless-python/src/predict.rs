@@ -11,6 +11,7 @@ use crate::arrays::{features, rectangle};
 use crate::error::raise;
 use crate::oracle::Solutions;
 use crate::problem::Problem;
+use crate::watch::Call;
 
 /// A trained model. Its file is the same that the command line writes and reads.
 #[pyclass(frozen, module = "regretless")]
@@ -61,12 +62,13 @@ impl Model {
         let table = features(X, None, Some(&self.model.about.features))?;
         let sense = problem.problem.sense();
         problem.check_width(self.model.about.costs.len())?;
-        let answers = problem.call(progress).run(py, |watch| {
+        let call = Call::new(progress);
+        let answers = call.run(py, |watch| {
             let mut costs = self.model.predict(&table)?;
             if sense == Sense::Maximize {
                 costs.negate()?;
             }
-            let oracle = problem.oracle(threads, decide_by)?;
+            let oracle = problem.oracle(&call, threads, decide_by)?;
             watch.begin("deciding", costs.rows() as u64);
             let answers = oracle.solve_all(&costs, watch)?;
             watch.end();

@@ -14,11 +14,11 @@ use regretless::problem::{
 };
 
 use crate::arrays::{Keep, finite_matrix, row_numbers, vector};
-use crate::callable::Callable;
+use crate::callable::{Callable, Function};
 use crate::error::raise;
 use crate::linear;
 use crate::oracle::{Solution, Solutions};
-use crate::watch::{Call, Raised};
+use crate::watch::Call;
 
 /// What is decided: which decisions are feasible, and whether costs are paid or earned.
 ///
@@ -32,10 +32,8 @@ pub struct Problem {
     pub spec: ProblemSpec,
     /// Ready to be solved.
     pub problem: Arc<dyn regretless::problem::Problem>,
-    /// Where exceptions of a function end up.
-    pub raised: Arc<Raised>,
-    /// The function, and whether its decisions are zeros and ones.
-    callable: Option<(Arc<Py<PyAny>>, bool)>,
+    /// The function, if the problem is one.
+    function: Option<Arc<Function>>,
     /// Costs of the file it came from.
     costs: Option<Vec<f64>>,
 }
@@ -44,19 +42,25 @@ impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
         let problem = spec.build().map_err(raise)?;
-        Ok(Self { spec, problem, raised: Arc::default(), callable: None, costs: None })
+        Ok(Self { spec, problem, function: None, costs: None })
     }
 
-    /// Who solves: on so many threads (none: all there are), by a heuristic if one is named.
-    pub fn oracle(&self, threads: Option<usize>, decide_by: Option<&str>) -> regretless::Result<Oracle> {
+    /// Who solves during a call: on so many threads (none: all there are), by a heuristic if one is named.
+    pub fn oracle(&self, call: &Call, threads: Option<usize>, decide_by: Option<&str>) -> regretless::Result<Oracle> {
         let heuristic = decide_by.map(str::parse::<Heuristic>).transpose()?;
         let threads = Threads::new(threads.unwrap_or(0))?;
-        Oracle::new(Arc::clone(&self.problem)).with_threads(threads).deciding_by(heuristic)
+        let problem: Arc<dyn regretless::problem::Problem> = match &self.function {
+            None => Arc::clone(&self.problem),
+            Some(function) => {
+                Arc::new(Callable { function: Arc::clone(function), call: Some(Arc::clone(call.state())) })
+            }
+        };
+        Oracle::new(problem).with_threads(threads).deciding_by(heuristic)
     }
 
-    /// How calls about this problem are watched.
-    pub fn call(&self, progress: bool) -> Call<'_> {
-        Call { progress, raised: &self.raised }
+    /// Whether it is solved by a function of the user's.
+    pub fn is_function(&self) -> bool {
+        self.function.is_some()
     }
 
     /// Whether labels can be told apart by what is known of the problem.
@@ -201,31 +205,37 @@ impl Problem {
     /// The objective is needed only where it holds more than costs times decision.
     ///
     /// * `binary`: whether decisions are zeros and ones.
+    /// * `thread_safe`: whether several threads may call the function at the same time.
+    ///
+    /// The function is called on the thread that calls `solve_all`, `label`, `train` and so on, and one call ends before
+    /// the next one begins, also where several threads use the problem, or several problems are made from one function or
+    /// from methods of one object. So it may keep state, such as a solver's model. It may use this package itself,
+    /// and its own problem too; it must not wait for another thread that uses its own problem. A function without state
+    /// of its own that releases the interpreter's lock is faster with thread_safe=True: `threads` threads then call
+    /// it at the same time.
     ///
     /// An exception of the function stops the call that led to it and arrives unchanged. A name is needed to
     /// keep labels in a store, and should change when the function does.
     #[classmethod]
-    #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None))]
+    #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None, thread_safe=false))]
     fn from_callable(
         _class: &Bound<'_, PyType>,
-        solve: Py<PyAny>,
+        solve: &Bound<'_, PyAny>,
         num_costs: usize,
         sense: &str,
         binary: bool,
         name: Option<String>,
+        thread_safe: bool,
     ) -> PyResult<Self> {
         if num_costs == 0 {
             return Err(PyValueError::new_err("num_costs must be at least 1"));
         }
         let given = Given { name: name.unwrap_or(UNNAMED.into()), sense: self::sense(sense)?, costs: num_costs };
-        let (raised, solve) = (Arc::<Raised>::default(), Arc::new(solve));
-        let callable =
-            Callable { solve: Arc::clone(&solve), given: given.clone(), binary, raised: Arc::clone(&raised) };
+        let function = Arc::new(Function::new(solve, given.clone(), binary, thread_safe)?);
         Ok(Self {
             spec: ProblemSpec::Given(given),
-            problem: Arc::new(callable),
-            raised,
-            callable: Some((solve, binary)),
+            problem: Arc::new(Callable { function: Arc::clone(&function), call: None }),
+            function: Some(function),
             costs: None,
         })
     }
@@ -271,8 +281,9 @@ impl Problem {
         self.check_width(costs.len())?;
         let sign = self.problem.sense().sign();
         costs.iter_mut().for_each(|cost| *cost *= sign);
-        let found = self.call(false).run(py, |_| {
-            let oracle = self.oracle(Some(1), decide_by)?;
+        let call = Call::new(false);
+        let found = call.run(py, |_| {
+            let oracle = self.oracle(&call, Some(1), decide_by)?;
             let answer = oracle.asker().solve(&costs);
             Ok(answer)
         })?;
@@ -299,8 +310,9 @@ impl Problem {
         let mut costs = finite_matrix(costs, "costs", Keep::Borrowed)?;
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
-        let answers = self.call(progress).run(py, |watch| {
-            let oracle = self.oracle(threads, decide_by)?;
+        let call = Call::new(progress);
+        let answers = call.run(py, |watch| {
+            let oracle = self.oracle(&call, threads, decide_by)?;
             if sense == Sense::Maximize {
                 costs.negate()?;
             }
@@ -328,9 +340,9 @@ impl Problem {
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| {
             let other = other.get();
-            let same_function = match (&self.callable, &other.callable) {
+            let same_function = match (&self.function, &other.function) {
                 (None, None) => true,
-                (Some((mine, _)), Some((theirs, _))) => mine.is(&**theirs),
+                (Some(mine), Some(theirs)) => mine.solve.is(&theirs.solve),
                 _ => false,
             };
             same_function && self.spec == other.spec
@@ -346,10 +358,12 @@ impl Problem {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let module = py.import("regretless._pickle")?;
-        let (rebuild, arguments) = match &self.callable {
-            Some((solve, binary)) => {
+        let (rebuild, arguments) = match &self.function {
+            Some(function) => {
                 let name = Some(self.problem.name()).filter(|name| name != UNNAMED);
-                let arguments = (solve.clone_ref(py), self.problem.num_costs(), self.sense(), *binary, name);
+                let Function { solve, binary, thread_safe, .. } = &**function;
+                let arguments =
+                    (solve.clone_ref(py), self.problem.num_costs(), self.sense(), *binary, name, *thread_safe);
                 ("from_callable", arguments.into_pyobject(py)?)
             }
             None => ("from_dict", (self.to_dict(py)?,).into_pyobject(py)?),

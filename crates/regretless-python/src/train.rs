@@ -14,6 +14,7 @@ use crate::error::raise;
 use crate::label::{Labels, with_labels};
 use crate::predict::Model;
 use crate::problem::Problem;
+use crate::watch::Call;
 
 /// A value of the library as Python's own: dicts, lists, numbers.
 pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
@@ -162,10 +163,11 @@ pub fn train<'py>(
     let data = table(X, C, [feature_names, cost_names])?;
     let split = self::split(split, data.len(), u64::from(seed))?;
     problem.check_width(data.costs().cols())?;
-    let oracle = problem.oracle(threads, decide_by).map_err(raise)?;
-    let data = with_labels(py, (problem, &oracle), data, labels, progress)?;
+    let call = Call::new(progress);
+    let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
+    let data = with_labels(py, (&call, &oracle), data, labels)?;
     let split = split.among(&data.rows()).map_err(raise)?;
-    let outcome = problem.call(progress).run(py, |watch| {
+    let outcome = call.run(py, |watch| {
         let task = Task { data: &data, split: &split, oracle: &oracle, watch };
         let checkpoints = checkpoint.as_deref().map(Checkpoints::beside);
         let outcome = plan.carry_out(&task, &problem.spec, checkpoints.as_ref())?;

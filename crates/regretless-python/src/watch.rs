@@ -2,51 +2,29 @@
 //! the calling thread hears Ctrl-C and shows progress.
 //!
 //! Signals reach Python code on its main thread only, and the library's threads must not wait for the lock just
-//! to ask whether to go on. So the calling thread looks 20 times a second, and the work reads a flag.
+//! to ask whether to go on. So the calling thread looks 20 times a second, and the work reads a flag. It also calls the
+//! user's function where the work needs that (`call.rs`).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use regretless::Result;
 use regretless::watch::Watch;
 
+use crate::call::{CallState, Event, locked};
 use crate::error::raise;
 
 /// How often the calling thread looks for signals and shows progress.
 const TICK: Duration = Duration::from_millis(50);
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The first exception of a user's function, kept until the call that led to it ends.
-#[derive(Debug, Default)]
-pub struct Raised {
-    is: AtomicBool,
-    first: Mutex<Option<PyErr>>,
-}
-
-impl Raised {
-    /// Keeps an exception unless there is one already.
-    pub fn keep(&self, error: PyErr) {
-        locked(&self.first).get_or_insert(error);
-        self.is.store(true, Ordering::Release);
-    }
-
-    fn take(&self) -> Option<PyErr> {
-        self.is.swap(false, Ordering::Acquire).then(|| locked(&self.first).take()).flatten()
-    }
-}
-
 /// What the work tells and asks.
 struct Desk<'a> {
-    stop: AtomicBool,
-    raised: &'a Raised,
+    call: &'a CallState,
     /// Changes with every task.
     task: Mutex<Option<(String, u64)>>,
     done: AtomicU64,
@@ -78,7 +56,7 @@ impl Watch for Desk<'_> {
     }
 
     fn interrupted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.raised.is.load(Ordering::Relaxed)
+        self.call.interrupted()
     }
 }
 
@@ -106,77 +84,90 @@ pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     Ok(())
 }
 
-/// Where the finished work lies until the calling thread looks.
-struct Outbox<T> {
-    found: Mutex<Option<std::thread::Result<T>>>,
-    ready: Condvar,
-}
-
-impl<T> Outbox<T> {
-    fn put(&self, found: std::thread::Result<T>) {
-        *locked(&self.found) = Some(found);
-        self.ready.notify_all();
-    }
-
-    fn wait(&self) -> Option<std::thread::Result<T>> {
-        let found = locked(&self.found);
-        let waiting = self.ready.wait_timeout_while(found, TICK, |found| found.is_none());
-        waiting.unwrap_or_else(PoisonError::into_inner).0.take()
-    }
-}
-
-/// How a call is watched.
-pub struct Call<'a> {
+/// A call of Python into the library; it may do several pieces of work, one after the other.
+pub struct Call {
     /// Whether the user wants to see progress.
-    pub progress: bool,
-    /// Where exceptions of the user's own function end up.
-    pub raised: &'a Arc<Raised>,
+    progress: bool,
+    state: Arc<CallState>,
 }
 
-impl Call<'_> {
+impl Call {
+    /// A call by this thread.
+    pub fn new(progress: bool) -> Self {
+        Self { progress, state: CallState::new() }
+    }
+
+    /// What functions that are called on its behalf need to know.
+    pub fn state(&self) -> &Arc<CallState> {
+        &self.state
+    }
+
     /// Does long work without the interpreter; Ctrl-C and exceptions of the user's function stop it.
     pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn Watch) -> Result<T> + Send) -> PyResult<T> {
         let progress = self.progress.then(|| py.import("regretless.progress")?.getattr("Progress")?.call0());
         let progress = progress.transpose()?;
+        let state = &self.state;
         let desk = Desk {
-            stop: AtomicBool::new(false),
-            raised: self.raised,
+            call: state,
             task: Mutex::new(None),
             done: AtomicU64::new(0),
             note: Mutex::default(),
             remarks: Mutex::default(),
         };
-        let outbox = Outbox { found: Mutex::new(None), ready: Condvar::new() };
+        let found = Mutex::new(None);
         let mut heard = None;
-        let outcome = std::thread::scope(|scope| {
-            scope.spawn(|| outbox.put(catch_unwind(AssertUnwindSafe(|| work(&desk)))));
+        state.open();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                *locked(&found) = Some(catch_unwind(AssertUnwindSafe(|| work(&desk))));
+                state.finish();
+            });
+            let mut looked = Instant::now();
             loop {
-                if let Some(found) = py.detach(|| outbox.wait()) {
-                    return found;
+                match py.detach(|| state.wait(TICK)) {
+                    Event::Finished => return,
+                    Event::Request(request) => state.serve(py, request),
+                    Event::Nothing => (),
                 }
+                if looked.elapsed() < TICK {
+                    continue;
+                }
+                looked = Instant::now();
                 let shown = progress.as_ref().map_or(Ok(()), |progress| desk.show(progress));
                 if let Err(error) = py.check_signals().and(shown) {
-                    desk.stop.store(true, Ordering::Relaxed);
+                    state.stop();
                     heard.get_or_insert(error);
                 }
             }
         });
+        state.close();
         if let Some(progress) = progress {
             progress.call_method0("close")?;
         }
-        let found = settled(outcome, heard, self.raised)?;
+        let outcome = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = settled(outcome, heard, state.take_exception())?;
         desk.warn(py)?;
         Ok(found)
     }
 }
 
 /// What a finished call returns or raises: Ctrl-C first, then the user's own exception, then ours.
-fn settled<T>(outcome: Result<Result<T>, Box<dyn Any + Send>>, heard: Option<PyErr>, raised: &Raised) -> PyResult<T> {
-    match (heard.or(raised.take()), outcome) {
+fn settled<T>(
+    outcome: Option<std::thread::Result<Result<T>>>,
+    heard: Option<PyErr>,
+    raised: Option<PyErr>,
+) -> PyResult<T> {
+    match (heard.or(raised), outcome) {
         (Some(error), _) => Err(error),
-        (None, Ok(outcome)) => outcome.map_err(raise),
-        (None, Err(panic)) => Err(PyRuntimeError::new_err(format!("{BUG}: {}", told(panic.as_ref())))),
+        (None, Some(Ok(outcome))) => outcome.map_err(raise),
+        (None, Some(Err(panic))) => Err(bug(panic.as_ref())),
+        (None, None) => Err(bug(&"the work left no result")),
     }
+}
+
+/// The exception for a panic.
+fn bug(panic: &(dyn Any + Send)) -> PyErr {
+    PyRuntimeError::new_err(format!("{BUG}: {}", told(panic)))
 }
 
 /// What is said before the words of a panic.

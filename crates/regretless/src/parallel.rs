@@ -9,10 +9,20 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
 
-/// A number of threads and the pool that runs them.
+/// A number of threads and where they come from.
 #[derive(Debug, Clone)]
 pub struct Threads {
-    pool: Option<Arc<ThreadPool>>,
+    workers: Workers,
+}
+
+#[derive(Debug, Clone)]
+enum Workers {
+    /// The calling thread.
+    Caller,
+    /// The threads of a pool.
+    Pool(Arc<ThreadPool>),
+    /// This many threads, started for each piece of work.
+    Started(usize),
 }
 
 static POOLS: Mutex<Vec<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(Vec::new());
@@ -20,7 +30,17 @@ static POOLS: Mutex<Vec<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(Vec::new())
 impl Threads {
     /// Work on the calling thread only.
     pub fn one() -> Self {
-        Self { pool: None }
+        Self { workers: Workers::Caller }
+    }
+
+    /// As many threads, started for each piece of work instead of taken from the pool. For work that may itself
+    /// wait for the pool: a pool whose threads all wait for the pool never goes on.
+    #[must_use]
+    pub fn outside_pool(&self) -> Self {
+        match self.count() {
+            1 => Self::one(),
+            count => Self { workers: Workers::Started(count) },
+        }
     }
 
     /// This many threads; 0 means as many as the machine has.
@@ -36,26 +56,36 @@ impl Threads {
         let process = std::process::id();
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., pool)) = pools.iter().find(|(p, n, _)| (*p, *n) == (process, count)) {
-            return Ok(Self { pool: Some(Arc::clone(pool)) });
+            return Ok(Self { workers: Workers::Pool(Arc::clone(pool)) });
         }
         let built = ThreadPoolBuilder::new().num_threads(count).build();
         let pool = Arc::new(built.map_err(|e| Error::setting(format!("cannot start {count} threads: {e}")))?);
         pools.push((process, count, Arc::clone(&pool)));
-        Ok(Self { pool: Some(pool) })
+        Ok(Self { workers: Workers::Pool(pool) })
     }
 
     /// How many threads work.
     pub fn count(&self) -> usize {
-        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+        match &self.workers {
+            Workers::Caller => 1,
+            Workers::Pool(pool) => pool.current_num_threads(),
+            Workers::Started(count) => *count,
+        }
     }
 
     /// Runs `work` on every state at the same time, each on a thread of its own; they may wait for each
     /// other. There must not be more states than threads, and the caller must not be one of the threads.
     pub fn on_each<S: Send>(&self, mut states: Vec<S>, work: impl Fn(usize, &mut S) + Sync + Send) {
-        match (&self.pool, states.as_mut_slice()) {
+        match (&self.workers, states.as_mut_slice()) {
             (_, [only]) => work(0, only),
-            (None, all) => all.iter_mut().enumerate().for_each(|(index, state)| work(index, state)),
-            (Some(pool), all) => {
+            (Workers::Caller, all) => all.iter_mut().enumerate().for_each(|(index, state)| work(index, state)),
+            (Workers::Started(_), all) => std::thread::scope(|scope| {
+                for (index, state) in all.iter_mut().enumerate() {
+                    let work = &work;
+                    scope.spawn(move || work(index, state));
+                }
+            }),
+            (Workers::Pool(pool), all) => {
                 assert!(all.len() <= pool.current_num_threads(), "more states than threads");
                 let all: Vec<Mutex<&mut S>> = all.iter_mut().map(Mutex::new).collect();
                 pool.broadcast(|thread| {
@@ -104,10 +134,10 @@ impl Threads {
         work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
     ) {
         let workers = self.count().min(queue.len());
-        let Some(pool) = self.pool.as_ref().filter(|_| workers > 1) else {
+        if workers <= 1 {
             let mut scratch = init();
             return queue.for_each(|(index, slot)| work(&mut scratch, index, slot));
-        };
+        }
         let queue = Mutex::new(queue);
         let worker = || {
             let mut scratch = init();
@@ -120,7 +150,15 @@ impl Threads {
                 taken.drain(..).for_each(|(index, slot)| work(&mut scratch, index, slot));
             }
         };
-        pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())));
+        match &self.workers {
+            Workers::Caller => worker(),
+            Workers::Pool(pool) => pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker()))),
+            Workers::Started(_) => std::thread::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(worker);
+                }
+            }),
+        }
     }
 }
 
@@ -155,6 +193,21 @@ mod tests {
         };
         assert_eq!(squares(1), squares(2));
         assert_eq!(squares(1), squares(3));
+    }
+
+    /// Work on every thread of a pool asks the pool for more: outside the pool that ends.
+    #[test]
+    fn work_outside_the_pool_may_wait_for_the_pool() {
+        let pool = Threads::new(2).unwrap();
+        let mut sums = vec![0_usize; 20];
+        let inner = |_: &mut (), index: usize, slot: &mut usize| {
+            let mut parts = vec![0_usize; 10];
+            pool.fill(&mut parts, || (), |(), part, slot| *slot = index + part);
+            *slot = parts.iter().sum();
+        };
+        pool.outside_pool().fill(&mut sums, || (), inner);
+        assert_eq!(sums, (0..20).map(|index| 10 * index + 45).collect::<Vec<_>>());
+        assert_eq!((pool.outside_pool().count(), Threads::one().outside_pool().count()), (2, 1));
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl<'a> Answering<'a> {
         done: impl Fn(usize, &Answer) + Sync + Send,
     ) -> Result<Vec<Answer>> {
         let mut answers: Vec<Option<Answer>> = instances.iter().map(|_| None).collect();
-        self.oracle.threads().fill_longest_first(
+        self.oracle.solver_threads().fill_longest_first(
             &mut answers,
             |index| self.expected(instances[index]),
             || self.asker(),

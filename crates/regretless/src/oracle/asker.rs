@@ -186,7 +186,7 @@ impl<'a> Asker<'a> {
         question: Question<'_>,
         place: (&Store, Spot),
     ) -> Result<(), Failure> {
-        let started = (self.oracle.threads.count() > 1).then(Instant::now);
+        let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
         let outcome = if self.help.settings.remembers() {
             self.solve_with_memory(engine, question.0, place).map(|solution| self.answer = solution)
         } else {

@@ -57,7 +57,7 @@ impl Oracle {
     ) -> Result<Vec<Answer>> {
         self.require_relaxation(kind, method)?;
         let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
-        self.threads.fill(
+        self.solver_threads.fill(
             &mut answers,
             || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default())),
             |asker, index, slot| {
@@ -136,7 +136,7 @@ impl Oracle {
         let mut outcomes: Vec<Result<()>> = Vec::new();
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
         let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut outcomes).collect();
-        self.threads.fill(
+        self.solver_threads.fill(
             &mut pairs,
             || (make(), Vec::new()),
             |(engine, widened), row, (slot, outcome)| {

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::data::{Matrix, first_not_finite};
 use crate::error::Result;
 use crate::parallel::Threads;
-use crate::problem::Problem;
+use crate::problem::{Problem, SolverCalls};
 use crate::solve::{Failure, Limits, Solution};
 use crate::watch::Watch;
 
@@ -50,6 +50,8 @@ pub struct Oracle {
     limits: Limits,
     heuristic: Option<Heuristic>,
     threads: Threads,
+    /// Those that call engines.
+    solver_threads: Threads,
     counters: Counters,
     idle: Mutex<Vec<Engine>>,
 }
@@ -70,6 +72,7 @@ impl Oracle {
             limits: Limits::default(),
             heuristic: None,
             threads: Threads::one(),
+            solver_threads: Threads::one(),
             counters: Counters::default(),
             idle: Mutex::new(Vec::new()),
         }
@@ -78,6 +81,11 @@ impl Oracle {
     /// The same oracle on these threads.
     #[must_use]
     pub fn with_threads(mut self, threads: Threads) -> Self {
+        self.solver_threads = match self.problem.solver_calls() {
+            SolverCalls::InPool => threads.clone(),
+            SolverCalls::OutsidePool => threads.outside_pool(),
+            SolverCalls::OneAtATime => Threads::one(),
+        };
         self.threads = threads;
         self
     }
@@ -124,9 +132,14 @@ impl Oracle {
         &self.limits
     }
 
-    /// The threads that solve.
+    /// The threads for work that calls no engine.
     pub fn threads(&self) -> &Threads {
         &self.threads
+    }
+
+    /// The threads that may call engines: fewer where the problem does not allow several at a time.
+    pub fn solver_threads(&self) -> &Threads {
+        &self.solver_threads
     }
 
     /// Solves done so far, by kind.

@@ -83,6 +83,17 @@ pub enum Bounds {
     },
 }
 
+/// On which threads the engines of a problem may be called. Answers are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolverCalls {
+    /// On several threads of the pool at the same time.
+    InPool,
+    /// On several threads at the same time, none of them of the pool: a call may itself wait for the pool.
+    OutsidePool,
+    /// One after the other, on the thread that asks.
+    OneAtATime,
+}
+
 /// A family of optimisation problems that differ in their costs only.
 pub trait Problem: Send + Sync + fmt::Debug {
     /// What the problem is called in tables and messages.
@@ -101,6 +112,11 @@ pub trait Problem: Send + Sync + fmt::Debug {
 
     /// An engine of its own for one thread.
     fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
+
+    /// On which threads its engines may be called.
+    fn solver_calls(&self) -> SolverCalls {
+        SolverCalls::InPool
+    }
 
     /// A local search for one thread, if the problem has one: good decisions, soon, without a proof.
     fn local_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {

@@ -100,7 +100,7 @@ impl<'a> Batch<'a> {
             outcome.found = asker.take_found();
         };
         let one = Threads::one();
-        let threads = if objective.loss.solves() { answering.oracle().threads() } else { &one };
+        let threads = if objective.loss.solves() { answering.oracle().solver_threads() } else { &one };
         self.pace.run(threads, instances.len(), |threads| {
             let expected = |index: usize| answering.expected(instances[index]);
             threads.fill_longest_first(outcomes, expected, || answering.asker(), work);
@@ -123,7 +123,7 @@ impl<'a> Batch<'a> {
         let mut found: Vec<Result<Option<Decision>>> = Vec::new();
         found.resize_with(instances.len(), || Ok(None));
         let (answering, predictions) = (&self.answering, &self.predictions);
-        answering.oracle().threads().fill_longest_first(
+        answering.oracle().solver_threads().fill_longest_first(
             &mut found,
             |index| answering.expected(instances[index]),
             || answering.asker(),

@@ -1,0 +1,213 @@
+//! One call of Python into the library while it lasts: whether it should stop, what the user's function raised, and the
+//! solver calls that wait for the calling thread.
+//!
+//! A user's function runs on the thread that made the call, as any Python code would: Ctrl-C reaches it there, and none
+//! of the library's threads ever waits for Python. Functions that may run on several threads at once
+//! (`thread_safe=True`) run on threads of their own. What a function raises belongs to the call that led to it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+use std::time::Duration;
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use regretless::oracle::Answer;
+use regretless::solve::Failure;
+
+use crate::callable::Function;
+use crate::turns::Turn;
+
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    /// The call whose function this thread is running.
+    static ENCLOSING: RefCell<Option<Arc<CallState>>> = const { RefCell::new(None) };
+}
+
+/// A call that has begun.
+#[derive(Debug)]
+pub struct CallState {
+    stop: AtomicBool,
+    failed: AtomicBool,
+    /// The first exception of the user's function.
+    exception: Mutex<Option<PyErr>>,
+    /// The thread that made the call.
+    caller: ThreadId,
+    /// The call whose function made this one, if one did.
+    enclosing: Option<Arc<CallState>>,
+    mail: Mutex<Mail>,
+    arrived: Condvar,
+}
+
+/// What waits for the calling thread.
+#[derive(Debug, Default)]
+struct Mail {
+    /// Whether the calling thread looks.
+    open: bool,
+    requests: VecDeque<Request>,
+    finished: bool,
+}
+
+/// A solver call that the calling thread should make.
+#[derive(Debug)]
+pub struct Request {
+    function: Arc<Function>,
+    costs: Vec<f64>,
+    answer: SyncSender<Answer>,
+}
+
+/// What the calling thread finds when it looks.
+pub enum Event {
+    /// A solver call.
+    Request(Request),
+    /// The work is done.
+    Finished,
+    /// Time has passed.
+    Nothing,
+}
+
+impl CallState {
+    /// A call by this thread.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            stop: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            exception: Mutex::new(None),
+            caller: std::thread::current().id(),
+            enclosing: ENCLOSING.with_borrow(Clone::clone),
+            mail: Mutex::default(),
+            arrived: Condvar::new(),
+        })
+    }
+
+    /// Asks the work to end.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the work should end: by Ctrl-C or an exception, here or in the call whose function made this one.
+    pub fn interrupted(&self) -> bool {
+        let here = self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed);
+        here || self.enclosing.as_ref().is_some_and(|enclosing| enclosing.interrupted())
+    }
+
+    fn keep(&self, error: PyErr) {
+        locked(&self.exception).get_or_insert(error);
+        self.failed.store(true, Ordering::Release);
+    }
+
+    /// What the user's function raised.
+    pub fn take_exception(&self) -> Option<PyErr> {
+        self.failed.swap(false, Ordering::Acquire).then(|| locked(&self.exception).take()).flatten()
+    }
+
+    /// The calling thread and all that wait for this call to end.
+    fn line(&self) -> Vec<ThreadId> {
+        let mut line = vec![self.caller];
+        let mut call = self;
+        while let Some(enclosing) = &call.enclosing {
+            line.push(enclosing.caller);
+            call = enclosing;
+        }
+        line
+    }
+
+    /// The calling thread looks from now on.
+    pub fn open(&self) {
+        *locked(&self.mail) = Mail { open: true, ..Mail::default() };
+    }
+
+    /// Tells the calling thread that the work is done.
+    pub fn finish(&self) {
+        locked(&self.mail).finished = true;
+        self.arrived.notify_all();
+    }
+
+    /// The calling thread looks no longer; whoever still asks hears that.
+    pub fn close(&self) {
+        *locked(&self.mail) = Mail::default();
+    }
+
+    /// Waits for a request or the end of the work, for so long.
+    pub fn wait(&self, time: Duration) -> Event {
+        let mail = locked(&self.mail);
+        let quiet = |mail: &mut Mail| mail.requests.is_empty() && !mail.finished;
+        let mut mail = self.arrived.wait_timeout_while(mail, time, quiet).unwrap_or_else(PoisonError::into_inner).0;
+        match mail.requests.pop_front() {
+            Some(request) => Event::Request(request),
+            None if mail.finished => Event::Finished,
+            None => Event::Nothing,
+        }
+    }
+
+    /// Has the calling thread call a function; waits for the answer without the interpreter's lock.
+    pub fn ask(&self, function: &Arc<Function>, costs: &[f64]) -> Answer {
+        let (answer, answered) = sync_channel(1);
+        let request = Request { function: Arc::clone(function), costs: costs.to_vec(), answer };
+        {
+            let mut mail = locked(&self.mail);
+            if !mail.open {
+                return Err(Failure::Engine("nobody is there to call the function".into()));
+            }
+            mail.requests.push_back(request);
+        }
+        self.arrived.notify_all();
+        answered.recv().unwrap_or_else(|_| Err(stopped()))
+    }
+
+    /// Calls the function of a request on this thread, when it is its turn, and hands the answer back.
+    pub fn serve(self: &Arc<Self>, py: Python<'_>, request: Request) {
+        let Request { function, costs, answer } = request;
+        let go_on = |py: Python<'_>| {
+            py.check_signals()?;
+            if self.interrupted() { Err(PyKeyboardInterrupt::new_err(())) } else { Ok(()) }
+        };
+        let found = match Turn::wait(py, function.identity(), &self.line(), go_on) {
+            Ok(_turn) => self.call(py, &function, &costs),
+            Err(error) => self.failing(error),
+        };
+        // Whoever asked is gone only where the whole call has ended.
+        let _ = answer.send(found);
+    }
+
+    /// Calls a function on this thread; keeps what it raises.
+    pub fn call(self: &Arc<Self>, py: Python<'_>, function: &Function, costs: &[f64]) -> Answer {
+        if self.interrupted() {
+            return Err(stopped());
+        }
+        let _enclosed = Enclosed::by(Arc::clone(self));
+        function.call(py, costs).unwrap_or_else(|error| self.failing(error))
+    }
+
+    fn failing(&self, error: PyErr) -> Answer {
+        self.keep(error);
+        Err(Failure::Engine("the function raised an exception".into()))
+    }
+}
+
+fn stopped() -> Failure {
+    Failure::Engine("the call was stopped".into())
+}
+
+/// Calls made by this thread belong to a function of another call, until dropped.
+struct Enclosed {
+    before: Option<Arc<CallState>>,
+}
+
+impl Enclosed {
+    fn by(call: Arc<CallState>) -> Self {
+        Self { before: ENCLOSING.replace(Some(call)) }
+    }
+}
+
+impl Drop for Enclosed {
+    fn drop(&mut self) {
+        ENCLOSING.set(self.before.take());
+    }
+}

@@ -1,0 +1,347 @@
+"""Problems that are functions: one call at a time, nested calls, exceptions and Ctrl-C of one call only."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+import regretless as rl
+
+COSTS = np.random.default_rng(0).uniform(1, 10, size=(60, 6)).astype(np.float32)
+X = COSTS[:, :3].copy()
+
+
+class Stateful:
+    """A solver as most are: costs are set, then it works on them for a while without the interpreter's lock."""
+
+    def __init__(self):
+        self.costs = None
+        self.inside = self.most = self.calls = 0
+
+    def solve(self, costs):
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        self.calls += 1
+        self.costs = costs
+        time.sleep(0.0005)
+        decision = np.zeros(len(costs))
+        decision[np.argmin(self.costs)] = 1
+        self.inside -= 1
+        return decision
+
+
+def problem_of(solver, **settings):
+    return rl.Problem.from_callable(solver.solve, 6, sense="minimize", name="stateful", **settings)
+
+
+def right(solutions, costs=COSTS):
+    return (solutions.decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
+
+
+USES = {
+    "solve_all": lambda p: right(p.solve_all(COSTS, threads=4)),
+    "label": lambda p: right(rl.label(p, COSTS, threads=4)),
+    "train": lambda p: rl.train(p, X, COSTS, "SPO+", epochs=2, threads=4) is not None,
+    "train MAP": lambda p: rl.train(p, X, COSTS, "MAP", epochs=2, threads=4) is not None,
+    "loss": lambda p: (rl.Loss("SPO+", p, COSTS, threads=4).evaluate(COSTS)[0] < 1e-5).all(),
+    "regret": lambda p: (rl.regret(p, COSTS, COSTS, threads=4) == 0).all(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_function_is_called_once_at_a_time(use):
+    solver = Stateful()
+    assert USES[use](problem_of(solver))
+    assert (solver.most, solver.calls >= len(COSTS)) == (1, True)
+
+
+def test_torch_calls_a_function_once_at_a_time():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from regretless.torch import DecisionLayer, DecisionLoss
+
+    solver = Stateful()
+    problem = problem_of(solver)
+    loss = DecisionLoss(problem, "SPO+", COSTS)
+    predictions = torch.tensor(COSTS, requires_grad=True)
+    loss(predictions, torch.arange(len(COSTS))).backward()
+    decisions = DecisionLayer(problem)(torch.tensor(COSTS))
+    assert (decisions.argmax(dim=1).numpy() == COSTS.argmin(axis=1)).all()
+    assert (solver.most, float(predictions.grad.abs().max())) == (1, 0.0)
+
+
+def test_threads_of_python_and_problems_of_one_object_share_the_turn():
+    solver = Stateful()
+    shared = problem_of(solver)
+    others = [shared, shared, problem_of(solver), problem_of(solver)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(lambda problem: right(problem.solve_all(COSTS)), others))
+    assert (solver.most, solver.calls) == (1, 4 * len(COSTS))
+
+
+def test_a_function_that_is_thread_safe_is_called_by_several_threads_at_once():
+    # Two calls meet only where both are inside at the same time; alone, the first would wait for ever.
+    both = threading.Barrier(2)
+
+    def solve(costs):
+        both.wait(timeout=30)
+        return np.arange(len(costs)) == np.argmin(costs)
+
+    problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe=True)
+    assert right(problem.solve_all(COSTS, threads=2))
+    loss = rl.Loss("SPO+", problem, COSTS, labels=rl.label(problem, COSTS, threads=2), threads=2)
+    assert (loss.evaluate(COSTS)[0] < 1e-5).all()
+
+
+def cheapest(costs):
+    time.sleep(0.0002)
+    return np.arange(len(costs)) == np.argmin(costs)
+
+
+def decided(problem):
+    return problem.solve_all(COSTS, threads=2).decisions.argmax(axis=1).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("thread_safe", [False, True])
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_functions_work_in_pools_of_processes(method, thread_safe):
+    problem = rl.Problem.from_callable(cheapest, 6, sense="minimize", thread_safe=thread_safe)
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
+        found = [job.result(timeout=120) for job in [pool.submit(decided, problem) for _ in range(2)]]
+    assert found == [COSTS.argmin(axis=1).tolist()] * 2
+
+
+def test_functions_work_in_processes_of_joblib():
+    joblib = pytest.importorskip("joblib", reason="joblib is not installed")
+    problem = rl.Problem.from_callable(cheapest, 6, sense="minimize")
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(decided)(problem) for _ in range(2))
+    assert found == [COSTS.argmin(axis=1).tolist()] * 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_the_function_runs_has_its_own_turn():
+    entered, leave = threading.Event(), threading.Event()
+
+    def solve(costs):
+        entered.set()
+        leave.wait(60)
+        return np.arange(len(costs)) == np.argmin(costs)
+
+    problem = rl.Problem.from_callable(solve, 6, sense="minimize")
+    other = threading.Thread(target=problem.solve, args=(COSTS[0],))
+    other.start()
+    assert entered.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        leave.set()
+        os._exit(0 if right(problem.solve_all(COSTS)) else 1)
+    _, status = os.waitpid(child, 0)
+    leave.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+# A hang is what these tests are about: each runs in a process that is ended after a while.
+NESTED = """
+import threading, numpy as np, regretless as rl
+costs = np.random.default_rng(0).uniform(1, 10, size=(12, 5)).astype(np.float32)
+sack = rl.Problem("KS8")
+features, values = rl.generate("KS8", rows=40)
+labels = rl.label(sack, values)
+inner = {
+    "solve_all": lambda: sack.solve_all(values),
+    "label": lambda: rl.label(sack, values),
+    "train": lambda: rl.train(sack, features, values, "SPO+", epochs=1, labels=labels),
+    "loss": lambda: rl.Loss("SPO+", sack, values, labels=labels).evaluate(values + 1),
+    "solve": lambda: sack.solve(values[0]),
+}["INNER"]
+
+def solve(c):
+    inner()
+    return np.arange(5) == np.argmin(c)
+
+problem = rl.Problem.from_callable(solve, 5, sense="minimize", thread_safe=SAFE)
+outer = {
+    "solve_all": lambda: problem.solve_all(costs, threads=2),
+    "label": lambda: rl.label(problem, costs, threads=2),
+    "train": lambda: rl.train(problem, costs, costs, "SPO+", epochs=1, batch=12, threads=2),
+    "loss": lambda: rl.Loss("SPO+", problem, costs, threads=2).evaluate(costs),
+}["OUTER"]
+outer()
+print("done")
+"""
+
+
+def finished(code):
+    child = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120)
+    assert child.returncode == 0, child.stderr
+    return child.stdout
+
+
+@pytest.mark.parametrize("thread_safe", [False, True])
+@pytest.mark.parametrize(
+    "outer, inner",
+    [("solve_all", "solve_all"), ("solve_all", "train"), ("label", "label"), ("train", "loss"), ("loss", "solve_all"), ("label", "solve")],
+)
+def test_a_function_may_use_the_package_itself(outer, inner, thread_safe):
+    code = NESTED.replace("OUTER", outer).replace("INNER", inner).replace("SAFE", str(thread_safe))
+    assert finished(code) == "done\n"
+
+
+def test_a_function_may_call_its_own_problem():
+    code = """
+    import numpy as np, regretless as rl
+    depth = [0]
+    def solve(c):
+        if depth[0] < 3:
+            depth[0] += 1
+            inside = problem.solve_all(np.stack([c, -c])).decisions[0]
+            depth[0] -= 1
+            return inside
+        return np.arange(5) == np.argmin(c)
+    problem = rl.Problem.from_callable(solve, 5, sense="minimize")
+    costs = np.random.default_rng(0).uniform(1, 10, size=(4, 5))
+    assert (problem.solve_all(costs).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
+    # By way of a function on several threads, whose calls wait for each other's turn.
+    def twice(c):
+        return problem.solve(c).decision
+    def start(c):
+        return safe.solve_all(np.stack([c] * 6), threads=2).decisions[0]
+    safe = rl.Problem.from_callable(twice, 5, sense="minimize", thread_safe=True)
+    assert (safe.solve_all(costs, threads=2).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
+    levels = [0]
+    def own(c):
+        if levels[0]:
+            return np.arange(5) == np.argmin(c)
+        levels[0] = 1
+        found = around.solve_all(np.stack([c] * 6), threads=2).decisions[0]
+        levels[0] = 0
+        return found
+    mine = rl.Problem.from_callable(own, 5, sense="minimize")
+    around = rl.Problem.from_callable(lambda c: mine.solve(c).decision, 5, sense="minimize", thread_safe=True)
+    assert (mine.solve_all(costs).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
+    print("done")
+    """
+    assert finished(code) == "done\n"
+
+
+def test_functions_that_wait_for_each_other_are_told_so():
+    code = """
+    import threading, numpy as np, regretless as rl
+    both = threading.Barrier(2)
+    costs = np.ones(3)
+    def calling(other):
+        def solve(c):
+            both.wait(60)
+            return other().solve(c).decision
+        return solve
+    left = rl.Problem.from_callable(calling(lambda: right), 3, sense="minimize")
+    right = rl.Problem.from_callable(calling(lambda: left), 3, sense="minimize")
+    told = []
+    def ask(problem):
+        try:
+            problem.solve(costs)
+        except (RuntimeError, threading.BrokenBarrierError) as error:
+            both.abort()
+            told.append(str(error))
+    threads = [threading.Thread(target=ask, args=(problem,)) for problem in (left, right)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert any("two functions wait for each other" in text for text in told), told
+    print("done")
+    """
+    assert finished(code) == "done\n"
+
+
+def test_an_exception_ends_only_the_call_that_led_to_it():
+    """Threads share one problem; the rows of some make the function raise."""
+    bad = np.full((1, 6), 99, dtype=np.float32)
+
+    def solve(costs):
+        time.sleep(0.0002)
+        if costs[0] == 99:
+            raise KeyError("mine")
+        return np.arange(len(costs)) == np.argmin(costs)
+
+    for thread_safe in [False, True]:
+        problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe=thread_safe)
+
+        def ask(number, problem=problem):
+            rows = np.concatenate([COSTS[:20], bad]) if number % 4 == 0 else COSTS[:20]
+            try:
+                return right(problem.solve_all(rows, threads=2), rows)
+            except BaseException as error:  # noqa: BLE001
+                return repr(error)
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(ask, range(32)))
+        assert found == ["KeyError('mine')" if number % 4 == 0 else True for number in range(32)]
+
+
+@pytest.mark.parametrize("thread_safe", [False, True])
+def test_keyboard_interrupt_of_a_function_arrives_as_such(thread_safe):
+    raised = KeyboardInterrupt("stop here")
+
+    def solve(costs):
+        raise raised
+
+    problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe=thread_safe)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        problem.solve_all(COSTS, threads=2)
+    assert caught.value is raised
+
+
+CONTROL_C = {
+    # The function waits; Ctrl-C reaches it as it would reach any Python code.
+    "in the function": ("time.sleep(600)", False),
+    # The function waits in a call of this package.
+    "in a nested call": ("tours.solve_all(many)", False),
+    "in a nested call on its own thread": ("tours.solve_all(many)", True),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("where", CONTROL_C)
+def test_control_c_ends_a_function(where):
+    inside, thread_safe = CONTROL_C[where]
+    code = f"""
+    import time, numpy as np, regretless as rl
+    tours, many = rl.Problem("TSP40"), rl.generate("TSP40", rows=5000)[1]
+    def solve(costs):
+        print("inside", flush=True)
+        {inside}
+    problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe={thread_safe})
+    try:
+        problem.solve_all(np.ones((2, 6)), threads=2)
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+    """
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, preexec_fn=heard)
+    too_late = threading.Timer(120.0, child.kill)
+    too_late.start()
+    try:
+        assert child.stdout.readline() == "inside\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        assert child.communicate()[0].splitlines()[-1] == "stopped"
+        assert child.returncode == 0
+    finally:
+        too_late.cancel()
+        child.kill()
+
+
+def test_an_objective_must_be_a_number():
+    for claimed in [float("nan"), float("inf")]:
+        problem = rl.Problem.from_callable(lambda c, claimed=claimed: (np.eye(6)[0], claimed), 6, sense="minimize")
+        with pytest.raises(ValueError, match="objective (NaN|inf), which is not a finite number"):
+            problem.solve(COSTS[0])
