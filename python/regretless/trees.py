@@ -4,8 +4,13 @@ Trees learn costs by squared error first, as usual; then some rounds with a cost
 rate, turn them towards the decisions::
 
     tuning = CosObjective(problem, costs)
-    model = tuning.fine_tune_xgboost(features, rounds=(75, 120))
-    model.predict(features)
+    model = tuning.fine_tune_xgboost(features, rounds=(75, 120), progress=True)
+    model.report["kept_round"], model.history      # what was kept, and the regret of each round
+    model.decide(features).decisions
+    model.save("trees.zip")                        # BoostedCosts.load("trees.zip")
+
+Some rows are held back. After each round the regret of the decisions is measured on them, and the round with the least is kept. The base is
+round 0: on these rows the result is never worse than the base. On other rows it can be.
 
 Gradients are brought to the size of costs, so that learning rates mean what they mean for squared error: a step of the
 absolute errors is a share of the mean cost. The second derivative is that of the error alone: 2 for squared errors, and 1
@@ -16,30 +21,47 @@ Trained from scratch with such an objective, trees do badly; start from a model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import regretless as rl
+from regretless._boosted import BoostedCosts
+from regretless._boosters import LIGHTGBM_MSE, XGBOOST_MSE
+from regretless._fine_tune import FineTuning, sizes
+from regretless._frames import as_numbers, check_cost_names, column_names, row_labels
 from regretless._rows import as_table
 
-__all__ = ["BoostedCosts", "CosObjective", "RegretMetric"]
-
-XGBOOST_MSE = {"max_depth": 4, "learning_rate": 0.1}
-LIGHTGBM_MSE = {"num_leaves": 15, "learning_rate": 0.1}
+__all__ = ["LIGHTGBM_MSE", "XGBOOST_MSE", "BoostedCosts", "CosObjective", "RegretMetric"]
 
 
 class CosObjective:
-    """Gradient and second derivative of a loss for the rows of one table, in their order."""
+    """Gradient and second derivative of a loss for the rows of one table, in their order.
 
-    def __init__(self, problem: rl.Problem, costs: Any, loss: str = "MAE(O,S)", *, labels: Any = None) -> None:
+    ``labels`` are the best decisions of the rows (:func:`regretless.label`); they are found here unless given. ``incumbent`` is the best
+    model so far of a fine-tuning that was interrupted, else None.
+    """
+
+    def __init__(
+        self,
+        problem: rl.Problem,
+        costs: Any,
+        loss: str = "MAE(O,S)",
+        *,
+        labels: Any = None,
+        threads: int | None = None,
+        progress: bool = False,
+    ) -> None:
         if not loss.upper().startswith(("MSE", "MAE")):
             raise ValueError(f"an objective of trees is MSE or MAE with components, such as MAE(O,S), not '{loss}'")
-        self.problem, self.name, self.costs = problem, loss, as_table(costs)
-        self.labels = rl.label(problem, self.costs) if labels is None else labels
-        self.loss = rl.Loss(loss, problem, self.costs, labels=self.labels)
+        self.cost_names, self.row_labels = column_names(costs), row_labels(costs)
+        check_cost_names(problem, self.cost_names, "C")
+        self.problem, self.name, self.costs = problem, loss, as_table(as_numbers(costs, "C", missing=False))
+        self.labels = rl.label(problem, self.costs, threads=threads, progress=progress) if labels is None else labels
+        self.loss = rl.Loss(loss, problem, self.costs, labels=self.labels, threads=threads)
         self.scale, self.curvature = sizes(loss, self.costs)
+        self.incumbent: BoostedCosts | None = None
+        self._checked: Any = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CosObjective:
         """Itself: LightGBM copies its settings, and an objective never changes."""
@@ -47,80 +69,74 @@ class CosObjective:
 
     def derivatives(self, predictions: Any) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and second derivative with respect to every predicted cost, both (n, d)."""
+        if np.ndim(predictions) == 2 and np.shape(predictions) != self.costs.shape:
+            raise ValueError(f"predictions have shape {np.shape(predictions)}, the costs {self.costs.shape}")
         rows = np.ascontiguousarray(np.reshape(predictions, self.costs.shape), dtype=np.float32)
         _, gradients = self.loss.evaluate(rows)
         return gradients * self.scale, np.full_like(gradients, self.curvature)
 
-    def xgboost(self, predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
-        """``obj=`` of ``xgboost.train``."""
+    def xgboost(self, predictions: np.ndarray, table: Any) -> tuple[np.ndarray, np.ndarray]:
+        """``obj=`` of ``xgboost.train``; a table whose labels are not the costs, row by row, is refused."""
+        if table is not self._checked:
+            told = np.asarray(table.get_label()) if hasattr(table, "get_label") else np.empty(0)
+            if told.size and not np.array_equal(told.ravel(), self.costs.ravel()):
+                raise ValueError("the labels of the DMatrix are not the costs of this objective, row by row")
+            self._checked = table
         return self.derivatives(predictions)
 
     def lightgbm(self, predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
         """``params["objective"]`` of ``lightgbm.train``, which knows several outputs as classes only."""
         return self.derivatives(predictions)
 
-    def fine_tune_xgboost(self, features: Any, *, rounds: tuple[int, int] = (75, 120), base: Any = None, **settings: Any) -> BoostedCosts:
-        """Squared error for the first number of rounds (or a trained ``base``), then this objective for the second.
+    def fine_tune_xgboost(
+        self,
+        features: Any,
+        *,
+        rounds: tuple[int, int] = (75, 120),
+        base: Any = None,
+        validation: Any = 0.2,
+        seed: int = 0,
+        patience: int | None = None,
+        threads: int | None = None,
+        progress: bool = False,
+        **settings: Any,
+    ) -> BoostedCosts:
+        """Squared error for the first number of rounds (or a trained ``base``), then this objective for up to the second.
 
-        ``settings`` are XGBoost's for the second part; ``learning_rate`` is 0.02 unless given.
+        Kept is the round whose decisions have the least regret on the validation rows; round 0 is the base.
+
+        * ``features``: one row per row of costs.
+        * ``base``: a booster of XGBoost or any model whose ``predict(features)`` are costs (n, d). One that was trained on the validation rows
+          looks better there than it is: then give validation rows it has not seen.
+        * ``validation``: share of the rows to hold back (drawn by ``seed``; neither base nor trees learn from them), or ``(features, costs)``
+          of other rows, or ``(features, costs, labels)``.
+        * ``patience``: stop after so many rounds without a new best one.
+        * ``threads``: of XGBoost and of the solves. Unless given, solves use all there are, and tables up to 20,000 rows grow their trees on
+          one thread, which is faster there.
+        * ``progress``: show a bar.
+        * ``settings``: XGBoost's for the second part; ``learning_rate`` is 0.02 unless given.
+
+        Each round solves every validation row once. Ctrl-C leaves the best model so far in ``incumbent``.
         """
-        import xgboost
+        plan = FineTuning(self, "xgboost", rounds, base, validation, seed, patience, threads, progress, settings)
+        return plan.run(features)
 
-        table = xgboost.DMatrix(features, label=self.costs)
-        shared = {"tree_method": "hist", "num_target": self.costs.shape[1], **XGBOOST_MSE}
-        base = base or xgboost.train({**shared, "objective": "reg:squarederror"}, table, rounds[0])
-        table.set_base_margin(base.predict(table, output_margin=True))
-        tuned = {**shared, "base_score": 0.0, "disable_default_eval_metric": 1, "learning_rate": 0.02, **settings}
-        return BoostedCosts(base, xgboost.train(tuned, table, rounds[1], obj=self.xgboost), "xgboost")
-
-    def fine_tune_lightgbm(self, features: Any, *, rounds: tuple[int, int] = (75, 120), base: Any = None, **settings: Any) -> BoostedCosts:
-        """The same with LightGBM; ``base`` is a model whose ``predict(features)`` are costs (n, d)."""
-        import lightgbm
-
-        columns = self.costs.shape[1]
-        # Several outputs are classes to LightGBM; labels of a custom objective are never read.
-        shared = {"num_class": columns, "verbosity": -1, **LIGHTGBM_MSE}
-        empty = np.zeros(len(self.costs))
-        if base is None:
-            squared = CosObjective(self.problem, self.costs, "MSE", labels=self.labels)
-            start = np.repeat(self.costs.mean(axis=0)[None], len(self.costs), axis=0)
-            table = lightgbm.Dataset(np.asarray(features), label=empty, init_score=start)
-            trees = lightgbm.train({**shared, "objective": squared.lightgbm}, table, rounds[0])
-            base = BoostedCosts(Constant(start[0]), trees, "lightgbm")
-        table = lightgbm.Dataset(np.asarray(features), label=empty, init_score=np.asarray(base.predict(features), dtype=float))
-        tuned = {**shared, "learning_rate": 0.02, **settings, "objective": self.lightgbm}
-        return BoostedCosts(base, lightgbm.train(tuned, table, rounds[1]), "lightgbm")
-
-
-@dataclass
-class BoostedCosts:
-    """A model and trees that correct it."""
-
-    base: Any
-    trees: Any
-    kind: str
-
-    def predict(self, features: Any) -> np.ndarray:
-        """Predicted costs, one row per instance."""
-        if self.kind == "xgboost":
-            import xgboost
-
-            table = xgboost.DMatrix(features)
-            table.set_base_margin(self.base.predict(table, output_margin=True))
-            return self.trees.predict(table, output_margin=True).astype(np.float32)
-        corrections = self.trees.predict(np.asarray(features), raw_score=True)
-        return (np.asarray(self.base.predict(features)) + corrections).astype(np.float32)
-
-
-@dataclass
-class Constant:
-    """The same costs for everybody: where boosting by squared error begins."""
-
-    costs: np.ndarray
-
-    def predict(self, features: Any) -> np.ndarray:
-        """One row per row of features."""
-        return np.repeat(self.costs[None], len(features), axis=0)
+    def fine_tune_lightgbm(
+        self,
+        features: Any,
+        *,
+        rounds: tuple[int, int] = (75, 120),
+        base: Any = None,
+        validation: Any = 0.2,
+        seed: int = 0,
+        patience: int | None = None,
+        threads: int | None = None,
+        progress: bool = False,
+        **settings: Any,
+    ) -> BoostedCosts:
+        """The same with LightGBM; ``settings`` are LightGBM's. All else as in ``fine_tune_xgboost``."""
+        plan = FineTuning(self, "lightgbm", rounds, base, validation, seed, patience, threads, progress, settings)
+        return plan.run(features)
 
 
 class RegretMetric:
@@ -133,18 +149,23 @@ class RegretMetric:
     def __init__(self, problem: rl.Problem, tables: dict[int, Any] | None = None) -> None:
         self.problem = problem
         self._known: dict[int, tuple[np.ndarray, rl.Labels]] = {}
+        # Tables are kept alive: the number by which Python tells objects apart is given to another one after a table is gone.
+        self._tables: dict[int, Any] = {}
         for table, costs in (tables or {}).items():
             self._add(table, as_table(costs))
 
     def xgboost(self, predictions: np.ndarray, table: Any) -> tuple[str, float]:
         """``custom_metric=`` of ``xgboost.train``."""
-        if id(table) not in self._known:
-            self._add(id(table), as_table(np.reshape(table.get_label(), predictions.shape)))
+        costs = as_table(np.reshape(table.get_label(), predictions.shape))
+        known = self._known.get(id(table))
+        if known is None or not np.array_equal(known[0], costs):
+            self._add(id(table), costs)
+            self._tables[id(table)] = table
         return "regret", self.of(predictions, id(table))
 
     def lightgbm(self, predictions: np.ndarray, table: Any) -> tuple[str, float, bool]:
         """``feval=`` of ``lightgbm.train``; its data sets are announced as ``tables={id(dataset): costs}``."""
-        if id(table) not in self._known:
+        if id(table) not in self._known or self._tables.setdefault(id(table), table) is not table:
             raise ValueError("the costs of this data set are not known: RegretMetric(problem, {id(dataset): costs})")
         return "regret", self.of(predictions, id(table)), False
 
@@ -152,18 +173,7 @@ class RegretMetric:
         """Sum of regrets over the sum of best objectives."""
         costs, labels = self._known[table]
         rows = np.ascontiguousarray(np.reshape(predictions, costs.shape), dtype=np.float32)
-        return float(rl.regret(self.problem, rows, costs, labels=labels).sum() / np.abs(labels.objectives).sum())
+        return rl.evaluate(self.problem, rows, C=costs, labels=labels)["normalised_regret"]
 
     def _add(self, table: int, costs: np.ndarray) -> None:
         self._known[table] = (costs, rl.label(self.problem, costs))
-
-
-def sizes(loss: str, costs: np.ndarray) -> tuple[float, float]:
-    """What brings gradients to the size of costs, and the second derivative at that size."""
-    columns = costs.shape[1]
-    length = float(np.linalg.norm(costs, axis=1).mean())
-    components = loss.upper().partition("(")[2].removesuffix(")").split(",")
-    normalised = "S" in components
-    if loss.upper().startswith("MSE"):
-        return columns * (length**2 if normalised else 1.0), 2.0
-    return columns * float(np.abs(costs).mean()) * (length if normalised else 1.0), 1.0
