@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from regretless._boosters import LIBRARIES
 from regretless._frames import as_numbers, check_cost_names, column_names, same_features
 
 
-@dataclass
 class BoostedCosts:
     """A model and trees that correct it, as fine-tuning returns it.
 
@@ -26,15 +25,23 @@ class BoostedCosts:
     validation rows), ``rounds`` that were run, ``stopped`` (why no more were), ``training_rows``, ``validation_rows``, ``loss``, ``seed``.
     """
 
-    base: Any
-    trees: Any
-    kind: str
-    num_features: int | None = None
-    feature_names: list[str] | None = None
-    cost_names: list[str] | None = None
-    problem: Any = None
-    history: list[dict[str, Any]] = field(default_factory=list)
-    report: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        base: Any,
+        trees: Any,
+        kind: str,
+        *,
+        num_features: int | None = None,
+        feature_names: list[str] | None = None,
+        cost_names: list[str] | None = None,
+        problem: Any = None,
+        history: list[dict[str, Any]] | None = None,
+        report: dict[str, Any] | None = None,
+    ) -> None:
+        self.base, self.trees, self.kind = base, trees, kind
+        self.num_features, self.feature_names, self.cost_names = num_features, feature_names, cost_names
+        self.problem = problem
+        self.history, self.report = history or [], report or {}
 
     def predict(self, features: Any) -> np.ndarray:
         """Predicted costs, one row per row of features (float32), in the user's sense.

@@ -17,6 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import regretless as rl
+from regretless._frames import check_same_rows
+from regretless._sklearn_checks import check_width, refuse_transformed, warn_of_transformed
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
 
@@ -58,6 +60,17 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         What is decided.
     n_features_in_, feature_names_in_
         Features seen in `fit`; names where the table had some.
+
+    Notes
+    -----
+    y are the costs in their true units, all costs of a row at once. Do not put this estimator into `TransformedTargetRegressor`: it would
+    learn the decisions of the transformed costs, and cannot see that. `fit` warns where every column is exactly standardised or scaled to
+    0 to 1, `make_regret_scorer` refuses such an estimator; a logarithm, say, goes unnoticed. Costs are standardised inside anyway. For costs
+    that need a transformation which is not linear, put another regressor into `TransformedTargetRegressor` and judge it by
+    `make_regret_scorer`, or give it to `regretless.trees` as the base to fine-tune.
+
+    `MultiOutputRegressor` and `RegressorChain` fit each cost alone and are refused. Rows of X and y are matched by position; tables whose
+    row labels are the same in another order are refused.
     """
 
     def __init__(
@@ -92,15 +105,18 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y, labels=None):
-        """Trains on features X and true costs y (one row per instance).
+        """Trains on features X and true costs y (one row per instance), in their true units.
 
         labels: best decisions of the rows (`regretless.label`), to save their solves.
         """
+        check_same_rows(X, y, ("X", "y"))
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64])
         self._flat = y.ndim == 1
         costs = y.reshape(-1, 1) if self._flat else y
         self.problem_ = self._problem(costs.shape[1])
         decided = self.problem_ is not None
+        if decided:
+            warn_of_transformed(costs)
         names = getattr(self, "feature_names_in_", None)
         problem = self.problem_ if decided else _nothing(costs.shape[1])
         self.model_, self.report_ = rl.train(
@@ -139,6 +155,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Without a problem, the coefficient of determination R². sample_weight is used by R² only.
         """
         check_is_fitted(self)
+        check_same_rows(X, y, ("X", "y"))
         if self.problem_ is None:
             return r2_score(y, self.predict(X), sample_weight=sample_weight)
         if sample_weight is not None:
@@ -149,8 +166,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         problem = self.problem
         if problem is not None and not isinstance(problem, rl.Problem):
             problem = rl.Problem(problem)
-        if problem is not None and problem.num_costs != width:
-            raise ValueError(f"y has {width} costs per row, {problem.name} needs {problem.num_costs}")
+        check_width(problem, width, self._flat)
         return problem
 
     def _decided(self, problem):
@@ -207,6 +223,7 @@ def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
 
     Normalised: the sum of regrets over the sum of the best objectives, as `regretless.evaluate` has it.
     """
+    check_same_rows(y_true, y_pred, ("y_true", "y_pred"))
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     y_true, y_pred = y_true.reshape(len(y_true), -1), y_pred.reshape(len(y_pred), -1)
     return -rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)["normalised_regret"]
@@ -220,6 +237,8 @@ class _RegretScorer:
         self.threads = threads
 
     def __call__(self, estimator, X, y):
+        refuse_transformed(estimator, DecisionFocusedRegressor)
+        check_same_rows(X, y, ("X", "y"))
         return regret_score(self.problem, y, estimator.predict(X), threads=self.threads)
 
     def __repr__(self):
@@ -230,5 +249,8 @@ def make_regret_scorer(problem, *, threads=None):
     """A scorer for `GridSearchCV`, `cross_val_score` and others: minus the normalised regret of the decisions.
 
     problem: a `regretless.Problem`, or what it takes.
+
+    Any regressor of costs can be judged, also one in `TransformedTargetRegressor`, whose predictions are transformed back first. Refused
+    is a `DecisionFocusedRegressor` in there: it would have learned the decisions of other costs.
     """
     return _RegretScorer(problem if isinstance(problem, rl.Problem) else rl.Problem(problem), threads)

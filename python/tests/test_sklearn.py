@@ -1,6 +1,7 @@
 """The estimator is a good citizen of scikit-learn."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ pytest.importorskip("sklearn")
 
 from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 KS = rl.Problem("KS12")
@@ -127,3 +131,141 @@ def test_without_a_problem_nothing_is_decided():
     with pytest.raises(ValueError, match="nothing is decided"):
         estimator.decide(X)
     assert estimator.decide(X, rl.Problem({"kind": "top_k", "items": 1, "k": 1, "sense": "minimize"})).decisions.all()
+
+
+def deciding(**settings):
+    return DecisionFocusedRegressor(KS, epochs=2, **settings)
+
+
+@pytest.mark.parametrize("wrapper", [MultiOutputRegressor, RegressorChain])
+def test_fitting_each_cost_alone_is_refused(wrapper):
+    with pytest.raises(
+        ValueError, match="depends on all costs of a row: do not wrap this estimator in MultiOutputRegressor"
+    ):
+        wrapper(deciding()).fit(X, C)
+    assert wrapper(DecisionFocusedRegressor(epochs=2)).fit(X, C[:, :2]).predict(X).shape == (len(X), 2), (
+        "nothing is decided"
+    )
+
+
+def test_means_of_several_estimators_decide():
+    bagged = BaggingRegressor(deciding(), n_estimators=2, random_state=0).fit(X, C)
+    assert bagged.predict(X).shape == C.shape
+    assert make_regret_scorer(KS)(bagged, X, C) <= 0
+
+
+LOGARITHM = {"func": np.log1p, "inverse_func": np.expm1, "check_inverse": False}
+
+
+def pandas_standardised(costs):
+    return (costs - costs.mean(axis=0)) / costs.std(axis=0, ddof=1)
+
+
+@pytest.mark.parametrize(
+    ("transformer", "words"),
+    [
+        (StandardScaler(), "mean 0 and deviation 1"),
+        (FunctionTransformer(pandas_standardised, check_inverse=False), "mean 0 and deviation 1"),
+        (MinMaxScaler(), "minimum 0 and maximum 1"),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_costs_that_a_scaler_made_are_told(transformer, words, dtype):
+    estimator = TransformedTargetRegressor(deciding(), transformer=transformer, check_inverse=False)
+    with pytest.warns(UserWarning, match=f"every column of y has {words}.*fit the estimator to the costs themselves"):
+        estimator.fit(X, C.astype(dtype))
+
+
+def test_costs_in_their_own_units_are_not_suspected():
+    random = np.random.default_rng(0)
+    binary = (random.uniform(size=(50, 12)) < 0.5).astype(float)
+    noise = random.normal(size=(300, 12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        deciding().fit(X, C)
+        deciding().fit(X, noise)
+        deciding().fit(X[:50], binary)
+        DecisionFocusedRegressor(epochs=2).fit(X, StandardScaler().fit_transform(C))
+
+
+def test_the_scorer_refuses_decisions_of_transformed_costs():
+    scorer = make_regret_scorer(KS)
+    # A logarithm leaves no trace in the costs that `fit` sees.
+    inside = TransformedTargetRegressor(deciding(), **LOGARITHM).fit(X, C)
+    in_pipeline = make_pipeline(StandardScaler(), clone(inside)).fit(X, C)
+    of_pipeline = TransformedTargetRegressor(make_pipeline(StandardScaler(), deciding()), **LOGARITHM).fit(X, C)
+    search = GridSearchCV(clone(inside), {"regressor__epochs": [1]}, cv=2).fit(X, C)
+    for estimator in (inside, in_pipeline, of_pipeline, search):
+        with pytest.raises(
+            ValueError, match="inside TransformedTargetRegressor learns decisions of the transformed costs"
+        ):
+            scorer(estimator, X, C)
+
+
+def test_the_scorer_judges_other_regressors_of_transformed_costs():
+    scorer = make_regret_scorer(KS)
+    ridge = TransformedTargetRegressor(Ridge(), **LOGARITHM).fit(X, C)
+    assert scorer(ridge, X, C) == regret_score(KS, C, ridge.predict(X))
+    untouched = TransformedTargetRegressor(deciding()).fit(X, C)
+    assert scorer(untouched, X, C) == deciding().fit(X, C).score(X, C)
+    plain = TransformedTargetRegressor(DecisionFocusedRegressor(epochs=2), transformer=StandardScaler()).fit(X, C)
+    assert scorer(plain, X, C) <= 0
+
+
+def test_units_of_costs_need_no_transformation():
+    """The output is standardised inside: costs a thousand times as large lead to the same decisions."""
+    small, large = deciding().fit(X, C), deciding().fit(X, 1024 * C)
+    np.testing.assert_array_equal(small.decide(X).decisions, large.decide(X).decisions)
+    np.testing.assert_allclose(large.predict(X), 1024 * small.predict(X), rtol=1e-4)
+
+
+def labelled_frames():
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2024-01-01", periods=len(X))
+    return pandas.DataFrame(X, columns=list("abcde"), index=days), pandas.DataFrame(
+        C, columns=[f"item {i}" for i in range(12)], index=days
+    )
+
+
+def test_frames_go_through_searches_and_cross_validation():
+    features, costs = labelled_frames()
+    pipe = make_pipeline(StandardScaler(), deciding())
+    predicted = cross_val_predict(pipe, features, costs, cv=3)
+    np.testing.assert_array_equal(predicted, cross_val_predict(pipe, X, C, cv=3))
+    scores = cross_val_score(pipe, features, costs, cv=3, scoring=make_regret_scorer(KS), error_score="raise")
+    np.testing.assert_array_equal(scores, cross_val_score(pipe, X, C, cv=3))
+    search = GridSearchCV(deciding(), {"loss": ["MSE", "MAE(O,S)"]}, cv=2, error_score="raise").fit(features, costs)
+    assert search.best_score_ <= 0
+    np.testing.assert_array_equal(search.predict(features), search.best_estimator_.model_.predict(X).astype(float))
+
+
+def test_rows_in_another_order_are_refused():
+    features, costs = labelled_frames()
+    turned = costs.iloc[::-1]
+    estimator = deciding().fit(features, costs)
+    words = r"X and y have the same row labels in another order: row 0 .*2024-01-01.*2024-10-26.*y = y.loc\[X.index\]"
+    for call in (
+        lambda: deciding().fit(features, turned),
+        lambda: estimator.score(features, turned),
+        lambda: make_regret_scorer(KS)(estimator, features, turned),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    with pytest.raises(ValueError, match="y_true and y_pred have the same row labels in another order"):
+        regret_score(KS, costs, turned)
+    assert deciding().fit(features, turned.loc[features.index]).model_ == estimator.model_
+
+
+def test_rows_with_other_labels_are_told_and_counted_rows_are_not():
+    pandas = pytest.importorskip("pandas")
+    features, costs = labelled_frames()
+    with pytest.warns(UserWarning, match="different row labels.*matched by position"):
+        deciding().fit(features, costs.set_index(features.index.shift(1, freq="D")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        deciding().fit(features.reset_index(drop=True), costs)
+        deciding().fit(features, pandas.DataFrame(C))
+        deciding().fit(features, C)
+    shuffled = features.reset_index(drop=True).sample(frac=1.0, random_state=0)
+    with pytest.raises(ValueError, match="same row labels in another order.*reset_index"):
+        deciding().fit(shuffled, pandas.DataFrame(C))

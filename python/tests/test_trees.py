@@ -201,6 +201,24 @@ def test_boosters_of_xgboost_are_bases_by_what_they_predict(tmp_path):
     np.testing.assert_array_equal(BoostedCosts.load(tmp_path / "model").predict(features), model.predict(features))
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_regressor_of_logarithms_is_a_base(library):
+    pytest.importorskip("sklearn")
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.linear_model import Ridge
+
+    problem, features, costs = frames(220)
+    train, held = slice(0, 150), slice(150, 220)
+    logarithm = {"func": np.log, "inverse_func": np.exp, "check_inverse": False}
+    base = TransformedTargetRegressor(Ridge(alpha=300.0), **logarithm).fit(features[train], costs[train])
+    tune = tuner(library, CosObjective(problem, costs[train]))
+    model = tune(features[train], base=base, rounds=(1, 20), validation=(features[held], costs[held]))
+    assert model.base is base and model.report["kept_round"] > 0
+    worth = [mean_regret(problem, each, features[held], costs[held]) for each in (base, model)]
+    assert worth == pytest.approx([model.report["base_regret"], model.report["kept_regret"]], rel=1e-5)
+    assert worth[1] < worth[0]
+
+
 def test_a_base_that_only_pickle_could_write_is_not_saved(tmp_path):
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(100, 1)
