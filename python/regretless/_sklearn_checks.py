@@ -33,6 +33,19 @@ def check_width(problem: Any, width: int, flat: bool) -> None:
     raise ValueError(f"y has {width} costs per row, {problem.name} needs {problem.num_costs}")
 
 
+def check_validation(share: Any, rows: int) -> int:
+    """How many rows of a table validate; 0 is none."""
+    number = isinstance(share, (int, float, np.integer, np.floating)) and not isinstance(share, bool)
+    if not number or not 0.0 <= share < 1.0:
+        raise ValueError(
+            f"validation is the share of rows that choose the best epoch, from 0 (none) to below 1, not {share!r}"
+        )
+    held = round(share * rows)
+    if held >= rows:
+        raise ValueError(f"validation={share!r} of {rows} rows leaves none to train on")
+    return held
+
+
 def warn_of_transformed(costs: np.ndarray) -> None:
     """Warns where costs look as if a scaler had made them."""
     how = transformed_by(costs)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import regretless as rl
 from regretless._frames import check_same_rows
-from regretless._sklearn_checks import check_width, refuse_transformed, warn_of_transformed
+from regretless._sklearn_checks import check_validation, check_width, refuse_transformed, warn_of_transformed
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
 
@@ -174,7 +174,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         problem = self.problem_ if problem is None else problem
         if problem is None:
             raise ValueError("nothing is decided; give a problem: DecisionFocusedRegressor(problem)")
-        return problem
+        return problem if isinstance(problem, rl.Problem) else rl.Problem(problem)
 
     def _seed(self):
         if self.random_state is None:
@@ -186,8 +186,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _settings(self, rows, decided):
         names = ("epochs", "batch", "learning_rate", "optimizer", "select", "patience")
         settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        held = round(self.validation * rows)
-        if held == 0 or held >= rows:
+        held = check_validation(self.validation, rows)
+        if held == 0:
             settings.setdefault("select", "last")
             settings["split"] = (np.arange(rows), [])
         else:

@@ -269,3 +269,16 @@ def test_rows_with_other_labels_are_told_and_counted_rows_are_not():
     shuffled = features.reset_index(drop=True).sample(frac=1.0, random_state=0)
     with pytest.raises(ValueError, match="same row labels in another order.*reset_index"):
         deciding().fit(shuffled, pandas.DataFrame(C))
+
+
+@pytest.mark.parametrize("validation", [1.0, 1.5, -0.5, float("nan"), "x", True])
+def test_a_share_of_rows_that_is_none_is_refused(validation):
+    with pytest.raises(ValueError, match="validation is the share of rows"):
+        deciding(validation=validation).fit(X, C)
+    with pytest.raises(ValueError, match="leaves none to train on"):
+        deciding(validation=0.99).fit(X[:10], C[:10])
+
+
+def test_another_problem_may_be_given_by_name():
+    estimator = deciding().fit(X, C)
+    np.testing.assert_array_equal(estimator.decide(X, "KS12").decisions, estimator.decide(X).decisions)
