@@ -1,10 +1,13 @@
 //! What leaves the program: results on standard output, errors and remarks on standard error.
+//!
+//! Nothing from a file reaches a terminal raw: control characters and the like are escaped here, whoever made the text.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use regretless::data::output::write_atomically;
+use regretless::text::{escaped, escaped_json, escaped_lines};
 use regretless::{Error, Result};
 use serde_json::Value;
 
@@ -20,15 +23,28 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a line for people.
+    /// Adds a line for people. Line breaks before and behind it stay; inside they can only come from a name or a cell
+    /// and are shown as `\n`. Text of several lines is pushed to `text` by whoever made these lines.
     pub fn line(&mut self, line: impl AsRef<str>) {
-        self.text.push_str(line.as_ref());
+        let line = line.as_ref();
+        let words = line.trim_matches('\n');
+        let (before, behind) = line.split_once(words).filter(|_| !words.is_empty()).unwrap_or((line, ""));
+        self.text.push_str(before);
+        self.text.push_str(&escaped(words));
+        self.text.push_str(behind);
         self.text.push('\n');
     }
 
     /// Prints one of the two forms. A reader who has seen enough, such as `head`, is no error.
     pub fn print(&self, json: bool) -> Result<()> {
-        let mut text = if json { self.json.to_string() } else { self.text.clone() };
+        let json_text;
+        let text = if json {
+            json_text = self.json.to_string();
+            escaped_json(&json_text)
+        } else {
+            escaped_lines(&self.text)
+        };
+        let mut text = text.into_owned();
         if !text.ends_with('\n') {
             text.push('\n');
         }
@@ -45,15 +61,15 @@ pub fn complain(error: &Error) {
     let message = error.to_string();
     let mut text = String::new();
     let _ = match message.split_once("; ") {
-        Some((what, hint)) => write!(text, "error: {what}\n hint: {hint}"),
-        None => write!(text, "error: {message}"),
+        Some((what, hint)) => write!(text, "error: {}\n hint: {}", escaped(what), escaped(hint)),
+        None => write!(text, "error: {}", escaped(&message)),
     };
-    remark(&text);
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Prints a line on standard error; nobody may be listening, which is fine.
+/// Prints one line on standard error; nobody may be listening, which is fine.
 pub fn remark(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", escaped(text));
 }
 
 /// Writes a whole text file or nothing.

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use regretless::text::escaped;
 use regretless::watch::Watch;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -72,7 +73,7 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(form) {
             bar.set_style(style.progress_chars("━╸─"));
         }
-        bar.set_prefix(task.to_owned());
+        bar.set_prefix(escaped(task).into_owned());
         Self { bar, begun: Instant::now(), drawn: false }
     }
 
@@ -100,7 +101,7 @@ impl Watch for Progress {
 
     fn note(&self, text: &str) {
         if self.shown {
-            self.with_bar(|bar| bar.set_message(text.to_owned()));
+            self.with_bar(|bar| bar.set_message(escaped(text).into_owned()));
         }
     }
 

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::Args;
+use regretless::text::one_line;
 use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,7 +31,7 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(flags: O, config: Option<&
     check_values::<O>(&table, path)?;
     let given = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
     table.extend(given);
-    table.try_into().map_err(|e: toml::de::Error| in_file(path, e.message()))
+    table.try_into().map_err(|e: toml::de::Error| in_file(path, &one_line(e.message())))
 }
 
 /// Options as the text of a settings file that gives the same run again.
@@ -50,7 +51,7 @@ pub fn parse_toml<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
     toml::from_str(text).map_err(|e| {
         let line = e.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-        in_file(path, &format!("{place}{}", e.message().trim_end()))
+        in_file(path, &format!("{place}{}", one_line(e.message())))
     })
 }
 
@@ -78,7 +79,7 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
 fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
     for (name, value) in table {
         let single = Table::from_iter([(name.clone(), value.clone())]);
-        single.try_into::<O>().map(drop).map_err(|e| in_file(path, &format!("{name}: {}", e.message().trim_end())))?;
+        single.try_into::<O>().map(drop).map_err(|e| in_file(path, &format!("{name}: {}", one_line(e.message()))))?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Plain tables of text: the first column to the left, all others to the right.
 
+use regretless::text::escaped;
+
 /// A table with its heading.
 #[derive(Debug)]
 pub struct Table {
@@ -15,7 +17,7 @@ impl Table {
 
     /// Adds a row.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.into());
+        self.rows.push(cells.map(|cell| escaped(&cell).into_owned()).into());
     }
 
     /// The table as lines of text.

@@ -1,7 +1,12 @@
 //! Everything that can go wrong, said so that the reader knows what to change.
+//!
+//! Messages hold text from outside, such as cells and file names. They are shown on one line with hidden characters
+//! escaped (`text.rs`), so that no file can drive the reader's terminal.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+use crate::text::{escaped, shown_path};
 
 /// Result of everything fallible in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -42,13 +47,13 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if let Some(file) = &self.file {
-            parts.push(file.display().to_string());
+            parts.push(shown_path(file));
         }
         if let Some(row) = self.row {
             parts.push(format!("row {row}"));
         }
         if let Some(column) = &self.column {
-            parts.push(format!("column {column}"));
+            parts.push(format!("column {}", escaped(column)));
         }
         if parts.is_empty() {
             parts.push("input".into());
@@ -62,7 +67,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// Data that cannot be used; names the place and what would be right.
-    #[error("{place}: {message}")]
+    #[error("{place}: {}", escaped(message))]
     Input {
         /// Where.
         place: Place,
@@ -70,10 +75,10 @@ pub enum Error {
         message: String,
     },
     /// A name or setting that does not exist or does not fit the others.
-    #[error("{0}")]
+    #[error("{}", escaped(.0))]
     Setting(String),
     /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown_path(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -81,10 +86,10 @@ pub enum Error {
         source: std::io::Error,
     },
     /// An output path is taken.
-    #[error("{}: exists already; choose another path or use --force to replace it", .0.display())]
+    #[error("{}: exists already; choose another path or use --force to replace it", shown_path(.0))]
     Exists(PathBuf),
     /// A solver found no decision for an instance.
-    #[error("instance {instance}: {failure}")]
+    #[error("instance {instance}: {}", escaped(&failure.to_string()))]
     Solver {
         /// Row of the table, counted from 0.
         instance: usize,
@@ -92,7 +97,10 @@ pub enum Error {
         failure: crate::solve::Failure,
     },
     /// A method asks for something the problem cannot give.
-    #[error("{method} needs {capability}, which {problem} does not offer; {instead}")]
+    #[error(
+        "{} needs {capability}, which {} does not offer; {}",
+        escaped(method), escaped(problem), escaped(instead)
+    )]
     Capability {
         /// The method that asks.
         method: String,
@@ -105,8 +113,9 @@ pub enum Error {
     },
     /// A method compares with known decisions and there are none.
     #[error(
-        "{method} compares with a pool of known decisions, and the pool is empty; give it the best decisions of the \
-         training rows"
+        "{} compares with a pool of known decisions, and the pool is empty; give it the best decisions of the \
+         training rows",
+        escaped(method)
     )]
     EmptyPool {
         /// The method.

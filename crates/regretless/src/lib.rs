@@ -36,6 +36,7 @@ pub mod problem;
 pub mod random;
 pub mod sealed;
 pub mod solve;
+pub mod text;
 pub mod train;
 pub mod watch;
 

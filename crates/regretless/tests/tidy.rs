@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What every room may use.
-const COMMON: [&str; 7] = ["decision", "error", "lanes", "parallel", "random", "sealed", "watch"];
+const COMMON: [&str; 8] = ["decision", "error", "lanes", "parallel", "random", "sealed", "text", "watch"];
 
 /// Each room and the other rooms it may use.
 const ARROWS: [(&str, &[&str]); 14] = [

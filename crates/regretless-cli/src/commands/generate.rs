@@ -36,7 +36,8 @@ pub fn run(options: &GenerateOptions, session: &Session) -> Result<Report> {
     let mut report = Report { json: shown, ..Report::default() };
     report.line(format!("{}: {}", tables.join(", "), described(&recipe, costs)));
     report.line(format!("{}: {}", files.problem.display(), decided.problem.name()));
-    report.line(format!("\nnext:\n  {next}"));
+    report.line("\nnext:");
+    report.line(format!("  {next}"));
     Ok(report)
 }
 

@@ -11,6 +11,7 @@ use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, predicted, regrets_of, summarise};
 use crate::oracle::{Oracle, SolveCounts};
+use crate::text::file_name_part;
 use crate::train::{Approach, EpochReport, Settings, Stopped, Task, TrainReport, Trained, Tried};
 use crate::watch::Watch;
 
@@ -138,8 +139,7 @@ impl Cell {
 
     /// Where its record is kept.
     pub(super) fn file(&self, folder: &Path) -> Result<PathBuf> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let label: String = self.label.chars().map(plain).collect();
+        let label = file_name_part(&self.label);
         Ok(folder.join("cells").join(&self.problem).join(format!("{label}-{}-{}.json", self.seed, self.key()?)))
     }
 

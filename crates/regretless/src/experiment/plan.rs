@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use super::Subject;
 use crate::error::{Error, Result};
 use crate::predict::PredictorSpec;
+use crate::text::check_name;
 use crate::train::{Approach, Settings};
 
 /// Experiments that are built in, by name.
@@ -39,7 +40,7 @@ type Overlay = Map<String, Value>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// A short name, for files.
+    /// A short name; its results are written to a folder of this name, so it must pass [`check_name`].
     pub name: String,
     /// What is shown above.
     pub title: String,
@@ -244,8 +245,12 @@ impl Experiment {
     /// Checks everything before anything is run.
     ///
     /// # Errors
-    /// When labels repeat, the reference is missing, or a setting means nothing.
+    /// When a name cannot be that of a folder, labels repeat, the reference is missing, or a setting means nothing.
     pub fn check(&self) -> Result<()> {
+        check_name("the experiment", &self.name)?;
+        for stage in &self.problems {
+            check_name("a problem", &stage.name.to_string())?;
+        }
         let labels: Vec<String> = self.trials().map(|trial| trial.label).collect();
         if let Some(label) =
             labels.iter().enumerate().find_map(|(i, label)| labels[..i].contains(label).then_some(label))

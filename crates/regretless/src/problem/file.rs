@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::ProblemSpec;
 use crate::error::{Error, Result};
+use crate::text::one_line;
 
 impl ProblemSpec {
     /// The problem of a file; a model file it names lies beside it.
@@ -16,7 +17,7 @@ impl ProblemSpec {
         let mut spec: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            Error::setting(format!("{}: {place}{}", path.display(), error.message().trim_end()))
+            Error::setting(format!("{}: {place}{}", path.display(), one_line(error.message())))
         })?;
         if let (Self::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {
             linear.file = folder.join(&linear.file);

@@ -145,6 +145,21 @@ fn predictions_and_decisions_are_written_under_their_names() {
 }
 
 #[test]
+fn names_that_look_like_formulas_are_guarded_in_decisions_alone() {
+    let folder = Folder::new();
+    let names = Names::from(words(&["=1+2", "-1.5"]));
+    let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
+    let decisions = [Decision::from_dense(&[-1.0, 1.0])];
+    csv::write_decisions(&folder.path("d.csv"), &names, &decisions, DecisionForm::Dense, false).unwrap();
+    assert_eq!(read("d.csv"), "'=1+2,-1.5\n-1,1\n");
+    csv::write_decisions(&folder.path("s.csv"), &names, &decisions, DecisionForm::Sparse, false).unwrap();
+    assert_eq!(read("s.csv"), "instance,item,value\n0,'=1+2,-1\n0,-1.5,1\n");
+    let costs = Matrix::new(1, 2, vec![1.0, 2.0]).unwrap();
+    csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
+    assert_eq!(read("p.csv"), "=1+2,-1.5\n1,2\n", "predictions are read back by their names");
+}
+
+#[test]
 fn a_taken_path_stops_every_writer_before_it_writes() {
     let (folder, data) = (Folder::new(), wide_data());
     let taken = folder.file("c.npy", "mine");

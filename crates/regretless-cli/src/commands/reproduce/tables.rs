@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use regretless::experiment::{MethodResults, ProblemResults, Results, Spread};
+use regretless::text::{escaped, spreadsheet_cell};
 
 use crate::output::number;
 use crate::table::Table;
 
 /// Every problem with its methods.
 pub fn text(results: &Results) -> String {
-    let mut text = format!("{}\n\n", results.title);
+    let mut text = format!("{}\n\n", escaped(&results.title));
     for problem in &results.problems {
         let [train, validation, test] = problem.rows;
         let _ = writeln!(text, "{}, {train}/{validation}/{test} rows, {} seeds", problem.name, problem.seeds);
@@ -37,7 +38,7 @@ fn problem_text(problem: &ProblemResults) -> String {
         ]);
     }
     let noted = problem.methods.iter().filter_map(|method| Some((method, method.note.as_ref()?)));
-    noted.fold(table.text(), |text, (method, note)| format!("{text}  {}: {note}\n", method.label))
+    noted.fold(table.text(), |text, (method, note)| format!("{text}  {}: {}\n", escaped(&method.label), escaped(note)))
 }
 
 fn spread(spread: &Spread, digits: usize) -> String {
@@ -90,7 +91,7 @@ fn each(results: &Results) -> impl Iterator<Item = (&ProblemResults, &MethodResu
     results.problems.iter().flat_map(|problem| problem.methods.iter().map(move |method| (problem, method)))
 }
 
-/// Labels and reasons hold commas and quotes.
+/// Labels and reasons hold commas and quotes, and could be read as formulas.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+    format!("\"{}\"", spreadsheet_cell(text).replace('"', "\"\""))
 }

@@ -129,7 +129,7 @@ fn report(outcomes: Vec<Outcome>) -> Report {
     } else {
         let mut table = Table::new(["problem", "objective", "bound", "status", "seconds"]);
         outcomes.iter().for_each(|outcome| table.row(outcome.cells()));
-        report.line(table.text().trim_end());
+        report.text.push_str(&table.text());
     }
     report.failure = outcomes.into_iter().find_map(|outcome| outcome.found.err());
     report

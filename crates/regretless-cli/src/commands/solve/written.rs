@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use regretless::decision::Decision;
 use regretless::solve::route::routes_of;
 use regretless::solve::tour::edges::order_of;
+use regretless::text::spreadsheet_cell;
 
 use super::subject::Form;
 
@@ -52,9 +53,9 @@ fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
 fn values(names: &[String], decision: &Decision) -> String {
     let mut text = String::from("name,value\n");
     for (index, value) in decision.iter() {
-        let name = &names[index];
+        let name = spreadsheet_cell(&names[index]);
         let quoted = name.contains([',', '"', '\n', '\r']);
-        let name = if quoted { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.clone() };
+        let name = if quoted { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into_owned() };
         let _ = writeln!(text, "{name},{value}");
     }
     text
@@ -76,6 +77,13 @@ mod tests {
         // 0-1 twice; 0-2, 0-3, 2-3.
         let decision = Decision::from_dense(&[2.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
         assert_eq!(Form::Routes(4).write("", &decision, 7.5), "Route #1: 1\nRoute #2: 2 3\nCost 7.5\n");
+    }
+
+    #[test]
+    fn names_that_look_like_formulas_are_guarded() {
+        let names = ["=1+2", "x"].map(String::from).to_vec();
+        let text = Form::Values(names).write("", &Decision::from_dense(&[-1.0, 1.0]), 0.0);
+        assert_eq!(text, "name,value\n'=1+2,-1\nx,1\n");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::data::output::write_atomically;
 use crate::data::{Dataset, Matrix, Names, Shape};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::text::spreadsheet_cell;
 
 /// How decisions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -45,7 +46,8 @@ pub fn write_predictions(path: &Path, names: &Names, costs: &Matrix, force: bool
     write_rows(path, force, header, (0..costs.rows()).map(|i| cells(costs.row(i)).collect()))
 }
 
-/// Writes decisions under the names of their variables.
+/// Writes decisions under the names of their variables. A name that a spreadsheet would take for a formula (`=1+2`)
+/// is written with a single quote in front.
 ///
 /// # Errors
 /// When a decision has more variables than there are names, the path is taken and `force` is false,
@@ -68,13 +70,13 @@ pub fn write_decisions(
                 decision.write_dense(&mut dense);
                 cells(&dense).collect()
             };
-            write_rows(path, force, header(names.iter())?, decisions.iter().map(row))
+            write_rows(path, force, header(names.iter().map(|name| guarded(&name).into()))?, decisions.iter().map(row))
         }
         DecisionForm::Sparse => {
             let entries = decisions.iter().enumerate().flat_map(|(instance, decision)| {
                 decision
                     .iter()
-                    .map(move |(j, value)| vec![instance.to_string(), names.get(j).into_owned(), shortest(value)])
+                    .map(move |(j, value)| vec![instance.to_string(), guarded(&names.get(j)), shortest(value)])
             });
             write_rows(path, force, ["instance", "item", "value"].map(String::from).to_vec(), entries)
         }
@@ -105,6 +107,12 @@ fn write_long(path: &Path, data: &Dataset, items: usize, force: bool) -> Result<
 
 fn cells<T: Copy + std::fmt::Debug>(numbers: &[T]) -> impl Iterator<Item = String> + '_ {
     numbers.iter().map(|number| shortest(*number))
+}
+
+/// A variable's name in a file of decisions. These files are made for spreadsheets and never read back, so a name that
+/// looks like a formula gets a quote in front; tables and predictions are read back and keep their names.
+fn guarded(name: &str) -> String {
+    spreadsheet_cell(name).into_owned()
 }
 
 fn borrowed(names: &[String]) -> impl Iterator<Item = Cow<'_, str>> {

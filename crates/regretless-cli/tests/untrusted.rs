@@ -1,0 +1,93 @@
+//! Names and cells from outside: they stay in their folder, and do not reach a terminal raw or a spreadsheet unguarded.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::Workshop;
+
+/// The smallest experiment, by name and label of its second method.
+fn experiment(name: &str, label: &str) -> String {
+    format!(
+        r#"
+name = {name:?}
+title = "t"
+seeds = 1
+methods = ["MSE", {{ label = {label:?}, method = "MAE" }}]
+problems = [{{ name = "KS8", split = [20, 10, 10] }}]
+[training]
+epochs = 1
+"#
+    )
+}
+
+#[test]
+fn an_experiment_whose_name_leaves_the_folder_is_refused_before_anything_is_written() {
+    let shop = Workshop::new();
+    std::fs::create_dir(shop.path("victim")).unwrap();
+    shop.write("victim/report.html", "mine");
+    let absolute = shop.path("victim").to_str().unwrap().to_owned();
+    for name in ["../victim", absolute.as_str(), "..", ".", "", "a/b", "a\\b", &"n".repeat(10_000)] {
+        shop.write("e.toml", &experiment(name, "x"));
+        shop.run("reproduce e.toml --out runs").failed(2, &["the experiment", "folder"]);
+    }
+    assert_eq!(shop.read("victim/report.html"), "mine");
+    assert_eq!(shop.files(), ["e.toml", "victim"], "no folder was made");
+}
+
+#[test]
+fn a_long_label_runs_and_is_kept() {
+    let shop = Workshop::new();
+    shop.write("e.toml", &experiment("e", &"l".repeat(10_000)));
+    shop.run("reproduce e.toml --out runs").succeeded();
+    assert_eq!(std::fs::read_dir(shop.path("runs/e/cells/KS8")).unwrap().count(), 3, "two cells and their scene");
+}
+
+#[test]
+fn labels_that_look_like_formulas_are_guarded_in_tables() {
+    let shop = Workshop::new();
+    shop.write("e.toml", &experiment("e", "=cmd|' /c calc'!A1"));
+    shop.run("reproduce e.toml --out runs").succeeded();
+    for file in ["runs/e/cells.csv", "runs/e/summary.csv"] {
+        let text = shop.read(file);
+        assert!(text.contains("KS8,\"'=cmd|"), "{file}: {text}");
+        assert!(!text.contains("\"=cmd"), "{file}: {text}");
+    }
+}
+
+/// No character that a terminal obeys, but for line breaks.
+fn assert_plain(text: &str) {
+    let wrong = text.chars().find(|c| *c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(c)));
+    assert_eq!(wrong, None, "{text:?}");
+}
+
+const ESCAPE: &str = "\u{1b}]0;owned\u{7}\u{1b}[31m\u{202e}";
+
+#[test]
+fn cells_columns_files_and_labels_are_shown_escaped() {
+    let shop = Workshop::new();
+    shop.write("problem.toml", "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n");
+    let train = ["train", "--costs", "c*", "--problem", "problem.toml", "--data"];
+    let refused = |table: &str, file: &str, words: &[&str]| {
+        shop.write(file, table);
+        let mut line = train.to_vec();
+        line.push(file);
+        let left = shop.run_words(&line);
+        assert_plain(&left.err);
+        left.failed(3, words);
+    };
+    refused(&format!("x,c0,c1\n1,2,3\n1,{ESCAPE},3\n"), "t.csv", &["\\u{1b}]0;owned\\u{7}"]);
+    refused(&format!("x,c0,c{ESCAPE}\n1,2,3\n1,2,high\n"), "t.csv", &["column c\\u{1b}"]);
+    refused("x,c0,c1\n1,2,3\n1,\"high\nerror: all is lost\",3\n", "t.csv", &["high\\nerror"]);
+    refused("x,c0,c1\n1,2,3\n1,high,3\n", &format!("t{ESCAPE}\nx.csv"), &["t\\u{1b}", "\\nx.csv"]);
+
+    shop.write("e.toml", &experiment("e", &format!("m{ESCAPE}\nfake line")));
+    let left = shop.run("reproduce e.toml --out runs").succeeded();
+    assert_plain(&left.out);
+    assert!(left.out.contains("m\\u{1b}") && left.out.contains("\\nfake line"), "{}", left.out);
+    let json = shop.run("reproduce e.toml --out runs --json").succeeded();
+    assert_plain(&json.out);
+    let told: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let label = &told[0]["results"]["problems"][0]["methods"][1]["label"];
+    assert_eq!(label.as_str().unwrap(), format!("m{ESCAPE}\nfake line"), "JSON keeps the label itself");
+}
