@@ -105,15 +105,22 @@ fn a_shard_that_does_not_exist_is_refused() {
 
 /// The bytes of the model a training writes, after it was killed this often, and how often it was at work then.
 fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
-    let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors --force --keep-every 0";
+    let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors --keep-every 0";
     let words: Vec<String> = common.split(' ').map(str::to_owned).chain(words.iter().cloned()).collect();
     let mut interrupted = 0;
     for kill in 0..kills {
-        interrupted += u64::from(killed_after(shop, &words, moment(kill + 7, 120)));
+        if killed_after(shop, &words, moment(kill + 7, 120)) {
+            interrupted += 1;
+        } else {
+            // The run was done before the kill; done is done.
+            WRITTEN.map(|name| fs::remove_file(shop.path(name)).unwrap());
+        }
     }
     shop.run_words(&words).succeeded();
     assert!(!shop.path("m.safetensors.progress").exists());
-    (shop.bytes("m.safetensors"), interrupted)
+    let model = shop.bytes("m.safetensors");
+    WRITTEN.map(|name| fs::remove_file(shop.path(name)).unwrap());
+    (model, interrupted)
 }
 
 #[test]
@@ -137,4 +144,100 @@ fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
         interrupted += stopped;
     }
     assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
+}
+
+const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --loss MSE --epochs 3 --out m.safetensors";
+const WRITTEN: [&str; 5] = ["m.epochs.csv", "m.epochs.jsonl", "m.report.json", "m.settings.toml", "m.safetensors"];
+
+/// What lies on the disk after a kill behind each step of writing the results: the claim, then one file more each time,
+/// then the checkpoints in part removed.
+#[test]
+fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_command() {
+    let shop = Workshop::with_knapsack();
+    shop.run(TRAIN).succeeded();
+    let model = shop.bytes("m.safetensors");
+    for name in WRITTEN {
+        fs::remove_file(shop.path(name)).unwrap();
+    }
+    for step in 0..=WRITTEN.len() {
+        let left = killed_in_writing(&shop, step);
+        let told = shop.run(TRAIN);
+        assert_eq!(told.code, 0, "{step} files written ({left:?}): {}", told.err);
+        assert_eq!(shop.bytes("m.safetensors"), model, "{step} files written");
+        assert!(!shop.path("m.safetensors.progress").exists());
+        for name in WRITTEN {
+            fs::remove_file(shop.path(name)).unwrap();
+        }
+    }
+}
+
+/// The state after so many of the files are written.
+fn killed_in_writing(shop: &Workshop, files: usize) -> Vec<String> {
+    // The claim of a whole run is kept by stopping its end: a folder that is not empty cannot be removed.
+    let progress = shop.path("m.safetensors.progress");
+    fs::create_dir_all(progress.join("kept")).unwrap();
+    fs::write(progress.join("kept/x"), "x").unwrap();
+    let told = shop.run(TRAIN);
+    assert_eq!(told.code, 3, "{}", told.err);
+    fs::remove_dir_all(progress.join("kept")).unwrap();
+    assert!(progress.join("results.json").exists(), "{:?}", shop.files());
+    for name in &WRITTEN[files..] {
+        fs::remove_file(shop.path(name)).unwrap();
+    }
+    shop.files()
+}
+
+#[test]
+fn results_of_another_run_are_refused_whatever_a_killed_run_left() {
+    let shop = Workshop::with_knapsack();
+    killed_in_writing(&shop, 2);
+    let other = TRAIN.replace("MSE", "MAE");
+    shop.run(&other).failed(3, &["m.epochs.csv", "exists already"]);
+    shop.write("m.epochs.csv", "mine");
+    shop.run(TRAIN).failed(3, &["m.epochs.csv", "exists already"]);
+    assert_eq!(shop.read("m.epochs.csv"), "mine");
+    shop.run(&format!("{TRAIN} --force")).succeeded();
+    shop.run(TRAIN).failed(3, &["m.safetensors", "exists already"]);
+}
+
+#[test]
+fn a_second_training_to_one_model_is_refused_while_the_first_runs() {
+    let shop = Workshop::with_knapsack();
+    fs::create_dir(shop.path("m.safetensors.progress")).unwrap();
+    let lock = fs::File::create(shop.path("m.safetensors.progress/lock")).unwrap();
+    lock.try_lock().unwrap();
+    shop.run(TRAIN).failed(3, &["m.safetensors.progress", "another training"]);
+    drop(lock);
+    shop.run(TRAIN).succeeded();
+    assert!(!shop.path("m.safetensors.progress").exists());
+}
+
+#[test]
+fn what_killed_runs_left_is_removed() {
+    let shop = Workshop::with_knapsack();
+    shop.run(LABEL).succeeded();
+    let whole = labels(&shop);
+    let folder = shop.path("table.csv.labels");
+    let name = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let parts = name.with_extension("parts");
+    fs::create_dir(&parts).unwrap();
+    fs::write(parts.join("00000000-x.part"), "x").unwrap();
+    for place in [folder.join(".regretless-dead00.tmp"), shop.path(".regretless-dead00.tmp")] {
+        fs::write(place, "half").unwrap();
+    }
+    shop.run(TRAIN).succeeded();
+    assert_eq!(labels(&shop), whole);
+    assert!(!parts.exists());
+    for place in [folder, shop.path(".")] {
+        let left = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(left.filter(|name| name.ends_with(".tmp")).count(), 0);
+    }
+}
+
+#[test]
+fn a_model_name_that_leaves_no_room_for_its_checkpoints_is_refused_at_once() {
+    let shop = Workshop::with_knapsack();
+    let out = format!("{}.safetensors", "m".repeat(240));
+    shop.run(&TRAIN.replace("m.safetensors", &out)).failed(2, &[".progress", "255"]);
+    assert_eq!(shop.files(), ["problem.toml", "table.csv"]);
 }

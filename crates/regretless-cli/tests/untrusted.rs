@@ -8,12 +8,14 @@ use common::Workshop;
 
 /// The smallest experiment, by name and label of its second method.
 fn experiment(name: &str, label: &str) -> String {
+    // JSON escapes of strings are escapes of TOML too.
+    let [name, label] = [name, label].map(|text| serde_json::to_string(text).unwrap());
     format!(
         r#"
-name = {name:?}
+name = {name}
 title = "t"
 seeds = 1
-methods = ["MSE", {{ label = {label:?}, method = "MAE" }}]
+methods = ["MSE", {{ label = {label}, method = "MAE" }}]
 problems = [{{ name = "KS8", split = [20, 10, 10] }}]
 [training]
 epochs = 1
@@ -90,4 +92,47 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
     let told: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     let label = &told[0]["results"]["problems"][0]["methods"][1]["label"];
     assert_eq!(label.as_str().unwrap(), format!("m{ESCAPE}\nfake line"), "JSON keeps the label itself");
+}
+
+#[test]
+fn sizes_that_no_machine_has_are_refused() {
+    let shop = Workshop::new();
+    let train = "train --benchmark KS8 --split 20,10,10 --epochs 1 --loss MAE(O,S)";
+    shop.run("train --benchmark KS8 --epochs 1 --split 18446744073709551615,1,1").failed(2, &["more than"]);
+    shop.run(&format!("{train} --predictor mlp:100000,100000")).failed(2, &["parameters", "hidden layers"]);
+    shop.run(&format!("{train} --predictor mlp:1000000000000")).failed(2, &["parameters", "hidden layers"]);
+    for threads in ["65536", "1000000000000000000"] {
+        shop.run(&format!("{train} --threads {threads}")).failed(2, &["threads", "allowed"]);
+    }
+    for benchmark in ["SP100000x100000", "TSP65535", "CVRP65535", "KS18446744073709551615", "SP4294967296x4294967296"] {
+        let what = if benchmark.starts_with("KS") { "items" } else { "nodes" };
+        shop.run(&format!("generate --benchmark {benchmark} --instances 1 --out d")).failed(2, &[what]);
+    }
+    shop.run("generate --benchmark KS8 --instances 9223372036854775808 --out d").failed(2, &["allowed"]);
+    shop.run("generate --benchmark KS8 --instances 1000000000000 --out d").failed(2, &["allowed"]);
+    shop.run("generate --benchmark KS8 --instances 2 --features 1000000000000 --out d").failed(2, &["allowed"]);
+    assert!(shop.files().is_empty(), "{:?}", shop.files());
+}
+
+#[test]
+fn a_batch_is_cut_to_the_rows() {
+    let shop = Workshop::new();
+    for batch in ["20", "100000000000", "1000000000000000000"] {
+        for (name, loss) in [("fused", "MAE(O,S)"), ("plain", "SPO+")] {
+            let train = "train --benchmark KS8 --split 20,10,10 --epochs 2";
+            shop.run(&format!("{train} --loss {loss} --batch {batch} --out {name}-{batch}.safetensors")).succeeded();
+            let of = |batch: &str| shop.bytes(&format!("{name}-{batch}.safetensors"));
+            assert_eq!(of(batch), of("20"), "{name} with batches of {batch}");
+        }
+    }
+}
+
+#[test]
+fn a_short_routing_file_cannot_ask_for_much_memory() {
+    let shop = Workshop::new();
+    let head = "NAME: t\nTYPE: TSP\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n";
+    shop.write("big.tsp", &format!("{head}DIMENSION: 65535\nEDGE_WEIGHT_SECTION\n1 2 3\nEOF\n"));
+    shop.run("solve big.tsp").refused(3, &["big.tsp, row 5", "20000"]);
+    shop.write("large.tsp", &format!("{head}DIMENSION: 20000\nEDGE_WEIGHT_SECTION\n1 2 3\n"));
+    shop.run("solve large.tsp").refused(3, &["large.tsp, row 6", "3 of 400000000 weights"]);
 }

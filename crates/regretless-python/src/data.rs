@@ -5,6 +5,7 @@ use pyo3::types::PyTuple;
 use regretless::Error;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::Benchmark;
+use regretless::sizes;
 
 use crate::arrays::rectangle;
 use crate::error::raise;
@@ -36,7 +37,8 @@ pub fn generate<'py>(
     let (_, mut made) = benchmark.rows(recipe).map_err(raise)?;
     let (x, shape) = (made.features().map_err(raise)?, [made.rows(), made.num_costs()]);
     let costs = Call::new(false).run(py, move |watch| {
-        let mut costs = Vec::with_capacity(shape[0] * shape[1]);
+        let count = sizes::product("costs", &shape, sizes::MOST_NUMBERS)?;
+        let mut costs = sizes::reserved("the table", count)?;
         for _ in 0..shape[0] {
             if watch.interrupted() {
                 return Err(Error::Interrupted);

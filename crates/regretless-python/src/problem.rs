@@ -6,7 +6,6 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
-use regretless::data::synthetic::Recipe;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{
@@ -100,7 +99,7 @@ fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec>
     }
     let name: String = description.extract()?;
     let benchmark: Benchmark = name.parse().map_err(raise)?;
-    Ok(benchmark.rows(Recipe::paper(1, seed)).map_err(raise)?.0)
+    benchmark.problem(seed).map_err(raise)
 }
 
 #[pymethods]

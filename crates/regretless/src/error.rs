@@ -170,6 +170,15 @@ impl Error {
         }
     }
 
+    /// The same error about this file, also where it is a setting: the file holds the setting.
+    #[must_use]
+    pub fn about_file(self, path: &Path) -> Self {
+        match self {
+            Self::Setting(message) => Self::input(Place::file(path), message),
+            other => other.in_file(path),
+        }
+    }
+
     /// Wraps an operating-system error with the path it is about.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_path_buf(), source }

@@ -35,6 +35,7 @@ pub mod predict;
 pub mod problem;
 pub mod random;
 pub mod sealed;
+pub mod sizes;
 pub mod solve;
 pub mod text;
 pub mod train;

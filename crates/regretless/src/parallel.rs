@@ -9,6 +9,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
 
+/// More threads than this per core only take turns, and thousands of them starve the rest of the machine.
+const MOST_PER_CORE: usize = 8;
+/// So many are allowed on any machine, so that one command serves machines of different sizes.
+const ALWAYS_ALLOWED: usize = 64;
+
 /// A number of threads and where they come from.
 #[derive(Debug, Clone)]
 pub struct Threads {
@@ -46,10 +51,15 @@ impl Threads {
     /// This many threads; 0 means as many as the machine has.
     ///
     /// # Errors
-    /// When the operating system refuses to start threads.
+    /// When there are more than eight per core (64 are always allowed), or when the operating system refuses to start threads.
     pub fn new(count: usize) -> Result<Self> {
-        let available = || std::thread::available_parallelism().map_or(1, usize::from);
-        let count = if count == 0 { available() } else { count };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let count = if count == 0 { cores } else { count };
+        let most = (MOST_PER_CORE * cores).max(ALWAYS_ALLOWED);
+        if count > most {
+            let message = format!("{count} threads are more than the {most} allowed on a machine with {cores} cores");
+            return Err(Error::setting(format!("{message}; 0 takes one per core")));
+        }
         if count == 1 {
             return Ok(Self::one());
         }

@@ -1,18 +1,19 @@
 //! `train`: one model on one loss.
 
 use std::fmt::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use regretless::data::output::check_free;
 use regretless::predict::{Model, PredictorSpec};
-use regretless::train::{Approach, Checkpoints, Outcome, Plan, Task, TrainReport};
+use regretless::text::check_file_name_fits;
+use regretless::train::{Approach, Checkpoints, Outcome, Plan, ResultFile, Results, Task, TrainReport};
 use regretless::{Error, Result};
 use serde_json::json;
 
 use super::ground::{Ground, Source, standard_split};
 use super::{Session, json, oracle};
 use crate::args::{Profile, TrainOptions};
-use crate::output::{Report, grouped, number, percent, write_text};
+use crate::output::{Report, grouped, number, percent};
 use crate::settings;
 
 /// Files of one training.
@@ -34,10 +35,14 @@ impl Outputs {
         }
     }
 
-    fn check(&self, force: bool) -> Result<()> {
-        [&self.model, &self.epochs[0], &self.epochs[1], &self.report, &self.settings]
-            .into_iter()
-            .try_for_each(|path| check_free(path, force))
+    /// Asks before the work whether all of them could be written.
+    fn check(&self, results: &Results<'_>) -> Result<()> {
+        check_file_name_fits(&self.model, &[Checkpoints::ENDING])?;
+        for path in [&self.model, &self.epochs[0], &self.epochs[1], &self.report, &self.settings] {
+            check_file_name_fits(path, &[""])?;
+            results.check(path)?;
+        }
+        Ok(())
     }
 }
 
@@ -46,7 +51,11 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let options = resolved(options.clone())?;
     let seed = u64::from(options.seed.unwrap_or(0));
     let out = Outputs::of(options.out.as_deref().unwrap_or(Path::new("model.safetensors")));
-    out.check(session.force)?;
+    let settings = settings::text(&options, "train")?;
+    let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
+    let results = Results { checkpoints: &checkpoints, run: &settings, force: session.force };
+    out.check(&results)?;
+    let _lock = checkpoints.lock()?;
     let plan = Plan {
         approach: options.loss.clone().unwrap_or_default(),
         predictor: options.split.predictor.clone().unwrap_or(PredictorSpec::Linear),
@@ -59,10 +68,9 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let Ground { decided, data, split } = ground;
     let oracle = &oracle(decided, &options.machine)?;
     let task = Task { data, split, oracle, watch: &session.progress };
-    let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
     let outcome = plan.carry_out(&task, &decided.spec, Some(&checkpoints))?;
     let found = Found { plan: &plan, outcome: &outcome };
-    write(&out, &found, &options, session)?;
+    write(&out, &found, &settings, &results)?;
     checkpoints.remove()?;
     found.report(&out, ground)
 }
@@ -127,14 +135,23 @@ impl Found<'_> {
 }
 
 /// Writes what lies beside the model first: a model file means that all of it is there.
-fn write(out: &Outputs, found: &Found<'_>, options: &TrainOptions, session: &Session) -> Result<()> {
-    let force = session.force;
+fn write(out: &Outputs, found: &Found<'_>, settings: &str, results: &Results<'_>) -> Result<()> {
+    let trained = &found.outcome.trained;
     let [as_csv, as_lines] = &out.epochs;
-    write_text(as_csv, &epochs_csv(&found.outcome.trained.report), force)?;
-    write_text(as_lines, &epochs_jsonl(&found.outcome.trained.report)?, force)?;
-    write_text(&out.report, &format!("{:#}\n", found.json()?), force)?;
-    write_text(&out.settings, &settings::text(options, "train")?, force)?;
-    found.outcome.trained.model.save(&out.model, force)
+    let texts = [
+        (as_csv, epochs_csv(&trained.report)),
+        (as_lines, epochs_jsonl(&trained.report)?),
+        (&out.report, format!("{:#}\n", found.json()?)),
+        (&out.settings, settings.to_owned()),
+    ];
+    let writers = texts.each_ref().map(|(_, text)| move |out: &mut dyn Write| out.write_all(text.as_bytes()));
+    let model = |out: &mut dyn Write| trained.model.write_to(out);
+    let mut files: Vec<ResultFile<'_>> = Vec::new();
+    for ((path, _), write) in texts.iter().zip(&writers) {
+        files.push(ResultFile { path, write });
+    }
+    files.push(ResultFile { path: &out.model, write: &model });
+    results.write(&files)
 }
 
 fn epochs_csv(report: &TrainReport) -> String {

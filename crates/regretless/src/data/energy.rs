@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{Dataset, Features, Matrix, Shape};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::random::NumpyStream;
 
 /// Half-hours of a day.
@@ -120,14 +120,29 @@ pub fn read_items(path: &Path) -> Result<(Vec<f64>, Vec<f64>)> {
     Ok((weights, rows.collect::<Result<Vec<_>>>()?.concat()))
 }
 
+/// Largest file of energy data, unpacked, in bytes. The known ones have 5 MB; a packed file of a few megabytes can
+/// unpack to any size.
+const LARGEST_FILE: u64 = 100_000_000;
+
+/// All that there is to read, if it is not too much.
+fn read_bounded(from: impl Read, path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(Error::io(path))?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        let message = format!("has more than {LARGEST_FILE} bytes (unpacked); energy data have about 5 million");
+        return Err(Error::input(Place::file(path), message));
+    }
+    Ok(bytes)
+}
+
 /// The text of a file, unpacked if need be.
 fn read_text(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(Error::io(path))?;
-    let mut text = String::new();
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).map_err(Error::io(path))?;
-        return Ok(text);
-    }
+    let file = std::fs::File::open(path).map_err(Error::io(path))?;
+    let bytes = read_bounded(file, path)?;
+    let bytes = match bytes.starts_with(&[0x1f, 0x8b]) {
+        true => read_bounded(flate2::read::GzDecoder::new(&bytes[..]), path)?,
+        false => bytes,
+    };
     String::from_utf8(bytes).map_err(|_| Error::setting(format!("{}: this is no text", path.display())))
 }
 

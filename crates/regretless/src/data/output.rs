@@ -1,11 +1,16 @@
 //! Files out: never over an existing one unless told so, and never half a file.
 //!
 //! Everything is written to a temporary file in the folder of the target and moved into place when
-//! it is complete; a full disk or an interrupted run leaves what was there before.
+//! it is complete; a full disk or an interrupted run leaves what was there before. A process that is killed while it
+//! writes leaves its temporary file; the next process that writes to the same folder removes it. Whether its owner
+//! still lives is told by an advisory lock on the file: the system ends it with its process, and it holds between
+//! machines that share a folder, where numbers of processes mean nothing.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -64,13 +69,99 @@ fn followed(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
+/// What the names of temporary files begin and end with.
+const PREFIX: &str = ".regretless-";
+const SUFFIX: &str = ".tmp";
+
+/// Tries to make and lock a temporary file so often: another process may take a file that is not locked yet for one
+/// that was left behind, and remove it.
+const TRIES: usize = 10;
+
 fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
+    let folder = folder_of(target);
+    remove_left_behind_once(folder);
+    for _ in 1..TRIES {
+        let file = temporary_in(folder)?;
+        match file.as_file().try_lock() {
+            Err(TryLockError::WouldBlock) => continue,
+            // Some file systems have no locks; then nobody removes anything there either.
+            Err(TryLockError::Error(_)) => return Ok(file),
+            Ok(()) if is_at(file.as_file(), file.path()) => return Ok(file),
+            Ok(()) => {}
+        }
+    }
+    temporary_in(folder)
+}
+
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".regretless-").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     // Temporary files are private by default; results get what the user's umask allows.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder_of(target))
+    builder.tempfile_in(folder)
+}
+
+/// Removes temporary files in a folder whose processes have ended, the first time this process asks.
+fn remove_left_behind_once(folder: &Path) {
+    // Looking through a folder takes time, and experiments write thousands of files to one.
+    static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let Ok(place) = fs::canonicalize(folder) else { return };
+    if SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(place) {
+        remove_left_behind(folder);
+    }
+}
+
+/// Removes temporary files in a folder whose processes have ended. What cannot be removed stays, and is only in the way
+/// of nobody.
+pub fn remove_left_behind(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let Ok(file) = File::options().write(true).open(entry.path()) else { continue };
+        // Removed while the lock is held: whoever made the file and did not lock it yet notices and makes another.
+        if file.try_lock().is_ok() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Opens a file, made if need be, and locks it until it is closed; nothing if another process holds the lock. Where the
+/// file system has no locks, the file is opened and that is all.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
+    for _ in 0..TRIES {
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(_)) => return Ok(Some(file)),
+            // The holder before may have removed the file between opening and locking.
+            Ok(()) if is_at(&file, path) => return Ok(Some(file)),
+            Ok(()) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an open file is the one that lies at this path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(opened), Ok(found)) => (opened.dev(), opened.ino()) == (found.dev(), found.ino()),
+        _ => false,
+    }
+}
+
+/// Whether an open file is the one that lies at this path: files that are open are not removed here.
+#[cfg(not(unix))]
+fn is_at(_file: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 fn move_into_place(file: NamedTempFile, target: &Path, force: bool) -> io::Result<()> {
@@ -92,7 +183,7 @@ mod tests {
     use std::fs;
     use std::io::{self, Write};
 
-    use super::write_atomically;
+    use super::{lock_file, remove_left_behind, write_atomically};
     use crate::error::Error;
 
     fn names(folder: &std::path::Path) -> Vec<String> {
@@ -123,6 +214,30 @@ mod tests {
         assert!(error.to_string().ends_with("out.csv: disk full"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn files_left_behind_are_removed_unless_their_process_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let [dead, alive, other] = [".regretless-dead00.tmp", ".regretless-alive0.tmp", "mine.tmp"]
+            .map(|name| folder.path().join(name));
+        [&dead, &alive, &other].map(|path| fs::write(path, "half").unwrap());
+        let held = lock_file(&alive).unwrap().unwrap();
+        write_atomically(&folder.path().join("out.csv"), false, |w| w.write_all(b"x")).unwrap();
+        assert!(!dead.exists() && alive.exists() && other.exists());
+        drop(held);
+        remove_left_behind(folder.path());
+        assert!(!alive.exists() && other.exists());
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let held = lock_file(&path).unwrap().unwrap();
+        assert!(lock_file(&path).unwrap().is_none());
+        drop(held);
+        assert!(lock_file(&path).unwrap().is_some());
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Split {
     /// When the table is too short or nothing is left to train on.
     pub fn in_order(rows: usize, counts: [usize; 3]) -> Result<Self> {
         let [train, validation, test] = counts;
-        let wanted = train + validation + test;
+        let wanted = train.saturating_add(validation).saturating_add(test);
         if train == 0 || wanted > rows {
             let parts = format!("{train}/{validation}/{test} rows to train/validate/test");
             return Err(Error::setting(format!("{parts} cannot be taken from a table of {rows} rows")));

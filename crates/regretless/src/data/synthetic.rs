@@ -8,6 +8,7 @@
 use super::{Dataset, Features, Matrix, Shape};
 use crate::error::{Error, Result};
 use crate::random::NumpyStream;
+use crate::sizes::{self, MOST_COSTS, MOST_NUMBERS};
 
 /// Size, difficulty and seed of a synthetic table.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -38,6 +39,17 @@ impl Recipe {
             return Err(Error::setting(format!("noise is a half-width from 0 to 1, not {}", self.noise)));
         }
         Ok(self)
+    }
+
+    /// Checks that a table with this many costs per row can be made: its features and the weights of the features
+    /// in each cost are held in double precision, the features a second time in single precision.
+    fn check_room(&self, costs: usize) -> Result<()> {
+        sizes::product("costs of a row", &[costs], MOST_COSTS)?;
+        let features = sizes::product("features of a table", &[self.instances, self.features], MOST_NUMBERS)?;
+        let mixing = sizes::product("weights of features", &[costs, self.features], MOST_NUMBERS)?;
+        let in_double = features.saturating_add(mixing).saturating_add(costs);
+        let bytes = in_double.saturating_mul(size_of::<f64>()).saturating_add(features.saturating_mul(size_of::<f32>()));
+        sizes::check_memory("the table to be made", bytes)
     }
 
     fn degree(&self) -> f64 {
@@ -136,10 +148,11 @@ impl Generator {
     /// The whole table in memory.
     ///
     /// # Errors
-    /// When a number is not finite.
+    /// When a number is not finite, or there is not enough memory.
     pub fn dataset(mut self) -> Result<Dataset> {
         let (rows, cols) = (self.rows(), self.num_costs());
-        let mut costs = Vec::with_capacity(rows * cols);
+        let count = sizes::product("costs of a table", &[rows, cols], MOST_NUMBERS)?;
+        let mut costs = sizes::reserved("the table of costs", count)?;
         (0..rows).for_each(|_| self.next_row(&mut costs));
         Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
     }
@@ -159,6 +172,7 @@ pub fn shortest_path(recipe: Recipe, arcs: usize) -> Result<Dataset> {
 /// When the recipe makes no table.
 pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<Generator> {
     let recipe = recipe.checked()?;
+    recipe.check_room(arcs)?;
     let mut stream = NumpyStream::new(recipe.seed);
     let mixing = recipe.coins(&mut stream, arcs);
     let features = recipe.draw_features(&mut stream);
@@ -180,6 +194,7 @@ pub fn knapsack(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<
 /// When the recipe makes no table.
 pub fn knapsack_rows(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<Vec<f64>>, Generator)> {
     let recipe = recipe.checked()?;
+    recipe.check_room(items)?;
     let mut stream = NumpyStream::new(recipe.seed);
     let weight = |stream: &mut NumpyStream| f64::from(300 + stream.index(500)) / 100.0;
     let weights = (0..dimensions).map(|_| stream.fill(items, weight)).collect();
@@ -202,9 +217,10 @@ pub fn tour(recipe: Recipe, nodes: usize) -> Result<Dataset> {
 /// When the recipe makes no table.
 pub fn tour_rows(recipe: Recipe, nodes: usize) -> Result<Generator> {
     let recipe = recipe.checked()?;
+    let edges = sizes::pairs("edges", nodes)?;
+    recipe.check_room(edges)?;
     let mut stream = NumpyStream::new(recipe.seed);
     let places = draw_places(&mut stream, nodes);
-    let edges = nodes * nodes.saturating_sub(1) / 2;
     let mut mixing = recipe.coins(&mut stream, edges);
     mixing.iter_mut().for_each(|b| *b *= stream.uniform(-2.0, 2.0));
     let features = recipe.draw_features(&mut stream);

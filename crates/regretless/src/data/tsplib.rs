@@ -10,6 +10,10 @@
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
+use crate::sizes::{LARGEST_COST, MOST_NODES};
+
+/// Largest coordinate, in size: distances are rounded to whole numbers, which are exact up to 9e15 only.
+const LARGEST_COORDINATE: f64 = 1e15;
 
 /// An instance of a routing problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,6 +128,15 @@ impl<'a> Reader<'a> {
         number.ok_or_else(|| self.error(line, format!("'{text}' is not a number")))
     }
 
+    /// A number of at most this size.
+    fn number_up_to(&self, most: f64, line: usize, text: &str) -> Result<f64> {
+        let number = self.number(line, text)?;
+        if number.abs() <= most {
+            return Ok(number);
+        }
+        Err(self.error(line, format!("'{text}' is too large; numbers here go up to {most:e}")))
+    }
+
     fn nodes(&self, line: usize) -> Result<usize> {
         self.found.nodes.ok_or_else(|| self.error(line, "DIMENSION must come before this section"))
     }
@@ -133,6 +146,9 @@ impl<'a> Reader<'a> {
             "NAME" => self.found.name = value.into(),
             "TYPE" if !["TSP", "CVRP"].contains(&value) => {
                 return Err(self.error(line, format!("TYPE '{value}' is not known; TSP and CVRP are")));
+            }
+            "DIMENSION" if self.found.nodes.is_some() => {
+                return Err(self.error(line, "DIMENSION stands here a second time; a file has one"));
             }
             "DIMENSION" => self.found.nodes = Some(self.count(line, value)?),
             "CAPACITY" => self.found.capacity = Some(self.number(line, value)?),
@@ -154,8 +170,8 @@ impl<'a> Reader<'a> {
     }
 
     fn count(&self, line: usize, text: &str) -> Result<usize> {
-        let count = text.parse().ok().filter(|count| (1..=65_535).contains(count));
-        count.ok_or_else(|| self.error(line, format!("DIMENSION is a number from 1 to 65535, not '{text}'")))
+        let count = text.parse().ok().filter(|count| (1..=MOST_NODES).contains(count));
+        count.ok_or_else(|| self.error(line, format!("DIMENSION is a number from 1 to {MOST_NODES}, not '{text}'")))
     }
 
     fn metric(&self, line: usize, name: &str) -> Result<Metric> {
@@ -184,15 +200,16 @@ impl<'a> Reader<'a> {
         Ok(Format { part, diagonal })
     }
 
-    /// Reads one line per node: its number, then `count` numbers.
-    fn per_node(&mut self, section: usize, count: usize) -> Result<Vec<Vec<f64>>> {
+    /// Reads one line per node: its number, then `count` numbers of at most this size.
+    fn per_node(&mut self, section: usize, count: usize, most: f64) -> Result<Vec<Vec<f64>>> {
         let nodes = self.nodes(section)?;
         let mut rows = vec![Vec::new(); nodes];
         for read in 0..nodes {
             let missing = || self.error(section, format!("the section ends after {read} of {nodes} nodes"));
             let (line, text) = self.lines.get(self.next).copied().ok_or_else(missing)?;
             self.next += 1;
-            let numbers = text.split_whitespace().map(|word| self.number(line, word)).collect::<Result<Vec<_>>>()?;
+            let words = text.split_whitespace();
+            let numbers = words.map(|word| self.number_up_to(most, line, word)).collect::<Result<Vec<_>>>()?;
             if numbers.len() != count + 1 {
                 let found = numbers.len();
                 return Err(self.error(line, format!("{found} numbers; a node and {count} more are needed")));
@@ -216,13 +233,13 @@ impl<'a> Reader<'a> {
     }
 
     fn coordinates(&mut self, line: usize) -> Result<()> {
-        let rows = self.per_node(line, 2)?;
+        let rows = self.per_node(line, 2, LARGEST_COORDINATE)?;
         self.found.places = rows.iter().map(|row| Some((row[0], row[1]))).collect();
         Ok(())
     }
 
     fn demands(&mut self, line: usize) -> Result<()> {
-        let rows = self.per_node(line, 1)?;
+        let rows = self.per_node(line, 1, LARGEST_COST)?;
         self.found.demands = rows.iter().map(|row| Some(row[0])).collect();
         Ok(())
     }
@@ -256,13 +273,15 @@ impl<'a> Reader<'a> {
         let no_format = || self.error(section, "EDGE_WEIGHT_FORMAT must come before the weights");
         let format = self.found.format.ok_or_else(no_format)?;
         let needed = format.entries(nodes);
-        let mut weights = Vec::with_capacity(needed);
+        // A weight takes two characters or more: a short file cannot ask for much memory.
+        let characters: usize = self.lines[self.next..].iter().map(|(_, text)| text.len() + 1).sum();
+        let mut weights = Vec::with_capacity(needed.min(characters / 2 + 1));
         while weights.len() < needed {
             let missing = || self.error(section, format!("{} of {needed} weights found", weights.len()));
             let (line, text) = self.lines.get(self.next).copied().ok_or_else(missing)?;
             self.next += 1;
             for word in text.split_whitespace() {
-                weights.push(self.number(line, word)?);
+                weights.push(self.number_up_to(LARGEST_COST, line, word)?);
             }
             if weights.len() > needed {
                 return Err(self.error(line, format!("more than the {needed} weights of {nodes} nodes")));
@@ -400,7 +419,7 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let message = |text: &str| parse(text, &Place::default()).unwrap_err().to_string();
-        assert_eq!(message("DIMENSION: x"), "row 1: DIMENSION is a number from 1 to 65535, not 'x'");
+        assert_eq!(message("DIMENSION: x"), "row 1: DIMENSION is a number from 1 to 20000, not 'x'");
         assert!(message("DIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_3D").starts_with("row 2: EDGE_WEIGHT_TYPE 'EUC_3D'"));
         let coordinates = "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n";
         assert_eq!(message(&format!("{coordinates}1 5 5")), "row 5: node 1 is listed twice");

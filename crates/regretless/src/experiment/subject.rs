@@ -57,7 +57,7 @@ impl Subject {
     /// # Errors
     /// When a file is missing or cannot be used.
     pub fn make(self, split: [usize; 3], seed: u32, files: &Files) -> Result<(ProblemSpec, Dataset, Split)> {
-        let rows = split.iter().sum();
+        let rows = split.iter().fold(0, |sum: usize, count| sum.saturating_add(*count));
         let (problem, data) = match self {
             Self::Benchmark(benchmark) => benchmark.generate(Recipe::paper(rows, seed))?,
             Self::Houses { houses } => {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::file;
 use super::store::{checked, read};
 use crate::data::Matrix;
-use crate::data::output::write_atomically;
+use crate::data::output::{remove_left_behind, write_atomically};
 use crate::error::{Error, Result};
 use crate::oracle::{Answer, Oracle};
 use crate::watch::Watch;
@@ -139,10 +139,13 @@ impl<'a> Parts<'a> {
         write_atomically(&self.folder.join(name), true, |out| out.write_all(&bytes))
     }
 
-    /// Removes the parts, once their rows are in the file of all labels.
+    /// Removes the parts, once their rows are in the file of all labels, and temporary files that killed runs left.
     pub(super) fn remove(&self) {
         // A part that stays behind costs room, nothing else.
         let _ = fs::remove_dir_all(&self.folder);
+        if let Some(labels) = self.folder.parent() {
+            remove_left_behind(labels);
+        }
     }
 }
 

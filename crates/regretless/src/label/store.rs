@@ -111,7 +111,11 @@ impl LabelStore {
         let mut report =
             LabelReport { source: LabelSource::Found, file, continued: 0, failed: Vec::new(), warnings: Vec::new() };
         let answers = match load(&report.file, &parts) {
-            Ok(Some(answers)) => answers,
+            Ok(Some(answers)) => {
+                // A run that was killed after it joined the parts left them.
+                parts.remove();
+                answers
+            }
             Ok(None) => finish(&parts, &mut report, watch)?,
             Err(reason) => {
                 let path = report.file.display();
@@ -140,6 +144,7 @@ impl LabelStore {
         let parts = self.parts(&key, data.costs(), oracle);
         let rows = data.len();
         if let Ok(Some(_)) = load(&parts.folder.with_extension("safetensors"), &parts) {
+            parts.remove();
             return Ok(ShardReport { solved: 0, known: rows, rows, warnings: Vec::new() });
         }
         let (known, warnings) = parts.load();

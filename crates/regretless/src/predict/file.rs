@@ -33,6 +33,14 @@ impl Model {
         write_atomically(path, force, |out| sealed.write_to(out, FORMAT))
     }
 
+    /// Writes the bytes of the model file.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write_to(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        self.sealed().write_to(out, FORMAT)
+    }
+
     /// Reads a model; nothing in the file is executed.
     ///
     /// # Errors

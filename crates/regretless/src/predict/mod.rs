@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::sizes;
 
 mod file;
 mod model;
@@ -76,6 +77,18 @@ pub enum PredictorSpec {
 }
 
 impl PredictorSpec {
+    /// Checks that a predictor of this size can be trained: the number of parameters has a limit, and memory an end.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn check(&self, features: usize, outputs: usize) -> Result<()> {
+        let hidden: &[usize] = match self {
+            Self::Linear => &[],
+            Self::Mlp { hidden } => hidden,
+        };
+        sizes::check_parameters(&[&[features], hidden, &[outputs]].concat())
+    }
+
     /// A fresh predictor whose parameters depend on the seed only.
     pub fn build(&self, features: usize, outputs: usize, seed: u64) -> Network {
         match self {

@@ -6,6 +6,7 @@
 use super::product::{Out, View, multiply, weigh_rows};
 use super::{Predictor, Tape};
 use crate::random::{Purpose, Stream};
+use crate::sizes;
 
 /// Slope of the activation below zero.
 pub(crate) const LEAK: f32 = 0.01;
@@ -35,7 +36,7 @@ impl Network {
 
     /// A network with known parameters; `None` when their number does not fit the sizes.
     pub fn with_parameters(sizes: Vec<usize>, parameters: Vec<f32>) -> Option<Self> {
-        (sizes.len() >= 2 && count(&sizes) == parameters.len()).then_some(Self { sizes, parameters })
+        (sizes.len() >= 2 && sizes::parameters(&sizes) == Some(parameters.len())).then_some(Self { sizes, parameters })
     }
 
     /// Features, hidden layers, outputs.

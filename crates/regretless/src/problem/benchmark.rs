@@ -14,12 +14,20 @@ use crate::data::Dataset;
 use crate::data::synthetic::{self, Generator, Recipe};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, Stream};
+use crate::sizes::{self, MOST_COSTS};
 use crate::solve::grid::GridPath;
 
 /// Vehicles of `CVRPn`.
 const VEHICLES: usize = 5;
 /// What each of them carries.
 const CAPACITY: f64 = 30.0;
+
+/// Up to this many items have 2 dimensions, more have 4.
+const FEW_ITEMS: usize = 64;
+
+fn dimensions_of(items: usize) -> usize {
+    if items <= FEW_ITEMS { 2 } else { 4 }
+}
 
 /// A benchmark by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,42 +78,55 @@ impl Benchmark {
         Ok((problem, rows.dataset()?))
     }
 
+    /// The problem alone, without drawing any data.
+    ///
+    /// # Errors
+    /// When there is no such problem, or it is too large.
+    pub fn problem(self, seed: u32) -> Result<ProblemSpec> {
+        match self {
+            Self::ShortestPath { rows, cols } => {
+                Ok(ProblemSpec::ShortestPath(ShortestPath { grid: [rows, cols] }.checked()?))
+            }
+            Self::Knapsack { items } => {
+                let dimensions = dimensions_of(items);
+                let numbers = sizes::product("items", &[items], MOST_COSTS)?.saturating_mul(dimensions);
+                sizes::check_memory(&format!("{self}"), numbers.saturating_mul(size_of::<f64>()))?;
+                let weights = paper_weights(items, dimensions, seed);
+                let problem = if items <= FEW_ITEMS {
+                    Knapsack { weights, capacity: vec![20.0; dimensions] }
+                } else {
+                    Knapsack::with_capacity_share(weights, 0.1)
+                };
+                Ok(ProblemSpec::Knapsack(problem.checked()?))
+            }
+            Self::Tour { nodes } => Ok(ProblemSpec::Tsp(Tsp { nodes }.checked()?)),
+            Self::Routes { nodes } => {
+                if nodes < 3 {
+                    return Err(Error::setting(format!("{self} has no route; routes serve two customers or more")));
+                }
+                sizes::pairs("edges", nodes)?;
+                let demands = paper_demands(nodes - 1, seed);
+                let (capacity, vehicles) = (CAPACITY, VEHICLES);
+                let problem = Cvrp { demands, capacity, vehicles, single_customer_routes: false }.checked()?;
+                Ok(ProblemSpec::Cvrp(problem))
+            }
+        }
+    }
+
     /// The same, the table row by row.
     ///
     /// # Errors
     /// When the recipe makes no table.
     pub fn rows(self, recipe: Recipe) -> Result<(ProblemSpec, Generator)> {
-        match self {
+        let problem = self.problem(recipe.seed)?;
+        let data = match self {
             Self::ShortestPath { rows, cols } => {
-                let problem = ShortestPath { grid: [rows, cols] }.checked()?;
-                let data = synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?;
-                Ok((ProblemSpec::ShortestPath(problem), data))
+                synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?
             }
-            Self::Knapsack { items } => {
-                let dimensions = if items <= 64 { 2 } else { 4 };
-                let (_, data) = synthetic::knapsack_rows(recipe, items, dimensions)?;
-                let weights = paper_weights(items, dimensions, recipe.seed);
-                let problem = if items <= 64 {
-                    Knapsack { weights, capacity: vec![20.0; dimensions] }
-                } else {
-                    Knapsack::with_capacity_share(weights, 0.1)
-                };
-                Ok((ProblemSpec::Knapsack(problem.checked()?), data))
-            }
-            Self::Tour { nodes } => {
-                let problem = Tsp { nodes }.checked()?;
-                Ok((ProblemSpec::Tsp(problem), synthetic::tour_rows(recipe, nodes)?))
-            }
-            Self::Routes { nodes } => {
-                if nodes < 3 {
-                    return Err(Error::setting(format!("{self} has no route; routes serve two customers or more")));
-                }
-                let demands = paper_demands(nodes - 1, recipe.seed);
-                let (capacity, vehicles) = (CAPACITY, VEHICLES);
-                let problem = Cvrp { demands, capacity, vehicles, single_customer_routes: false }.checked()?;
-                Ok((ProblemSpec::Cvrp(problem), synthetic::tour_rows(recipe, nodes)?))
-            }
-        }
+            Self::Knapsack { items } => synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1,
+            Self::Tour { nodes } | Self::Routes { nodes } => synthetic::tour_rows(recipe, nodes)?,
+        };
+        Ok((problem, data))
     }
 }
 
@@ -223,6 +244,15 @@ mod tests {
         }
         let message = Benchmark::Routes { nodes: 2 }.generate(Recipe::paper(1, 1)).unwrap_err().to_string();
         assert!(message.contains("two customers or more"), "{message}");
+    }
+
+    #[test]
+    fn the_problem_alone_is_that_of_the_table() {
+        for name in ["SP3x4", "KS8", "KS80", "TSP6", "CVRP12"] {
+            let benchmark: Benchmark = name.parse().unwrap();
+            let (of_table, _) = benchmark.generate(Recipe::paper(2, 7)).unwrap();
+            assert_eq!(benchmark.problem(7).unwrap(), of_table, "{name}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::sizes;
 use crate::solve::choice::Choice;
 use crate::solve::cone::Cone;
 use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
@@ -31,8 +32,9 @@ impl TopK {
     /// The problem, if its numbers make one.
     ///
     /// # Errors
-    /// When there are no items or fewer than k.
+    /// When there are no items, fewer than k, or more than [`sizes::MOST_COSTS`].
     pub fn checked(self) -> Result<Self> {
+        sizes::product("items", &[self.items], sizes::MOST_COSTS)?;
         if self.items == 0 || self.k > self.items {
             let message = format!("top_k cannot choose k = {} of {} items", self.k, self.items);
             return Err(Error::setting(message));

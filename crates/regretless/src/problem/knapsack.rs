@@ -39,9 +39,12 @@ impl Knapsack {
             return Err(Error::setting(format!("{found} capacities for {dimensions} rows of weights")));
         }
         let items = self.weights[0].len();
+        if items == 0 {
+            return Err(Error::setting("a knapsack needs at least one item; its row of weights is empty"));
+        }
         for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
             let named = |what: String| Err(Error::setting(format!("knapsack, dimension {row}: {what}")));
-            if weights.len() != items || items == 0 {
+            if weights.len() != items {
                 return named(format!("{} weights, but dimension 0 has {items}", weights.len()));
             }
             if !capacity.is_finite() || *capacity < 0.0 {

@@ -101,7 +101,7 @@ fn guessed(path: &Path) -> Result<FileKind> {
 fn routing(path: &Path, name: String, reading: &Reading) -> Result<Published> {
     let mut instance = tsplib::read(path)?;
     let nodes = instance.nodes;
-    let there = |error: Error| error.in_file(path);
+    let there = |error: Error| error.about_file(path);
     if instance.capacity.is_none() {
         let problem = Tsp { nodes }.checked().map_err(there)?;
         return Ok(Published { name, spec: ProblemSpec::Tsp(problem), costs: instance.costs, names: None });
@@ -109,13 +109,7 @@ fn routing(path: &Path, name: String, reading: &Reading) -> Result<Published> {
     if let Some(vehicles) = reading.vehicles {
         instance.name = format!("{}-k{vehicles}", instance.name);
     }
-    let mut problem = Cvrp::published(&instance).map_err(|error| match error {
-        Error::Input { place, message } if reading.vehicles.is_none() => {
-            let message = format!("{message}; say how many vehicles there are");
-            Error::Input { place, message }.in_file(path)
-        }
-        other => other.in_file(path),
-    })?;
+    let mut problem = Cvrp::published(&instance).map_err(there)?;
     problem.single_customer_routes = reading.single_customer_routes.unwrap_or(problem.single_customer_routes);
     Ok(Published { name, spec: ProblemSpec::Cvrp(problem), costs: instance.costs, names: None })
 }
@@ -132,7 +126,7 @@ fn knapsacks(path: &Path, name: &str, reading: &Reading) -> Result<Vec<Published
         Ok(Published {
             name: if count == 1 { name.to_owned() } else { format!("{name}#{number}") },
             names: Some((0..instance.values.len()).map(|item| format!("item{item}")).collect()),
-            spec: ProblemSpec::Knapsack(problem.checked().map_err(|error| error.in_file(path))?),
+            spec: ProblemSpec::Knapsack(problem.checked().map_err(|error| error.about_file(path))?),
             costs: instance.values,
         })
     };

@@ -16,6 +16,7 @@ use crate::data::tsplib::Instance;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 #[cfg(feature = "highs")]
+use crate::sizes::MOST_NODES;
 use crate::solve::cone::Cone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
@@ -50,9 +51,6 @@ pub struct Cvrp {
 }
 
 impl Cvrp {
-    /// Most nodes whose edges can be numbered.
-    const MOST_NODES: usize = 65_535;
-
     /// Number of nodes with the depot.
     pub fn nodes(&self) -> usize {
         self.demands.len() + 1
@@ -64,8 +62,8 @@ impl Cvrp {
     /// When there is no customer or no vehicle, or a demand is negative or more than a vehicle carries.
     pub fn checked(self) -> Result<Self> {
         let fail = |message: String| Err(Error::setting(message));
-        if self.demands.is_empty() || self.nodes() > Self::MOST_NODES {
-            return fail(format!("routes serve 1 to {} customers, not {}", Self::MOST_NODES - 1, self.demands.len()));
+        if self.demands.is_empty() || self.nodes() > MOST_NODES {
+            return fail(format!("routes serve 1 to {} customers, not {}", MOST_NODES - 1, self.demands.len()));
         }
         if self.vehicles == 0 || !(self.capacity.is_finite() && self.capacity > 0.0) {
             return fail(format!("{} vehicles of capacity {} serve nobody", self.vehicles, self.capacity));
@@ -84,15 +82,26 @@ impl Cvrp {
     /// the number behind `-k` in the name (`E-n22-k4` has at most 4 vehicles).
     ///
     /// # Errors
-    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node.
+    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node or demands something.
     pub fn published(instance: &Instance) -> Result<Self> {
-        let fleet = instance.name.rsplit_once("-k").and_then(|(_, number)| number.trim().parse().ok());
-        let (Some(capacity), Some(vehicles)) = (instance.capacity, fleet) else {
-            return Err(Error::data(format!("'{}' has no capacity or names no fleet", instance.name)));
-        };
-        if instance.depots != [0] || instance.demands.len() != instance.nodes {
-            return Err(Error::data(format!("'{}' needs one depot, its first node, and demands", instance.name)));
+        let name = &instance.name;
+        let refused = |message: String| Err(Error::data(format!("'{name}' {message}")));
+        let Some(capacity) = instance.capacity else { return refused("has no capacity".into()) };
+        if instance.depots != [0] {
+            let found: Vec<String> = instance.depots.iter().map(|depot| (depot + 1).to_string()).collect();
+            let found = if found.is_empty() { "none".into() } else { found.join(", ") };
+            return refused(format!("needs one depot, and that its first node; its depots are: {found}"));
         }
+        if instance.demands.len() != instance.nodes {
+            return refused("has no demands".into());
+        }
+        if instance.demands[0] != 0.0 {
+            return refused(format!("has a depot that demands {}; a depot demands 0", instance.demands[0]));
+        }
+        let fleet = name.rsplit_once("-k").and_then(|(_, number)| number.trim().parse().ok());
+        let Some(vehicles) = fleet else {
+            return refused("names no fleet (-k and a number at its end); say how many vehicles there are".into());
+        };
         let demands = instance.demands[1..].to_vec();
         Self { demands, capacity, vehicles, single_customer_routes: true }.checked()
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::sizes;
 use crate::solve::cone::Cone;
 use crate::solve::grid::{GridPath, GridRanges, flow};
 use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
@@ -22,9 +23,11 @@ impl ShortestPath {
     /// The problem, if its numbers make one.
     ///
     /// # Errors
-    /// When the grid has no arc.
+    /// When the grid has no arc, or too many.
     pub fn checked(self) -> Result<Self> {
         let [rows, cols] = self.grid;
+        // A grid has less than two arcs per node.
+        sizes::product("nodes of a grid", &[rows, cols], sizes::MOST_COSTS / 2)?;
         if rows == 0 || cols == 0 || rows * cols < 2 {
             return Err(Error::setting(format!("a {rows}x{cols} grid has no path; it needs two nodes or more")));
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::sizes::MOST_NODES;
 use crate::solve::cone::Cone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
@@ -25,8 +26,6 @@ pub struct Tsp {
 }
 
 impl Tsp {
-    /// Most nodes whose edges can be numbered.
-    const MOST_NODES: usize = 65_535;
     /// Up to so many nodes the search on 1-trees is faster than branch and cut.
     #[cfg(feature = "highs")]
     const FEW_NODES: usize = 64;
@@ -36,7 +35,7 @@ impl Tsp {
     /// # Errors
     /// When there are too few nodes for a tour, or more than edges can be numbered for.
     pub fn checked(self) -> Result<Self> {
-        let (nodes, most) = (self.nodes, Self::MOST_NODES);
+        let (nodes, most) = (self.nodes, MOST_NODES);
         if !(3..=most).contains(&nodes) {
             return Err(Error::setting(format!("a tour has 3 to {most} nodes, not {nodes}")));
         }

@@ -7,6 +7,7 @@
 //! all that changes during training is in them, and noise and batches follow from seed and epoch.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,10 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::Standing;
 use super::optimizer::Moments;
+use super::results::CLAIM;
 use super::{EpochReport, Recipe, RoundReport, Stopped, Task};
-use crate::data::output::write_atomically;
+use crate::data::output::{lock_file, write_atomically};
 use crate::decision::Decision;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::oracle::{Pool, SolveCounts};
 use crate::predict::Model;
 use crate::problem::ProblemSpec;
@@ -26,6 +28,8 @@ use crate::sealed::Sealed;
 
 /// Kind and version of the file.
 const FORMAT: &str = "checkpoint 1";
+/// The lock's name in the folder of checkpoints.
+const LOCK: &str = "lock";
 
 /// Where checkpoints lie and how often they are written.
 #[derive(Debug, Clone)]
@@ -38,10 +42,13 @@ impl Checkpoints {
     /// How often unless told otherwise.
     pub const EVERY: Duration = Duration::from_secs(2);
 
+    /// What is added to the name of a model for the folder of its checkpoints.
+    pub const ENDING: &str = ".progress";
+
     /// Checkpoints in the folder named like a model file, with `.progress` added.
     pub fn beside(model: &Path) -> Self {
         let mut name = model.file_name().unwrap_or_default().to_os_string();
-        name.push(".progress");
+        name.push(Self::ENDING);
         Self { folder: model.with_file_name(name), every: Self::EVERY }
     }
 
@@ -166,15 +173,67 @@ impl<'a> Keeper<'a> {
 }
 
 impl Checkpoints {
-    /// Removes the checkpoints: once the model is written nobody needs them.
+    /// Removes the checkpoints: once the model is written nobody needs them. The claim on the results goes last: as
+    /// long as anything of the run is left, the same command may go on. The lock is left to its owner.
     ///
     /// # Errors
     /// When files cannot be removed.
     pub fn remove(&self) -> Result<()> {
-        match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&self.folder)(error)),
-            _ => Ok(()),
+        let refused = |error: io::Error| match error.kind() {
+            ErrorKind::NotFound => Ok(()),
+            _ => Err(Error::io(&self.folder)(error)),
+        };
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) => return refused(error),
+        };
+        for entry in entries {
+            let entry = entry.map_err(Error::io(&self.folder))?;
+            if entry.file_name() != CLAIM && entry.file_name() != LOCK {
+                fs::remove_file(entry.path()).or_else(refused)?;
+            }
         }
+        fs::remove_file(self.folder.join(CLAIM)).or_else(refused)?;
+        match fs::remove_dir(&self.folder) {
+            // The lock is still held; its owner removes it and the folder.
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+            Err(error) => refused(error),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Takes the lock of this training: nobody else writes these checkpoints or their model while it is held. It is an
+    /// advisory lock of the operating system, which ends with the process, however that ends.
+    ///
+    /// # Errors
+    /// When another process trains to the same model now, or the folder cannot be written.
+    pub fn lock(&self) -> Result<RunLock> {
+        fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
+        let path = self.folder.join(LOCK);
+        match lock_file(&path).map_err(Error::io(&path))? {
+            Some(file) => Ok(RunLock { folder: self.folder.clone(), _file: file }),
+            None => {
+                let message = "another training writes there at this moment; wait until it ends, or choose another path";
+                Err(Error::input(Place::file(&self.folder), message))
+            }
+        }
+    }
+}
+
+/// Held while a training runs; see [`Checkpoints::lock`].
+#[derive(Debug)]
+pub struct RunLock {
+    folder: PathBuf,
+    /// Closing it ends the lock.
+    _file: fs::File,
+}
+
+impl Drop for RunLock {
+    /// Removes the lock's file while the lock is held, and the folder if nothing else is in it.
+    fn drop(&mut self) {
+        // What stays behind is empty and in nobody's way.
+        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_dir(&self.folder);
     }
 }
 

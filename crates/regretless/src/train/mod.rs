@@ -26,6 +26,7 @@ mod optimizer;
 mod outcome;
 mod pace;
 mod report;
+mod results;
 mod select;
 mod settings;
 mod step;
@@ -33,11 +34,12 @@ mod weighting;
 
 pub use auto::{Approach, Auto, Tried};
 pub use budget::Budget;
-pub use checkpoint::Checkpoints;
+pub use checkpoint::{Checkpoints, RunLock};
 pub use method::Method;
 pub use optimizer::Optimizer;
 pub use outcome::{Outcome, Plan, Summary};
 pub use report::{EpochReport, RoundReport, Stopped, TrainReport};
+pub use results::{ResultFile, Results};
 pub use select::Select;
 pub use settings::Settings;
 pub use weighting::{instance_costs, reweighted};
@@ -151,7 +153,7 @@ impl<'a> Training<'a> {
 
     fn stage(&mut self, place: usize, method: &Method, split: &Split, kept: Kept<'_>) -> Result<()> {
         let (task, settings) = (self.task, self.recipe.settings);
-        let settings = method.budget.of(if place == 0 { settings } else { settings.later() });
+        let settings = method.budget.of(if place == 0 { settings } else { settings.later() }).fitting(split.train.len());
         let asks = (task.oracle, task.watch);
         let labels = method.labels.apply(task.data, &split.train, &method.stage_label(), asks)?;
         let task = Task { data: labels.as_ref().unwrap_or(task.data), split, ..*task };
@@ -338,6 +340,9 @@ impl<'a> Ready<'a> {
                 (input, output, None)
             }
         };
+        if network.is_none() {
+            stage.predictor.check(features.names().len(), output.scale.len())?;
+        }
         if let Some(map) = &input {
             map.apply(&mut features);
         }

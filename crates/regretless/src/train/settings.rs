@@ -135,9 +135,14 @@ impl Settings {
 
     /// The size of this step, counted from 1, with this many training rows.
     pub(super) fn rate(&self, step: i32, rows: usize) -> f64 {
-        let steps = self.epochs * self.rows_of_epoch(rows).div_ceil(self.batch);
+        let steps = self.epochs.saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch));
         let left = 1.0 - f64::from(step - 1) / steps.max(1) as f64;
         if self.decay { self.learning_rate * left.max(0.0) } else { self.learning_rate }
+    }
+
+    /// The same with no more rows per step than an epoch has: buffers are made for whole batches.
+    pub(super) fn fitting(self, rows: usize) -> Self {
+        Self { batch: self.batch.min(self.rows_of_epoch(rows)).max(1), ..self }
     }
 
     /// The settings of a method after `then`.

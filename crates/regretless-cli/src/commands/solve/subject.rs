@@ -39,7 +39,8 @@ pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<Subject>> {
         single_customer_routes: options.single_customer_routes,
         ..Reading::default()
     };
-    Published::read(path, &reading)?.into_iter().map(Subject::of).collect()
+    let published = Published::read(path, &reading)?;
+    published.into_iter().map(|one| Subject::of(one).map_err(|error| error.about_file(path))).collect()
 }
 
 impl Subject {
