@@ -97,10 +97,7 @@ pub enum Error {
         failure: crate::solve::Failure,
     },
     /// A method asks for something the problem cannot give.
-    #[error(
-        "{} needs {capability}, which {} does not offer; {}",
-        escaped(method), escaped(problem), escaped(instead)
-    )]
+    #[error("{} needs {capability}, which {} does not offer; {}", escaped(method), escaped(problem), escaped(instead))]
     Capability {
         /// The method that asks.
         method: String,

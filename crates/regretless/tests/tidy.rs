@@ -6,8 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What every room may use.
-const COMMON: [&str; 9] =
-    ["decision", "error", "lanes", "parallel", "random", "sealed", "sizes", "text", "watch"];
+const COMMON: [&str; 9] = ["decision", "error", "lanes", "parallel", "random", "sealed", "sizes", "text", "watch"];
 
 /// Each room and the other rooms it may use.
 const ARROWS: [(&str, &[&str]); 14] = [

@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn files_left_behind_are_removed_unless_their_process_lives() {
         let folder = tempfile::tempdir().unwrap();
-        let [dead, alive, other] = [".regretless-dead00.tmp", ".regretless-alive0.tmp", "mine.tmp"]
-            .map(|name| folder.path().join(name));
+        let [dead, alive, other] =
+            [".regretless-dead00.tmp", ".regretless-alive0.tmp", "mine.tmp"].map(|name| folder.path().join(name));
         [&dead, &alive, &other].map(|path| fs::write(path, "half").unwrap());
         let held = lock_file(&alive).unwrap().unwrap();
         write_atomically(&folder.path().join("out.csv"), false, |w| w.write_all(b"x")).unwrap();

@@ -48,7 +48,8 @@ impl Recipe {
         let features = sizes::product("features of a table", &[self.instances, self.features], MOST_NUMBERS)?;
         let mixing = sizes::product("weights of features", &[costs, self.features], MOST_NUMBERS)?;
         let in_double = features.saturating_add(mixing).saturating_add(costs);
-        let bytes = in_double.saturating_mul(size_of::<f64>()).saturating_add(features.saturating_mul(size_of::<f32>()));
+        let bytes =
+            in_double.saturating_mul(size_of::<f64>()).saturating_add(features.saturating_mul(size_of::<f32>()));
         sizes::check_memory("the table to be made", bytes)
     }
 

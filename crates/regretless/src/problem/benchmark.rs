@@ -120,9 +120,7 @@ impl Benchmark {
     pub fn rows(self, recipe: Recipe) -> Result<(ProblemSpec, Generator)> {
         let problem = self.problem(recipe.seed)?;
         let data = match self {
-            Self::ShortestPath { rows, cols } => {
-                synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?
-            }
+            Self::ShortestPath { rows, cols } => synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?,
             Self::Knapsack { items } => synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1,
             Self::Tour { nodes } | Self::Routes { nodes } => synthetic::tour_rows(recipe, nodes)?,
         };

@@ -213,7 +213,8 @@ impl Checkpoints {
         match lock_file(&path).map_err(Error::io(&path))? {
             Some(file) => Ok(RunLock { folder: self.folder.clone(), _file: file }),
             None => {
-                let message = "another training writes there at this moment; wait until it ends, or choose another path";
+                let message =
+                    "another training writes there at this moment; wait until it ends, or choose another path";
                 Err(Error::input(Place::file(&self.folder), message))
             }
         }

@@ -153,7 +153,8 @@ impl<'a> Training<'a> {
 
     fn stage(&mut self, place: usize, method: &Method, split: &Split, kept: Kept<'_>) -> Result<()> {
         let (task, settings) = (self.task, self.recipe.settings);
-        let settings = method.budget.of(if place == 0 { settings } else { settings.later() }).fitting(split.train.len());
+        let settings =
+            method.budget.of(if place == 0 { settings } else { settings.later() }).fitting(split.train.len());
         let asks = (task.oracle, task.watch);
         let labels = method.labels.apply(task.data, &split.train, &method.stage_label(), asks)?;
         let task = Task { data: labels.as_ref().unwrap_or(task.data), split, ..*task };

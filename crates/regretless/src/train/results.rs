@@ -151,9 +151,8 @@ mod tests {
 
         fn write(&self, run: &str, text: &str) -> Result<(), Error> {
             let files = self.paths.each_ref().map(|path| (path, format!("{text} in {}", path.display())));
-            let writers = files.each_ref().map(|(_, text)| {
-                move |out: &mut dyn std::io::Write| out.write_all(text.as_bytes())
-            });
+            let writers =
+                files.each_ref().map(|(_, text)| move |out: &mut dyn std::io::Write| out.write_all(text.as_bytes()));
             let files = [
                 ResultFile { path: &self.paths[0], write: &writers[0] },
                 ResultFile { path: &self.paths[1], write: &writers[1] },
