@@ -112,13 +112,13 @@ fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
         interrupted += u64::from(killed_after(shop, &words, moment(kill + 7, 120)));
         // A model without a claim on it is one that was done before the kill; the same command is then refused.
         if shop.path("m.safetensors").exists() && !shop.path("m.safetensors.progress/results.json").exists() {
-            WRITTEN.map(|name| fs::remove_file(shop.path(name)).unwrap());
+            WRITTEN.iter().for_each(|name| fs::remove_file(shop.path(name)).unwrap());
         }
     }
     shop.run_words(&words).succeeded();
     assert!(!shop.path("m.safetensors.progress").exists());
     let model = shop.bytes("m.safetensors");
-    WRITTEN.map(|name| fs::remove_file(shop.path(name)).unwrap());
+    WRITTEN.iter().for_each(|name| fs::remove_file(shop.path(name)).unwrap());
     (model, interrupted)
 }
 

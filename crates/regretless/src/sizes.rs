@@ -33,7 +33,7 @@ pub const MOST_NUMBERS: usize = 1 << 36;
 pub fn product(what: &str, factors: &[usize], most: usize) -> Result<usize> {
     let mut product: usize = 1;
     for factor in factors {
-        product = product.checked_mul(*factor).unwrap_or(usize::MAX);
+        product = product.saturating_mul(*factor);
         if *factor == 0 {
             return Ok(0);
         }

@@ -221,7 +221,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [dead, alive, other] =
             [".regretless-dead00.tmp", ".regretless-alive0.tmp", "mine.tmp"].map(|name| folder.path().join(name));
-        [&dead, &alive, &other].map(|path| fs::write(path, "half").unwrap());
+        [&dead, &alive, &other].iter().for_each(|path| fs::write(path, "half").unwrap());
         let held = lock_file(&alive).unwrap().unwrap();
         write_atomically(&folder.path().join("out.csv"), false, |w| w.write_all(b"x")).unwrap();
         assert!(!dead.exists() && alive.exists() && other.exists());
