@@ -32,6 +32,7 @@ class BoostedCosts:
         kind: str,
         *,
         num_features: int | None = None,
+        sparse: bool | None = None,
         feature_names: list[str] | None = None,
         cost_names: list[str] | None = None,
         problem: Any = None,
@@ -39,7 +40,8 @@ class BoostedCosts:
         report: dict[str, Any] | None = None,
     ) -> None:
         self.base, self.trees, self.kind = base, trees, kind
-        self.num_features, self.feature_names, self.cost_names = num_features, feature_names, cost_names
+        self.num_features, self.sparse = num_features, sparse
+        self.feature_names, self.cost_names = feature_names, cost_names
         self.problem = problem
         self.history, self.report = history or [], report or {}
 
@@ -52,6 +54,8 @@ class BoostedCosts:
         table = as_features(features)
         if self.num_features is not None and table.shape[1] != self.num_features:
             raise ValueError(f"X has {table.shape[1]} features, the model was trained on {self.num_features}")
+        if self.kind == "xgboost":
+            check_same_zeros(self.sparse, table)
         start = base_costs(self.base, table)
         return start if self.trees is None else LIBRARIES[self.kind].corrected(self.trees, table, start)
 
@@ -123,7 +127,22 @@ class Constant:
 
 def as_features(features: Any) -> Any:
     """Features as an array of numbers, or a sparse matrix by rows."""
-    return features.tocsr() if hasattr(features, "tocsr") else as_numbers(features, "X", missing=True)
+    return features.tocsr() if is_sparse(features) else as_numbers(features, "X", missing=True)
+
+
+def is_sparse(table: Any) -> bool:
+    """Whether a table is a sparse matrix."""
+    return hasattr(table, "tocsr")
+
+
+def check_same_zeros(sparse: bool | None, table: Any) -> None:
+    """Refuses a table of the other kind: to XGBoost, zeros that a sparse matrix leaves out are missing, those of an array are zeros."""
+    if sparse is not None and sparse != is_sparse(table):
+        learned, given = ("a sparse matrix", "an array") if sparse else ("an array", "a sparse matrix")
+        raise ValueError(
+            f"the trees learned from {learned}, and X is {given}: XGBoost takes zeros that a sparse matrix leaves out for missing values. "
+            f"Give X as {learned}"
+        )
 
 
 def is_xgboost(base: Any) -> bool:
@@ -156,7 +175,7 @@ def base_costs(base: Any, table: Any) -> np.ndarray:
 
 def as_known(table: Any, names: Any) -> Any:
     """A table as an estimator of scikit-learn expects it: with names where it learned from a table with names."""
-    if names is None or hasattr(table, "tocsr"):
+    if names is None or is_sparse(table):
         return table
     try:
         import pandas
@@ -184,6 +203,7 @@ def parts_of(model: Any) -> dict[str, bytes]:
             "library": model.kind,
             "has_trees": model.trees is not None,
             "num_features": model.num_features,
+            "sparse": model.sparse,
             "feature_names": model.feature_names,
             "cost_names": model.cost_names,
             "problem": None if model.problem is None else model.problem.to_dict(),
@@ -232,6 +252,7 @@ def model_of(parts: dict[str, bytes], path: Path, depth: int) -> Any:
             trees=None if trees is None else library.from_bytes(trees),
             kind=said["library"],
             num_features=said["num_features"],
+            sparse=said["sparse"],
             feature_names=said["feature_names"],
             cost_names=said["cost_names"],
             problem=problem_of(said["problem"]),

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 import regretless as rl
-from regretless._boosted import BoostedCosts, Constant, as_features, base_costs, names_known_to
+from regretless._boosted import (
+    BoostedCosts,
+    Constant,
+    as_features,
+    base_costs,
+    check_same_zeros,
+    is_sparse,
+    names_known_to,
+)
 from regretless._boosters import LIBRARIES, Growing, threads_for
 from regretless._frames import (
     as_numbers,
@@ -86,6 +94,7 @@ class FineTuning:
                 trees=None,
                 kind=self.library,
                 num_features=training.features.shape[1],
+                sparse=is_sparse(training.features),
                 feature_names=column_names(features),
                 cost_names=self.objective.cost_names,
                 problem=self.objective.problem,
@@ -117,6 +126,8 @@ class FineTuning:
         usable = np.setdiff1d(np.arange(table.shape[0]), list(objective.labels.failed))
         if isinstance(self.validation, (tuple, list)):
             held, training = self.given(column_names(features)), usable
+            if self.library == "xgboost":
+                check_same_zeros(is_sparse(table), held.features)
         else:
             training, chosen = divided(usable, self.validation, self.seed)
             held = Part(table[chosen], objective.costs[chosen])

@@ -365,6 +365,24 @@ def test_rows_in_another_order_are_refused(library):
         tune(features)
 
 
+def test_sparse_features_stay_sparse_where_zeros_would_change_their_meaning(tmp_path):
+    pytest.importorskip("xgboost", reason="xgboost is not installed")
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix
+    problem, features, costs = data(100)
+    features = np.where(features > 0, features, 0.0).astype(np.float32)
+    model = CosObjective(problem, costs).fine_tune_xgboost(sparse(features), rounds=(3, 3))
+    model.save(tmp_path / "model")
+    again = BoostedCosts.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict(sparse(features)), model.predict(sparse(features)))
+    with pytest.raises(ValueError, match="learned from a sparse matrix, and X is an array"):
+        again.predict(features)
+    dense = CosObjective(problem, costs)
+    with pytest.raises(ValueError, match="learned from an array, and X is a sparse matrix"):
+        dense.fine_tune_xgboost(features, rounds=(3, 3)).predict(sparse(features))
+    with pytest.raises(ValueError, match="learned from an array, and X is a sparse matrix"):
+        dense.fine_tune_xgboost(features, validation=(sparse(features), costs))
+
+
 def test_settings_by_an_alias_count_and_those_of_the_tuning_are_refused():
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     pytest.importorskip("xgboost", reason="xgboost is not installed")
