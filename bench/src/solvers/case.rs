@@ -4,10 +4,9 @@ use std::path::Path;
 
 use regretless::data::synthetic::Recipe;
 use regretless::data::{Matrix, npy};
+use regretless::predict::LinearFit;
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::{Error, Result};
-
-use super::least_squares::predictions;
 
 /// Kinds of costs, as files are called.
 pub const KINDS: [&str; 3] = ["true", "predicted", "2ĉ−c"];
@@ -57,7 +56,10 @@ impl Case {
     fn new((name, instances, passes): (&str, usize, usize), budget: f64) -> Result<Self> {
         let benchmark: Benchmark = name.parse()?;
         let (problem, data) = benchmark.generate(Recipe::paper(FITTED.max(instances), SEED))?;
-        let (width, predicted) = (data.costs().cols(), predictions(&data, instances));
+        let (width, rows) = (data.costs().cols(), (0..data.len()).collect::<Vec<_>>());
+        // What is predicted before anybody thinks of decisions.
+        let fit = LinearFit::least_squares(&data, &rows)?;
+        let predicted: Vec<f32> = fit.predict(&data.features().chosen(&rows[..instances]));
         let truth = &data.costs().as_slice()[..instances * width];
         let mixed: Vec<f32> = predicted.iter().zip(truth).map(|(p, c)| 2.0 * p - c).collect();
         let matrix = |values: Vec<f32>| Matrix::new(instances, width, values);

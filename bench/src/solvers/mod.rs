@@ -12,7 +12,6 @@ use serde_json::json;
 
 mod case;
 mod compare;
-mod least_squares;
 mod ours;
 
 use case::{Case, KINDS};

@@ -31,10 +31,11 @@ fn two_losses_on_two_seeds_are_compared() {
     let shop = Workshop::new();
     let left = shop.run(&format!("{SMALL} --losses MSE;MAE(O,S) --out cmp")).succeeded();
     assert!(left.out.contains("1.000 ± 0.000") && left.out.contains("MAE(O,S)"), "{}", left.out);
-    assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 4);
-    assert_eq!(shop.read("cmp/results.csv").lines().count(), 5);
+    // Two losses and three baselines: the split goes in table order.
+    assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 10);
+    assert_eq!(shop.read("cmp/results.csv").lines().count(), 11);
     let summary = shop.read("cmp/summary.csv");
-    assert!(summary.contains("\n\"MSE\",2,1,0,") && summary.contains("\n\"MAE(O,S)\",2,"), "{summary}");
+    assert!(summary.contains("\nMSE,2,1,0,") && summary.contains("\n\"MAE(O,S)\",2,"), "{summary}");
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn mse_runs_as_the_reference_even_when_it_is_not_listed() {
     let shop = Workshop::new();
     let left = shop.run(&format!("{SMALL} --loss MAE --loss MAE(S) --out cmp")).succeeded();
     assert!(left.err.contains("MSE runs too"), "{}", left.err);
-    assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 6);
+    assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 2 * (3 + 3));
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn a_users_table_is_compared_on_splits_of_its_own() {
     assert_eq!(found["losses"][0]["runs"], 3);
     let runs = shop.read("cmp/results.csv");
     let regrets: Vec<&str> =
-        runs.lines().filter(|l| l.starts_with("\"MSE\"")).map(|l| l.split(',').nth(5).unwrap()).collect();
+        runs.lines().filter(|l| l.starts_with("MSE,")).map(|l| l.split(',').nth(5).unwrap()).collect();
     assert!(regrets[0] != regrets[1] && regrets[1] != regrets[2], "{regrets:?}");
 }
 
@@ -105,8 +106,8 @@ fn without_a_folder_the_first_free_one_is_taken() {
     let words = format!("{SMALL} --losses MSE");
     shop.run(&words).succeeded();
     shop.run(&words).succeeded();
-    assert_eq!(shop.read("runs/SP4x4-1/summary.csv").lines().count(), 2);
-    assert_eq!(shop.read("runs/SP4x4-2/summary.csv").lines().count(), 2);
+    assert_eq!(shop.read("runs/SP4x4-1/summary.csv").lines().count(), 5);
+    assert_eq!(shop.read("runs/SP4x4-2/summary.csv").lines().count(), 5);
 }
 
 #[test]
@@ -116,6 +117,8 @@ fn results_that_exist_are_kept_unless_forced() {
     shop.run(&words).succeeded();
     let before = shop.read("cmp/results.csv");
     shop.run(&words).failed(3, &["cmp/results.jsonl", "--force"]);
+    shop.run(&format!("{SMALL} --losses MAE --out cmp")).failed(3, &["cmp/results.jsonl", "--force"]);
+    shop.run(&words.replace("--epochs 3", "--epochs 4")).failed(3, &["cmp/results.jsonl"]);
     assert_eq!(shop.read("cmp/results.csv"), before);
     shop.run(&format!("{words} --force")).succeeded();
 }
@@ -127,4 +130,176 @@ fn a_comparison_that_cannot_begin_leaves_nothing() {
     shop.run("compare --benchmark SP4x4 --losses MSE --split 0.2,0 --out cmp").failed(2, &["test"]);
     shop.run("compare --benchmark SP4x4 --seeds 0 --out cmp").failed(2, &["seeds"]);
     assert!(shop.files().is_empty());
+}
+
+/// A folder of a finished comparison as an interruption leaves it: some runs, the last line cut off, no tables.
+fn interrupt(shop: &Workshop, folder: &str, finished: usize) {
+    let path = shop.path(folder);
+    let text = shop.read(&format!("{folder}/results.jsonl"));
+    let mut left: String = text.lines().take(finished).map(|line| format!("{line}\n")).collect();
+    left.push_str(&text.lines().nth(finished).unwrap()[..40]);
+    std::fs::write(path.join("results.jsonl"), left).unwrap();
+    std::fs::remove_file(path.join("results.csv")).unwrap();
+    std::fs::remove_file(path.join("summary.csv")).unwrap();
+}
+
+#[test]
+fn the_same_command_resumes_an_interrupted_comparison() {
+    let shop = Workshop::new();
+    let words = format!("{SMALL} --losses MSE;MAE(O,S);SPO+");
+    shop.run(&format!("{words} --out whole")).succeeded();
+    shop.run(&format!("{words} --out cut")).succeeded();
+    for finished in [0, 1, 5] {
+        let before = shop.read("cut/results.jsonl");
+        interrupt(&shop, "cut", finished);
+        let left = shop.run(&format!("{words} --out cut")).succeeded();
+        assert_eq!(left.err.contains(&format!("{finished} of 12 runs were finished earlier")), finished > 0, "{}", left.err);
+        let after = shop.read("cut/results.jsonl");
+        let taken = |text: &str| text.lines().take(finished).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(taken(&before), taken(&after), "finished runs are not done again");
+        assert_eq!(runs(&after), runs(&shop.read("whole/results.jsonl")));
+        for file in ["results.csv", "summary.csv"] {
+            let (whole, cut) = (shop.read(&format!("whole/{file}")), shop.read(&format!("cut/{file}")));
+            assert_eq!(without_seconds(&whole), without_seconds(&cut));
+        }
+    }
+}
+
+#[test]
+fn without_a_folder_the_interrupted_one_is_gone_on_with() {
+    let shop = Workshop::new();
+    let words = format!("{SMALL} --losses MSE;MAE");
+    shop.run(&words).succeeded();
+    interrupt(&shop, "runs/SP4x4-1", 3);
+    shop.run(&format!("{SMALL} --losses MSE")).succeeded();
+    assert!(shop.path("runs/SP4x4-2/summary.csv").exists(), "other losses have a folder of their own");
+    std::fs::remove_dir_all(shop.path("runs/SP4x4-2")).unwrap();
+    let left = shop.run(&words).succeeded();
+    assert!(left.err.contains("3 of 10 runs were finished earlier"), "{}", left.err);
+    assert!(shop.path("runs/SP4x4-1/summary.csv").exists() && !shop.path("runs/SP4x4-2").exists());
+}
+
+#[test]
+fn runs_of_a_table_that_has_changed_are_not_taken_over() {
+    let shop = Workshop::with_knapsack();
+    let words = "compare --data table.csv --costs c* --problem problem.toml --losses MSE --seeds 2 --epochs 2 --out cmp";
+    shop.run(words).succeeded();
+    interrupt(&shop, "cmp", 2);
+    let text = shop.read("table.csv");
+    let (header, rows) = text.split_once('\n').unwrap();
+    let (first, rest) = rows.split_once('\n').unwrap();
+    std::fs::write(shop.path("table.csv"), format!("{header}\n{rest}{first}\n")).unwrap();
+    shop.run(words).failed(3, &["cmp/results.jsonl", "--force"]);
+}
+
+#[test]
+fn a_killed_comparison_ends_as_one_that_was_never_stopped() {
+    let shop = Workshop::new();
+    let words = format!("{SMALL} --losses MSE;MAE;SPO+ --epochs 60").replace("--epochs 3 ", "");
+    shop.run(&format!("{words} --out whole")).succeeded();
+    let cut: Vec<String> = format!("{words} --out cut").split(' ').map(str::to_owned).collect();
+    for kill in 0..4 {
+        common::killed_after(&shop, &cut, common::moment(kill + 3, 150));
+    }
+    if !shop.path("cut/summary.csv").exists() {
+        shop.run_words(&cut).succeeded();
+    }
+    assert_eq!(runs(&shop.read("cut/results.jsonl")), runs(&shop.read("whole/results.jsonl")));
+    assert_eq!(without_seconds(&shop.read("cut/summary.csv")), without_seconds(&shop.read("whole/summary.csv")));
+}
+
+/// A table whose two costs are linear in features far from standardised ones, and a choice of the cheaper one.
+fn linear_table(shop: &Workshop, rows: usize) {
+    let mut text = String::from("temperature,pressure,a,b\n");
+    for row in 0..rows {
+        let (x, y) = ((row * 37 % 101) as f64 / 10.0, 1000.0 + (row * 53 % 89) as f64);
+        // A little noise, so that no regret is exactly 0.
+        let noise = ((row * 7919) % 13) as f64 / 13.0 - 0.5;
+        text += &format!("{x},{y},{},{}\n", 300.0 + 4.0 * x + noise, 850.0 - 0.5 * y + 3.0 * x - noise);
+    }
+    std::fs::write(shop.path("table.csv"), text).unwrap();
+    std::fs::write(shop.path("problem.toml"), "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n").unwrap();
+}
+
+const TABLE: &str = "compare --data table.csv --costs a,b --problem problem.toml --losses MSE;MAE(O,S)";
+
+#[test]
+fn where_least_squares_is_best_one_sentence_says_so() {
+    let shop = Workshop::new();
+    linear_table(&shop, 200);
+    let left = shop.run(&format!("{TABLE} --seeds 3 --epochs 3 --out cmp")).succeeded();
+    assert!(left.out.contains("Nothing decides better than least squares"), "{}", left.out);
+    assert!(left.out.contains("a linear regression is enough here"), "{}", left.out);
+    assert!(left.out.contains("profile default"), "{}", left.out);
+}
+
+#[test]
+fn the_baselines_are_always_in_the_table() {
+    let shop = Workshop::new();
+    linear_table(&shop, 100);
+    let in_order = shop.run(&format!("{TABLE} --seeds 1 --split 60,20,20 --out a --json")).json();
+    let names = |found: &serde_json::Value| -> Vec<String> {
+        let lines = found["losses"].as_array().unwrap();
+        lines.iter().map(|line| line["loss"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&in_order), ["MSE", "MAE(O,S)", "least squares", "mean of history", "previous row"]);
+    let at_random = shop.run(&format!("{TABLE} --seeds 1 --out b --json")).json();
+    assert_eq!(names(&at_random), ["MSE", "MAE(O,S)", "least squares", "mean of history"]);
+    // Both costs lie far apart on average: the mean of the history always takes the same one.
+    let regret = |name: &str| {
+        let lines = in_order["losses"].as_array().unwrap();
+        lines.iter().find(|line| line["loss"] == name).unwrap()["test_regret"].as_f64().unwrap()
+    };
+    let text = shop.read("table.csv");
+    let costs: Vec<[f64; 2]> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+            [cells[2], cells[3]]
+        })
+        .collect();
+    let pay = |row: usize, guess: [f64; 2]| {
+        let taken = usize::from(guess[1] < guess[0]);
+        costs[row][taken] - costs[row][0].min(costs[row][1])
+    };
+    let mean = |item: usize| costs[..60].iter().map(|row| row[item]).sum::<f64>() / 60.0;
+    let expected: f64 = (80..100).map(|row| pay(row, [mean(0), mean(1)])).sum::<f64>() / 20.0;
+    assert!((regret("mean of history") - expected).abs() < 1e-4 * (1.0 + expected), "{expected}");
+    let expected: f64 = (80..100).map(|row| pay(row, costs[row - 1])).sum::<f64>() / 20.0;
+    assert!((regret("previous row") - expected).abs() < 1e-4 * (1.0 + expected), "{expected}");
+}
+
+#[test]
+fn an_untrained_reference_is_named() {
+    let shop = Workshop::new();
+    linear_table(&shop, 200);
+    let left = shop.run(&format!("{TABLE} --seeds 2 --epochs 5 --profile paper --out cmp")).succeeded();
+    assert!(left.out.contains("profile paper"), "{}", left.out);
+    assert!(left.out.contains("MSE predicts worse than least squares under its own error"), "{}", left.out);
+    let few = shop.run(&format!("{TABLE} --seeds 1 --epochs 5 --learning-rate 0.0001 --out slow")).succeeded();
+    assert!(few.out.contains("Not converged: MSE; MAE(O,S)"), "{}", few.out);
+}
+
+#[test]
+fn auto_can_be_compared() {
+    let shop = Workshop::new();
+    let words: Vec<String> =
+        SMALL.split(' ').chain(["--losses", "MSE;auto 2s", "--out", "cmp", "--json"]).map(str::to_owned).collect();
+    let found = shop.run_words(&words).json();
+    assert_eq!(found["losses"][1]["loss"], "auto 2s");
+    assert!(found["losses"][1]["solves"].as_f64().unwrap() > 0.0, "{found}");
+}
+
+#[test]
+fn a_handful_of_rows_proves_nothing() {
+    let shop = Workshop::new();
+    linear_table(&shop, 3);
+    let common = "--data table.csv --costs a,b --problem problem.toml";
+    let left = shop.run(&format!("train {common}")).succeeded();
+    assert!(left.out.contains("that of 1 test row: nothing can be concluded"), "{}", left.out);
+    let left = shop.run(&format!("evaluate --model model.safetensors {common}")).succeeded();
+    assert!(left.out.contains("that of 3 evaluated rows: nothing can be concluded"), "{}", left.out);
+    let left = shop.run(&format!("compare {common} --losses MSE --seeds 1 --out cmp")).succeeded();
+    assert!(left.out.contains("that of 1 test row: nothing can be concluded"), "{}", left.out);
 }

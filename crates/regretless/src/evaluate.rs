@@ -34,6 +34,18 @@ pub struct Evaluation {
     pub regrets: Vec<f64>,
 }
 
+/// Fewest rows whose mean regret says anything about other rows: with fewer, the mean of a few decisions that happen
+/// to be right looks like skill.
+pub const MIN_ROWS_TO_JUDGE: usize = 10;
+
+/// A warning where regret is averaged over so few rows that nothing can be concluded; `what` says which rows.
+pub fn too_few_rows(what: &str, rows: usize) -> Option<String> {
+    let plural = if rows == 1 { "row" } else { "rows" };
+    (rows > 0 && rows < MIN_ROWS_TO_JUDGE).then(|| {
+        format!("The regret is that of {rows} {what} {plural}: nothing can be concluded from fewer than {MIN_ROWS_TO_JUDGE}.")
+    })
+}
+
 /// Regret of predictions (to be minimised, one row per listed instance).
 ///
 /// # Errors

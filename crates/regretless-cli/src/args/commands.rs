@@ -6,7 +6,7 @@ use clap::Args;
 use regretless::data::SplitSpec;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::train::{Approach, Method};
+use regretless::train::Approach;
 use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
@@ -259,11 +259,12 @@ pub struct CompareOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
-    /// Losses, separated by semicolons or given one by one; MSE always runs as the reference
+    /// Losses, separated by semicolons or given one by one, or auto; MSE always runs as the reference, and least
+    /// squares, the mean of the training rows and (where --split goes in table order) the previous row as baselines
     /// [default: MSE and MAE with every choice of C, O, S]
     #[arg(long, alias = "loss", value_delimiter = ';', value_name = "LABELS", help_heading = "Training")]
     #[serde(default, deserialize_with = "one_or_many_losses")]
-    pub losses: Option<Vec<Method>>,
+    pub losses: Option<Vec<Approach>>,
     /// How many seeds; data and split follow the seed too [default: 5]
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seeds: Option<u32>,

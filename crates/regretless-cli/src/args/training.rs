@@ -21,7 +21,7 @@ pub enum Profile {
 #[command(next_help_heading = "Training")]
 pub struct TrainingOptions {
     /// Where settings start from: default, or paper (features as they are, the loss not rescaled, as
-    /// behind the paper's component table) [default: default; for compare: paper]
+    /// behind the paper's component table) [default: default; for compare --benchmark: paper]
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
     pub profile: Option<Profile>,
     /// Most passes over the training rows [default: 50]

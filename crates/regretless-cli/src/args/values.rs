@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use regretless::solve::relax::Relaxation;
-use regretless::train::Method;
-use regretless::train::Optimizer;
+use regretless::train::{Approach, Optimizer};
 use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -115,7 +114,7 @@ pub fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::R
 /// Reads a list of losses, or some in one text separated by semicolons.
 pub fn one_or_many_losses<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> std::result::Result<Option<Vec<Method>>, D::Error> {
+) -> std::result::Result<Option<Vec<Approach>>, D::Error> {
     let labels = words(&toml::Value::deserialize(deserializer)?, ';');
     let losses = labels.iter().filter(|label| !label.is_empty()).map(|label| label.parse().map_err(de::Error::custom));
     losses.collect::<std::result::Result<_, _>>().map(Some)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use regretless::data::Matrix;
 use regretless::error::Place;
-use regretless::evaluate::{Evaluation, evaluate_in_parts, summarise, unambiguous_regrets};
+use regretless::evaluate::{Evaluation, evaluate_in_parts, summarise, too_few_rows, unambiguous_regrets};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
@@ -122,4 +122,7 @@ fn tell(found: &Evaluation, solves: u64, report: &mut Report) {
         ("solves", grouped(solves)),
     ];
     lines.iter().for_each(|(name, value)| report.line(format!("{name:<20} {value}")));
+    if let Some(warning) = too_few_rows("evaluated", found.instances) {
+        report.line(warning);
+    }
 }

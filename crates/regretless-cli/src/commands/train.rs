@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use regretless::evaluate::too_few_rows;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::text::check_file_name_fits;
 use regretless::train::{Approach, Checkpoints, Outcome, Plan, ResultFile, Results, Task, TrainReport};
@@ -112,6 +113,11 @@ impl Found<'_> {
                 let share = percent(part.normalised_regret);
                 report.line(format!("  {name:<18} {} ({share} of the best objective)", number(part.regret)));
             }
+        }
+        if let Some(test) = &self.outcome.test
+            && let Some(warning) = too_few_rows("test", test.instances)
+        {
+            report.line(format!("  {warning}"));
         }
         if let Some(heuristic) = self.outcome.decided_by {
             report.line(format!("  decided by         {heuristic}, which need not find the best"));

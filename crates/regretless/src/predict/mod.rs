@@ -13,11 +13,13 @@ use crate::error::{Error, Result};
 use crate::sizes;
 
 mod file;
+mod least_squares;
 mod model;
 mod network;
 pub(crate) mod product;
 mod scale;
 
+pub use least_squares::LinearFit;
 pub use model::{About, Model};
 pub(crate) use network::LEAK;
 pub use network::Network;

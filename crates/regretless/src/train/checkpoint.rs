@@ -240,30 +240,45 @@ impl Drop for RunLock {
 
 /// A hash over all that a training depends on.
 fn key(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<String> {
-    let data = task.data.data();
-    let written = serde_json::to_vec(&(
-        (problem, task.oracle.problem().fingerprint(), task.oracle.limits(), task.oracle.heuristic()),
-        (recipe.method.to_string(), &recipe.predictor, &recipe.settings, task.split),
-        (data.features().names(), data.features().shape(), data.len(), data.cost_names().len()),
-    ));
+    let written = serde_json::to_vec(&(recipe.method.to_string(), &recipe.predictor, &recipe.settings));
     let written = written.map_err(|error| Error::setting(format!("the training cannot be written down: {error}")))?;
     let start = recipe.start.as_ref().map(Model::to_bytes).transpose()?.unwrap_or_default();
     let mut hasher = blake3::Hasher::new();
+    hasher.update(task.fingerprint(problem)?.as_bytes());
     for part in [&written, &start] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }
-    for numbers in [data.features().values().as_slice(), data.costs().as_slice()] {
-        let mut bytes = Vec::new();
-        for chunk in numbers.chunks(1 << 16) {
-            bytes.clear();
-            bytes.extend(chunk.iter().flat_map(|number| number.to_le_bytes()));
-            hasher.update(&bytes);
-        }
-    }
-    for row in task.data.rows() {
-        hasher.update(&task.data.best_objective(row).to_le_bytes());
-    }
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+impl Task<'_> {
+    /// A hash over rows, labels, split and problem: two tasks with the same one train the same models.
+    ///
+    /// # Errors
+    /// When the problem cannot be written down.
+    pub fn fingerprint(&self, problem: &ProblemSpec) -> Result<String> {
+        let data = self.data.data();
+        let written = serde_json::to_vec(&(
+            (problem, self.oracle.problem().fingerprint(), self.oracle.limits(), self.oracle.heuristic()),
+            self.split,
+            (data.features().names(), data.features().shape(), data.len(), data.cost_names().len()),
+        ));
+        let written = written.map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(written.len() as u64).to_le_bytes()).update(&written);
+        for numbers in [data.features().values().as_slice(), data.costs().as_slice()] {
+            let mut bytes = Vec::new();
+            for chunk in numbers.chunks(1 << 16) {
+                bytes.clear();
+                bytes.extend(chunk.iter().flat_map(|number| number.to_le_bytes()));
+                hasher.update(&bytes);
+            }
+        }
+        for row in self.data.rows() {
+            hasher.update(&self.data.best_objective(row).to_le_bytes());
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
 }
 
 fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {

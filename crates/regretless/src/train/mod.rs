@@ -16,6 +16,7 @@ use crate::problem::ProblemSpec;
 use crate::watch::Watch;
 
 mod auto;
+mod baseline;
 mod budget;
 mod checkpoint;
 mod engine;
@@ -33,6 +34,7 @@ mod step;
 mod weighting;
 
 pub use auto::{Approach, Auto, Tried};
+pub use baseline::{Baseline, least_squares};
 pub use budget::Budget;
 pub use checkpoint::{Checkpoints, RunLock};
 pub use method::Method;

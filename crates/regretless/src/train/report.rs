@@ -55,9 +55,62 @@ pub struct TrainReport {
     pub solves: SolveCounts,
 }
 
+/// Share of the whole fall of the training loss that may lie in the last tenth of the epochs of a training that has
+/// converged. A loss that decays exponentially towards its limit is then within about 10 % of its fall.
+const LATE_FALL: f64 = 0.03;
+
+impl RoundReport {
+    /// Whether the training loss was clearly still falling when the round ended; none where too few epochs were run
+    /// to tell.
+    pub fn is_still_falling(&self) -> Option<bool> {
+        let losses: Vec<f64> = self.epochs.iter().filter_map(|epoch| epoch.training_loss).collect();
+        let (first, last) = (losses.first()?, losses.last()?);
+        if losses.len() < 2 {
+            return None;
+        }
+        let tenth = losses.len().div_ceil(10);
+        let before = losses[losses.len() - 1 - tenth.min(losses.len() - 1)];
+        Some(first > last && before - last > LATE_FALL * (first - last))
+    }
+}
+
 impl TrainReport {
+    /// Whether the training loss of the last round was clearly still falling when it ended.
+    pub fn is_still_falling(&self) -> Option<bool> {
+        self.rounds.last()?.is_still_falling()
+    }
+
     /// The epoch whose parameters were kept, in the last round.
     pub fn best_epoch(&self) -> usize {
         self.rounds.last().map_or(0, |round| round.best_epoch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EpochReport, RoundReport, Stopped};
+
+    fn round(losses: &[f64]) -> RoundReport {
+        let epoch = |(at, loss): (usize, &f64)| EpochReport {
+            epoch: at,
+            training_loss: (at > 0).then_some(*loss),
+            validation_loss: None,
+            validation_regret: None,
+            seconds: 0.0,
+        };
+        let epochs = losses.iter().enumerate().map(epoch).collect();
+        RoundReport { method: "MSE".into(), epochs, best_epoch: 0, stopped: Stopped::Epochs }
+    }
+
+    #[test]
+    fn a_loss_that_falls_to_the_end_has_not_converged() {
+        let straight: Vec<f64> = (0..=50).map(|epoch| 100.0 - f64::from(epoch)).collect();
+        assert_eq!(round(&straight).is_still_falling(), Some(true));
+        let settled: Vec<f64> = (0..=50).map(|epoch| 100.0 * (-0.2 * f64::from(epoch)).exp()).collect();
+        assert_eq!(round(&settled).is_still_falling(), Some(false));
+        assert_eq!(round(&[9.0, 9.0, 5.0]).is_still_falling(), Some(true), "two epochs");
+        assert_eq!(round(&[9.0, 5.0]).is_still_falling(), None, "one epoch tells nothing");
+        let rising: Vec<f64> = (0..=20).map(f64::from).collect();
+        assert_eq!(round(&rising).is_still_falling(), Some(false));
     }
 }

@@ -1,42 +1,75 @@
 //! The folder of a comparison: runs as they finish, then the tables.
+//!
+//! `results.jsonl` has a line per finished run, with a key over all that the run depends on. A folder whose runs all
+//! belong to the present comparison and of which some are missing is one that was interrupted: it is gone on with.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use regretless::{Error, Result};
 
-use super::summary::{Outcome, Summary};
+use super::outcome::Outcome;
+use super::summary::Summary;
 use crate::output::write_text;
 
-const FILES: [&str; 4] = ["results.jsonl", "results.csv", "summary.csv", "settings.toml"];
+const RESULTS: &str = "results.jsonl";
+const FILES: [&str; 4] = [RESULTS, "results.csv", "summary.csv", "settings.toml"];
 
 /// A folder that will hold results; nothing is made before the first run has finished.
 pub struct Folder {
     path: PathBuf,
-    runs: Mutex<Option<File>>,
+}
+
+/// The comparison that a folder is for.
+pub struct Wanted<'a> {
+    /// What each run depends on.
+    pub keys: &'a [String],
+    /// Its settings, in writing.
+    pub settings: &'a str,
+}
+
+/// What a folder holds, seen from a comparison.
+enum Held {
+    /// No results.
+    Nothing,
+    /// Some of the comparison's runs, and nothing else.
+    Some(Vec<Outcome>),
+    /// All of its runs, or something else: the file that shows it.
+    Other(PathBuf),
 }
 
 impl Folder {
-    /// The given folder if it holds no results yet, or else the first free one under `runs`.
-    pub fn choose(given: Option<&Path>, name: &str, force: bool) -> Result<Self> {
-        let taken = |path: &Path| FILES.iter().map(|file| path.join(file)).find(|file| file.exists());
-        let path = match given {
-            Some(path) => match taken(path) {
-                Some(file) if !force => return Err(Error::Exists(file)),
-                _ => path.to_path_buf(),
-            },
-            None => {
-                let numbered = |number: u64| Path::new("runs").join(format!("{name}-{number}"));
-                let free = (1..).map(numbered).find(|path| !path.exists());
-                free.unwrap_or_else(|| Path::new("runs").join(name))
+    /// The given folder, or else one under `runs`: the last one if it holds an interrupted run of the same
+    /// comparison, or the first free one. Returns the runs that it holds already.
+    ///
+    /// # Errors
+    /// When the given folder holds other results, or all of these, and `force` is false.
+    pub fn choose(given: Option<&Path>, name: &str, wanted: &Wanted<'_>, force: bool) -> Result<(Self, Vec<Outcome>)> {
+        if let Some(path) = given {
+            if path.exists() && !path.is_dir() {
+                return Err(Error::Exists(path.to_path_buf()));
             }
-        };
-        if path.exists() && !path.is_dir() {
-            return Err(Error::Exists(path));
+            let folder = Self { path: path.to_path_buf() };
+            return match folder.held(wanted)? {
+                Held::Nothing => Ok((folder, Vec::new())),
+                Held::Some(outcomes) => Ok((folder, outcomes)),
+                Held::Other(_) if force => Ok((folder, Vec::new())),
+                Held::Other(file) => Err(Error::Exists(file)),
+            };
         }
-        Ok(Self { path, runs: Mutex::new(None) })
+        let numbered = |number: u64| Self { path: Path::new("runs").join(format!("{name}-{number}")) };
+        let mut number = 1;
+        while numbered(number).path.exists() {
+            number += 1;
+        }
+        if number > 1
+            && let Held::Some(outcomes) = numbered(number - 1).held(wanted)?
+        {
+            return Ok((numbered(number - 1), outcomes));
+        }
+        Ok((numbered(number), Vec::new()))
     }
 
     /// The folder.
@@ -44,27 +77,112 @@ impl Folder {
         &self.path
     }
 
-    /// Writes down a run that has finished, the settings before the first.
-    pub fn append(&self, outcome: &Outcome, settings: &str) -> Result<()> {
-        let path = self.path.join("results.jsonl");
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = match runs.take() {
-            Some(file) => file,
-            None => {
-                fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
-                write_text(&self.path.join("settings.toml"), settings, true)?;
-                File::create(&path).map_err(Error::io(&path))?
-            }
+    fn held(&self, wanted: &Wanted<'_>) -> Result<Held> {
+        let results = self.path.join(RESULTS);
+        let Some(other) = FILES.iter().map(|file| self.path.join(file)).find(|file| file.exists()) else {
+            return Ok(Held::Nothing);
         };
-        let line = serde_json::to_string(outcome).map_err(|e| Error::io(&path)(e.into()))?;
-        writeln!(file, "{line}").map_err(Error::io(&path))?;
-        *runs = Some(file);
-        Ok(())
+        if !self.has_settings(wanted)? {
+            return Ok(Held::Other(other));
+        }
+        let text = match fs::read(&results) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            // A run that was killed before its first line leaves its settings alone.
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Error::io(&results)(error)),
+        };
+        let mut outcomes = Vec::new();
+        for line in text.split_inclusive('\n') {
+            match serde_json::from_str::<Outcome>(line) {
+                Ok(outcome) if wanted.keys.contains(&outcome.key) => outcomes.push(outcome),
+                // Cut off when the program was killed; its run is done again.
+                Err(_) if !line.ends_with('\n') => {}
+                Ok(_) | Err(_) => return Ok(Held::Other(results)),
+            }
+        }
+        Ok(if outcomes.len() >= wanted.keys.len() { Held::Other(results) } else { Held::Some(outcomes) })
     }
 
-    /// Writes the tables.
-    pub fn finish(&self, outcomes: &[Outcome], summary: &Summary) -> Result<()> {
-        write_text(&self.path.join("results.csv"), &summary.runs_csv(outcomes), true)?;
-        write_text(&self.path.join("summary.csv"), &summary.csv(), true)
+    /// Whether the folder was made with the same settings, the number of threads aside, which changes no result.
+    fn has_settings(&self, wanted: &Wanted<'_>) -> Result<bool> {
+        let path = self.path.join("settings.toml");
+        let written = match fs::read(&path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Error::io(&path)(error)),
+        };
+        let read = |text: &str| {
+            let mut table = text.parse::<toml::Table>().ok()?;
+            for indifferent in ["threads", "out"] {
+                table.remove(indifferent);
+            }
+            Some(table)
+        };
+        let (written, wanted) = (read(&written), read(wanted.settings));
+        Ok(written.is_some() && written == wanted)
     }
+
+    /// The list of runs, to be added to.
+    pub fn runs(&self, settings: String, earlier: Vec<Outcome>) -> Result<Runs> {
+        let runs = Runs { folder: self.path.clone(), settings, earlier, file: Mutex::new(None) };
+        if !runs.earlier.is_empty() {
+            // Lines that were cut off go, so that what is appended stands on lines of its own.
+            write_text(&self.path.join(RESULTS), &lines(&runs.earlier)?, true)?;
+        }
+        Ok(runs)
+    }
+
+    /// Writes the tables, and the runs in their order.
+    pub fn finish(&self, outcomes: &[Outcome], summary: &Summary) -> Result<()> {
+        write_text(&self.path.join(RESULTS), &lines(outcomes)?, true)?;
+        write_text(&self.path.join("results.csv"), &summary.runs_csv(outcomes)?, true)?;
+        write_text(&self.path.join("summary.csv"), &summary.csv()?, true)
+    }
+}
+
+/// Finished runs, each a line of a file.
+pub struct Runs {
+    folder: PathBuf,
+    settings: String,
+    earlier: Vec<Outcome>,
+    file: Mutex<Option<File>>,
+}
+
+impl Runs {
+    /// A run that was finished earlier.
+    pub fn find(&self, key: &str) -> Option<Outcome> {
+        self.earlier.iter().find(|outcome| outcome.key == key).cloned()
+    }
+
+    /// Writes down a run that has finished, the settings before the first.
+    pub fn append(&self, outcome: &Outcome) -> Result<()> {
+        let path = self.folder.join(RESULTS);
+        let mut kept = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = match kept.take() {
+            Some(file) => file,
+            None => {
+                fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
+                write_text(&self.folder.join("settings.toml"), &self.settings, true)?;
+                if self.earlier.is_empty() {
+                    File::create(&path).map_err(Error::io(&path))?
+                } else {
+                    File::options().append(true).open(&path).map_err(Error::io(&path))?
+                }
+            }
+        };
+        file.write_all(lines(std::slice::from_ref(outcome))?.as_bytes()).map_err(Error::io(&path))?;
+        *kept = Some(file);
+        Ok(())
+    }
+}
+
+/// Outcomes as lines of JSON.
+fn lines(outcomes: &[Outcome]) -> Result<String> {
+    let mut text = String::new();
+    for outcome in outcomes {
+        let line = serde_json::to_string(outcome);
+        text += &line.map_err(|error| Error::setting(format!("a run cannot be written down: {error}")))?;
+        text.push('\n');
+    }
+    Ok(text)
 }

@@ -1,53 +1,72 @@
-//! `compare`: several losses, several seeds, one problem.
+//! `compare`: several methods and the baselines, several seeds, one problem.
 //!
-//! Every pair of loss and seed is one run on one thread; runs are spread over threads, and what
-//! they find does not depend on how many. Each run is written down as it finishes, so that an
-//! interrupted comparison keeps what it has.
+//! Every pair of contender and seed is one run on one thread; runs are spread over threads, and what they find does
+//! not depend on how many. Each run is written down as it finishes; the same command after an interruption goes on
+//! with the runs that are missing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use regretless::data::SplitSpec;
 use regretless::loss::{BaseError, Cos, LossSpec, Side, Weighting};
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::train::{Method, Recipe, Task, train};
+use regretless::train::{Approach, Baseline, Method};
 use regretless::watch::Watch;
 use regretless::{Error, Result};
 
+use super::Session;
 use super::ground::{Ground, Source, standard_split};
-use super::{Session, judge, oracle};
-use crate::args::{CompareOptions, Machine, Profile};
+use crate::args::{CompareOptions, Profile};
 use crate::output::Report;
-use crate::progress::Quiet;
 use crate::settings;
 
 mod files;
+mod outcome;
 mod summary;
+mod verdict;
 
-use files::Folder;
-use summary::{Outcome, Summary};
+use files::{Folder, Wanted};
+use outcome::{Contender, Outcome, RunSettings};
+use summary::Summary;
 
 /// Runs everything and reports.
 pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
     let options = resolved(options.clone(), session)?;
-    let folder = Folder::choose(options.out.as_deref(), &name(&options), session.force)?;
-    let plan = Plan::new(&options, session)?;
-    let settings = settings::text(&CompareOptions { out: Some(folder.path().into()), ..options.clone() }, "compare")?;
-    let (outcomes, failures) = plan.run(&options, session, |outcome| folder.append(outcome, &settings))?;
-    let summary = Summary::of(&plan.losses, &outcomes);
-    folder.finish(&outcomes, &summary)?;
-    let mut report = Report { json: summary.json(folder.path(), &failures), ..Report::default() };
-    report.line(plan.title(&options));
+    let comparison = Comparison::new(&options, session)?;
+    let keys = comparison.keys(&options)?;
+    let wanted = Wanted { keys: &keys, settings: &settings::text(&options, "compare")? };
+    let (folder, earlier) = Folder::choose(options.out.as_deref(), &name(&options), &wanted, session.force)?;
+    if !earlier.is_empty() {
+        session.remark(&format!("note: {} of {} runs were finished earlier", earlier.len(), keys.len()));
+    }
+    let written = CompareOptions { out: Some(folder.path().into()), ..options.clone() };
+    let settings = settings::text(&written, "compare")?;
+    let found = comparison.run(&options, session, &keys, &folder.runs(settings, earlier)?)?;
+    let summary = Summary::of(&comparison.contenders, &found.outcomes);
+    folder.finish(&found.outcomes, &summary)?;
+    let mut report = Report { json: summary.json(folder.path(), &found.failures), ..Report::default() };
+    report.line(comparison.title(&options));
     report.line("");
     report.text.push_str(&summary.text());
-    for (run, error) in &failures {
-        report.line(format!("failed: {run}: {error}"));
+    let mut sentences = verdict::sentences(&summary);
+    sentences.extend(regretless::evaluate::too_few_rows("test", comparison.least_test_rows()));
+    report.json["verdict"] = serde_json::json!(sentences);
+    for sentence in &sentences {
+        report.line(sentence);
+    }
+    for failure in &found.failures {
+        report.line(format!("failed: {}: {}", failure.run, failure.error));
     }
     report.line(format!("\nresults in {}", folder.path().display()));
-    report.failure = failures.into_iter().next().map(|(_, error)| error);
+    report.failure = found.failures.into_iter().next().map(|failure| failure.error);
     if session.progress.interrupted() {
-        report.line(format!("interrupted after {} of {} runs", outcomes.len(), plan.losses.len() * plan.seeds.len()));
+        let done = found.outcomes.len();
+        report.line(format!(
+            "interrupted after {done} of {} runs; the same command goes on with the others",
+            keys.len()
+        ));
         report.failure = Some(Error::Interrupted);
     }
     Ok(report)
@@ -63,14 +82,14 @@ fn resolved(mut options: CompareOptions, session: &Session) -> Result<CompareOpt
     options.split.predictor.get_or_insert(PredictorSpec::Linear);
     options.seeds.get_or_insert(5);
     options.seed.get_or_insert(0);
-    options.training = options.training.resolved(Profile::Paper);
+    options.training = options.training.resolved(standard_profile(&options));
     let given = options.losses.take().unwrap_or_else(all_losses);
-    let mut losses: Vec<Method> = Vec::new();
-    given.into_iter().for_each(|loss| {
+    let mut losses: Vec<Approach> = Vec::new();
+    for loss in given {
         if !losses.contains(&loss) {
             losses.push(loss);
         }
-    });
+    }
     if !losses.contains(&reference()) {
         session.remark("note: MSE runs too, as the reference of the ratios");
         losses.insert(0, reference());
@@ -82,34 +101,33 @@ fn resolved(mut options: CompareOptions, session: &Session) -> Result<CompareOpt
     Ok(options)
 }
 
+/// The paper's profile reproduces the paper's tables on built-in data. Its features are not standardised, which leaves
+/// MSE untrained on the tables that people have, so these get the default profile.
+fn standard_profile(options: &CompareOptions) -> Profile {
+    if options.problem.benchmark.is_some() { Profile::Paper } else { Profile::Default }
+}
+
 /// The loss all others are measured against.
-fn reference() -> Method {
-    LossSpec::Cos(Cos::plain(BaseError::Squared)).into()
+fn reference() -> Approach {
+    Approach::Method(Box::new(LossSpec::Cos(Cos::plain(BaseError::Squared)).into()))
 }
 
 /// Squared and absolute error with every choice of C, O and S.
-fn all_losses() -> Vec<Method> {
-    let component = |c, o, s| (c, o, s);
-    let choices = [
-        component(false, false, false),
-        component(true, false, false),
-        component(false, true, false),
-        component(false, false, true),
-        component(true, true, false),
-        component(true, false, true),
-        component(false, true, true),
-        component(true, true, true),
-    ];
-    let loss = |error, (costs, one_sided, scale_invariant)| {
-        LossSpec::Cos(Cos {
-            error,
-            side: if one_sided { Side::OneSided } else { Side::Both },
-            scale_invariant,
-            weighting: if costs { Weighting::InstanceCosts } else { Weighting::Equal },
-        })
-    };
-    let errors = [BaseError::Squared, BaseError::Absolute];
-    errors.into_iter().flat_map(|error| choices.map(|choice| loss(error, choice).into())).collect()
+fn all_losses() -> Vec<Approach> {
+    let labels = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]];
+    let mut losses = Vec::new();
+    for error in [BaseError::Squared, BaseError::Absolute] {
+        for [costs, one_sided, scale_invariant] in labels.map(|label| label.map(|component| component == 1)) {
+            let loss = LossSpec::Cos(Cos {
+                error,
+                side: if one_sided { Side::OneSided } else { Side::Both },
+                scale_invariant,
+                weighting: if costs { Weighting::InstanceCosts } else { Weighting::Equal },
+            });
+            losses.push(Approach::Method(Box::new(Method::from(loss))));
+        }
+    }
+    losses
 }
 
 /// What the comparison is called.
@@ -121,19 +139,36 @@ fn name(options: &CompareOptions) -> String {
     }
 }
 
-/// Losses, seeds, and what each seed trains on.
-struct Plan {
-    losses: Vec<Method>,
+/// Contenders, seeds, and what each seed trains on.
+struct Comparison {
+    contenders: Vec<Contender>,
     seeds: Vec<u32>,
     grounds: Vec<Ground>,
 }
 
+/// Which contender on which seed: places in the lists of a comparison.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    seed: usize,
+    contender: usize,
+}
+
+/// A run by its name, and why it failed.
+struct Failure {
+    run: String,
+    error: Error,
+}
+
+/// What came of all runs, in order.
+struct Found {
+    outcomes: Vec<Outcome>,
+    failures: Vec<Failure>,
+}
+
 /// What a run came to: nothing yet, or an outcome, or an error.
 type Slot = Option<Result<Outcome>>;
-/// A run by its name, and why it failed.
-type Failed = (String, Error);
 
-impl Plan {
+impl Comparison {
     fn new(options: &CompareOptions, session: &Session) -> Result<Self> {
         let (first, count) = (options.seed.unwrap_or(0), options.seeds.unwrap_or(1));
         let past = first.checked_add(count).ok_or_else(|| Error::setting("seeds must stay below 4294967296"))?;
@@ -143,7 +178,17 @@ impl Plan {
         if grounds.iter().any(|ground| ground.split.test.is_empty()) {
             return Err(Error::setting("compare needs rows to test on; give --split a share or rows for the test"));
         }
-        Ok(Self { losses: options.losses.clone().unwrap_or_default(), seeds, grounds })
+        for (ground, seed) in grounds.iter().zip(&seeds) {
+            options.training.settings(standard_profile(options), u64::from(*seed)).check(&ground.split)?;
+        }
+        let methods = options.losses.clone().unwrap_or_default().into_iter().map(Contender::Method);
+        let mut contenders: Vec<Contender> = methods.collect();
+        contenders.extend([Baseline::LeastSquares, Baseline::HistoryMean].map(Contender::Baseline));
+        // In a random split the row before a test row is as likely a training row as any other.
+        if matches!(options.split.split, Some(SplitSpec::Counts(_))) {
+            contenders.push(Contender::Baseline(Baseline::PreviousRow));
+        }
+        Ok(Self { contenders, seeds, grounds })
     }
 
     fn title(&self, options: &CompareOptions) -> String {
@@ -154,72 +199,100 @@ impl Plan {
         if what != name {
             what = format!("{name}: {what}");
         }
-        format!("{what}, {}, {seeds}, {epochs} epochs", ground.rows())
+        let profile = match options.training.profile.unwrap_or(standard_profile(options)) {
+            Profile::Default => "default",
+            Profile::Paper => "paper",
+        };
+        format!("{what}, {}, {seeds}, {epochs} epochs, profile {profile}", ground.rows())
     }
 
-    /// Runs every loss on every seed; `keep` is told of each run as it finishes.
+    fn least_test_rows(&self) -> usize {
+        self.grounds.iter().map(|ground| ground.split.test.len()).min().unwrap_or(0)
+    }
+
+    /// Seed by seed, so that an interrupted comparison has whole seeds to compare.
+    fn order(&self) -> impl Iterator<Item = Run> + '_ {
+        let contenders = self.contenders.len();
+        (0..self.seeds.len()).flat_map(move |seed| (0..contenders).map(move |contender| Run { seed, contender }))
+    }
+
+    /// What each run depends on, as a hash, in the order of the runs.
+    fn keys(&self, options: &CompareOptions) -> Result<Vec<String>> {
+        let mut keys = Vec::new();
+        let mut tasks = Vec::new();
+        for ground in &self.grounds {
+            tasks.push(outcome::task_key(ground, options)?);
+        }
+        for run in self.order() {
+            let settings = self.settings(run, options);
+            keys.push(self.contenders[run.contender].key(&tasks[run.seed], &settings)?);
+        }
+        Ok(keys)
+    }
+
+    fn settings(&self, run: Run, options: &CompareOptions) -> RunSettings {
+        let seed = u64::from(self.seeds[run.seed]);
+        RunSettings {
+            predictor: options.split.predictor.clone().unwrap_or(PredictorSpec::Linear),
+            training: options.training.settings(standard_profile(options), seed),
+        }
+    }
+
+    fn name(&self, run: Run) -> String {
+        format!("{}, seed {}", self.contenders[run.contender], self.seeds[run.seed])
+    }
+
+    /// Runs every contender on every seed, but for what `kept` holds already; each run is kept as it finishes.
     fn run(
         &self,
         options: &CompareOptions,
         session: &Session,
-        keep: impl Fn(&Outcome) -> Result<()> + Sync + Send,
-    ) -> Result<(Vec<Outcome>, Vec<Failed>)> {
+        keys: &[String],
+        kept: &files::Runs,
+    ) -> Result<Found> {
         let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
-        let runs = self.seeds.len() * self.losses.len();
-        let slots: Vec<Mutex<Slot>> = (0..runs).map(|_| Mutex::new(None)).collect();
+        let runs: Vec<Run> = self.order().collect();
+        let slots: Vec<Mutex<Slot>> = keys.iter().map(|key| Mutex::new(kept.find(key).map(Ok))).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= runs || session.progress.interrupted() {
+            if index >= runs.len() || session.progress.interrupted() {
                 return false;
             }
-            let outcome = self.one(index, options).and_then(|found| keep(&found).map(|()| found));
-            *slots[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+            let mut slot = slots[index].lock().unwrap_or_else(PoisonError::into_inner);
+            if slot.is_none() {
+                let (run, ground) = (runs[index], &self.grounds[runs[index].seed]);
+                let settings = self.settings(run, options);
+                let outcome = self.contenders[run.contender].run(ground, &settings, &options.machine);
+                let outcome = outcome.map(|outcome| Outcome { key: keys[index].clone(), ..outcome });
+                *slot = Some(outcome.and_then(|found| kept.append(&found).map(|()| found)));
+            }
             session.progress.advance(1);
             true
         };
-        session.progress.begin("comparing", runs as u64);
+        session.progress.begin("comparing", runs.len() as u64);
         // Each worker takes the next run in line, so that runs begin in order.
         threads.fill(&mut vec![(); threads.count()], || (), |(), _, ()| while work() {});
         session.progress.end();
-        self.sorted(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    /// Seed by seed, so that an interrupted comparison has whole seeds to compare.
-    fn place(&self, index: usize) -> (usize, usize) {
-        (index / self.losses.len(), index % self.losses.len())
-    }
-
-    fn one(&self, index: usize, options: &CompareOptions) -> Result<Outcome> {
-        let (seed, loss) = self.place(index);
-        let ground = &self.grounds[seed];
-        let seed = u64::from(self.seeds[seed]);
-        let predictor = options.split.predictor.clone().unwrap_or(PredictorSpec::Linear);
-        let settings = options.training.settings(Profile::Paper, seed);
-        let recipe = Recipe::new(self.losses[loss].clone(), predictor, settings);
-        let machine = Machine { threads: Some(1), ..options.machine.clone() };
-        let oracle = oracle(&ground.decided, &machine)?;
-        let task = Task { data: &ground.data, split: &ground.split, oracle: &oracle, watch: &Quiet };
-        let trained = train(&task, &recipe, &ground.decided.spec)?;
-        let test = judge(&trained.model, &ground.data, &ground.split.test, (&oracle, &Quiet))?;
-        Ok(Outcome::new(&recipe, &trained.report, &test))
+        let slots = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+        self.sorted(runs, slots)
     }
 
     /// Outcomes and failures in order; when nothing worked, the first failure is all there is.
-    fn sorted(&self, slots: impl Iterator<Item = Slot>) -> Result<(Vec<Outcome>, Vec<Failed>)> {
+    fn sorted(&self, runs: Vec<Run>, slots: impl Iterator<Item = Slot>) -> Result<Found> {
         let (mut outcomes, mut failures) = (Vec::new(), Vec::new());
-        for (index, slot) in slots.enumerate() {
-            let (seed, loss) = self.place(index);
+        for (run, slot) in runs.into_iter().zip(slots) {
             match slot {
                 None | Some(Err(Error::Interrupted)) => {}
                 Some(Ok(outcome)) => outcomes.push(outcome),
-                Some(Err(error)) => failures.push((format!("{}, seed {}", self.losses[loss], self.seeds[seed]), error)),
+                Some(Err(error)) => failures.push(Failure { run: self.name(run), error }),
             }
         }
-        match (outcomes.is_empty(), failures.is_empty()) {
-            (true, true) => Err(Error::Interrupted),
-            (true, false) => Err(failures.swap_remove(0).1),
-            (false, _) => Ok((outcomes, failures)),
+        let trained = outcomes.iter().any(|outcome| !outcome.is_baseline);
+        match (trained, failures.is_empty()) {
+            (false, true) => Err(Error::Interrupted),
+            (false, false) => Err(failures.swap_remove(0).error),
+            (true, _) => Ok(Found { outcomes, failures }),
         }
     }
 }

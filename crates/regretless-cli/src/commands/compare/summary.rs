@@ -1,108 +1,86 @@
 //! Numbers of a comparison.
 //!
-//! The ratio of a loss is the mean over seeds of its test regret divided by the test regret of MSE
+//! The ratio of a contender is the mean over seeds of its test regret divided by the test regret of MSE
 //! on the same seed, with the sample standard deviation over seeds.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
-use regretless::Error;
-use regretless::evaluate::Evaluation;
 use regretless::experiment::Spread;
-use regretless::train::{Method, Recipe, TrainReport};
+use regretless::{Error, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::reference;
+use super::outcome::{Contender, Outcome};
+use super::{Failure, reference};
 use crate::output::{grouped, number, percent};
 use crate::table::Table;
 
-/// One run: a loss, a seed, and what came of them.
+/// One contender over all its seeds.
 #[derive(Debug, Clone, Serialize)]
-pub struct Outcome {
-    loss: Method,
-    seed: u64,
-    best_epoch: usize,
-    epochs: usize,
-    validation_regret: Option<f64>,
-    test_regret: f64,
-    test_normalised_regret: f64,
-    test_relative_regret: f64,
-    test_mse: f64,
-    test_mae: f64,
-    test_optimal_share: f64,
-    solves: u64,
-    seconds: f64,
+pub struct Line {
+    pub loss: String,
+    pub runs: usize,
+    pub ratio: Option<f64>,
+    pub ratio_sd: Option<f64>,
+    pub test_regret: Option<f64>,
+    pub test_normalised_regret: Option<f64>,
+    pub test_mse: Option<f64>,
+    pub test_mae: Option<f64>,
+    pub solves: Option<f64>,
+    pub seconds: Option<f64>,
+    pub is_baseline: bool,
+    /// Runs whose training loss was clearly still falling at the end.
+    pub still_falling: usize,
+    #[serde(skip)]
+    pub contender: Contender,
+    /// Seed and test regret of each run.
+    #[serde(skip)]
+    pub regrets: Vec<(u64, f64)>,
 }
 
-impl Outcome {
-    /// What a run came to.
-    pub fn new(recipe: &Recipe, report: &TrainReport, test: &Evaluation) -> Self {
-        let last = report.rounds.last();
-        let best = last.and_then(|round| round.epochs.get(round.best_epoch));
-        Self {
-            loss: recipe.method.clone(),
-            seed: recipe.settings.seed,
-            best_epoch: report.best_epoch(),
-            epochs: last.map_or(0, |round| round.epochs.len().saturating_sub(1)),
-            validation_regret: best.and_then(|epoch| epoch.validation_regret),
-            test_regret: test.regret,
-            test_normalised_regret: test.normalised_regret,
-            test_relative_regret: test.relative_regret,
-            test_mse: test.mse,
-            test_mae: test.mae,
-            test_optimal_share: test.optimal_share,
-            solves: report.solves.total(),
-            seconds: report.seconds,
-        }
-    }
-}
-
-/// One loss over all its seeds.
-#[derive(Debug, Clone, Serialize)]
-struct Line {
-    loss: Method,
-    runs: usize,
-    ratio: Option<f64>,
-    ratio_sd: Option<f64>,
-    test_regret: Option<f64>,
-    test_normalised_regret: Option<f64>,
-    solves: Option<f64>,
-    seconds: Option<f64>,
-}
-
-/// All losses.
+/// All contenders.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    lines: Vec<Line>,
+    /// In the order of the table: methods, then baselines.
+    pub lines: Vec<Line>,
     /// Test regret of MSE by seed.
     reference: Vec<(u64, f64)>,
 }
 
 impl Summary {
-    /// Averages of all runs, loss by loss.
-    pub fn of(losses: &[Method], outcomes: &[Outcome]) -> Self {
-        let mse = reference();
+    /// Averages of all runs, contender by contender.
+    pub fn of(contenders: &[Contender], outcomes: &[Outcome]) -> Self {
+        let mse = reference().to_string();
         let reference = outcomes.iter().filter(|run| run.loss == mse).map(|run| (run.seed, run.test_regret)).collect();
         let mut summary = Self { lines: Vec::new(), reference };
-        summary.lines = losses.iter().map(|loss| summary.line(loss, outcomes)).collect();
+        for contender in contenders {
+            let line = summary.line(contender, outcomes);
+            summary.lines.push(line);
+        }
         summary
     }
 
-    fn line(&self, loss: &Method, outcomes: &[Outcome]) -> Line {
-        let runs: Vec<&Outcome> = outcomes.iter().filter(|run| run.loss == *loss).collect();
+    fn line(&self, contender: &Contender, outcomes: &[Outcome]) -> Line {
+        let name = contender.to_string();
+        let runs: Vec<&Outcome> = outcomes.iter().filter(|run| run.loss == name).collect();
         let mean = |value: fn(&Outcome) -> f64| Spread::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean;
         let ratios: Vec<f64> = runs.iter().filter_map(|run| self.ratio(run)).collect();
         let Spread { mean: ratio, sd: ratio_sd, .. } = Spread::of(&ratios);
         Line {
-            loss: loss.clone(),
+            loss: name,
             runs: runs.len(),
             ratio,
             ratio_sd,
             test_regret: mean(|run| run.test_regret),
             test_normalised_regret: mean(|run| run.test_normalised_regret),
+            test_mse: mean(|run| run.test_mse),
+            test_mae: mean(|run| run.test_mae),
             solves: mean(|run| run.solves as f64),
             seconds: mean(|run| run.seconds),
+            is_baseline: matches!(contender, Contender::Baseline(_)),
+            still_falling: runs.iter().filter(|run| run.still_falling == Some(true)).count(),
+            contender: contender.clone(),
+            regrets: runs.iter().map(|run| (run.seed, run.test_regret)).collect(),
         }
     }
 
@@ -126,7 +104,7 @@ impl Summary {
             let deviation = line.ratio_sd.map(|sd| format!(" ± {sd:.3}")).unwrap_or_default();
             let best = line.ratio.is_some() && line.ratio == self.lowest();
             table.row([
-                line.loss.to_string(),
+                line.loss.clone(),
                 ratio + &deviation,
                 if best { "*" } else { " " }.to_owned(),
                 shown(line.test_regret, number),
@@ -139,27 +117,42 @@ impl Summary {
 ratio to MSE: test regret over that of MSE on the same seed, mean ± deviation over seeds; * lowest
 all other columns are means over seeds; solves and seconds are those of training
 ";
-        format!("{}\n{notes}", table.text())
+        format!("{}\n{notes}\n", table.text())
     }
 
     /// The table for spreadsheets.
-    pub fn csv(&self) -> String {
-        let header = "loss,runs,ratio,ratio_sd,test_regret,test_normalised_regret,solves,seconds\n";
-        let mut text = String::from(header);
+    pub fn csv(&self) -> Result<String> {
+        let header = ["loss", "runs", "ratio", "ratio_sd", "test_regret", "test_normalised_regret", "solves", "seconds"];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
         for line in &self.lines {
             let values =
                 [line.ratio, line.ratio_sd, line.test_regret, line.test_normalised_regret, line.solves, line.seconds];
-            let _ = writeln!(text, "{},{},{}", quoted(&line.loss), line.runs, values.map(cell).join(","));
+            let mut row = vec![line.loss.clone(), line.runs.to_string()];
+            row.extend(values.map(cell));
+            rows.push(row);
         }
-        text
+        csv_text(rows)
     }
 
     /// Every run, for spreadsheets.
-    pub fn runs_csv(&self, outcomes: &[Outcome]) -> String {
-        let mut text = String::from(
-            "loss,seed,best_epoch,epochs,validation_regret,test_regret,test_normalised_regret,test_relative_regret,\
-             test_mse,test_mae,test_optimal_share,ratio,solves,seconds\n",
-        );
+    pub fn runs_csv(&self, outcomes: &[Outcome]) -> Result<String> {
+        let header = [
+            "loss",
+            "seed",
+            "best_epoch",
+            "epochs",
+            "validation_regret",
+            "test_regret",
+            "test_normalised_regret",
+            "test_relative_regret",
+            "test_mse",
+            "test_mae",
+            "test_optimal_share",
+            "ratio",
+            "solves",
+            "seconds",
+        ];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
         for run in outcomes {
             let values = [
                 run.validation_regret,
@@ -171,17 +164,21 @@ all other columns are means over seeds; solves and seconds are those of training
                 Some(run.test_optimal_share),
                 self.ratio(run),
             ];
-            let counts = [run.seed as usize, run.best_epoch, run.epochs].map(|count| count.to_string()).join(",");
-            let (loss, values) = (quoted(&run.loss), values.map(cell).join(","));
-            let _ = writeln!(text, "{loss},{counts},{values},{},{}", run.solves, run.seconds);
+            let mut row = vec![run.loss.clone()];
+            row.extend([run.seed as usize, run.best_epoch, run.epochs].map(|count| count.to_string()));
+            row.extend(values.map(cell));
+            row.extend([run.solves.to_string(), run.seconds.to_string()]);
+            rows.push(row);
         }
-        text
+        csv_text(rows)
     }
 
     /// The table for machines.
-    pub fn json(&self, folder: &Path, failures: &[(String, Error)]) -> Value {
-        let failed: Vec<Value> =
-            failures.iter().map(|(run, error)| json!({"run": run, "error": error.to_string()})).collect();
+    pub fn json(&self, folder: &Path, failures: &[Failure]) -> Value {
+        let failed: Vec<Value> = failures
+            .iter()
+            .map(|failure| json!({"run": failure.run, "error": failure.error.to_string()}))
+            .collect();
         json!({"out": folder, "losses": self.lines, "failed": failed})
     }
 }
@@ -190,7 +187,12 @@ fn cell(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// Labels hold commas.
-fn quoted(loss: &Method) -> String {
-    format!("\"{loss}\"")
+fn csv_text(rows: Vec<Vec<String>>) -> Result<String> {
+    let broken = |error: String| Error::setting(format!("a table cannot be written: {error}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.write_record(row).map_err(|error| broken(error.to_string()))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| broken(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| broken(error.to_string()))
 }

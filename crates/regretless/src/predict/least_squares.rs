@@ -1,0 +1,244 @@
+//! Ordinary least squares in closed form (Legendre 1805, Gauss 1809): the linear predictor of least squared error on
+//! the training rows, without a step of gradient descent.
+//!
+//! Features and costs are standardised first; the intercept is then the mean that the output map adds. The normal
+//! equations are solved by a Cholesky factorisation in double precision. It is the baseline that every trained model
+//! has to beat.
+
+use super::{InputMap, Network, OutputMap, Predictor, Tape};
+use crate::data::{Dataset, Features};
+use crate::error::{Error, Result};
+
+/// Added to the diagonal of the correlation matrix. Collinear features, or more features than rows, leave the plain
+/// equations without a single solution; this picks one close to that of least norm. At 1e-8 it changes the predictions
+/// of a well-posed fit by less than the rounding of single precision, in which they are stored.
+const RIDGE: f64 = 1e-8;
+
+/// A linear predictor fitted in closed form, with the maps around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearFit {
+    /// Standardises features.
+    pub input: InputMap,
+    /// Weights and biases.
+    pub network: Network,
+    /// Gives the costs in the sense of the table that was fitted.
+    pub output: OutputMap,
+}
+
+impl LinearFit {
+    /// The fit of least squared error on these instances; in a long table one set of weights serves all items.
+    ///
+    /// # Errors
+    /// When there is no instance, or a sum is not finite.
+    pub fn least_squares(data: &Dataset, instances: &[usize]) -> Result<Self> {
+        if instances.is_empty() {
+            return Err(Error::setting("no rows to fit least squares on"));
+        }
+        let (input, output) = (InputMap::fit(data.features(), instances), OutputMap::fit(data, instances));
+        let mut equations = NormalEquations::new(input.mean.len(), output.scale.len());
+        let mut features = data.features().chosen(instances);
+        input.apply(&mut features);
+        let (width, outputs) = (input.mean.len(), output.scale.len());
+        let mut targets = vec![0.0; outputs];
+        for (place, instance) in instances.iter().enumerate() {
+            let rows = features.of(place).chunks_exact(width);
+            let costs = data.costs().row(*instance).chunks_exact(outputs);
+            for (row, costs) in rows.zip(costs) {
+                for (j, target) in targets.iter_mut().enumerate() {
+                    *target = (f64::from(costs[j]) - output.offset[j]) / output.scale[j];
+                }
+                equations.add(row, &targets);
+            }
+        }
+        let weights = equations.solve()?;
+        Self::assemble(input, output, &weights)
+    }
+
+    /// Predicted costs of all rows of features, one after the other, in the sense of the table that was fitted.
+    pub fn predict(&self, features: &Features) -> Vec<f32> {
+        let mut features = features.clone();
+        self.input.apply(&mut features);
+        let mut tape = Tape::default();
+        self.network.predict(features.values().as_slice(), &mut tape);
+        self.output.apply(tape.outputs()).map(|cost| cost as f32).collect()
+    }
+
+    /// `weights` holds one row per feature; a network holds one row per output, then the biases.
+    fn assemble(input: InputMap, output: OutputMap, weights: &[f64]) -> Result<Self> {
+        let (width, outputs) = (input.mean.len(), output.scale.len());
+        let mut parameters = vec![0.0_f32; outputs * (width + 1)];
+        for (feature, row) in weights.chunks_exact(outputs).enumerate() {
+            for (place, weight) in row.iter().enumerate() {
+                parameters[place * width + feature] = *weight as f32;
+            }
+        }
+        let network = Network::with_parameters(vec![width, outputs], parameters);
+        let network = network.ok_or_else(|| Error::setting("the least-squares fit has the wrong size"))?;
+        Ok(Self { input, network, output })
+    }
+}
+
+/// Sums over rows: features times features, and features times targets.
+struct NormalEquations {
+    width: usize,
+    outputs: usize,
+    /// Lower triangle, row after row of a full square.
+    gram: Vec<f64>,
+    /// One row per feature.
+    cross: Vec<f64>,
+    rows: usize,
+}
+
+impl NormalEquations {
+    fn new(width: usize, outputs: usize) -> Self {
+        Self { width, outputs, gram: vec![0.0; width * width], cross: vec![0.0; width * outputs], rows: 0 }
+    }
+
+    fn add(&mut self, row: &[f32], targets: &[f64]) {
+        for (i, a) in row.iter().enumerate() {
+            let a = f64::from(*a);
+            for (sum, b) in self.gram[i * self.width..][..=i].iter_mut().zip(row) {
+                *sum += a * f64::from(*b);
+            }
+            for (sum, target) in self.cross[i * self.outputs..][..self.outputs].iter_mut().zip(targets) {
+                *sum += a * target;
+            }
+        }
+        self.rows += 1;
+    }
+
+    /// The weights, one row per feature.
+    fn solve(mut self) -> Result<Vec<f64>> {
+        for i in 0..self.width {
+            self.gram[i * self.width + i] += RIDGE * self.rows.max(1) as f64;
+        }
+        self.factorize();
+        for i in 0..self.width {
+            let (above, below) = self.cross.split_at_mut(i * self.outputs);
+            let row = &mut below[..self.outputs];
+            for k in 0..i {
+                subtract(self.gram[i * self.width + k], &above[k * self.outputs..][..self.outputs], row);
+            }
+            divide(row, self.gram[i * self.width + i]);
+        }
+        for i in (0..self.width).rev() {
+            let (above, below) = self.cross.split_at_mut((i + 1) * self.outputs);
+            let row = &mut above[i * self.outputs..];
+            for k in i + 1..self.width {
+                let solved = &below[(k - i - 1) * self.outputs..][..self.outputs];
+                subtract(self.gram[k * self.width + i], solved, row);
+            }
+            divide(row, self.gram[i * self.width + i]);
+        }
+        if self.cross.iter().all(|weight| weight.is_finite()) {
+            Ok(self.cross)
+        } else {
+            Err(Error::setting("least squares has no finite solution; features or costs are too large"))
+        }
+    }
+
+    /// Overwrites the lower triangle with its Cholesky factor.
+    fn factorize(&mut self) {
+        let width = self.width;
+        for i in 0..width {
+            for j in 0..=i {
+                let mut value = self.gram[i * width + j];
+                for k in 0..j {
+                    value -= self.gram[i * width + k] * self.gram[j * width + k];
+                }
+                self.gram[i * width + j] = if i == j {
+                    // The ridge keeps this above zero but for rounding.
+                    value.max(f64::MIN_POSITIVE).sqrt()
+                } else {
+                    value / self.gram[j * width + j]
+                };
+            }
+        }
+    }
+}
+
+fn subtract(factor: f64, list: &[f64], from: &mut [f64]) {
+    for (entry, value) in from.iter_mut().zip(list) {
+        *entry -= factor * value;
+    }
+}
+
+fn divide(row: &mut [f64], by: f64) {
+    row.iter_mut().for_each(|value| *value /= by);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LinearFit;
+    use crate::data::{Dataset, Features, Matrix, Shape};
+
+    fn table(rows: usize, features: Vec<f32>, costs: Vec<f32>, shape: Shape) -> Dataset {
+        let cols = features.len() / (rows * shape.rows_per_instance());
+        let values = Matrix::new(rows * shape.rows_per_instance(), cols, features).unwrap();
+        let features = Features::new(values, shape, None).unwrap();
+        let width = costs.len() / rows;
+        Dataset::new(features, Matrix::new(rows, width, costs).unwrap(), None).unwrap()
+    }
+
+    fn predictions(fit: &LinearFit, data: &Dataset) -> Vec<f64> {
+        fit.predict(data.features()).into_iter().map(f64::from).collect()
+    }
+
+    /// Two features, two costs, ten rows.
+    fn linear() -> Dataset {
+        let inputs: Vec<f32> = (0..20).map(|i| (i * i % 7) as f32 - 0.5 * (i % 3) as f32).collect();
+        let costs = inputs.chunks(2).flat_map(|x| [1.0 + x[0] - 2.0 * x[1], 3.0 * x[1]]).collect();
+        table(10, inputs, costs, Shape::Wide)
+    }
+
+    #[test]
+    fn a_linear_table_is_predicted_exactly() {
+        let data = linear();
+        let fit = LinearFit::least_squares(&data, &(0..10).collect::<Vec<_>>()).unwrap();
+        for (found, cost) in predictions(&fit, &data).iter().zip(data.costs().as_slice()) {
+            assert!((found - f64::from(*cost)).abs() < 1e-4, "{found} {cost}");
+        }
+    }
+
+    #[test]
+    fn residuals_are_orthogonal_to_every_feature() {
+        let inputs: Vec<f32> = (0..60).map(|i| ((i * 37 % 23) as f32).sin() * (1.0 + (i % 3) as f32)).collect();
+        let costs: Vec<f32> = (0..40).map(|i| ((i * 29 % 17) as f32).cos() * 5.0 + 100.0).collect();
+        let data = table(20, inputs, costs, Shape::Wide);
+        let fit = LinearFit::least_squares(&data, &(0..20).collect::<Vec<_>>()).unwrap();
+        let found = predictions(&fit, &data);
+        for cost in 0..2 {
+            let residual = |row: usize| f64::from(data.costs().row(row)[cost]) - found[row * 2 + cost];
+            assert!((0..20).map(residual).sum::<f64>().abs() < 1e-3);
+            for feature in 0..3 {
+                let along: f64 =
+                    (0..20).map(|row| residual(row) * f64::from(data.features().values().row(row)[feature])).sum();
+                assert!(along.abs() < 1e-3, "cost {cost}, feature {feature}: {along}");
+            }
+        }
+    }
+
+    #[test]
+    fn collinear_features_and_few_rows_have_a_solution_too() {
+        let inputs: Vec<f32> = (0..5).flat_map(|i| [i as f32, 2.0 * i as f32, 1.0, -(i as f32)]).collect();
+        let costs: Vec<f32> = (0..5).map(|i| 3.0 * i as f32 - 1.0).collect();
+        let data = table(5, inputs, costs, Shape::Wide);
+        let fit = LinearFit::least_squares(&data, &[0, 1, 2]).unwrap();
+        for (row, found) in predictions(&fit, &data).iter().enumerate() {
+            assert!((found - (3.0 * row as f64 - 1.0)).abs() < 1e-3, "row {row}: {found}");
+        }
+        assert!(LinearFit::least_squares(&data, &[]).is_err());
+    }
+
+    #[test]
+    fn items_of_a_long_table_share_one_set_of_weights() {
+        let inputs: Vec<f32> = (0..12).map(|i| (i * 5 % 11) as f32).collect();
+        let costs: Vec<f32> = inputs.iter().map(|x| 2.0 * x + 1.0).collect();
+        let data = table(4, inputs, costs, Shape::Long { items: 3 });
+        let fit = LinearFit::least_squares(&data, &[0, 1, 2, 3]).unwrap();
+        assert_eq!(fit.network.sizes(), [1, 1]);
+        for (found, cost) in predictions(&fit, &data).iter().zip(data.costs().as_slice()) {
+            assert!((found - f64::from(*cost)).abs() < 1e-5);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Baselines: predictions that take no training, which every trained model has to beat.
+//!
+//! They are fitted on the training rows alone, like everything else, and judged on the same test rows by the same
+//! solver. A method that does not beat them is not worth its trouble on this table.
+
+use std::fmt;
+
+use super::Task;
+use crate::data::Matrix;
+use crate::error::{Error, Result};
+use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
+use crate::predict::{About, LinearFit, Model};
+use crate::problem::ProblemSpec;
+
+/// A prediction without training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Baseline {
+    /// Linear regression in closed form.
+    LeastSquares,
+    /// The mean of each cost over the training rows.
+    HistoryMean,
+    /// The costs of the row before, in the order of the table.
+    PreviousRow,
+}
+
+impl fmt::Display for Baseline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LeastSquares => "least squares",
+            Self::HistoryMean => "mean of history",
+            Self::PreviousRow => "previous row",
+        })
+    }
+}
+
+impl Baseline {
+    /// What its decisions are worth on the test rows.
+    ///
+    /// # Errors
+    /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the first of the table.
+    pub fn evaluate(self, task: &Task<'_>, problem: &ProblemSpec) -> Result<Evaluation> {
+        let (data, solve) = (task.data, (task.oracle, task.watch));
+        let rows = &task.split.test;
+        match self {
+            Self::LeastSquares => {
+                let model = least_squares(task, problem)?;
+                evaluate_in_parts(|part| predicted(&model, data, part), data, rows, solve)
+            }
+            Self::HistoryMean => {
+                let mean = mean_costs(task);
+                let predict = |part: &[usize]| Matrix::new(part.len(), mean.len(), mean.repeat(part.len()));
+                evaluate_in_parts(predict, data, rows, solve)
+            }
+            Self::PreviousRow => {
+                if rows.contains(&0) {
+                    return Err(Error::setting("the first row of the table has no row before it"));
+                }
+                let predict = |part: &[usize]| {
+                    let before: Vec<usize> = part.iter().map(|row| row - 1).collect();
+                    Ok(data.data().costs().chosen(&before))
+                };
+                evaluate_in_parts(predict, data, rows, solve)
+            }
+        }
+    }
+}
+
+/// The linear model of least squared error on the training rows.
+///
+/// # Errors
+/// When there are no training rows or numbers are too large.
+pub fn least_squares(task: &Task<'_>, problem: &ProblemSpec) -> Result<Model> {
+    let data = task.data.data();
+    let fit = LinearFit::least_squares(data, &task.split.train)?;
+    let output = if task.data.sense().sign() < 0.0 { fit.output.negated() } else { fit.output };
+    let problem = serde_json::to_value(problem);
+    let about = About {
+        loss: Baseline::LeastSquares.to_string(),
+        problem: problem.map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
+        seed: 0,
+        features: data.features().names().to_vec(),
+        costs: data.cost_names().clone(),
+        shape: data.features().shape(),
+    };
+    Ok(Model { members: vec![fit.network], input: Some(fit.input), output, about })
+}
+
+/// Mean of each cost over the training rows, summed in double precision.
+fn mean_costs(task: &Task<'_>) -> Vec<f32> {
+    let costs = task.data.data().costs();
+    let mut sums = vec![0.0; costs.cols()];
+    for row in &task.split.train {
+        for (sum, cost) in sums.iter_mut().zip(costs.row(*row)) {
+            *sum += f64::from(*cost);
+        }
+    }
+    let count = task.split.train.len().max(1) as f64;
+    sums.iter().map(|sum| (sum / count) as f32).collect()
+}
