@@ -190,6 +190,19 @@ fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut
     taken.extend(queue.by_ref().take(count));
 }
 
+/// What all threads of this program have spent on processors so far, where the system tells it.
+#[cfg(unix)]
+pub fn processor_seconds() -> Option<f64> {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(spent.tv_sec as f64 + 1e-9 * spent.tv_nsec as f64)
+}
+
+/// What all threads of this program have spent on processors so far, where the system tells it.
+#[cfg(not(unix))]
+pub fn processor_seconds() -> Option<f64> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Threads, longest_first};

@@ -105,6 +105,7 @@ impl TrainingOptions {
             patience: self.patience.or(standard.patience),
             patience_seconds: self.patience_seconds.or(standard.patience_seconds),
             time_limit: self.time_limit.or(standard.time_limit),
+            work_limit: standard.work_limit,
             standardize: self.standardize.unwrap_or(standard.standardize),
             output_map: self.output_map.unwrap_or(standard.output_map),
             rescale: self.rescale.unwrap_or(standard.rescale),

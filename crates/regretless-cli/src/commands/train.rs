@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use regretless::evaluate::too_few_rows;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::text::check_file_name_fits;
-use regretless::train::{Approach, Checkpoints, Outcome, Plan, ResultFile, Results, Task, TrainReport};
+use regretless::train::{Approach, Checkpoints, Judged, Outcome, Plan, ResultFile, Results, Task, TrainReport};
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -133,9 +133,18 @@ impl Found<'_> {
     /// What `auto` tried, and what it chose.
     fn tell_race(&self, report: &mut Report) {
         for entry in &self.outcome.tried {
-            let regret = entry.regret.map_or("failed".into(), number);
+            let regret = entry.regret.map(number).unwrap_or_default();
+            let judged = match entry.judged {
+                Judged::Exact => regret,
+                Judged::Relaxed => format!("{regret} (relaxed)"),
+                Judged::Unjudged => "not judged".into(),
+                Judged::Failed => "failed".into(),
+            };
             let chosen = if entry.method == self.outcome.trained.model.about.loss { "  <" } else { "" };
-            report.line(format!("  tried {:<44} {regret} in {:.2} s{chosen}", entry.method, entry.seconds));
+            report.line(format!("  tried {:<44} {judged} in {:.2} s{chosen}", entry.method, entry.seconds));
+        }
+        if let Some(seconds) = self.outcome.trained.report.timed_solve {
+            report.line(format!("  planned from a solve of {seconds} s by the clock: not reproducible"));
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, predicted, regrets_of, summarise};
 use crate::oracle::{Oracle, SolveCounts};
+use crate::parallel::processor_seconds;
 use crate::text::file_name_part;
 use crate::train::{Approach, EpochReport, Settings, Stopped, Task, TrainReport, Trained, Tried};
 use crate::watch::Watch;
@@ -187,18 +188,6 @@ impl Cell {
         let regrets = regrets_of(answers, data, rows)?;
         Ok(Measured::new(&trained.report, &summarise(regrets, &predictions, data, rows), shown))
     }
-}
-
-/// What all threads of this program have spent on processors so far, where the system tells it.
-#[cfg(unix)]
-fn processor_seconds() -> Option<f64> {
-    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Some(spent.tv_sec as f64 + 1e-9 * spent.tv_nsec as f64)
-}
-
-#[cfg(not(unix))]
-fn processor_seconds() -> Option<f64> {
-    None
 }
 
 impl Measured {

@@ -2,7 +2,7 @@
 //!
 //! `indices` holds the non-zero entries of all instances one after the other, `offsets` where each
 //! instance begins, `values` is there only if one of them is not 1, `fixed` only if a decision has a fixed
-//! cost. Instances without a decision are listed in the file's description, with the reason.
+//! cost, `work` only where the solver counted what a label took. Instances without a decision are listed in the file's description, with the reason.
 
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,9 @@ pub(super) fn encode(to: Belonging<'_>, rows: Option<&[usize]>, answers: &[Answe
     if decisions().any(|decision| decision.fixed() != 0.0) {
         sealed = sealed.with("fixed", each(|label| label.decision.fixed()));
     }
+    if labels.iter().any(|label| label.work != 0) {
+        sealed = sealed.with("work", labels.iter().map(|label| label.work).collect::<Vec<u64>>());
+    }
     if !decisions().all(Decision::is_binary) {
         sealed = sealed.with("values", decisions().flat_map(Decision::iter).map(|(_, v)| v).collect::<Vec<f64>>());
     }
@@ -98,7 +101,7 @@ pub(super) fn decode(
 pub(super) fn most_bytes(instances: usize, num_costs: usize) -> u64 {
     let (instances, num_costs) = (instances as u64, num_costs as u64);
     let entries = instances.saturating_mul(num_costs).saturating_mul(4 + 8);
-    LONGEST_HEADER.saturating_add(16).saturating_add(entries).saturating_add(instances.saturating_mul(44))
+    LONGEST_HEADER.saturating_add(16).saturating_add(entries).saturating_add(instances.saturating_mul(52))
 }
 
 fn status_to_number(status: Status) -> (u32, f64) {
@@ -128,6 +131,7 @@ struct Columns {
     bounds: Vec<f64>,
     statuses: Vec<u32>,
     gaps: Vec<f64>,
+    work: Option<Vec<u64>>,
 }
 
 impl Columns {
@@ -143,6 +147,7 @@ impl Columns {
             bounds: sealed.take("bounds")?,
             statuses: sealed.take("statuses")?,
             gaps: sealed.take("gaps")?,
+            work: sealed.take("work"),
         };
         let of_instances = [columns.objectives.len(), columns.bounds.len(), columns.statuses.len(), columns.gaps.len()];
         let entries = columns.indices.len();
@@ -150,6 +155,7 @@ impl Columns {
             && columns.offsets.len() == instances + 1
             && columns.values.as_ref().is_none_or(|values| values.len() == entries)
             && columns.fixed.as_ref().is_none_or(|fixed| fixed.len() == instances)
+            && columns.work.as_ref().is_none_or(|work| work.len() == instances)
             && columns.offsets.is_sorted()
             && (columns.offsets[0], columns.offsets[instances]) == (0, entries);
         whole.then_some(columns)
@@ -168,6 +174,7 @@ impl Columns {
             objective: self.objectives[instance],
             bound: self.bounds[instance],
             status: status_from_number(self.statuses[instance], self.gaps[instance])?,
+            work: self.work.as_ref().map_or(0, |work| work[instance]),
         })
     }
 }
@@ -182,7 +189,7 @@ mod tests {
     const KEY: Belonging<'static> = Belonging { key: "key", heuristic: None };
 
     fn labels() -> Vec<Answer> {
-        let label = |decision, status| Ok(Solution { decision, objective: -1.5, bound: -2.0, status });
+        let label = |decision, status| Ok(Solution { decision, objective: -1.5, bound: -2.0, status, work: 7 });
         vec![
             label(Decision::choosing([0, 3]), Status::Optimal),
             label(Decision::choosing([]).with_fixed(2.5), Status::LimitReached),
@@ -195,7 +202,9 @@ mod tests {
         for labels in [labels(), labels()[..2].to_vec(), vec![labels()[1].clone()]] {
             let bytes = encode(KEY, None, &labels).unwrap();
             let expected: Vec<(usize, Answer)> = labels.into_iter().enumerate().collect();
-            assert_eq!(decode(&bytes, KEY, expected.len(), 4).unwrap(), expected);
+            let found = decode(&bytes, KEY, expected.len(), 4).unwrap();
+            assert_eq!(found, expected);
+            assert!(found.iter().all(|(_, answer)| answer.as_ref().is_ok_and(|label| label.work == 7)));
         }
     }
 

@@ -174,6 +174,13 @@ impl Labelled {
         &self.best
     }
 
+    /// Mean work of finding the labels of these rows in nanoseconds, as [`crate::solve::Solver::work`] counts; none
+    /// where nobody counted.
+    pub fn mean_work(&self, rows: &[usize]) -> Option<f64> {
+        let total: u64 = rows.iter().map(|row| self.best[*row].work).sum();
+        (total > 0).then(|| total as f64 / rows.len() as f64)
+    }
+
     /// Cost of an instance's best decision, recomputed from the table.
     pub fn best_objective(&self, instance: usize) -> f64 {
         self.best(instance).dot(self.data.costs().row(instance))

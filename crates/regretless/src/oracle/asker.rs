@@ -165,8 +165,11 @@ impl<'a> Asker<'a> {
             spot.question += 1;
         }
         let exact = !matches!(engine, Engine::Relaxed(..));
+        let work = engine.work().unwrap_or(0);
         self.engine = Some(engine);
+        self.oracle.counters.add_work(work);
         outcome?;
+        self.answer.work = work;
         if exact {
             self.oracle.problem.check(&self.answer.decision).map_err(Failure::WrongAnswer)?;
             self.answer.objective = self.answer.decision.dot(costs);

@@ -80,15 +80,28 @@ pub(super) enum Kind {
 
 /// Counters that all threads share, one per [`Kind`].
 #[derive(Debug, Default)]
-pub(super) struct Counters([AtomicU64; 6]);
+pub(super) struct Counters {
+    by_kind: [AtomicU64; 6],
+    work: AtomicU64,
+}
 
 impl Counters {
     pub(super) fn count(&self, kind: Kind) {
-        self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
+        self.by_kind[kind as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Adds the work of a solve.
+    pub(super) fn add_work(&self, work: u64) {
+        self.work.fetch_add(work, Ordering::Relaxed);
+    }
+
+    /// Work of all solves.
+    pub(super) fn work(&self) -> u64 {
+        self.work.load(Ordering::Relaxed)
     }
 
     pub(super) fn read(&self) -> SolveCounts {
-        let count = |kind: Kind| self.0[kind as usize].load(Ordering::Relaxed);
+        let count = |kind: Kind| self.by_kind[kind as usize].load(Ordering::Relaxed);
         SolveCounts {
             exact: count(Kind::Exact),
             relaxed: count(Kind::Relaxed),

@@ -63,6 +63,14 @@ impl Engine {
         }
     }
 
+    /// Work of the last solve.
+    pub(super) fn work(&self) -> Option<u64> {
+        match self {
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.work(),
+            Self::Relaxed(_, relaxer) => relaxer.work(),
+        }
+    }
+
     pub(super) fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => solver.certify(costs, memory),

@@ -147,6 +147,12 @@ impl Oracle {
         self.counters.read()
     }
 
+    /// Work of all solves so far in nanoseconds, as [`crate::solve::Solver::work`] counts. The sum of whole numbers does
+    /// not depend on the order of threads.
+    pub fn work(&self) -> u64 {
+        self.counters.work()
+    }
+
     /// An engine for the calling thread; it goes back when dropped.
     pub fn asker(&self) -> Asker<'_> {
         Asker::new(self, self.engine(self.usual()), Help::default())

@@ -33,6 +33,13 @@ pub trait Solver: Send {
         None
     }
 
+    /// Work of the last solve in nanoseconds, estimated from what was counted (simplex iterations, nodes), never from a
+    /// clock: the same on every machine. About the processor time of the machine that the documentation names. None
+    /// where the solver counts nothing, since its time follows from the size of the problem.
+    fn work(&self) -> Option<u64> {
+        None
+    }
+
     /// The decision with the lowest total cost.
     ///
     /// # Errors
@@ -102,7 +109,7 @@ pub enum Status {
 }
 
 /// A decision and what is known about it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Solution {
     /// The decision.
     pub decision: Decision,
@@ -112,12 +119,22 @@ pub struct Solution {
     pub bound: f64,
     /// How good it is known to be.
     pub status: Status,
+    /// What it took to find, as [`Solver::work`] counts; 0 where nobody counted.
+    pub work: u64,
+}
+
+/// What it took to find a solution does not make it another one.
+impl PartialEq for Solution {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { decision, objective, bound, status, work: _ } = self;
+        (decision, objective, bound, status) == (&other.decision, &other.objective, &other.bound, &other.status)
+    }
 }
 
 impl Solution {
     /// A decision proved to be the cheapest.
     pub fn optimal(decision: Decision, objective: f64) -> Self {
-        Self { decision, objective, bound: objective, status: Status::Optimal }
+        Self { decision, objective, bound: objective, status: Status::Optimal, work: 0 }
     }
 
     /// No decision yet; for whoever keeps a place for solutions.

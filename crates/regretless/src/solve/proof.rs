@@ -42,7 +42,7 @@ impl Rules {
         let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
         let within = complete || gap <= self.limits.gap;
         let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound, status }
+        Solution { decision, objective, bound, status, work: 0 }
     }
 }
 

@@ -54,6 +54,11 @@ pub trait Relaxer: Send {
     /// When there is no such point.
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure>;
 
+    /// Work of the last solve, as [`crate::solve::Solver::work`] counts.
+    fn work(&self) -> Option<u64> {
+        None
+    }
+
     /// As good a point as [`Relaxer::relax`]'s, sooner where `memory` holds what was found for earlier costs
     /// of the same instance; what is found now takes its place.
     ///

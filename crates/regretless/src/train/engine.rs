@@ -33,6 +33,9 @@ pub(super) trait Engine {
     /// Ends an epoch early once this moment has passed, where an epoch may take long.
     fn hurry(&mut self, _deadline: Instant) {}
 
+    /// Ends an epoch early once the oracle's work has reached this, where an epoch may take long.
+    fn limit_work(&mut self, _work: u64) {}
+
     /// The network with its present parameters.
     fn network(&mut self) -> &Network;
 
@@ -69,6 +72,8 @@ pub(super) struct Plain<'a> {
     kept: Vec<f32>,
     /// When epochs end early.
     deadline: Option<Instant>,
+    /// Work of the oracle at which epochs end early.
+    work_limit: Option<u64>,
 }
 
 impl<'a> Plain<'a> {
@@ -77,7 +82,7 @@ impl<'a> Plain<'a> {
         let stepper = Stepper::new(settings.optimizer, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
         let batch = batch.listing(ready, objective, &network);
-        Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new(), deadline: None })
+        Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new(), deadline: None, work_limit: None })
     }
 
     /// One step on a batch of rows; returns the sum of their losses before it.
@@ -103,6 +108,10 @@ impl Engine for Plain<'_> {
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
             }
+            // All solves of the batch are over here, so that the sum is the same for any number of threads.
+            if self.work_limit.is_some_and(|limit| self.ready.task.oracle.work() >= limit) {
+                break;
+            }
         }
         let judged = self.batch.losses(self.ready, self.objective, &self.network, (epoch, judged))?;
         Ok(Passed { loss: total / seen as f64, judged })
@@ -110,6 +119,10 @@ impl Engine for Plain<'_> {
 
     fn hurry(&mut self, deadline: Instant) {
         self.deadline = Some(deadline);
+    }
+
+    fn limit_work(&mut self, work: u64) {
+        self.work_limit = Some(work);
     }
 
     fn network(&mut self) -> &Network {

@@ -33,7 +33,14 @@ pub(super) fn fit(
     if let Some(deadline) = run.selection.deadline(settings) {
         run.engine.hurry(deadline);
     }
+    let work_limit = settings.work_limit.map(|most| ready.task.oracle.work().saturating_add(most));
+    if let Some(limit) = work_limit {
+        run.engine.limit_work(limit);
+    }
     let stopped = loop {
+        if epoch > 0 && work_limit.is_some_and(|limit| ready.task.oracle.work() >= limit) {
+            break Stopped::WorkLimit;
+        }
         if epoch > 0
             && let Some(reason) = run.selection.stop(epoch, settings)
         {

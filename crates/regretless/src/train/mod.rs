@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::loss::{Loss, Weighting};
 use crate::oracle::{Answering, Oracle, SolveCounts};
+use crate::parallel::processor_seconds;
 use crate::predict::{About, InputMap, Model, Network, OutputMap, Predictor, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::watch::Watch;
@@ -33,7 +34,7 @@ mod settings;
 mod step;
 mod weighting;
 
-pub use auto::{Approach, Auto, Tried};
+pub use auto::{Approach, Auto, Judged, Tried};
 pub use baseline::{Baseline, least_squares};
 pub use budget::Budget;
 pub use checkpoint::{Checkpoints, RunLock};
@@ -133,7 +134,7 @@ impl<'a> Training<'a> {
 
     fn run(mut self, keeper: Option<&Keeper<'_>>) -> Result<Trained> {
         self.recipe.settings.check(self.task.split)?;
-        let started = Instant::now();
+        let (started, spent) = (Instant::now(), processor_seconds());
         let split = self.recipe.settings.rows(self.task.split);
         let mut snapshot = keeper.and_then(|keeper| found(keeper, self.task.watch));
         for (place, method) in self.recipe.method.stages().enumerate() {
@@ -149,7 +150,13 @@ impl<'a> Training<'a> {
             None => self.recipe.method.to_string(),
         };
         let solves = self.tally.counts(self.task.oracle);
-        let report = TrainReport { rounds: self.rounds, seconds: started.elapsed().as_secs_f64(), solves };
+        let report = TrainReport {
+            rounds: self.rounds,
+            seconds: started.elapsed().as_secs_f64(),
+            processor_seconds: processor_seconds().zip(spent).map(|(now, before)| now - before),
+            solves,
+            timed_solve: None,
+        };
         Ok(Trained { model, report })
     }
 

@@ -51,7 +51,13 @@ pub struct Summary<'a> {
     solves: u64,
     solves_by_kind: SolveCounts,
     seconds: f64,
+    processor_seconds: Option<f64>,
     decided_by: Option<Heuristic>,
+    /// Seconds of one solve by the clock, where `auto` planned from that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timed_solve: Option<f64>,
+    /// Whether the same command gives the same model again.
+    reproducible: bool,
 }
 
 impl Plan {
@@ -112,7 +118,10 @@ impl Plan {
             solves: report.solves.total(),
             solves_by_kind: report.solves,
             seconds: report.seconds,
+            processor_seconds: report.processor_seconds,
             decided_by: outcome.decided_by,
+            timed_solve: report.timed_solve,
+            reproducible: report.timed_solve.is_none() && !self.settings.stops_by_clock(),
         }
     }
 }

@@ -14,6 +14,8 @@ pub enum Stopped {
     Patience,
     /// The time limit was reached.
     TimeLimit,
+    /// The solves took as much work as they may.
+    WorkLimit,
 }
 
 /// One epoch. Losses are the paper's values, whatever training was rescaled by.
@@ -51,8 +53,14 @@ pub struct TrainReport {
     pub rounds: Vec<RoundReport>,
     /// Seconds in all.
     pub seconds: f64,
-    /// Solves by kind, labelling not included.
+    /// Seconds on all processors together, where the system tells them; other work of the same program counts too.
+    pub processor_seconds: Option<f64>,
+    /// Solves by kind, labelling not included; for `auto` those of all candidates.
     pub solves: SolveCounts,
+    /// Seconds of one solve by the clock, where `auto` had nothing else to plan from: another run may then plan
+    /// otherwise and give another model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed_solve: Option<f64>,
 }
 
 /// Share of the whole fall of the training loss that may lie in the last tenth of the epochs of a training that has

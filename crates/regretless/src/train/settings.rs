@@ -55,6 +55,9 @@ pub struct Settings {
     pub patience_seconds: Option<f64>,
     /// Seconds before stopping.
     pub time_limit: Option<f64>,
+    /// Solver work before stopping, in nanoseconds as [`crate::solve::Solver::work`] counts; set by `auto`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_limit: Option<u64>,
     /// Whether features are brought to mean 0 and deviation 1 over the training rows.
     pub standardize: bool,
     /// Whether outputs pass the fixed map mean + deviation · output.
@@ -90,6 +93,7 @@ impl Default for Settings {
             patience: None,
             patience_seconds: None,
             time_limit: None,
+            work_limit: None,
             standardize: true,
             output_map: true,
             rescale: true,
@@ -126,6 +130,11 @@ impl Settings {
     #[must_use]
     pub fn joined(self) -> Self {
         Self { join_validation: true, select: Select::TrainingLoss, ..self }
+    }
+
+    /// Whether training may stop by the clock, so that another run may give another model.
+    pub fn stops_by_clock(&self) -> bool {
+        self.time_limit.is_some() || self.patience_seconds.is_some()
     }
 
     /// How many of these training rows an epoch has.

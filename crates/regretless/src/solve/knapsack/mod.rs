@@ -198,7 +198,7 @@ impl KnapsackSearch {
         let objective = decision.dot(costs);
         let proved = if self.limits.gap > 0.0 { best.cutoff().max(lowest) } else { best.objective() };
         let bound = (proved.min(open.max(lowest)) / scale).min(objective);
-        Solution { decision, objective, bound, status: self.status(open, objective, bound) }
+        Solution { decision, objective, bound, status: self.status(open, objective, bound), work: 0 }
     }
 }
 

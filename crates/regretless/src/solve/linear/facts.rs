@@ -104,6 +104,10 @@ impl LinearFacts {
 }
 
 impl Relaxer for LinearFacts {
+    fn work(&self) -> Option<u64> {
+        Solver::work(&self.search)
+    }
+
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.search.solve(costs)
     }

@@ -84,7 +84,9 @@ impl LinearSearch {
         lp.set_basis(basis)?;
         lp.use_presolve(false)?;
         lp.use_simplex(Simplex::Primal)?;
-        if lp.solve()? != Outcome::Optimal {
+        let outcome = lp.solve()?;
+        self.count_work(lp);
+        if outcome != Outcome::Optimal {
             return Ok(None);
         }
         let found = self.read(lp, true, scale)?;

@@ -40,6 +40,15 @@ const UNUSED_WHEN_SMALL: [&CStr; 5] = [
     c"mip_allow_cut_separation_at_nodes",
 ];
 
+/// Nanoseconds of one solve by HiGHS and of each of its simplex iterations, for searches over whole numbers and for
+/// linear programmes. In a search the iterations stand for all that goes on beside them (cuts, probing, heuristics).
+/// Measured on nine published models of 18 to 319 columns and on locations, knapsacks and assignments of 30 to 3,600:
+/// 50 to 350 microseconds an iteration; the figure is near the upper end, so that plans keep their promises.
+const MIP_WORK: [u64; 2] = [2_000_000, 180_000];
+const LP_WORK: [u64; 2] = [100_000, 4_000];
+/// Nanoseconds of one solve by HiGHS per column, and ten times that of an iteration.
+const COLUMN_WORK: u64 = 300;
+
 /// Limits below this many nodes are for HiGHS alone.
 const FEWEST_NODES: u64 = 1_000_000;
 
@@ -80,6 +89,8 @@ pub struct LinearSearch {
     twin: Option<Box<Self>>,
     /// Of the last search over whole numbers.
     nodes: Option<u64>,
+    /// Of the last solve, in nanoseconds.
+    work: u64,
 }
 
 impl LinearSearch {
@@ -90,7 +101,7 @@ impl LinearSearch {
         let small = if limits.nodes >= FEWEST_NODES { Small::of(&model) } else { None };
         let (costs, point) = (Vec::new(), Point::default());
         let (lp, start, twin, nodes) = (None, None, None, None);
-        Self { model, predicted, limits, lp, small, costs, scale: 1.0, point, start, twin, nodes }
+        Self { model, predicted, limits, lp, small, costs, scale: 1.0, point, start, twin, nodes, work: 0 }
     }
 
     fn take_lp(&mut self) -> Result<Lp, Failure> {
@@ -159,6 +170,7 @@ impl LinearSearch {
         let scale = self.price(costs);
         let wish = Wish { costs: &self.costs, offset: self.model.offset * scale, gap: self.limits.gap, scale };
         let proof = small.search(&wish, &mut self.point.value);
+        self.work += small.work();
         self.small = Some(small);
         let proof = proof?;
         self.tidy();
@@ -174,6 +186,7 @@ impl LinearSearch {
             lp.set_start(&start)?;
         }
         let outcome = lp.solve()?;
+        self.count_work(lp);
         match outcome {
             Outcome::Optimal => {}
             Outcome::NodeLimit | Outcome::IterationLimit | Outcome::BoundPassed if lp.has_point() => {}
@@ -185,6 +198,14 @@ impl LinearSearch {
             Outcome::UnboundedOrInfeasible => return Err(self.tell_apart(lp)?),
         }
         self.read(lp, outcome == Outcome::Optimal, scale)
+    }
+
+    /// Adds the work of the solve that HiGHS has just ended.
+    fn count_work(&mut self, lp: &Lp) {
+        let [once, each] = if self.is_whole() { MIP_WORK } else { LP_WORK };
+        let columns = self.model.cost.len() as u64;
+        let iterations = lp.iterations().map_or(0, u64::from);
+        self.work += once + COLUMN_WORK * columns + (each + COLUMN_WORK * columns / 10) * iterations;
     }
 
     /// Reads the point and tidies it.
@@ -268,7 +289,7 @@ impl LinearSearch {
         }
         let gap = missing.max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
         let status = if found.finished { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound: found.bound.min(objective), status }
+        Solution { decision, objective, bound: found.bound.min(objective), status, work: 0 }
     }
 
     /// Cost of the columns without predicted costs at the present point.
@@ -283,8 +304,13 @@ impl Solver for LinearSearch {
         self.nodes
     }
 
+    fn work(&self) -> Option<u64> {
+        Some(self.work)
+    }
+
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.nodes = None;
+        self.work = 0;
         if let Some(solution) = self.search_small(costs) {
             return Ok(solution);
         }

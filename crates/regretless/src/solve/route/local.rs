@@ -30,7 +30,7 @@ impl RouteLocal {
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let decision = Decision::from_entries(uses);
         let objective = decision.dot(costs);
-        Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached }
+        Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached, work: 0 }
     }
 }
 

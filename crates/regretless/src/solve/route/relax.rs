@@ -59,7 +59,7 @@ impl RouteRelaxation {
         let decision = self.decision(&master);
         let objective = decision.dot(costs);
         let bound = master.bound(&mut Vec::new()).min(objective);
-        Ok((Solution { decision, objective, bound, status: Status::Optimal }, master))
+        Ok((Solution { decision, objective, bound, status: Status::Optimal, work: 0 }, master))
     }
 
     /// Adds the capacity inequalities that the point violates; whether there are any.

@@ -54,7 +54,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Searches; returns the optimum of the relaxation and the number of nodes, or nothing when it gave up.
-    pub(super) fn run(mut self) -> Option<(f64, u64)> {
+    pub(super) fn run(&mut self) -> Option<(f64, u64)> {
         if self.levels.is_empty() {
             self.levels.push(Tableau::default());
         }
@@ -64,6 +64,11 @@ impl<'a> Tree<'a> {
         let lowest = self.levels[0].objective;
         self.explore(0);
         (!self.lost).then_some((lowest, self.nodes))
+    }
+
+    /// Changes of cells so far.
+    pub(super) fn changes(&self) -> u64 {
+        self.work
     }
 
     /// Solves the linear programme of a level; false when that closes it, or the search is lost.

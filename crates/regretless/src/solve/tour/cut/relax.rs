@@ -79,7 +79,7 @@ impl TourRelaxation {
         let objective = decision.dot(costs);
         let potentials = root.prices.potential.clone();
         self.solved = Some(root);
-        let solution = Solution { decision, objective, bound: bound.min(objective), status: Status::Optimal };
+        let solution = Solution { decision, objective, bound: bound.min(objective), status: Status::Optimal, work: 0 };
         Ok(Relaxed { solution, potentials })
     }
 

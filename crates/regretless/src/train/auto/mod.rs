@@ -1,0 +1,213 @@
+//! `auto`: one default for whoever does not want to choose.
+//!
+//! Two races, both judged by regret on validation rows. First, cost-sensitive losses that need no solve while they
+//! train: MSE, MAE(O,S) and MSE(O,S), in a few epochs of large, shrinking steps. Then the winner is trained on with
+//! SPO+, its solver calls answered as well as the budget allows: exactly, by the tight relaxation, by local search, by
+//! the plain relaxation, or from a pool. Where each item has features of its own, SPO+ starts afresh, since one-sided
+//! losses say little there, and from the winner too if that is affordable.
+//!
+//! What is affordable is planned from the work of a solve, counted while labels were found (`solve_times`), never from a
+//! clock, so that the same seed and budget give the same model on any machine. The one exception is a solver of the
+//! user's own, whose work nobody can count: its seconds are stated (`auto 60s solve 0.5s`), or timed once, and the
+//! report then says so. The loss is rescaled throughout: large tours would stall otherwise.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Method, Recipe, Settings, Task, Trained, train};
+use crate::error::{Error, Result};
+use crate::loss::{BaseError, Cos, LossSpec, Side};
+use crate::predict::PredictorSpec;
+use crate::problem::ProblemSpec;
+
+mod race;
+mod solve_times;
+
+use race::Race;
+
+/// A method by its label, or the choice left to the program: `auto`, `auto 120s`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Approach {
+    /// Races within a budget.
+    Auto(Auto),
+    /// One method.
+    Method(Box<Method>),
+}
+
+/// The budget of [`Approach::Auto`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Auto {
+    /// Processor seconds of training, labels and the final evaluation not counted, as planned beforehand.
+    pub seconds: f64,
+    /// Seconds of one solve as the user states them; needed for solvers of the user's own only.
+    pub solve_seconds: Option<f64>,
+}
+
+impl Auto {
+    /// Seconds unless told otherwise.
+    const SECONDS: f64 = 60.0;
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        Self { seconds: Self::SECONDS, solve_seconds: None }
+    }
+}
+
+/// One candidate of a race.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// What was trained.
+    pub method: String,
+    /// Its mean regret on the validation rows that judge; none where it failed or nothing was affordable.
+    pub regret: Option<f64>,
+    /// What the regret is that of.
+    #[serde(default)]
+    pub judged: Judged,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// How a candidate was judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// By the regret of its decisions.
+    #[default]
+    Exact,
+    /// By the regret of decisions of the linear relaxation, where exact solves take too long.
+    Relaxed,
+    /// Not at all: even that takes too long.
+    Unjudged,
+    /// It could not be trained or judged.
+    Failed,
+}
+
+/// MAE(O,S): the strongest loss that needs no solve beyond the labels.
+impl Default for Approach {
+    fn default() -> Self {
+        let loss = Cos { side: Side::OneSided, scale_invariant: true, ..Cos::plain(BaseError::Absolute) };
+        Self::Method(Box::new(LossSpec::Cos(loss).into()))
+    }
+}
+
+impl Approach {
+    /// Trains: one method, or whatever wins.
+    ///
+    /// # Errors
+    /// As [`train`]; candidates that fail leave the race, unless all do.
+    pub fn train(
+        &self,
+        task: &Task<'_>,
+        (predictor, settings): (&PredictorSpec, Settings),
+        problem: &ProblemSpec,
+    ) -> Result<(Trained, Vec<Tried>)> {
+        match self {
+            Self::Method(method) => {
+                let recipe = Recipe::new(method.as_ref().clone(), predictor.clone(), settings);
+                Ok((train(task, &recipe, problem)?, Vec::new()))
+            }
+            Self::Auto(auto) => Race::new(task, (predictor, settings), (problem, *auto))?.run(),
+        }
+    }
+}
+
+impl fmt::Display for Approach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method(method) => method.fmt(f),
+            Self::Auto(auto) => auto.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Auto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("auto")?;
+        if self.seconds != Self::SECONDS {
+            write!(f, " {}s", self.seconds)?;
+        }
+        self.solve_seconds.map_or(Ok(()), |seconds| write!(f, " solve {seconds}s"))
+    }
+}
+
+/// Reads `60s` or `60`.
+fn read_seconds(word: &str) -> Option<f64> {
+    word.trim_end_matches('s').parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+}
+
+impl Auto {
+    /// Reads what follows the word `auto`.
+    fn read(rest: &str) -> Result<Self> {
+        let wrong = || {
+            Error::setting(format!(
+                "auto takes seconds, and seconds of one solve of your own solver, not '{}': auto 120s solve 0.5s",
+                rest.trim()
+            ))
+        };
+        let mut auto = Self::default();
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let mut words = words.as_slice();
+        if let [seconds, rest @ ..] = words
+            && *seconds != "solve"
+        {
+            auto.seconds = read_seconds(seconds).ok_or_else(wrong)?;
+            words = rest;
+        }
+        match words {
+            [] => Ok(auto),
+            ["solve", seconds] => {
+                auto.solve_seconds = Some(read_seconds(seconds).ok_or_else(wrong)?);
+                Ok(auto)
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl FromStr for Approach {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.trim().strip_prefix("auto") {
+            Some(rest) => Auto::read(rest).map(Self::Auto),
+            None => Ok(Self::Method(Box::new(text.parse()?))),
+        }
+    }
+}
+
+impl TryFrom<String> for Approach {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Approach> for String {
+    fn from(approach: Approach) -> Self {
+        approach.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Approach, Auto};
+
+    #[test]
+    fn approaches_read_back_as_they_were_written() {
+        for label in
+            ["auto", "auto 120s", "auto 0.5s", "auto 120s solve 0.5s", "auto solve 2s", "MAE(O,S)", "MAE(O,S) then SPO+"]
+        {
+            assert_eq!(label.parse::<Approach>().unwrap().to_string(), label);
+        }
+        assert_eq!("auto 60".parse::<Approach>().unwrap(), Approach::Auto(Auto::default()));
+        assert!("auto soon".parse::<Approach>().unwrap_err().to_string().contains("auto 120s"));
+        assert!("autumn".parse::<Approach>().is_err());
+        assert!("auto 60s solve".parse::<Approach>().is_err());
+        assert!("auto 60s solve -1s".parse::<Approach>().is_err());
+    }
+}
