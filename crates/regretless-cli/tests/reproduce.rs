@@ -216,6 +216,12 @@ fn all_that_is_built_in_runs_tiny() {
     let told: Value = serde_json::from_str(&left.out).unwrap();
     assert_eq!(told.as_array().unwrap().len(), 7);
     for experiment in told.as_array().unwrap() {
+        assert_eq!(experiment["results"]["smoke"], true);
+        let folder = format!("runs/{}", experiment["results"]["name"].as_str().unwrap());
+        let page = shop.read(&format!("{folder}/report.html"));
+        assert!(page.contains("<h1>Smoke run: ") && page.contains("Nothing is learnt"), "{folder}");
+        assert!(!page.contains("<ul class=\"winners\"><li>") && !page.contains("id=\"overview\""), "{folder}");
+        assert!(!page.contains("beats MSE") && !page.contains("50 epochs on 1000 rows"), "{folder}");
         for problem in experiment["results"]["problems"].as_array().unwrap() {
             for method in problem["methods"].as_array().unwrap() {
                 let (name, label) = (problem["name"].as_str().unwrap(), method["label"].as_str().unwrap());
@@ -223,6 +229,7 @@ fn all_that_is_built_in_runs_tiny() {
                     || name.starts_with("ENERGY")
                     || (label == "LAVA" && !name.starts_with("KS"));
                 assert_eq!(method["note"].is_null(), !excused, "{label} on {name}: {}", method["note"]);
+                assert!(method["ratio"]["mean"].is_null(), "{label} on {name} has a ratio");
             }
         }
     }

@@ -87,8 +87,8 @@ pub fn evaluate<'py>(
     python(py, &found)
 }
 
-/// The regret of each row of predictions: what its decision costs beyond the best one; never negative but for
-/// rounding.
+/// The regret of each row of predictions: what its decision costs beyond the best one. Beside exact labels it is never
+/// negative but for rounding; beside labels within a gap or found by a heuristic it can be.
 ///
 /// Rows whose true costs have no decision are left out. Arguments as in `evaluate`.
 #[pyfunction]

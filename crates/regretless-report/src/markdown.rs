@@ -11,12 +11,9 @@ pub fn markdown(results: &Results) -> String {
     if !results.about.is_empty() {
         out += &format!("{}\n\n", plain_markdown(&results.about));
     }
-    let reference = plain_markdown(&results.reference);
-    out += &format!(
-        "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is bold. In brackets \
-        what was published and our difference to it. `{NONE}`: no number, see below.\n\n"
-    );
-    out += &overview(results);
+    if !results.smoke {
+        out += &comparison(results);
+    }
     for problem in &results.problems {
         out += &detail(problem, &results.reference);
     }
@@ -32,6 +29,17 @@ pub fn markdown(results: &Results) -> String {
     for (name, text) in provenance(results) {
         out += &format!("* {name}: {}\n", plain_markdown(text));
     }
+    out
+}
+
+/// All problems side by side, with a line on how to read it.
+fn comparison(results: &Results) -> String {
+    let reference = plain_markdown(&results.reference);
+    let mut out = format!(
+        "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is bold. In brackets \
+        what was published and our difference to it. `{NONE}`: no number, see below.\n\n"
+    );
+    out += &overview(results);
     out
 }
 

@@ -32,7 +32,7 @@ pub fn page(results: &Results) -> String {
     let body = [
         parts::header(results),
         parts::controls(results),
-        tables::overview(results),
+        if results.smoke { String::new() } else { tables::overview(results) },
         parts::sections(results, &figures),
         tables::details(results),
         tables::missing(results),

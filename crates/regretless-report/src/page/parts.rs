@@ -27,13 +27,20 @@ pub(super) fn header(results: &Results) -> String {
             some(open, "run")
         ),
     };
+    let ratio = if results.smoke {
+        String::new()
+    } else {
+        format!(
+            " The <b>ratio</b> divides it by the regret of {reference} on the same data: 1 is as good as {reference}, \
+            0.5 loses half as much."
+        )
+    };
+    let about = format!("<p{}>{}</p>", if results.smoke { " class=\"warn\"" } else { "" }, escaped(&results.about));
     format!(
-        "<header><h1>{}</h1><p class=\"size\">{size}</p><p>{}</p>{open}<p class=\"faint\">A model predicts costs, a \
-        solver finds the best decision for them. <b>Regret</b> is what that decision truly costs beyond the best one. \
-        The <b>ratio</b> divides it by the regret of {reference} on the same data: 1 is as good as {reference}, 0.5 \
-        loses half as much.</p><ul class=\"winners\">{winners}</ul></header>",
-        escaped(&results.title),
-        escaped(&results.about)
+        "<header><h1>{}</h1><p class=\"size\">{size}</p>{about}{open}<p class=\"faint\">A model predicts costs, a \
+        solver finds the best decision for them. <b>Regret</b> is what that decision truly costs beyond the best \
+        one.{ratio}</p><ul class=\"winners\">{winners}</ul></header>",
+        escaped(&results.title)
     )
 }
 

@@ -75,6 +75,9 @@ pub struct Experiment {
     /// What others published: problem, then method.
     #[serde(default)]
     pub published: BTreeMap<String, BTreeMap<String, Published>>,
+    /// Whether it is so small that its numbers mean nothing; set by [`Experiment::tiny`].
+    #[serde(skip)]
+    pub smoke: bool,
 }
 
 /// A kind of figure.
@@ -292,6 +295,15 @@ impl Experiment {
         });
         self.seeds = self.seeds.min(2);
         self.name = format!("{}-smoke", self.name);
+        self.title = format!("Smoke run: {}", self.title);
+        self.about = "A smoke run: two epochs on a handful of rows show that every part runs. Nothing is learnt, so that \
+                      regrets are not compared."
+            .into();
+        self.smoke = true;
+        self.figures.retain(|figure| match figure {
+            Figure::Curves | Figure::Solves | Figure::Examples => true,
+            Figure::Bars | Figure::Components | Figure::Weighting | Figure::Pareto => false,
+        });
         self.published.clear();
         self.training.insert("epochs".into(), 2.into());
         self

@@ -29,6 +29,9 @@ pub struct Results {
     /// Times that differ by less count as equal on a Pareto front, in seconds.
     #[serde(default = "standard_tolerance")]
     pub equal_seconds: f64,
+    /// Whether the experiment was so small that its numbers mean nothing; it then has no ratios.
+    #[serde(default)]
+    pub smoke: bool,
     /// Where the numbers come from.
     pub provenance: Provenance,
     /// One entry per problem.
@@ -107,7 +110,11 @@ pub struct MethodResults {
 impl Results {
     pub(super) fn of(runner: &Runner, records: &[Record]) -> Self {
         let experiment = &runner.experiment;
-        let problems = experiment.problems.iter().map(|stage| problem(runner, stage, records)).collect();
+        let mut problems: Vec<ProblemResults> =
+            experiment.problems.iter().map(|stage| problem(runner, stage, records)).collect();
+        if experiment.smoke {
+            problems.iter_mut().flat_map(|problem| &mut problem.methods).for_each(MethodResults::drop_ratios);
+        }
         let machine = format!("{}, {} threads", processor(), runner.threads.count());
         let version = env!("CARGO_PKG_VERSION").to_string();
         Self {
@@ -117,6 +124,7 @@ impl Results {
             reference: experiment.reference.clone(),
             figures: experiment.figures.clone(),
             equal_seconds: experiment.equal_seconds,
+            smoke: experiment.smoke,
             provenance: Provenance { version, machine, command: String::new(), date: String::new() },
             problems,
         }
@@ -132,6 +140,17 @@ impl Results {
             problem.methods.iter().map(open).sum::<usize>()
         };
         self.problems.iter().map(missing).sum()
+    }
+}
+
+impl MethodResults {
+    /// Removes all that compares the method with the reference.
+    fn drop_ratios(&mut self) {
+        self.ratio = Spread { mean: None, sd: None, ..self.ratio };
+        self.difference = None;
+        self.seeds.iter_mut().for_each(|(_, ratio, _)| *ratio = f64::NAN);
+        self.on_front = false;
+        self.is_best = false;
     }
 }
 

@@ -11,6 +11,9 @@ use crate::table::Table;
 /// Every problem with its methods.
 pub fn text(results: &Results) -> String {
     let mut text = format!("{}\n\n", escaped(&results.title));
+    if results.smoke {
+        text += &format!("{}\n\n", escaped(&results.about));
+    }
     for problem in &results.problems {
         let [train, validation, test] = problem.rows;
         let _ = writeln!(text, "{}, {train}/{validation}/{test} rows, {} seeds", problem.name, problem.seeds);
@@ -45,6 +48,7 @@ fn spread(spread: &Spread, digits: usize) -> String {
     match (spread.mean, spread.sd) {
         (Some(mean), Some(sd)) => format!("{mean:.digits$} ({sd:.digits$})"),
         (Some(mean), None) => format!("{mean:.digits$}"),
+        (None, _) if spread.count > 0 => "–".into(),
         (None, _) => "*".into(),
     }
 }
@@ -54,6 +58,8 @@ pub fn cells_csv(results: &Results) -> String {
     let mut text = String::from("problem,method,seed,ratio,seconds\n");
     for (problem, method) in each(results) {
         for (seed, ratio, seconds) in &method.seeds {
+            // A smoke run has no ratios.
+            let ratio = if ratio.is_nan() { String::new() } else { ratio.to_string() };
             let _ = writeln!(text, "{},{},{seed},{ratio},{seconds}", problem.name, quoted(&method.label));
         }
     }
