@@ -153,7 +153,12 @@ fn the_same_command_resumes_an_interrupted_comparison() {
         let before = shop.read("cut/results.jsonl");
         interrupt(&shop, "cut", finished);
         let left = shop.run(&format!("{words} --out cut")).succeeded();
-        assert_eq!(left.err.contains(&format!("{finished} of 12 runs were finished earlier")), finished > 0, "{}", left.err);
+        assert_eq!(
+            left.err.contains(&format!("{finished} of 12 runs were finished earlier")),
+            finished > 0,
+            "{}",
+            left.err
+        );
         let after = shop.read("cut/results.jsonl");
         let taken = |text: &str| text.lines().take(finished).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(taken(&before), taken(&after), "finished runs are not done again");
@@ -182,7 +187,8 @@ fn without_a_folder_the_interrupted_one_is_gone_on_with() {
 #[test]
 fn runs_of_a_table_that_has_changed_are_not_taken_over() {
     let shop = Workshop::with_knapsack();
-    let words = "compare --data table.csv --costs c* --problem problem.toml --losses MSE --seeds 2 --epochs 2 --out cmp";
+    let words =
+        "compare --data table.csv --costs c* --problem problem.toml --losses MSE --seeds 2 --epochs 2 --out cmp";
     shop.run(words).succeeded();
     interrupt(&shop, "cmp", 2);
     let text = shop.read("table.csv");

@@ -296,9 +296,10 @@ impl Experiment {
         self.seeds = self.seeds.min(2);
         self.name = format!("{}-smoke", self.name);
         self.title = format!("Smoke run: {}", self.title);
-        self.about = "A smoke run: two epochs on a handful of rows show that every part runs. Nothing is learnt, so that \
+        self.about =
+            "A smoke run: two epochs on a handful of rows show that every part runs. Nothing is learnt, so that \
                       regrets are not compared."
-            .into();
+                .into();
         self.smoke = true;
         self.figures.retain(|figure| match figure {
             Figure::Curves | Figure::Solves | Figure::Examples => true,

@@ -263,7 +263,8 @@ impl Task<'_> {
             self.split,
             (data.features().names(), data.features().shape(), data.len(), data.cost_names().len()),
         ));
-        let written = written.map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
+        let written =
+            written.map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(written.len() as u64).to_le_bytes()).update(&written);
         for numbers in [data.features().values().as_slice(), data.costs().as_slice()] {

@@ -112,12 +112,17 @@ mod linear {
             rows.push(Row { lower: Some(1.0), upper: Some(1.0), entries });
         }
         for machine in 0..machines {
-            let entries = (0..jobs).map(|job| (machine * jobs + job, (3 + (7 * job + 5 * machine) % 9) as f64)).collect();
+            let entries =
+                (0..jobs).map(|job| (machine * jobs + job, (3 + (7 * job + 5 * machine) % 9) as f64)).collect();
             rows.push(Row { lower: None, upper: Some(21.0), entries });
         }
         // Rows that bind nothing take the model beyond the small search.
         for _ in 0..60 {
-            rows.push(Row { lower: None, upper: Some(100.0), entries: (0..machines * jobs).map(|j| (j, 1.0)).collect() });
+            rows.push(Row {
+                lower: None,
+                upper: Some(100.0),
+                entries: (0..machines * jobs).map(|j| (j, 1.0)).collect(),
+            });
         }
         let columns = vec![column; machines * jobs];
         ProblemSpec::LinearArrays(LinearArrays { name: "jobs".into(), sense: Sense::Minimize, columns, rows })

@@ -63,10 +63,8 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
     report.failure = found.failures.into_iter().next().map(|failure| failure.error);
     if session.progress.interrupted() {
         let done = found.outcomes.len();
-        report.line(format!(
-            "interrupted after {done} of {} runs; the same command goes on with the others",
-            keys.len()
-        ));
+        report
+            .line(format!("interrupted after {done} of {} runs; the same command goes on with the others", keys.len()));
         report.failure = Some(Error::Interrupted);
     }
     Ok(report)
@@ -243,13 +241,7 @@ impl Comparison {
     }
 
     /// Runs every contender on every seed, but for what `kept` holds already; each run is kept as it finishes.
-    fn run(
-        &self,
-        options: &CompareOptions,
-        session: &Session,
-        keys: &[String],
-        kept: &files::Runs,
-    ) -> Result<Found> {
+    fn run(&self, options: &CompareOptions, session: &Session, keys: &[String], kept: &files::Runs) -> Result<Found> {
         let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
         let runs: Vec<Run> = self.order().collect();
         let slots: Vec<Mutex<Slot>> = keys.iter().map(|key| Mutex::new(kept.find(key).map(Ok))).collect();

@@ -120,9 +120,10 @@ impl Contender {
     pub fn own_error(&self) -> Option<BaseError> {
         let Self::Method(Approach::Method(method)) = self else { return None };
         match (&method.loss, &method.then) {
-            (LossSpec::Cos(Cos { error, side: Side::Both, scale_invariant: false, weighting: Weighting::Equal }), None) => {
-                Some(*error)
-            }
+            (
+                LossSpec::Cos(Cos { error, side: Side::Both, scale_invariant: false, weighting: Weighting::Equal }),
+                None,
+            ) => Some(*error),
             _ => None,
         }
     }

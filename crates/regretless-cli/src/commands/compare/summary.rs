@@ -122,7 +122,8 @@ all other columns are means over seeds; solves and seconds are those of training
 
     /// The table for spreadsheets.
     pub fn csv(&self) -> Result<String> {
-        let header = ["loss", "runs", "ratio", "ratio_sd", "test_regret", "test_normalised_regret", "solves", "seconds"];
+        let header =
+            ["loss", "runs", "ratio", "ratio_sd", "test_regret", "test_normalised_regret", "solves", "seconds"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
         for line in &self.lines {
             let values =
@@ -175,10 +176,8 @@ all other columns are means over seeds; solves and seconds are those of training
 
     /// The table for machines.
     pub fn json(&self, folder: &Path, failures: &[Failure]) -> Value {
-        let failed: Vec<Value> = failures
-            .iter()
-            .map(|failure| json!({"run": failure.run, "error": failure.error.to_string()}))
-            .collect();
+        let failed: Vec<Value> =
+            failures.iter().map(|failure| json!({"run": failure.run, "error": failure.error.to_string()})).collect();
         json!({"out": folder, "losses": self.lines, "failed": failed})
     }
 }

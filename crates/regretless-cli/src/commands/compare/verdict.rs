@@ -70,18 +70,16 @@ fn paired(one: &Line, other: &Line) -> Vec<f64> {
 }
 
 fn not_converged(summary: &Summary) -> Option<String> {
-    let named: Vec<&str> = summary
-        .lines
-        .iter()
-        .filter(|line| 2 * line.still_falling > line.runs)
-        .map(|line| line.loss.as_str())
-        .collect();
+    let named: Vec<&str> =
+        summary.lines.iter().filter(|line| 2 * line.still_falling > line.runs).map(|line| line.loss.as_str()).collect();
     let what = match named.as_slice() {
         [] => return None,
         [one] => format!("{one} has not converged: its training loss was"),
         many => format!("Not converged: {}. Their training losses were", many.join("; ")),
     };
-    Some(format!("{what} still falling at the end; more --epochs or a larger --learning-rate would change the figures."))
+    Some(format!(
+        "{what} still falling at the end; more --epochs or a larger --learning-rate would change the figures."
+    ))
 }
 
 /// Methods that minimise an error of the costs and yet have more of it than least squares.

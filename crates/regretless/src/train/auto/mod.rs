@@ -199,9 +199,15 @@ mod tests {
 
     #[test]
     fn approaches_read_back_as_they_were_written() {
-        for label in
-            ["auto", "auto 120s", "auto 0.5s", "auto 120s solve 0.5s", "auto solve 2s", "MAE(O,S)", "MAE(O,S) then SPO+"]
-        {
+        for label in [
+            "auto",
+            "auto 120s",
+            "auto 0.5s",
+            "auto 120s solve 0.5s",
+            "auto solve 2s",
+            "MAE(O,S)",
+            "MAE(O,S) then SPO+",
+        ] {
             assert_eq!(label.parse::<Approach>().unwrap().to_string(), label);
         }
         assert_eq!("auto 60".parse::<Approach>().unwrap(), Approach::Auto(Auto::default()));
