@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from regretless import Labels, Loss, Problem, label
+from regretless._numbers import numbers
 
 
 class LabelledRows:
@@ -22,9 +23,9 @@ class LabelledRows:
         self.problem, self.name = problem, name
         self.blocks: list[Loss] = []
         self.tables: list[np.ndarray] = []
-        # Row numbers count through all blocks; built only when somebody asks by costs.
-        self._places: dict[bytes, int] = {}
-        self._indexed = 0
+        # Row numbers count through all blocks; built only when somebody asks by costs, for rows of the precision asked with.
+        self._places: dict[np.dtype, dict[bytes, int]] = {}
+        self._indexed: dict[np.dtype, int] = {}
         if costs is not None:
             self.add(as_table(costs), labels)
 
@@ -33,7 +34,9 @@ class LabelledRows:
         if labels is not None and not isinstance(labels, Labels):
             labels = Labels.known(self.problem, costs, as_table(labels))
         known = label(self.problem, costs) if labels is None else labels
-        self.blocks.append(Loss(self.name, self.problem, costs, labels=known))
+        # All blocks know the same decisions.
+        first = self.blocks[0] if self.blocks else None
+        self.blocks.append(Loss(self.name, self.problem, costs, labels=known, share_pool=first))
         self.tables.append(costs)
 
     def find(self, wanted: np.ndarray, labels: Any = None) -> np.ndarray:
@@ -41,14 +44,14 @@ class LabelledRows:
         if wanted.ndim == 1 and np.issubdtype(wanted.dtype, np.integer):
             return wanted.astype(np.int64, copy=False)
         table = as_table(wanted)
-        self._index()
+        places = self._index(table.dtype)
         keys = [row.tobytes() for row in table]
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
-        new = sorted(place for key, place in first.items() if key not in self._places)
+        new = sorted(place for key, place in first.items() if key not in places)
         if new:
             self.add(np.ascontiguousarray(table[new]), None if labels is None else decisions(labels)[new])
-            self._index()
-        return np.array([self._places[key] for key in keys], dtype=np.int64)
+            places = self._index(table.dtype)
+        return np.array([places[key] for key in keys], dtype=np.int64)
 
     def evaluate(self, predictions: np.ndarray, rows: np.ndarray, **moment: Any) -> tuple[np.ndarray, np.ndarray]:
         """Values (n,) and gradients (n, d) of predictions for these rows; ``moment`` says where in a training."""
@@ -70,13 +73,16 @@ class LabelledRows:
             places = np.flatnonzero(of_row == block)
             yield self.blocks[block], places, rows[places] - starts[block]
 
-    def _index(self) -> None:
-        start = sum(len(table) for table in self.tables[: self._indexed])
-        for table in self.tables[self._indexed :]:
-            for row, costs in enumerate(table):
-                self._places.setdefault(costs.tobytes(), start + row)
+    def _index(self, dtype: np.dtype) -> dict[bytes, int]:
+        """Places of all rows by their bytes in this precision; rows of more digits are found by their rounded costs."""
+        places, indexed = self._places.setdefault(dtype, {}), self._indexed.get(dtype, 0)
+        start = sum(len(table) for table in self.tables[:indexed])
+        for table in self.tables[indexed:]:
+            for row, costs in enumerate(table.astype(dtype, copy=False)):
+                places.setdefault(costs.tobytes(), start + row)
             start += len(table)
-        self._indexed = len(self.tables)
+        self._indexed[dtype] = len(self.tables)
+        return places
 
 
 def decisions(labels: Any) -> np.ndarray:
@@ -85,8 +91,9 @@ def decisions(labels: Any) -> np.ndarray:
 
 
 def as_table(costs: Any) -> np.ndarray:
-    """Numbers as rows of single precision, the precision in which true costs are kept."""
-    table = np.ascontiguousarray(costs, dtype=np.float32)
+    """Numbers as rows of single or double precision, whichever holds what was given."""
+    table = numbers(costs, "costs")
+    table = np.ascontiguousarray(table, dtype=np.float32 if table.dtype in (np.float16, np.float32) else np.float64)
     if table.ndim != 2:
         raise ValueError(f"costs are one row per instance, not an array of shape {table.shape}")
     return table

@@ -111,3 +111,110 @@ def test_the_table_may_change_after_the_loss_was_made():
     before = loss.evaluate(PREDICTIONS)[0]
     costs[:] = 0
     np.testing.assert_array_equal(loss.evaluate(PREDICTIONS)[0], before)
+
+
+ONE_OF_THREE = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize"})
+
+
+@pytest.mark.parametrize(
+    "label, right",
+    # Known is (1 0 0); under the prediction (3 1 2) the best decision is (0 1 0), which costs 2 less.
+    [("MAP", 2.0), ("NCE", 1.0), ("MAP cache 100%", 2.0), ("MAP cache 0%", 0.0), ("LTR(pair)", 2.0)],
+)
+def test_losses_that_compare_solve_for_their_pool_in_training_only(label, right):
+    loss = rl.Loss(label, ONE_OF_THREE, [[1, 2, 3]])
+    predictions = np.array([[3.0, 1.0, 2.0]])
+    before = loss.evaluate(predictions)[0]
+    np.testing.assert_array_equal(before, [0])
+    np.testing.assert_array_equal(loss.evaluate(predictions)[0], before)
+    values, gradients = loss.evaluate(predictions, epoch=1, training=True)
+    np.testing.assert_allclose(values, [right])
+    assert (np.abs(gradients).max() > 0) == (right > 0)
+    # What was found stays known.
+    np.testing.assert_allclose(loss.evaluate(predictions)[0], [right])
+
+
+def test_training_asks_for_the_pool_as_often_as_the_cache_says():
+    calls = []
+
+    def solve(costs):
+        calls.append(1)
+        return np.arange(3) == np.argmin(costs)
+
+    problem = rl.Problem.from_callable(solve, 3, sense="minimize")
+    costs = np.random.default_rng(0).uniform(size=(50, 3))
+    for label, least, most in [("MAP", 50, 50), ("MAP cache 0%", 0, 0), ("MAP cache 50% per instance", 5, 45)]:
+        loss = rl.Loss(label, problem, costs)
+        calls.clear()
+        loss.evaluate(costs, epoch=1, training=True)
+        assert least <= len(calls) <= most, label
+        calls.clear()
+        loss.evaluate(costs, epoch=1)
+        assert not calls, label
+
+
+def test_losses_can_share_what_they_know():
+    first = rl.Loss("MAP", ONE_OF_THREE, [[1, 2, 3]])
+    assert first.evaluate([[3.0, 1, 2]])[0] == 0
+    second = rl.Loss("MAP", ONE_OF_THREE, [[3, 1, 2]], share_pool=first)
+    assert first.evaluate([[3.0, 1, 2]])[0] == 2
+    second.evaluate([[3.0, 2, 1]], training=True)
+    assert first.evaluate([[3.0, 2, 1]])[0] == 2
+    with pytest.raises(ValueError, match="same method and problem"):
+        rl.Loss("NCE", ONE_OF_THREE, [[3, 1, 2]], share_pool=first)
+
+
+PAIR = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
+
+
+@pytest.mark.parametrize("sense", ["minimize", "maximize"])
+def test_costs_of_double_precision_keep_their_digits(sense):
+    problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": sense})
+    costs = [[0.1, 0.7]]
+    values, gradients = rl.Loss("MAE", problem, costs).evaluate(costs)
+    assert (values.tolist(), gradients.tolist()) == ([0.0], [[0.0, 0.0]])
+    best = 0.1 if sense == "minimize" else 0.7
+    assert problem.solve_all(costs).objectives.tolist() == [best]
+    assert problem.solve_all(np.asfortranarray(costs)).objectives.tolist() == [best]
+    assert problem.solve(costs[0]).objective == best
+    assert rl.label(problem, costs).objectives.tolist() == [best]
+    assert rl.evaluate(problem, costs, C=costs)["mae"] == 0
+    worse = [[0.7, 0.1]]
+    assert rl.regret(problem, worse, costs).tolist() == [0.7 - 0.1]
+    known = rl.Labels.known(problem, costs, [[1, 0]] if sense == "minimize" else [[0, 1]])
+    assert known.objectives.tolist() == [best]
+
+
+def test_costs_that_differ_beyond_single_precision_are_told_apart():
+    close = np.array([[1.0 + 1e-9, 1.0]])
+    assert np.float32(close[0, 0]) == np.float32(close[0, 1])
+    assert PAIR.solve_all(close).decisions.tolist() == [[0, 1]]
+    assert rl.label(PAIR, close).decisions.tolist() == [[0, 1]]
+    assert rl.regret(PAIR, [[0.0, 1.0]], close) == pytest.approx([1e-9], rel=1e-6)
+    whole = np.array([[2**24 + 1, 2**24]])
+    assert PAIR.solve_all(whole).objectives.tolist() == [2**24]
+
+
+def test_predictions_of_single_precision_meet_costs_that_are_rounded_alike():
+    costs = np.array([[0.1, 0.7]])
+    for label in ["MAE", "MAE(O,S)"]:
+        values, gradients = rl.Loss(label, PAIR, costs).evaluate(costs.astype(np.float32))
+        assert gradients.dtype == np.float32
+        np.testing.assert_array_equal(values, [0])
+        np.testing.assert_array_equal(gradients, 0)
+
+
+def test_labels_in_a_store_have_objectives_of_double_precision(tmp_path):
+    costs = np.array([[0.1, 0.7], [0.3, 0.2]])
+    for _ in range(2):
+        assert rl.label(PAIR, costs, store=tmp_path / "costs.npy").objectives.tolist() == [0.1, 0.2]
+    # Labels belong to the costs as tables keep them.
+    rounded = rl.label(PAIR, costs.astype(np.float32), store=tmp_path / "costs.npy")
+    assert rounded.objectives.tolist() == [float(np.float32(0.1)), float(np.float32(0.2))]
+    assert len(list((tmp_path / "costs.npy.labels").iterdir())) == 1
+
+
+def test_costs_too_large_for_a_table_are_refused_by_place():
+    assert PAIR.solve_all([[1e300, 2e300]]).objectives.tolist() == [1e300]
+    with pytest.raises(ValueError, match="row 0, column c1: the number is beyond 3.4e38"):
+        rl.Loss("MSE", PAIR, [[1.0, 1e39]])

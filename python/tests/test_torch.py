@@ -173,3 +173,33 @@ def test_the_same_seed_draws_the_same_noise():
 def test_names_without_torch_operations_are_refused_with_an_example(name):
     with pytest.raises(ValueError, match=r"MAE\(O,S\)"):
         cos_loss_torch(torch.ones(1, 2), torch.ones(1, 2), loss=name)
+
+
+def test_losses_that_compare_learn_in_training_mode_only():
+    """One pool serves all rows, also those that join in batches."""
+    problem = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize"})
+    costs, predictions = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[3.0, 1.0, 2.0]])
+    loss = DecisionLoss(problem, "MAP", costs)
+    loss.eval()
+    assert float(loss(predictions, torch.tensor([0]))) == 0
+    loss.train()
+    assert float(loss(predictions, torch.tensor([0]))) == 2
+    loss.eval()
+    assert float(loss(predictions, torch.tensor([0]))) == 2
+    # A row of costs never seen before: its loss knows what the others know.
+    assert float(loss(predictions, torch.tensor([[1.0, 3.0, 2.0]]))) == 2
+
+
+def test_double_precision_goes_through():
+    problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
+    table = np.array([[0.1, 0.7], [0.3, 0.2]])
+    loss = DecisionLoss(problem, "MAE", table)
+    exact = torch.tensor(table, requires_grad=True)
+    loss(exact, torch.arange(2)).backward()
+    assert exact.grad.dtype == torch.float64 and float(exact.grad.abs().max()) == 0
+    # Rows are found by their costs in either precision.
+    for kind in (torch.float32, torch.float64):
+        predictions = torch.tensor(table, dtype=kind, requires_grad=True)
+        loss(predictions, torch.tensor(table, dtype=kind)).backward()
+        assert float(predictions.grad.abs().max()) == 0
+    assert len(loss.rows.blocks) == 1

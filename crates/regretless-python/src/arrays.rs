@@ -1,14 +1,17 @@
 //! numpy's arrays in and out.
 //!
-//! float32 in C order is read where it is; everything else numpy can turn into it is converted once. What
-//! outlives the call that brought it is copied, since the user may change the array afterwards.
+//! float32 in C order is read where it is; everything else numpy can turn into it is converted once. Numbers of more
+//! digits stay beside the rounded ones where something is solved or judged ([`finite_matrix`]). What outlives the call
+//! that brought it is copied, since the user may change the array afterwards. What is no number, such as dates and
+//! masked entries, is refused (`regretless._numbers`).
 
 #![allow(unsafe_code, reason = "an array is read by threads without the interpreter's lock")]
 
 use std::sync::Arc;
 
 use numpy::{
-    AllowTypeChange, IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayLike1, PyArrayMethods, PyUntypedArrayMethods,
+    AllowTypeChange, Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayDyn, PyArrayLike1,
+    PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,22 +22,36 @@ use crate::error::raise;
 
 /// An array that lives as long as it is read.
 #[derive(Debug)]
-struct Borrowed {
-    _array: Py<PyArrayDyn<f32>>,
-    first: *const f32,
+struct Borrowed<T> {
+    _array: Py<PyArrayDyn<T>>,
+    first: *const T,
     len: usize,
 }
 
 // SAFETY: the array is kept alive and never written to by us; whoever writes to it from Python while a call
 // reads it gets numbers from before or after.
-unsafe impl Send for Borrowed {}
+unsafe impl<T> Send for Borrowed<T> {}
 // SAFETY: as above.
-unsafe impl Sync for Borrowed {}
+unsafe impl<T> Sync for Borrowed<T> {}
 
-impl Shared for Borrowed {
-    fn numbers(&self) -> &[f32] {
+impl<T: Element> Borrowed<T> {
+    /// An array in C order.
+    fn new(array: &Bound<'_, PyArrayDyn<T>>) -> Self {
+        Self { _array: array.clone().unbind(), first: array.data(), len: array.len() }
+    }
+
+    fn slice(&self) -> &[T] {
+        if self.len == 0 {
+            return &[];
+        }
         // SAFETY: the array is in C order, aligned, and alive as long as `_array`.
         unsafe { std::slice::from_raw_parts(self.first, self.len) }
+    }
+}
+
+impl<T: Element + std::fmt::Debug> Shared<T> for Borrowed<T> {
+    fn numbers(&self) -> &[T] {
+        self.slice()
     }
 }
 
@@ -47,39 +64,98 @@ pub enum Keep {
     Copied,
 }
 
-/// float32 in C order, the array itself if it is that.
-fn single<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-    if let Ok(array) = value.cast::<PyArrayDyn<f32>>()
-        && array.is_c_contiguous()
-        && (array.data() as usize).is_multiple_of(align_of::<f32>())
+/// The array behind a value, of bool, whole or floating numbers.
+fn plain<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+    // Arrays of another type may hide something, such as a mask.
+    if value.is_exact_instance_of::<PyUntypedArray>()
+        && let Ok(array) = value.cast::<PyUntypedArray>()
+        && matches!(array.dtype().kind(), b'b' | b'i' | b'u' | b'f')
     {
         return Ok(array.clone());
     }
-    let py = value.py();
+    let checked = value.py().import("regretless._numbers")?.call_method1("numbers", (value, what))?;
+    checked.cast_into::<PyUntypedArray>().map_err(PyErr::from)
+}
+
+/// Numbers of one type in C order, the array itself if it is that.
+fn in_order_of_rows<'py, T: Element>(
+    array: &Bound<'py, PyUntypedArray>,
+    kind: &str,
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+    if let Ok(array) = array.cast::<PyArrayDyn<T>>()
+        && array.is_c_contiguous()
+        && (array.data() as usize).is_multiple_of(align_of::<T>())
+    {
+        return Ok(array.clone());
+    }
+    let py = array.py();
     let numpy = py.import("numpy")?;
     let options = PyDict::new(py);
-    options.set_item("dtype", numpy.getattr("float32")?)?;
+    options.set_item("dtype", numpy.getattr(kind)?)?;
     options.set_item("order", "C")?;
     let quiet = PyDict::new(py);
     quiet.set_item("over", "ignore")?;
     let state = numpy.call_method("errstate", (), Some(&quiet))?;
     state.call_method0("__enter__")?;
-    let converted = numpy.call_method("array", (value,), Some(&options));
+    let converted = numpy.call_method("array", (array,), Some(&options));
     state.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
-    let wrong = |error: PyErr| PyValueError::new_err(format!("{what} must be an array of numbers: {error}"));
-    converted.map_err(wrong)?.cast_into::<PyArrayDyn<f32>>().map_err(PyErr::from)
+    converted?.cast_into::<PyArrayDyn<T>>().map_err(PyErr::from)
+}
+
+/// float32 in C order.
+fn single<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+    in_order_of_rows(&plain(value, what)?, "float32")
+}
+
+/// Rows of numbers as they are: in single precision, or in double precision where that holds more digits.
+pub enum Rows<'py> {
+    /// float32 in C order.
+    Single(PyReadonlyArrayDyn<'py, f32>),
+    /// float64 in C order.
+    Double(PyReadonlyArrayDyn<'py, f64>),
+}
+
+/// Rows of numbers and how many rows and columns there are.
+pub fn rows_of<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<(Rows<'py>, [usize; 2])> {
+    let array = plain(value, what)?;
+    let [rows, cols] = *array.shape() else { return Err(dimensions(what, array.ndim(), "2: rows, columns")) };
+    let numbers = if fits_single(&array) {
+        Rows::Single(in_order_of_rows(&array, "float32")?.readonly())
+    } else {
+        Rows::Double(in_order_of_rows(&array, "float64")?.readonly())
+    };
+    Ok((numbers, [rows, cols]))
+}
+
+/// Whether float32 holds every number of an array's type.
+fn fits_single(array: &Bound<'_, PyUntypedArray>) -> bool {
+    let dtype = array.dtype();
+    match dtype.kind() {
+        b'f' => dtype.itemsize() <= 4,
+        _ => dtype.itemsize() <= 2,
+    }
 }
 
 fn shaped(array: &Bound<'_, PyArrayDyn<f32>>, rows: usize, cols: usize, keep: Keep) -> PyResult<Matrix> {
-    let borrowed = Borrowed { _array: array.clone().unbind(), first: array.data(), len: array.len() };
+    let borrowed = Borrowed::new(array);
     if borrowed.len == 0 || keep == Keep::Copied {
-        let numbers = if borrowed.len == 0 { Vec::new() } else { borrowed.numbers().to_vec() };
-        return Matrix::new(rows, cols, numbers).map_err(raise);
+        return Matrix::new(rows, cols, borrowed.slice().to_vec()).map_err(raise);
     }
     Matrix::shared(rows, cols, Arc::new(borrowed)).map_err(raise)
 }
 
-/// A table of numbers, one row per instance.
+/// Numbers of more digits than float32 has, and beside them the rounded ones.
+fn with_doubles(array: &Bound<'_, PyArrayDyn<f64>>, rows: usize, cols: usize, keep: Keep) -> PyResult<Matrix> {
+    let borrowed = Borrowed::new(array);
+    let rounded = Matrix::from_f64(rows, cols, borrowed.slice()).map_err(raise)?;
+    let doubles: Arc<dyn Shared<f64>> = match keep {
+        Keep::Borrowed => Arc::new(borrowed),
+        Keep::Copied => Arc::new(borrowed.slice().to_vec()),
+    };
+    rounded.with_doubles(doubles).map_err(raise)
+}
+
+/// A table of numbers in single precision, one row per instance.
 pub fn matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matrix> {
     let array = single(value, what)?;
     match *array.shape() {
@@ -88,9 +164,14 @@ pub fn matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matr
     }
 }
 
-/// The same, every number finite; errors name row and column.
+/// A table of numbers, every one finite, those of double precision with all their digits; errors name row and column.
 pub fn finite_matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matrix> {
-    let numbers = matrix(value, what, keep)?;
+    let array = plain(value, what)?;
+    let numbers = match *array.shape() {
+        [rows, cols] if fits_single(&array) => shaped(&in_order_of_rows(&array, "float32")?, rows, cols, keep)?,
+        [rows, cols] => with_doubles(&in_order_of_rows(&array, "float64")?, rows, cols, keep)?,
+        _ => return Err(dimensions(what, array.ndim(), "2: rows, columns")),
+    };
     let names = column_names(value).map_or_else(|| Names::counted(numbers.cols()), Names::from);
     let found = check_finite(&numbers, |column| names.get(column).into_owned());
     found.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
@@ -128,20 +209,33 @@ pub fn column_names(value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
 
 /// One vector in double precision.
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
-    let wrong = |error: PyErr| PyValueError::new_err(format!("{what} must be one row of numbers: {error}"));
-    let array = value.extract::<PyArrayLike1<'_, f64, AllowTypeChange>>().map_err(wrong)?;
-    Ok(array.as_array().to_vec())
+    let array = plain(value, what)?;
+    match array.ndim() {
+        1 => Ok(Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?).slice().to_vec()),
+        found => Err(dimensions(what, found, "1: one row of numbers")),
+    }
+}
+
+/// Rows of numbers in double precision, one after the other, and how many rows and columns there are.
+pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [usize; 2])> {
+    let array = plain(value, what)?;
+    match *array.shape() {
+        [rows, cols] => {
+            let numbers = Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?).slice().to_vec();
+            Ok((numbers, [rows, cols]))
+        }
+        _ => Err(dimensions(what, array.ndim(), "2: rows, columns")),
+    }
 }
 
 /// Row numbers: a list, a range or an array of whole numbers that are not negative.
 pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
     let wrong = || PyValueError::new_err(format!("{what} must be row numbers: whole numbers from 0 on"));
-    let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
-    if array.len()? == 0 {
+    let array = plain(value, what).map_err(|_| wrong())?;
+    if array.len() == 0 {
         return Ok(Vec::new());
     }
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if !["i", "u"].contains(&kind.as_str()) {
+    if !matches!(array.dtype().kind(), b'i' | b'u') {
         return Err(wrong());
     }
     let numbers = array.extract::<PyArrayLike1<'_, i64, AllowTypeChange>>().map_err(|_| wrong())?;
@@ -149,7 +243,7 @@ pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>>
 }
 
 /// A rectangle for Python, without a copy.
-pub fn rectangle<T: numpy::Element>(
+pub fn rectangle<T: Element>(
     py: Python<'_>,
     values: Vec<T>,
     [rows, cols]: [usize; 2],
@@ -158,6 +252,6 @@ pub fn rectangle<T: numpy::Element>(
 }
 
 /// A row for Python, without a copy.
-pub fn row<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
+pub fn row<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     values.into_pyarray(py)
 }

@@ -4,6 +4,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::evaluate::Evaluation;
+use regretless::problem::Sense;
 use regretless::watch::Watch;
 
 use crate::arrays::{Keep, features, finite_matrix, row};
@@ -39,7 +40,9 @@ impl<'py> Judging<'_, 'py> {
             let rows = data.rows();
             let predict = |part: &[usize]| {
                 let mut predictions = predictions.chosen(part);
-                data.sense().flip(predictions.as_mut_slice());
+                if data.sense() == Sense::Maximize {
+                    predictions.negate()?;
+                }
                 Ok(predictions)
             };
             watch.begin("deciding", rows.len() as u64);

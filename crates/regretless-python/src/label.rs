@@ -49,7 +49,7 @@ impl Labels {
             let best = |(row, values): (usize, &[f32])| {
                 let decision =
                     Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
-                let objective = sign * decision.dot(data.costs().row(row));
+                let objective = sign * data.costs().objective_of(&decision, row);
                 Solution::optimal(decision, objective)
             };
             let count = decisions.rows().min(data.len());
@@ -184,6 +184,8 @@ pub fn label<'py>(
     };
     problem.check_storable()?;
     let store = LabelStore::beside(&store);
+    // Files of labels are the same from both doors; the program knows costs in single precision alone.
+    let (data, given) = data.rounded();
     if let Some(shard) = shard.map(shard_of).transpose()? {
         let done = call.run(py, |watch| store.label_shard(data, (&problem.spec, &oracle), shard, watch))?;
         done.warnings.iter().try_for_each(|warning| warn(py, warning))?;
@@ -192,5 +194,9 @@ pub fn label<'py>(
     let (labelled, report) = call.run(py, |watch| store.label(data, &problem.spec, &oracle, watch))?;
     report.warnings.iter().try_for_each(|warning| warn(py, warning))?;
     tell_failed(py, &report.failed)?;
+    let labelled = match given {
+        None => labelled,
+        Some(given) => py.detach(|| labelled.with_table(given, &oracle)).map_err(raise)?,
+    };
     Ok(Bound::new(py, Labels::new(labelled, report.failed))?.into_any())
 }

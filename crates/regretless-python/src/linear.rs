@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use regretless::problem::Row;
 
-use crate::arrays::vector;
+use crate::arrays::{double_rows, vector};
 
 type Entries = Vec<Vec<(usize, f64)>>;
 
@@ -14,12 +14,12 @@ pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
     if matrix.hasattr("tocsr")? {
         return sparse(&matrix.call_method0("tocsr")?);
     }
-    let wrong = |error| PyValueError::new_err(format!("A must be rows of numbers: {error}"));
-    let dense = matrix.extract::<numpy::PyArrayLike2<'_, f64, numpy::AllowTypeChange>>().map_err(wrong)?;
-    let entries = |row: numpy::ndarray::ArrayView1<'_, f64>| {
-        row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0).collect()
+    let (numbers, [rows, count]) = double_rows(matrix, "A")?;
+    let entries = |row: usize| {
+        let numbers = numbers[row * count..][..count].iter().copied();
+        numbers.enumerate().filter(|(_, value)| *value != 0.0).collect::<Vec<(usize, f64)>>()
     };
-    Ok((dense.as_array().rows().into_iter().map(entries).collect(), dense.as_array().ncols()))
+    Ok(((0..rows).map(entries).collect(), count))
 }
 
 fn sparse(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {

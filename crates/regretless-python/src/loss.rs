@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -14,7 +13,7 @@ use regretless::train::Method;
 use regretless::watch::{Silent, Watch};
 use regretless::{Error, Result};
 
-use crate::arrays::{Keep, finite_matrix, rectangle, row, row_numbers};
+use crate::arrays::{Keep, Rows as Given, rectangle, row, row_numbers, rows_of};
 use crate::error::raise;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::problem::Problem;
@@ -28,6 +27,13 @@ use crate::watch::Call;
 /// * `C`: true costs, one row per instance.
 /// * `labels`: their best decisions; found now unless given.
 /// * `seed`: of the noise that perturbed losses draw.
+/// * `share_pool`: another Loss of the same method and problem, whose pool of known decisions this one shares.
+///
+/// Methods that compare with known decisions (MAP, NCE, LTR) or answer from them ("cache 5%") keep a pool. It begins with
+/// the best decisions of C and grows only by `evaluate(..., training=True)`.
+///
+/// Values are computed in float64 from C as it was given, and from float32 where the predictions are float32: true costs
+/// and predictions are then rounded alike.
 ///
 /// Components that weight instances by the regret of a trained baseline (C, W, IC, EIC) belong to `train`.
 #[pyclass(frozen, module = "regretless")]
@@ -42,8 +48,8 @@ pub struct Loss {
     threads: Option<usize>,
     problem: Py<Problem>,
     seed: u64,
-    /// Decisions known so far, where the method keeps them.
-    pool: Mutex<Option<Pool>>,
+    /// Decisions known so far, where the method keeps them; losses may share them.
+    pool: Arc<Mutex<Option<Pool>>>,
 }
 
 /// Numbers beyond which losses that solve nothing are worth several threads.
@@ -55,6 +61,8 @@ trait Number: numpy::Element + Copy + Sync {
     fn wide(self) -> f64;
     /// Rounded to its own.
     fn rounded(value: f64) -> Self;
+    /// True costs of an instance as far as this precision holds them.
+    fn read_costs(data: &Labelled, instance: usize, out: &mut Vec<f64>);
 }
 
 impl Number for f32 {
@@ -65,6 +73,11 @@ impl Number for f32 {
     fn rounded(value: f64) -> Self {
         value as Self
     }
+
+    fn read_costs(data: &Labelled, instance: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(data.data().costs().row(instance).iter().map(|cost| f64::from(*cost)));
+    }
 }
 
 impl Number for f64 {
@@ -74,6 +87,10 @@ impl Number for f64 {
 
     fn rounded(value: f64) -> Self {
         value
+    }
+
+    fn read_costs(data: &Labelled, instance: usize, out: &mut Vec<f64>) {
+        data.data().costs().read(instance, out);
     }
 }
 
@@ -103,7 +120,7 @@ struct Moment {
 #[pymethods]
 impl Loss {
     #[new]
-    #[pyo3(signature = (loss, problem, C, *, labels=None, seed=0, threads=None, progress=false))]
+    #[pyo3(signature = (loss, problem, C, *, labels=None, seed=0, threads=None, progress=false, share_pool=None))]
     fn new(
         py: Python<'_>,
         loss: &str,
@@ -113,6 +130,7 @@ impl Loss {
         seed: u64,
         threads: Option<usize>,
         progress: bool,
+        share_pool: Option<&Bound<'_, Self>>,
     ) -> PyResult<Self> {
         let method: Method = loss.parse().map_err(raise)?;
         single(&method).map_err(raise)?;
@@ -136,7 +154,11 @@ impl Loss {
         })?;
         let mut known = vec![false; data.len()];
         data.rows().into_iter().for_each(|row| known[row] = true);
-        let (problem, pool) = (kept.clone().unbind(), Mutex::new(pool));
+        let pool = match share_pool {
+            None => Arc::new(Mutex::new(pool)),
+            Some(other) => other.get().shared_pool(&method, kept, pool)?,
+        };
+        let problem = kept.clone().unbind();
         Ok(Self { method, loss, data, known, oracle, threads, problem, seed, pool })
     }
 
@@ -146,7 +168,10 @@ impl Loss {
     /// * `rows`: which rows of C they belong to, all in order unless given.
     /// * `epoch`: perturbed losses draw other noise in every epoch.
     /// * `batch`: with a cache, another coin for every batch of an epoch.
-    /// * `training`: whether decisions found now join the pool of methods that keep one.
+    /// * `training`: whether this is a step of a training. Methods that compare with known decisions then first solve for the
+    ///   best decisions under the predictions (with a cache, where the coin says so), which join the pool, as `train` does;
+    ///   what a method with a cache solves joins it afterwards. Otherwise the pool stays as it is, and methods with a
+    ///   cache are answered from it.
     ///
     /// Returns (values, gradients): float64 of shape (n,), and an array like the predictions.
     #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
@@ -164,23 +189,10 @@ impl Loss {
             return Ok(found);
         }
         let moment = Moment { epoch, batch, training };
-        let Ok(double) = predictions.cast::<PyArray2<f64>>() else {
-            let matrix = finite_matrix(predictions, "predictions", Keep::Borrowed)?;
-            return self.judged(py, (matrix.as_slice(), [matrix.rows(), matrix.cols()]), rows, moment);
-        };
-        let array = double.readonly();
-        let (view, owned);
-        let numbers = match array.as_slice() {
-            Ok(numbers) => numbers,
-            Err(_) => {
-                view = array.as_array();
-                owned = view.iter().copied().collect::<Vec<f64>>();
-                &owned
-            }
-        };
-        let shape = [array.shape()[0], array.shape()[1]];
-        check_finite(numbers, shape[1])?;
-        self.judged(py, (numbers, shape), rows, moment)
+        match rows_of(predictions, "predictions")? {
+            (Given::Single(numbers), shape) => self.judged(py, (numbers.as_slice()?, shape), rows, moment),
+            (Given::Double(numbers), shape) => self.judged(py, (numbers.as_slice()?, shape), rows, moment),
+        }
     }
 
     /// The label of the loss.
@@ -195,10 +207,10 @@ impl Loss {
         self.problem.clone_ref(py)
     }
 
-    /// Whether an evaluation solves, so that it takes its time.
+    /// Whether an evaluation in a training solves, so that it takes its time.
     #[getter]
     fn solves(&self) -> bool {
-        self.loss.solves()
+        self.loss.solves() || self.loss.compares()
     }
 
     fn __len__(&self) -> usize {
@@ -223,9 +235,9 @@ fn single(method: &Method) -> Result<()> {
     Ok(())
 }
 
-fn check_finite(numbers: &[f64], cols: usize) -> PyResult<()> {
-    let Some(at) = numbers.iter().position(|number| !number.is_finite()) else { return Ok(()) };
-    let (row, column, number) = (at / cols, at % cols, numbers[at]);
+fn check_finite<T: Number>(numbers: &[T], cols: usize) -> PyResult<()> {
+    let Some(at) = numbers.iter().position(|number| !number.wide().is_finite()) else { return Ok(()) };
+    let (row, column, number) = (at / cols, at % cols, numbers[at].wide());
     let place = format!("predictions: row {row}, column c{column}");
     Err(PyValueError::new_err(format!("{place}: {number} is not a finite number (rows counted from 0)")))
 }
@@ -259,6 +271,7 @@ impl Loss {
             let message = format!("{} costs are predicted per row and there are {right}", shape[1]);
             return Err(PyValueError::new_err(message));
         }
+        check_finite(predictions, shape[1])?;
         let mut gradients = vec![T::rounded(0.0); predictions.len()];
         let values = if self.method.loss.asks() {
             let (call, problem) = (Call::new(false), self.problem.get());
@@ -283,6 +296,14 @@ impl Loss {
         let cols = self.data.data().costs().cols();
         let mut answering = self.answering(oracle)?;
         let occasion = Occasion { epoch: moment.epoch, batch: moment.batch, training: moment.training };
+        let mut found = Vec::new();
+        if self.loss.compares() && moment.training {
+            let sign = self.data.sense().sign();
+            let minimised: Vec<f64> = predictions.iter().map(|number| sign * number.wide()).collect();
+            let best = |instance: usize| self.data.best(instance);
+            found = answering.solve_for_pool((occasion, rows), &minimised, best, watch)?;
+            answering.keep(&found);
+        }
         let slot = |gradient| Slot { value: Err(Error::Interrupted), gradient, found: Vec::new() };
         let mut slots: Vec<Slot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
         let one = Threads::one();
@@ -300,11 +321,31 @@ impl Loss {
         };
         threads.fill(&mut slots, || (answering.asker(), Rows::default()), work);
         self.loss.batch_done(moment.training);
-        if moment.training && answering.pool().is_some() {
-            slots.iter().for_each(|slot| answering.keep(&slot.found));
-            *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = answering.pool().cloned();
+        if moment.training {
+            slots.iter_mut().for_each(|slot| found.append(&mut slot.found));
+            if let Some(pool) = self.pool.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+                pool.extend(&found);
+            }
         }
         slots.into_iter().map(|slot| slot.value).collect()
+    }
+
+    /// The pool of this loss for another one, whose decisions join it.
+    fn shared_pool(
+        &self,
+        method: &Method,
+        problem: &Bound<'_, Problem>,
+        theirs: Option<Pool>,
+    ) -> PyResult<Arc<Mutex<Option<Pool>>>> {
+        if self.method.stage_label() != method.stage_label() || !problem.eq(&self.problem)? {
+            return Err(PyValueError::new_err("share_pool must be a loss of the same method and problem"));
+        }
+        if let (Some(pool), Some(theirs)) =
+            (self.pool.lock().unwrap_or_else(PoisonError::into_inner).as_mut(), theirs.as_ref())
+        {
+            pool.extend(theirs.decisions());
+        }
+        Ok(Arc::clone(&self.pool))
     }
 
     /// The oracle as the method wants it to answer, with the decisions known so far.
@@ -335,13 +376,12 @@ impl Loss {
 }
 
 impl Rows {
-    /// Takes one row of predictions and its true costs, to be minimised.
+    /// Takes one row of predictions and its true costs, to be minimised and rounded alike.
     fn read<T: Number>(&mut self, prediction: &[T], data: &Labelled, instance: usize) {
         let sign = data.sense().sign();
         self.prediction.clear();
         self.prediction.extend(prediction.iter().map(|number| sign * number.wide()));
-        self.costs.clear();
-        self.costs.extend(data.data().costs().row(instance).iter().map(|cost| cost.wide()));
+        T::read_costs(data, instance, &mut self.costs);
         self.gradient.resize(prediction.len(), 0.0);
     }
 }

@@ -1,6 +1,6 @@
 //! Problems: by name, from a file, from arrays, or as a Python function.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -41,6 +41,19 @@ impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
         let problem = spec.build().map_err(raise)?;
+        Ok(Self { spec, problem, function: None, costs: None })
+    }
+
+    /// The problem of a problem file; errors name the file.
+    fn of_file(path: &Path) -> PyResult<Self> {
+        let named = |error: regretless::Error| match error {
+            regretless::Error::Setting(message) => {
+                raise(regretless::Error::setting(format!("{}: {message}", path.display())))
+            }
+            other => raise(other.in_file(path)),
+        };
+        let spec = ProblemSpec::read(path).map_err(raise)?;
+        let problem = spec.build().map_err(named)?;
         Ok(Self { spec, problem, function: None, costs: None })
     }
 
@@ -85,17 +98,11 @@ fn sense(text: &str) -> PyResult<Sense> {
     }
 }
 
-/// A description: a benchmark, a problem file, or a dict.
+/// A description: a benchmark or a dict.
 fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec> {
-    let py = description.py();
     if let Ok(table) = description.cast::<PyDict>() {
-        let text: String = py.import("json")?.call_method1("dumps", (table,))?.extract()?;
+        let text = crate::train::json_text(table, "the problem")?;
         return serde_json::from_str(&text).map_err(|e| PyValueError::new_err(format!("the problem: {e}")));
-    }
-    if let Ok(path) = description.extract::<PathBuf>()
-        && (path.extension().is_some_and(|end| end == "toml") || !description.is_instance_of::<PyString>())
-    {
-        return ProblemSpec::read(&path).map_err(raise);
     }
     let name: String = description.extract()?;
     let benchmark: Benchmark = name.parse().map_err(raise)?;
@@ -107,6 +114,11 @@ impl Problem {
     #[new]
     #[pyo3(signature = (description, *, seed=0))]
     fn new(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<Self> {
+        if let Ok(path) = description.extract::<PathBuf>()
+            && (path.extension().is_some_and(|end| end == "toml") || !description.is_instance_of::<PyString>())
+        {
+            return Self::of_file(&path);
+        }
         Self::of(described(description, seed)?)
     }
 
@@ -133,7 +145,7 @@ impl Problem {
         single_customer_routes: Option<bool>,
     ) -> PyResult<Self> {
         if path.extension().is_some_and(|end| end == "toml") {
-            return Self::of(ProblemSpec::read(&path).map_err(raise)?);
+            return Self::of_file(&path);
         }
         let costs = match costs {
             None => CostColumns::All,

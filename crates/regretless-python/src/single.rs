@@ -14,6 +14,10 @@ pub fn evaluate<'py>(
     predictions: &Bound<'py, PyAny>,
     rows: Option<&[usize]>,
 ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    // Arrays of another type, such as masked ones, are not what they seem.
+    if !predictions.is_exact_instance_of::<numpy::PyUntypedArray>() {
+        return Ok(None);
+    }
     let Ok(array) = predictions.extract::<numpy::PyReadonlyArray2<'_, f32>>() else { return Ok(None) };
     let (count, cols) = array.as_array().dim();
     let Ok(numbers) = array.as_slice() else { return Ok(None) };

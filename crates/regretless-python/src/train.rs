@@ -53,8 +53,23 @@ fn setting(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     // numpy's numbers know how to become Python's.
     let plain = if value.hasattr("item")? { value.call_method0("item")? } else { value.clone() };
-    let text: String = value.py().import("json")?.call_method1("dumps", (plain,))?.extract()?;
-    serde_json::from_str(&text).map_err(wrong)
+    serde_json::from_str(&json_text(&plain, name)?).map_err(wrong)
+}
+
+/// A value of Python as JSON, which knows finite numbers only; `what` it is, for messages.
+pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+    let py = value.py();
+    let options = PyDict::new(py);
+    options.set_item("allow_nan", false)?;
+    let text = py.import("json")?.call_method("dumps", (value,), Some(&options));
+    let text = text.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
+        true if value.extract::<f64>().is_ok() => {
+            PyValueError::new_err(format!("{what}: {value} is not a finite number"))
+        }
+        true => PyValueError::new_err(format!("{what} holds a number that is not finite: {}", error.value(py))),
+        false => error,
+    })?;
+    text.extract()
 }
 
 /// Shares, counts, or rows.

@@ -109,9 +109,14 @@ impl Decision {
     /// The objective of this decision: the inner product with a cost vector, summed in f64, and the
     /// fixed cost.
     pub fn dot<C: Copy + Into<f64>>(&self, costs: &[C]) -> f64 {
+        self.dot_by(|place| costs[place].into())
+    }
+
+    /// The same, where `cost` says what each place costs.
+    pub fn dot_by(&self, cost: impl Fn(usize) -> f64) -> f64 {
         let predicted: f64 = match &self.values {
-            None => self.indices.iter().map(|j| costs[*j as usize].into()).sum(),
-            Some(_) => self.iter().map(|(j, v)| v * costs[j].into()).sum(),
+            None => self.indices.iter().map(|j| cost(*j as usize)).sum(),
+            Some(_) => self.iter().map(|(j, v)| v * cost(j)).sum(),
         };
         predicted + self.fixed
     }

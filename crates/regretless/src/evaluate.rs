@@ -119,7 +119,7 @@ pub fn regrets(
 pub fn regrets_of(answers: Vec<Answer>, data: &Labelled, instances: &[usize]) -> Result<Vec<f64>> {
     let each = instances.iter().zip(answers).map(|(instance, answer)| {
         let solution = answer.map_err(|failure| Error::Solver { instance: *instance, failure })?;
-        Ok(solution.decision.dot(data.data().costs().row(*instance)) - data.best_objective(*instance))
+        Ok(data.data().costs().objective_of(&solution.decision, *instance) - data.best_objective(*instance))
     });
     each.collect()
 }
@@ -175,9 +175,12 @@ struct Errors {
 
 impl Errors {
     fn add(&mut self, predictions: &Matrix, data: &Labelled, instances: &[usize]) {
+        let (mut predicted, mut costs) = (Vec::new(), Vec::new());
         for (row, instance) in instances.iter().enumerate() {
-            for (p, c) in predictions.row(row).iter().zip(data.data().costs().row(*instance)) {
-                let error = f64::from(*p) - f64::from(*c);
+            predictions.read(row, &mut predicted);
+            data.data().costs().read(*instance, &mut costs);
+            for (p, c) in predicted.iter().zip(&costs) {
+                let error = p - c;
                 self.squared += error * error;
                 self.absolute += error.abs();
             }

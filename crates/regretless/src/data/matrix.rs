@@ -1,8 +1,12 @@
 //! A rectangle of single-precision numbers, row after row, in memory, in a file, or owned by somebody else.
+//!
+//! Numbers that were given in double precision can be kept beside the rounded ones: what trains reads rows of `f32`
+//! ([`Matrix::row`]), what solves and judges reads rows of `f64` ([`Matrix::read`]), exact where they are known.
 
 use std::sync::Arc;
 
 use super::mapped::Mapped;
+use crate::decision::Decision;
 use crate::error::{Error, Result};
 
 /// Rows and columns of `f32`, stored row after row.
@@ -11,6 +15,15 @@ pub struct Matrix {
     rows: usize,
     cols: usize,
     values: Values,
+    /// The same numbers before they were rounded, if they are known.
+    doubles: Option<Doubles>,
+}
+
+/// Numbers in double precision; negated ones stay where they are.
+#[derive(Debug, Clone)]
+struct Doubles {
+    numbers: Arc<dyn Shared<f64>>,
+    negated: bool,
 }
 
 /// Where the numbers are.
@@ -22,9 +35,25 @@ enum Values {
 }
 
 /// Numbers that somebody else owns, such as an array of another language.
-pub trait Shared: Send + Sync + std::fmt::Debug {
+pub trait Shared<T = f32>: Send + Sync + std::fmt::Debug {
     /// All of them, row after row; always the same.
-    fn numbers(&self) -> &[f32];
+    fn numbers(&self) -> &[T];
+}
+
+impl Shared<f64> for Vec<f64> {
+    fn numbers(&self) -> &[f64] {
+        self
+    }
+}
+
+impl Doubles {
+    fn row(&self, row: usize, cols: usize) -> &[f64] {
+        &self.numbers.numbers()[row * cols..][..cols]
+    }
+
+    fn sign(&self) -> f64 {
+        if self.negated { -1.0 } else { 1.0 }
+    }
 }
 
 impl Default for Values {
@@ -46,7 +75,7 @@ impl Matrix {
     /// When the number of values is not rows × columns.
     pub fn new(rows: usize, cols: usize, values: Vec<f32>) -> Result<Self> {
         check_size(rows, cols, values.len())?;
-        Ok(Self { rows, cols, values: Values::Owned(values) })
+        Ok(Self { rows, cols, values: Values::Owned(values), doubles: None })
     }
 
     /// A matrix whose numbers stay in their file.
@@ -55,7 +84,7 @@ impl Matrix {
     /// When the number of values is not rows × columns.
     pub fn mapped(rows: usize, cols: usize, values: Mapped) -> Result<Self> {
         check_size(rows, cols, values.as_slice().len())?;
-        Ok(Self { rows, cols, values: Values::Mapped(Arc::new(values)) })
+        Ok(Self { rows, cols, values: Values::Mapped(Arc::new(values)), doubles: None })
     }
 
     /// A matrix of numbers that somebody else owns; they are copied only if they are to be changed.
@@ -64,12 +93,12 @@ impl Matrix {
     /// When the number of values is not rows × columns.
     pub fn shared(rows: usize, cols: usize, values: Arc<dyn Shared>) -> Result<Self> {
         check_size(rows, cols, values.numbers().len())?;
-        Ok(Self { rows, cols, values: Values::Shared(values) })
+        Ok(Self { rows, cols, values: Values::Shared(values), doubles: None })
     }
 
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, values: Values::Owned(vec![0.0; rows * cols]) }
+        Self { rows, cols, values: Values::Owned(vec![0.0; rows * cols]), doubles: None }
     }
 
     /// A matrix from double precision, rounded.
@@ -78,6 +107,63 @@ impl Matrix {
     /// When the number of values is not rows × columns.
     pub fn from_f64(rows: usize, cols: usize, values: &[f64]) -> Result<Self> {
         Self::new(rows, cols, values.iter().map(|v| *v as f32).collect())
+    }
+
+    /// The same with what the numbers were before they were rounded.
+    ///
+    /// # Errors
+    /// When there are not as many of them.
+    pub fn with_doubles(mut self, numbers: Arc<dyn Shared<f64>>) -> Result<Self> {
+        check_size(self.rows, self.cols, numbers.numbers().len())?;
+        self.doubles = Some(Doubles { numbers, negated: false });
+        Ok(self)
+    }
+
+    /// Whether it is known what the numbers were before they were rounded.
+    pub fn has_doubles(&self) -> bool {
+        self.doubles.is_some()
+    }
+
+    /// The same, rounded numbers alone.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        self.doubles = None;
+        self
+    }
+
+    /// Writes a row over `out` in double precision: as it was given, else widened.
+    pub fn read(&self, row: usize, out: &mut Vec<f64>) {
+        out.clear();
+        match &self.doubles {
+            None => out.extend(self.row(row).iter().map(|number| f64::from(*number))),
+            Some(doubles) => {
+                let sign = doubles.sign();
+                out.extend(doubles.row(row, self.cols).iter().map(|number| sign * number));
+            }
+        }
+    }
+
+    /// What a decision costs under a row, in double precision.
+    pub fn objective_of(&self, decision: &Decision, row: usize) -> f64 {
+        match &self.doubles {
+            None => decision.dot(self.row(row)),
+            Some(doubles) => {
+                let (sign, costs) = (doubles.sign(), doubles.row(row, self.cols));
+                decision.dot_by(|place| sign * costs[place])
+            }
+        }
+    }
+
+    /// The first number that is not finite, as it was given: row, column, number.
+    pub fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
+        let found = match &self.doubles {
+            None => first_not_finite(self.as_slice()).map(|at| (at, f64::from(self.as_slice()[at]))),
+            Some(doubles) => {
+                let numbers = doubles.numbers.numbers();
+                first_not_finite(numbers).map(|at| (at, doubles.sign() * numbers[at]))
+            }
+        };
+        found.map(|(at, number)| (at / self.cols, at % self.cols, number))
     }
 
     /// Number of rows.
@@ -111,7 +197,7 @@ impl Matrix {
         &self.as_slice()[row * self.cols..][..self.cols]
     }
 
-    /// One row, to be changed; numbers in a file are taken into memory first.
+    /// One row, to be changed; numbers in a file are taken into memory first, unrounded ones are forgotten.
     pub fn row_mut(&mut self, row: usize) -> &mut [f32] {
         let cols = self.cols;
         &mut self.as_mut_slice()[row * cols..][..cols]
@@ -122,7 +208,12 @@ impl Matrix {
     pub fn chosen(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.cols);
         rows.iter().for_each(|row| values.extend_from_slice(self.row(*row)));
-        Self { rows: rows.len(), cols: self.cols, values: Values::Owned(values) }
+        let doubles = self.doubles.as_ref().map(|doubles| {
+            let mut numbers = Vec::with_capacity(values.len());
+            rows.iter().for_each(|row| numbers.extend_from_slice(doubles.row(*row, self.cols)));
+            Doubles { numbers: Arc::new(numbers), negated: doubles.negated }
+        });
+        Self { rows: rows.len(), cols: self.cols, values: Values::Owned(values), doubles }
     }
 
     /// All values, row after row.
@@ -134,8 +225,9 @@ impl Matrix {
         }
     }
 
-    /// All values, to be changed; numbers in a file or of somebody else are copied first.
+    /// All values, to be changed; numbers in a file or of somebody else are copied first, unrounded ones are forgotten.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
+        self.doubles = None;
         if !matches!(self.values, Values::Owned(_)) {
             self.values = Values::Owned(self.as_slice().to_vec());
         }
@@ -150,6 +242,9 @@ impl Matrix {
     /// # Errors
     /// When there is no room for that file.
     pub fn negate(&mut self) -> Result<()> {
+        if let Some(doubles) = &mut self.doubles {
+            doubles.negated = !doubles.negated;
+        }
         match &mut self.values {
             Values::Owned(values) => values.iter_mut().for_each(|value| *value = -*value),
             Values::Mapped(values) => *values = Arc::new(values.negated()?),
@@ -199,6 +294,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Matrix, Shared};
+    use crate::decision::Decision;
 
     #[derive(Debug)]
     struct Theirs(Vec<f32>);
@@ -207,6 +303,28 @@ mod tests {
         fn numbers(&self) -> &[f32] {
             &self.0
         }
+    }
+
+    #[test]
+    fn unrounded_numbers_are_read_until_the_matrix_changes() {
+        let given = vec![0.1, 0.7, -3.0, 1e-3];
+        let mut matrix = Matrix::from_f64(2, 2, &given).unwrap().with_doubles(Arc::new(given.clone())).unwrap();
+        let row = |matrix: &Matrix, row: usize| {
+            let mut out = vec![9.0];
+            matrix.read(row, &mut out);
+            out
+        };
+        let first = Decision::choosing([0]);
+        assert_eq!((row(&matrix, 0), matrix.objective_of(&first, 0)), (vec![0.1, 0.7], 0.1));
+        assert_eq!(row(&matrix.chosen(&[1, 0]), 0), [-3.0, 1e-3]);
+        matrix.negate().unwrap();
+        assert_eq!((row(&matrix, 1), matrix.objective_of(&first, 0)), (vec![3.0, -1e-3], -0.1));
+        assert_eq!(row(&matrix.clone().rounded(), 0), [f64::from(-0.1_f32), f64::from(-0.7_f32)]);
+        matrix.row_mut(0)[1] = 2.0;
+        assert_eq!(row(&matrix, 0), [f64::from(-0.1_f32), 2.0]);
+        let bad = Matrix::zeros(1, 2).with_doubles(Arc::new(vec![1.0, f64::INFINITY])).unwrap();
+        assert_eq!(bad.first_not_finite(), Some((0, 1, f64::INFINITY)));
+        assert!(Matrix::zeros(2, 2).with_doubles(Arc::new(vec![1.0])).is_err());
     }
 
     #[test]

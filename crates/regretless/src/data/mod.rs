@@ -136,7 +136,14 @@ impl Dataset {
     /// When counts differ or a number is not finite.
     pub fn new(features: Features, costs: Matrix, cost_names: Option<Names>) -> Result<Self> {
         let table = Self::joined(features, costs, cost_names)?;
-        check_finite(&table.costs, |j| table.cost_names.get(j).into_owned())?;
+        let name = |column: usize| table.cost_names.get(column).into_owned();
+        check_finite(&table.costs, name)?;
+        // Numbers that were given in double precision may be too large when they are rounded.
+        if let Some(at) = first_not_finite(table.costs.as_slice()) {
+            let (row, column) = (at / table.costs.cols(), at % table.costs.cols());
+            let place = Place::default().row(row as u64).column(name(column));
+            return Err(Error::input(place, "the number is beyond 3.4e38, the most that single precision holds"));
+        }
         Ok(table)
     }
 
@@ -186,6 +193,16 @@ impl Dataset {
         &mut self.costs
     }
 
+    /// The table in single precision alone and, where more digits were given, the table with them.
+    pub fn rounded(self) -> (Self, Option<Self>) {
+        if !self.costs.has_doubles() {
+            return (self, None);
+        }
+        let given = self.clone();
+        let costs = self.costs.rounded();
+        (Self { costs, ..self }, Some(given))
+    }
+
     /// Names of the costs.
     pub fn cost_names(&self) -> &Names {
         &self.cost_names
@@ -197,15 +214,11 @@ impl Dataset {
 /// # Errors
 /// Where there is one; names row, counted from 0, and column.
 pub fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<()> {
-    match first_not_finite(values.as_slice()) {
+    match values.first_not_finite() {
         None => Ok(()),
-        Some(at) => {
-            let (row, column) = (at / values.cols(), at % values.cols());
+        Some((row, column, number)) => {
             let place = Place::default().row(row as u64).column(name(column));
-            Err(Error::input(
-                place,
-                format!("{} is not a finite number (rows counted from 0)", values.row(row)[column]),
-            ))
+            Err(Error::input(place, format!("{number} is not a finite number (rows counted from 0)")))
         }
     }
 }

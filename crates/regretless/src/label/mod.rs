@@ -183,6 +183,6 @@ impl Labelled {
 
     /// Cost of an instance's best decision, recomputed from the table.
     pub fn best_objective(&self, instance: usize) -> f64 {
-        self.best(instance).dot(self.data.costs().row(instance))
+        self.data.costs().objective_of(self.best(instance), instance)
     }
 }

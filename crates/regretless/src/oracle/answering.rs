@@ -131,15 +131,15 @@ impl<'a> Answering<'a> {
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
     pub fn solve_rows(&self, costs: &Matrix, instances: &[usize], watch: &dyn Watch) -> Result<Vec<Answer>> {
-        self.solve_each((instances, watch), |index| costs.row(index), |_, _| ())
+        self.solve_each((instances, watch), |index, row| costs.read(index, row), |_, _| ())
     }
 
-    /// Solves all instances, those that took longest last time first; `done` hears of each and its answer as
+    /// Solves all instances, those that took longest last time first; `read` writes the costs of one over a row, `done` hears of each and its answer as
     /// soon as it is there, on whichever thread.
-    pub(super) fn solve_each<'c>(
+    pub(super) fn solve_each(
         &self,
         (instances, watch): (&[usize], &dyn Watch),
-        costs: impl Fn(usize) -> &'c [f32] + Sync + Send,
+        read: impl Fn(usize, &mut Vec<f64>) + Sync + Send,
         done: impl Fn(usize, &Answer) + Sync + Send,
     ) -> Result<Vec<Answer>> {
         let mut answers: Vec<Option<Answer>> = instances.iter().map(|_| None).collect();
@@ -150,7 +150,7 @@ impl<'a> Answering<'a> {
             |asker, index, slot| {
                 if !watch.interrupted() {
                     asker.about(instances[index]);
-                    done(instances[index], slot.insert(asker.solve_row(costs(index))));
+                    done(instances[index], slot.insert(asker.solve_read(|row| read(index, row))));
                     watch.advance(1);
                 }
             },
@@ -172,6 +172,41 @@ impl<'a> Answering<'a> {
                 if stream.unit() < cache.share { Turn::Solve } else { Turn::Recall }
             }
         }
+    }
+
+    /// The best decisions under the predictions of a batch (to be minimised, one row after the other), solved where the
+    /// coin says so, in the order of the instances. They are for the pool ([`Self::keep`]) of losses that compare with known
+    /// decisions, before the batch is evaluated; a search that goes downhill may start from `best` of an instance.
+    ///
+    /// # Errors
+    /// When an instance has no decision under its prediction, or the user interrupts.
+    pub fn solve_for_pool<'b>(
+        &self,
+        (occasion, instances): (Occasion, &[usize]),
+        predictions: &[f64],
+        best: impl Fn(usize) -> &'b Decision + Sync + Send,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Decision>> {
+        let width = predictions.len() / instances.len().max(1);
+        let mut found: Vec<Result<Option<Decision>>> = Vec::new();
+        found.resize_with(instances.len(), || Ok(None));
+        self.oracle.solver_threads().fill_longest_first(
+            &mut found,
+            |index| self.expected(instances[index]),
+            || self.asker(),
+            |asker, index, slot| {
+                let instance = instances[index];
+                if watch.interrupted() {
+                    *slot = Err(Error::Interrupted);
+                } else if self.turn(occasion, instance) == Turn::Solve {
+                    asker.about(instance);
+                    let answer = asker.ask_from(&predictions[index * width..][..width], Some(best(instance)));
+                    let wrong = |failure| Error::Solver { instance, failure };
+                    *slot = answer.map(|solution| Some(solution.decision.clone())).map_err(wrong);
+                }
+            },
+        );
+        found.into_iter().filter_map(Result::transpose).collect()
     }
 
     /// Goes on with the pool of an earlier run, if this one keeps a pool.

@@ -83,11 +83,18 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve_row(&mut self, costs: &[f32]) -> Answer {
-        let mut widened = std::mem::take(&mut self.widened);
-        widened.clear();
-        widened.extend(costs.iter().map(|cost| f64::from(*cost)));
-        let answer = self.solve(&widened);
-        self.widened = widened;
+        self.solve_read(|widened| {
+            widened.clear();
+            widened.extend(costs.iter().map(|cost| f64::from(*cost)));
+        })
+    }
+
+    /// The best decision for the costs that `read` writes over a row.
+    pub(super) fn solve_read(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> Answer {
+        let mut costs = std::mem::take(&mut self.widened);
+        read(&mut costs);
+        let answer = self.solve(&costs);
+        self.widened = costs;
         answer
     }
 

@@ -62,7 +62,7 @@ impl Oracle {
             || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default())),
             |asker, index, slot| {
                 if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
-                    *slot = Some(asker.solve_row(costs.row(rows[index])));
+                    *slot = Some(asker.solve_read(|row| costs.read(rows[index], row)));
                     watch.advance(1);
                 }
             },
@@ -141,8 +141,7 @@ impl Oracle {
             || (make(), Vec::new()),
             |(engine, widened), row, (slot, outcome)| {
                 let Some(engine) = engine.as_mut().filter(|_| !watch.interrupted()) else { return };
-                widened.clear();
-                widened.extend(costs.row(row).iter().map(|cost| f64::from(*cost)));
+                costs.read(row, widened);
                 let answer = ask(engine, widened).map(|answer| keep(row, answer, slot));
                 **outcome = answer.map_err(|failure| Error::Solver { instance: row, failure });
                 watch.advance(1);

@@ -217,7 +217,7 @@ impl Oracle {
         watch: &dyn Watch,
         done: impl Fn(usize, &Answer) + Sync + Send,
     ) -> Result<Vec<Answer>> {
-        Answering::exactly(self).solve_each((rows, watch), |index| costs.row(rows[index]), done)
+        Answering::exactly(self).solve_each((rows, watch), |index, row| costs.read(rows[index], row), done)
     }
 }
 

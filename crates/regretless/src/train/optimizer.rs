@@ -53,6 +53,31 @@ impl Default for Optimizer {
 }
 
 impl Optimizer {
+    /// Refuses numbers with which no training gets anywhere.
+    ///
+    /// # Errors
+    /// When a number is outside its range.
+    pub(super) fn check(self) -> Result<()> {
+        let share = |name: &str, value: f64| match (0.0..1.0).contains(&value) {
+            true => Ok(()),
+            false => Err(Error::setting(format!("optimizer: {name} must be at least 0 and below 1, not {value}"))),
+        };
+        match self {
+            Self::Sgd { momentum } => share("momentum", momentum),
+            Self::Adam { beta1, beta2, epsilon, decay } => {
+                share("beta1", beta1)?;
+                share("beta2", beta2)?;
+                if !(epsilon.is_finite() && epsilon > 0.0) {
+                    return Err(Error::setting(format!("optimizer: epsilon must be above 0, not {epsilon}")));
+                }
+                if !(decay.is_finite() && decay >= 0.0) {
+                    return Err(Error::setting(format!("optimizer: decay must be at least 0, not {decay}")));
+                }
+                Ok(())
+            }
+        }
+    }
+
     /// Whether the length of gradients does not matter, so that the loss may be rescaled.
     pub(super) fn ignores_scale(self) -> bool {
         matches!(self, Self::Adam { .. })
@@ -81,7 +106,9 @@ impl FromStr for Optimizer {
                 pair.ok_or_else(|| wrong("numbers are written name=value, separated by commas".into()))?;
             table.insert(name.trim().into(), value.into());
         }
-        serde_json::from_value(table.into()).map_err(|e| wrong(e.to_string()))
+        let rule: Self = serde_json::from_value(table.into()).map_err(|e| wrong(e.to_string()))?;
+        rule.check()?;
+        Ok(rule)
     }
 }
 
@@ -170,6 +197,17 @@ mod tests {
         }
         for text in ["", "lion", "sgd:beta1=0.1", "adam:beta1", "adam:beta1=x"] {
             assert!(text.parse::<Optimizer>().is_err(), "{text}");
+        }
+        for (text, word) in [
+            ("adam:beta1=2", "beta1 must be at least 0 and below 1, not 2"),
+            ("adam:beta2=1", "beta2 must be"),
+            ("sgd:momentum=-5", "momentum must be at least 0 and below 1, not -5"),
+            ("adam:epsilon=0", "epsilon must be above 0"),
+            ("adamw:decay=-1", "decay must be at least 0"),
+            ("adam:beta1=nan", ""),
+        ] {
+            let told = text.parse::<Optimizer>().unwrap_err().to_string();
+            assert!(told.contains(word), "{text}: {told}");
         }
     }
 }

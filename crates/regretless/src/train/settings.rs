@@ -175,6 +175,7 @@ impl Settings {
     /// When a setting makes no sense, or needs rows that the split does not have.
     pub fn check(&self, split: &Split) -> Result<()> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
+        self.optimizer.check()?;
         if self.batch == 0 || self.epoch_rows == Some(0) {
             return Err(Error::setting("batch and epoch_rows must be at least 1"));
         }

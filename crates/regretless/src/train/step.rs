@@ -6,7 +6,7 @@ use crate::data::{Matrix, Shape, first_not_finite};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::loss::{Draw, Entries, Query, buffer};
-use crate::oracle::{Answering, Asker, Occasion, Turn};
+use crate::oracle::{Answering, Asker, Occasion};
 use crate::parallel::Threads;
 use crate::predict::{Network, Predictor, Tape};
 use crate::watch::Watch;
@@ -119,28 +119,10 @@ impl<'a> Batch<'a> {
 
     /// Lets the best decisions under the predictions of a batch join the pool, where the coin says so.
     fn refresh(&mut self, ready: &Ready<'_>, occasion: Occasion, instances: &[usize]) -> Result<()> {
-        let width = self.predictions.len() / instances.len().max(1);
-        let mut found: Vec<Result<Option<Decision>>> = Vec::new();
-        found.resize_with(instances.len(), || Ok(None));
-        let (answering, predictions) = (&self.answering, &self.predictions);
-        answering.oracle().solver_threads().fill_longest_first(
-            &mut found,
-            |index| answering.expected(instances[index]),
-            || answering.asker(),
-            |asker, index, slot| {
-                let instance = instances[index];
-                if answering.turn(occasion, instance) == Turn::Solve {
-                    asker.about(instance);
-                    let best = ready.task.data.best(instance);
-                    let answer = asker.ask_from(&predictions[index * width..][..width], Some(best));
-                    let wrong = |failure| Error::Solver { instance, failure };
-                    *slot = answer.map(|solution| Some(solution.decision.clone())).map_err(wrong);
-                }
-            },
-        );
-        for decision in found {
-            self.answering.keep(&decision?);
-        }
+        let (data, watch) = (ready.task.data, ready.task.watch);
+        let best = |instance: usize| data.best(instance);
+        let found = self.answering.solve_for_pool((occasion, instances), &self.predictions, best, watch)?;
+        self.answering.keep(&found);
         Ok(())
     }
 
