@@ -121,6 +121,7 @@ class Loss:
         seed: int = 0,
         threads: int | None = None,
         progress: bool = False,
+        share_pool: Loss | None = None,
     ) -> None: ...
     def evaluate(
         self,

@@ -38,7 +38,7 @@ class DecisionLoss(nn.Module):
     component C, say). ``reduction`` is ``"mean"``, ``"sum"`` or ``"none"``.
 
     Perturbed losses draw other noise in every epoch: call :meth:`begin_epoch`. Methods that keep decisions (``MAP``, ``SPO+ cache
-    5%``) learn new ones in training mode only.
+    5%``) have one pool for all rows, and solve for new ones in training mode only, as ``train`` does.
     """
 
     def __init__(
