@@ -79,7 +79,8 @@ class CosObjective:
         """``obj=`` of ``xgboost.train``; a table whose labels are not the costs, row by row, is refused."""
         if table is not self._checked:
             told = np.asarray(table.get_label()) if hasattr(table, "get_label") else np.empty(0)
-            if told.size and not np.array_equal(told.ravel(), self.costs.ravel()):
+            # XGBoost keeps labels in single precision.
+            if told.size and not np.array_equal(told.ravel(), self.costs.astype(np.float32).ravel()):
                 raise ValueError("the labels of the DMatrix are not the costs of this objective, row by row")
             self._checked = table
         return self.derivatives(predictions)

@@ -358,6 +358,18 @@ def test_other_features_are_refused_by_name(library):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_costs_of_double_precision_are_tuned_for_as_well(library):
+    problem, features, costs = data(100)
+    precise = costs.astype(np.float64) + 1e-9
+    model = tuner(library, CosObjective(problem, precise))(
+        features, rounds=(3, 3), validation=(features[:50], precise[:50])
+    )
+    assert model.report["kept_regret"] == pytest.approx(
+        mean_regret(problem, model, features[:50], precise[:50]), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_rows_in_another_order_are_refused(library):
     problem, features, costs = frames(60)
     tune = tuner(library, CosObjective(problem, costs.iloc[::-1]))
@@ -426,6 +438,9 @@ def test_an_objective_refuses_a_table_of_other_costs():
     problem, features, costs = data(50)
     objective = CosObjective(problem, costs)
     settings = {"num_target": costs.shape[1], "disable_default_eval_metric": 1, "nthread": 1}
+    xgboost.train(settings, xgboost.DMatrix(features, label=costs), 1, obj=objective.xgboost)
+    precise = costs.astype(np.float64) + 1e-9
+    xgboost.train(settings, xgboost.DMatrix(features, label=precise), 1, obj=CosObjective(problem, precise).xgboost)
     with pytest.raises(ValueError, match="row by row"):
         xgboost.train(settings, xgboost.DMatrix(features, label=costs[::-1]), 1, obj=objective.xgboost)
 
