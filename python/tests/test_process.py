@@ -63,6 +63,54 @@ def test_control_c_stops_within_a_second(work, threads):
         child.kill()
 
 
+SINGLE = {
+    "tour": ("rl.Problem('TSP400')", "rng.uniform(10, 11, 400 * 399 // 2)"),
+    "small tour": ("rl.Problem('TSP64')", "rng.uniform(10, 11, 64 * 63 // 2)"),
+    "routes": ("rl.Problem('CVRP60')", "rng.uniform(10, 11, 60 * 59 // 2)"),
+    "knapsack": ("knapsack()", "W.mean(0) + 50"),
+    "model": ("model()", "-(W.mean(0) + 50)"),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("kind", SINGLE)
+def test_control_c_stops_a_single_solve(kind):
+    problem, costs = SINGLE[kind]
+    code = f"""
+    import numpy as np, regretless as rl
+    rng = np.random.default_rng(1)
+    W = np.floor(rng.uniform(100, 1000, (8, 200)))
+    def knapsack():
+        return rl.Problem({{"kind": "knapsack", "weights": W.tolist(), "capacity": (W.sum(1) / 2).tolist()}})
+    def model():
+        columns = [{{"lower": 0.0, "upper": 1.0, "integer": True}} for _ in range(200)]
+        rows = [{{"upper": row.sum() // 2, "entries": list(enumerate(row.tolist()))}} for row in W]
+        return rl.Problem({{"kind": "linear_arrays", "name": "m", "sense": "minimize", "columns": columns, "rows": rows}})
+    problem, costs = {problem}, {costs}
+    print("ready", flush=True)
+    try:
+        problem.solve(costs)
+        print("ended by itself", flush=True)
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+    """
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
+    # A search that does not listen goes on for hours; without this the test would too.
+    too_late = threading.Timer(120.0, child.kill)
+    too_late.start()
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "stopped\n"
+        assert child.wait(60) == 0
+    finally:
+        too_late.cancel()
+        child.kill()
+
+
 def solved(threads):
     return PROBLEM.solve_all(C, threads=threads).objectives.tolist()
 

@@ -23,6 +23,7 @@ use args::Cli;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     progress::listen_for_interrupts();
+    let _scope = progress::cancellable();
     #[cfg(unix)]
     cut_off::listen();
     match commands::run(cli.command) {

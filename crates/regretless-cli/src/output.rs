@@ -72,6 +72,11 @@ pub fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", escaped(text));
 }
 
+/// A path as JSON; what is not UTF-8 in it is shown as such.
+pub fn path_json(path: &Path) -> Value {
+    Value::String(path.display().to_string())
+}
+
 /// Writes a whole text file or nothing.
 pub fn write_text(path: &Path, text: &str, force: bool) -> Result<()> {
     write_atomically(path, force, |out| out.write_all(text.as_bytes()))

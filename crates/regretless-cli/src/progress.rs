@@ -5,15 +5,16 @@
 //! once. Files are whole at any moment, so that nothing is lost that was written down.
 
 use std::io::{IsTerminal, stderr};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use regretless::cancel::{Cancellation, Scope};
 use regretless::text::escaped;
 use regretless::watch::Watch;
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether the user pressed Ctrl-C; solvers ask it too.
+static INTERRUPTED: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -24,9 +25,10 @@ const LONGEST_STOP: Duration = Duration::from_millis(900);
 /// Turns Ctrl-C into a question that all long work asks now and then.
 pub fn listen_for_interrupts() {
     let handler = || {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        if INTERRUPTED.is_requested() {
             std::process::exit(130);
         }
+        INTERRUPTED.request();
         std::thread::spawn(|| {
             std::thread::sleep(LONGEST_STOP);
             crate::output::complain(&regretless::Error::Interrupted);
@@ -36,6 +38,12 @@ pub fn listen_for_interrupts() {
     if ctrlc::set_handler(handler).is_err() {
         crate::output::remark("note: Ctrl-C will end the program at once");
     }
+}
+
+/// Lets everything that the calling thread works on end early after Ctrl-C, within a solve too.
+#[must_use = "the scope ends when it is dropped"]
+pub fn cancellable() -> Scope {
+    INTERRUPTED.enter()
 }
 
 /// One bar for the task at work.
@@ -118,7 +126,7 @@ impl Watch for Progress {
     }
 
     fn interrupted(&self) -> bool {
-        INTERRUPTED.load(Ordering::Relaxed)
+        INTERRUPTED.is_requested()
     }
 }
 
@@ -127,6 +135,6 @@ pub struct Quiet;
 
 impl Watch for Quiet {
     fn interrupted(&self) -> bool {
-        INTERRUPTED.load(Ordering::Relaxed)
+        INTERRUPTED.is_requested()
     }
 }

@@ -118,3 +118,64 @@ fn published_files_reach_their_optima() {
         assert!((objective - optimum).abs() <= 1e-6 * optimum, "{file}: {objective}");
     }
 }
+
+fn tour(head: &str, weights: &str) -> String {
+    format!(
+        "NAME: t\nTYPE: TSP\nDIMENSION: 4\n{head}EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\n\
+         EDGE_WEIGHT_SECTION\n{weights}\nEOF\n"
+    )
+}
+
+#[test]
+fn numbers_that_would_overflow_are_refused_and_the_other_files_are_solved() {
+    let shop = shop();
+    shop.write("bad.tsp", &tour("", "1 2 3\n4 -1e308\n6"));
+    let left = shop.run("solve square.tsp bad.tsp m.lp --json");
+    assert_eq!(left.code, 3, "{}", left.err);
+    let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+    assert_eq!((&told[0]["status"], &told[2]["status"]), (&"optimal".into(), &"optimal".into()));
+    assert!(left.err.contains("bad.tsp, row 8") && left.err.contains("-1e308"), "{}", left.err);
+    let far = SQUARE.replace("10 10", "1e300 10");
+    shop.write("far.tsp", &far);
+    shop.run("solve far.tsp").refused(3, &["far.tsp, row 9", "1e300"]);
+    shop.write("ks.txt", &KNAPSACKS.replace("6 5 4", "6 1e200 4"));
+    shop.run("solve ks.txt").refused(3, &["ks.txt, row 3", "1e200"]);
+    shop.write("m.lp", &MODEL.replace("3 x", "3 x + 1e308"));
+    shop.run("solve m.lp").refused(3, &["m.lp", "constant"]);
+}
+
+#[test]
+fn routing_files_that_contradict_themselves_are_refused_by_line() {
+    let shop = shop();
+    shop.write("twice.tsp", &tour("DIMENSION: 3\n", "1 2 3\n4 5\n6"));
+    shop.run("solve twice.tsp").refused(3, &["twice.tsp, row 4", "second time"]);
+    shop.write("two.tsp", &SQUARE.replace("DIMENSION : 4", "DIMENSION : 2").replace("3 10 0\n4 10 10\n", ""));
+    shop.run("solve two.tsp").refused(3, &["two.tsp", "3 to 20000 nodes"]);
+    shop.write("toy.vrp", &FLEET.replace("DEMAND_SECTION\n1 0", "DEMAND_SECTION\n1 4"));
+    shop.run("solve toy.vrp").refused(3, &["toy.vrp", "depot that demands 4"]);
+    shop.write("toy.vrp", &FLEET.replace("DEPOT_SECTION\n1", "DEPOT_SECTION\n2"));
+    let left = shop.run("solve toy.vrp");
+    assert!(left.err.contains("first node") && !left.err.contains("vehicles"), "{}", left.err);
+    shop.write("toy.vrp", &FLEET.replace("toy-n4-k2", "toy"));
+    shop.run("solve toy.vrp").refused(3, &["toy.vrp", "how many vehicles"]);
+}
+
+#[test]
+fn nothing_but_results_is_on_standard_output() {
+    let shop = shop();
+    for row in ["b = 1 - > x + y <= 4", "b = 1 -\n > x + y <= 4", "x + > 3", "b = 1 -> x + y <= 4"] {
+        shop.write("m.lp", &MODEL.replace("c: x + y <= 4.5", &format!("c: {row}")));
+        let left = shop.run("solve m.lp --json");
+        assert_eq!(left.code, 3, "{row}: {}", left.err);
+        let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+        assert!(told[0]["status"].as_str().unwrap().contains("conditional"), "{told}");
+    }
+}
+
+#[test]
+fn large_numbers_are_written_with_a_power_of_ten() {
+    let shop = shop();
+    shop.write("big.tsp", &tour("", "1e90 1e90 1e90\n1e90 1e90\n1e90"));
+    let told = shop.run("solve big.tsp").succeeded().out;
+    assert!(told.contains("objective  4e90"), "{told}");
+}

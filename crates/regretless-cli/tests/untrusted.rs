@@ -136,3 +136,47 @@ fn a_short_routing_file_cannot_ask_for_much_memory() {
     shop.write("large.tsp", &format!("{head}DIMENSION: 20000\nEDGE_WEIGHT_SECTION\n1 2 3\n"));
     shop.run("solve large.tsp").refused(3, &["large.tsp, row 6", "3 of 400000000 weights"]);
 }
+
+const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
+
+#[test]
+fn times_that_are_none_are_refused() {
+    let shop = Workshop::with_knapsack();
+    for time in ["nan", "inf", "-1", "1e300"] {
+        shop.run(&format!("{LABEL} --keep-every={time}")).refused(2, &["keep-every", "seconds from 0"]);
+        shop.write("s.toml", &format!("keep_every = {time}\n"));
+        shop.run(&format!("{LABEL} --config s.toml")).failed(2, &["s.toml", "keep_every", "seconds from 0"]);
+    }
+    shop.run(&format!("{LABEL} --keep-every 0")).succeeded();
+}
+
+#[test]
+fn labels_that_could_not_be_kept_are_a_failure() {
+    let shop = Workshop::with_knapsack();
+    shop.write("table.csv.labels", "a file in the folder's place");
+    let left = shop.run(&format!("{LABEL} --json"));
+    assert_eq!(left.code, 3, "{}", left.err);
+    assert!(left.err.contains("table.csv.labels") && left.err.contains("could not be written"), "{}", left.err);
+    let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+    assert!(told["labels"].is_null() && told["rows"] == 60, "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_table_whose_name_is_no_text_is_labelled_and_refused_by_name() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    let shop = Workshop::with_knapsack();
+    let name = OsString::from_vec(b"bad\xff.csv".to_vec());
+    let folder = shop.path(".");
+    std::fs::rename(shop.path("table.csv"), folder.join(&name)).unwrap();
+    let words = |command: &str| -> Vec<OsString> {
+        let mut words: Vec<OsString> = command.split(' ').map(OsString::from).collect();
+        words.push(name.clone());
+        words
+    };
+    let told = shop.run_words(&words("label --json --costs c* --problem problem.toml --data")).json();
+    assert!(told["labels"].as_str().unwrap().contains("bad"), "{told}");
+    let train = words("train --costs c* --problem problem.toml --data");
+    shop.run_words(&train).failed(3, &["bad", "not UTF-8"]);
+}

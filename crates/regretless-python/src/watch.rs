@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use regretless::Result;
+use regretless::cancel::Cancellation;
 use regretless::watch::Watch;
 
 use crate::call::{CallState, Event, locked};
@@ -116,9 +117,12 @@ impl Call {
         };
         let found = Mutex::new(None);
         let mut heard = None;
+        // A single solve that takes long asks this; the flag of the call is read between solves only.
+        let cancellation = Cancellation::new();
         state.open();
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                let _scope = cancellation.enter();
                 *locked(&found) = Some(catch_unwind(AssertUnwindSafe(|| work(&desk))));
                 state.finish();
             });
@@ -136,6 +140,7 @@ impl Call {
                 let shown = progress.as_ref().map_or(Ok(()), |progress| desk.show(progress));
                 if let Err(error) = py.check_signals().and(shown) {
                     state.stop();
+                    cancellation.request();
                     heard.get_or_insert(error);
                 }
             }

@@ -176,6 +176,14 @@ impl Error {
         }
     }
 
+    /// A solver found no decision for an instance; a solve that was interrupted is an interruption.
+    pub fn solver(instance: usize, failure: crate::solve::Failure) -> Self {
+        match failure {
+            crate::solve::Failure::Interrupted => Self::Interrupted,
+            failure => Self::Solver { instance, failure },
+        }
+    }
+
     /// Wraps an operating-system error with the path it is about.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_path_buf(), source }

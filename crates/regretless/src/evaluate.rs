@@ -118,7 +118,7 @@ pub fn regrets(
 /// When an instance has no decision.
 pub fn regrets_of(answers: Vec<Answer>, data: &Labelled, instances: &[usize]) -> Result<Vec<f64>> {
     let each = instances.iter().zip(answers).map(|(instance, answer)| {
-        let solution = answer.map_err(|failure| Error::Solver { instance: *instance, failure })?;
+        let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;
         Ok(data.data().costs().objective_of(&solution.decision, *instance) - data.best_objective(*instance))
     });
     each.collect()
@@ -144,7 +144,7 @@ pub fn unambiguous_regrets(
         if watch.interrupted() {
             return Err(Error::Interrupted);
         }
-        let wrong = |failure| Error::Solver { instance: *instance, failure };
+        let wrong = |failure| Error::solver(*instance, failure);
         let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
         let lean = TIE * length(predicted) / length(costs).max(1e-12);
         let leaning: Vec<f64> =

@@ -21,6 +21,7 @@
 #[cfg(test)]
 extern crate self as regretless;
 
+pub mod cancel;
 pub mod data;
 pub mod decision;
 pub mod error;

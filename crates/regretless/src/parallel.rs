@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::cancel;
 use crate::error::{Error, Result};
 
 /// More threads than this per core only take turns, and thousands of them starve the rest of the machine.
@@ -91,14 +92,19 @@ impl Threads {
             (Workers::Caller, all) => all.iter_mut().enumerate().for_each(|(index, state)| work(index, state)),
             (Workers::Started(_), all) => std::thread::scope(|scope| {
                 for (index, state) in all.iter_mut().enumerate() {
-                    let work = &work;
-                    scope.spawn(move || work(index, state));
+                    let (work, cancellation) = (&work, cancel::current());
+                    scope.spawn(move || {
+                        let _scope = cancel::inherit(cancellation);
+                        work(index, state);
+                    });
                 }
             }),
             (Workers::Pool(pool), all) => {
                 assert!(all.len() <= pool.current_num_threads(), "more states than threads");
                 let all: Vec<Mutex<&mut S>> = all.iter_mut().map(Mutex::new).collect();
+                let cancellation = cancel::current();
                 pool.broadcast(|thread| {
+                    let _scope = cancel::inherit(cancellation.clone());
                     if let Some(state) = all.get(thread.index()) {
                         work(thread.index(), &mut state.lock().unwrap_or_else(PoisonError::into_inner));
                     }
@@ -149,7 +155,9 @@ impl Threads {
             return queue.for_each(|(index, slot)| work(&mut scratch, index, slot));
         }
         let queue = Mutex::new(queue);
+        let cancellation = cancel::current();
         let worker = || {
+            let _scope = cancel::inherit(cancellation.clone());
             let mut scratch = init();
             let mut taken = Vec::with_capacity(MOST_AT_ONCE);
             loop {

@@ -136,6 +136,16 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
         V::try_from(self.arrays.remove(at).1).ok()
     }
 
+    /// Whether there is an array of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.iter().any(|(found, _)| found == name)
+    }
+
+    /// The name of an array that nobody has taken out, if there is one.
+    pub fn left_over(&self) -> Option<&str> {
+        self.arrays.first().map(|(name, _)| name.as_str())
+    }
+
     /// The bytes of the file.
     ///
     /// # Errors
@@ -211,6 +221,10 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e.to_string()))?;
         let mut sealed = Self::new(about);
         for (name, view) in tensors.iter() {
+            // Whoever writes these files writes vectors; another shape was made by hand.
+            if view.shape().len() != 1 {
+                return Err(damaged("an array has another number of dimensions than one"));
+            }
             let values = Values::from_bytes(view.dtype(), view.data()).ok_or_else(|| damaged("unknown number type"))?;
             sealed.arrays.push((name.to_owned(), Array { shape: view.shape().to_vec(), values }));
         }
@@ -283,6 +297,14 @@ mod tests {
         let b = TensorView::new(Dtype::F32, vec![2], b.as_flattened()).unwrap();
         let a = TensorView::new(Dtype::U64, vec![3], a.as_flattened()).unwrap();
         assert_eq!(serialize([("b", b), ("a", a)], metadata.metadata().clone()).unwrap(), bytes);
+    }
+
+    #[test]
+    fn arrays_of_other_shapes_are_refused() {
+        let mut odd = example();
+        odd.arrays[0].1.shape = [vec![1; 1000], vec![3]].concat();
+        let message = Sealed::<String>::from_bytes(&odd.to_bytes("test 1").unwrap(), "test 1").unwrap_err();
+        assert!(message.contains("dimensions"), "{message}");
     }
 
     #[test]

@@ -416,3 +416,35 @@ fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
     let found = problem.solver(&Limits::default()).solve(&[-4.0, -3.0]).unwrap();
     assert_eq!((found.objective, found.decision.indices(), found.decision.fixed()), (-6.0, &[0, 1][..], 1.0));
 }
+
+/// HiGHS searches for ever where a whole column begins at 1e-9 and nodes are limited.
+#[test]
+fn bounds_of_whole_columns_are_rounded_inwards() {
+    let mut build = LinearBuilder::new("tiny", Sense::Minimize);
+    build.predicted("a", Domain::Integer([1e-9, 10.0]));
+    build.predicted("b", Domain::Integer([0.5, 7.5]));
+    build.predicted("c", Domain::Continuous([0.5, 7.5]));
+    let problem = build.build().unwrap();
+    assert_eq!(problem.model().column_bounds, [[0.0, 10.0], [1.0, 7.0], [0.5, 7.5]]);
+    for nodes in [100, 10_000_000] {
+        let oracle = Oracle::new(Arc::new(problem.clone())).with_limits(Limits { nodes, ..Limits::default() });
+        let found = oracle.asker().solve(&[1.0, -1.0, 1.0]).unwrap();
+        assert_eq!(dense(&problem, &found), [0.0, 7.0, 0.5], "{nodes} nodes");
+    }
+    let mut build = LinearBuilder::new("none", Sense::Minimize);
+    build.predicted("a", Domain::Integer([0.3, 0.7]));
+    let message = build.build().unwrap_err().to_string();
+    assert!(message.contains("column a") && message.contains("0.3 to 0.7"), "{message}");
+}
+
+#[test]
+fn numbers_of_the_objective_that_would_overflow_are_refused() {
+    let mut build = LinearBuilder::new("constant", Sense::Minimize);
+    build.predicted("a", Domain::Binary);
+    build.offset(1e308);
+    assert!(build.build().unwrap_err().to_string().contains("constant"));
+    let mut build = LinearBuilder::new("cost", Sense::Minimize);
+    build.predicted("a", Domain::Binary);
+    build.auxiliary("b", Domain::Binary, -1e200);
+    assert!(build.build().unwrap_err().to_string().contains("column b"));
+}

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What every room may use.
-const COMMON: [&str; 9] = ["decision", "error", "lanes", "parallel", "random", "sealed", "sizes", "text", "watch"];
+const COMMON: [&str; 10] =
+    ["cancel", "decision", "error", "lanes", "parallel", "random", "sealed", "sizes", "text", "watch"];
 
 /// Each room and the other rooms it may use.
 const ARROWS: [(&str, &[&str]); 14] = [

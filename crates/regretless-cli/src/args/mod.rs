@@ -19,6 +19,7 @@ pub use commands::{
 };
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
+use values::Seconds;
 pub use values::TableFormat;
 
 const EXIT_CODES: &str = "\
@@ -163,7 +164,7 @@ pub struct Machine {
     pub threads: Option<usize>,
     /// Write unfinished work down this often; a run that was stopped goes on from there [default: 2]
     #[arg(long, value_name = "SECONDS")]
-    pub keep_every: Option<f64>,
+    pub keep_every: Option<Seconds>,
     /// Make all decisions, those of labels and those that are judged, by a heuristic instead of a search for the best:
     /// lk (local search, for tours) or 'nodes 100' (a search that stops). For problems too large for a search; regret
     /// is then measured against decisions that need not be the best
@@ -174,6 +175,6 @@ pub struct Machine {
 impl Machine {
     /// How long unfinished work may wait before it is written down.
     pub fn patience(&self, standard: Duration) -> Duration {
-        self.keep_every.map_or(standard, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e6)))
+        self.keep_every.map_or(standard, Seconds::duration)
     }
 }

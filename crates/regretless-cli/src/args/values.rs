@@ -2,12 +2,56 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use regretless::solve::relax::Relaxation;
 use regretless::train::{Approach, Optimizer};
 use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A length of time in seconds, 0 or more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Seconds(f64);
+
+impl Seconds {
+    /// Most seconds there are: eleven days, beyond which nobody waits for a checkpoint.
+    const MOST: f64 = 1e6;
+
+    /// The same time.
+    pub fn duration(self) -> Duration {
+        // Checked when it was made, so that this cannot panic.
+        Duration::from_secs_f64(self.0)
+    }
+}
+
+impl TryFrom<f64> for Seconds {
+    type Error = Error;
+
+    fn try_from(seconds: f64) -> Result<Self> {
+        // A number that is none lies in no range.
+        if (0.0..=Self::MOST).contains(&seconds) {
+            return Ok(Self(seconds));
+        }
+        Err(Error::setting(format!("{seconds} is no time; give seconds from 0 to {}", Self::MOST)))
+    }
+}
+
+impl From<Seconds> for f64 {
+    fn from(seconds: Seconds) -> Self {
+        seconds.0
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let number: f64 = text.parse().map_err(|_| Error::setting(format!("'{text}' is no number of seconds")))?;
+        number.try_into()
+    }
+}
 
 /// Format of generated tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{Session, oracle};
 use crate::args::DecideOptions;
 use crate::input::{Decided, Kind, features_for_model, in_file, needed};
-use crate::output::{Report, grouped};
+use crate::output::{Report, grouped, path_json};
 
 /// Predicts, decides, and writes.
 pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
@@ -43,7 +43,7 @@ pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
     }
     write(&out, &names, &decisions, sparse, session.force)?;
     let mut report = Report {
-        json: json!({"instances": decisions.len(), "decisions": out, "predictions": options.predictions_out}),
+        json: json!({"instances": decisions.len(), "decisions": path_json(&out), "predictions": options.predictions_out.as_deref().map(path_json)}),
         ..Report::default()
     };
     report.line(format!("{} decisions written to {}", grouped(decisions.len() as u64), out.display()));
@@ -74,7 +74,7 @@ fn decide(mut costs: Matrix, oracle: &Oracle, session: &Session) -> Result<Vec<D
     session.progress.end();
     let each = answers.into_iter().enumerate().map(|(instance, answer)| match answer {
         Ok(solution) => Ok(solution.decision),
-        Err(failure) => Err(Error::Solver { instance, failure }),
+        Err(failure) => Err(Error::solver(instance, failure)),
     });
     each.collect()
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::Session;
 use crate::args::{GenerateOptions, TableFormat};
 use crate::input::{Decided, needed};
-use crate::output::{Report, grouped, write_text};
+use crate::output::{Report, grouped, path_json, write_text};
 
 /// Writes the table and the problem.
 pub fn run(options: &GenerateOptions, session: &Session) -> Result<Report> {
@@ -30,7 +30,7 @@ pub fn run(options: &GenerateOptions, session: &Session) -> Result<Report> {
     let next = format!("regretless train {} --problem {}", files.flags(), shell(&files.problem));
     let tables: Vec<String> = files.tables.iter().map(|path| path.display().to_string()).collect();
     let shown = json!({
-        "tables": tables, "problem": files.problem, "benchmark": benchmark, "recipe": recipe,
+        "tables": tables, "problem": path_json(&files.problem), "benchmark": benchmark, "recipe": recipe,
         "costs": costs, "next": next,
     });
     let mut report = Report { json: shown, ..Report::default() };

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use regretless::error::Place;
 use regretless::evaluate::too_few_rows;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::text::check_file_name_fits;
@@ -14,7 +15,7 @@ use serde_json::json;
 use super::ground::{Ground, Source, standard_split};
 use super::{Session, json, oracle};
 use crate::args::{Profile, TrainOptions};
-use crate::output::{Report, grouped, number, percent};
+use crate::output::{Report, grouped, number, path_json, percent};
 use crate::settings;
 
 /// Files of one training.
@@ -52,6 +53,7 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let options = resolved(options.clone())?;
     let seed = u64::from(options.seed.unwrap_or(0));
     let out = Outputs::of(options.out.as_deref().unwrap_or(Path::new("model.safetensors")));
+    check_names(&options)?;
     let settings = settings::text(&options, "train")?;
     let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
     let results = Results { checkpoints: &checkpoints, run: &settings, force: session.force };
@@ -74,6 +76,17 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     write(&out, &found, &settings, &results)?;
     checkpoints.remove()?;
     found.report(&out, ground)
+}
+
+/// Settings are written beside the model, and a settings file is text: file names that are none are refused by name.
+fn check_names(options: &TrainOptions) -> Result<()> {
+    let paths = [&options.data.data, &options.data.cost_data, &options.init_from, &options.out];
+    match paths.into_iter().flatten().find(|path| path.to_str().is_none()) {
+        Some(path) => {
+            Err(Error::input(Place::file(path), "the name is not UTF-8, as settings files must be; rename it"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The options with every default written out.
@@ -101,7 +114,7 @@ impl Found<'_> {
 
     fn report(&self, out: &Outputs, ground: &Ground) -> Result<Report> {
         let mut json = self.json()?;
-        json["model"] = json!(out.model);
+        json["model"] = path_json(&out.model);
         let mut report = Report { json, ..Report::default() };
         let trained = &self.outcome.trained.report;
         let epochs = trained.rounds.last().map_or(0, |round| round.epochs.len().saturating_sub(1));

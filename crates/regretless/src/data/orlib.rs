@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
+use crate::sizes::LARGEST_COST;
 
 /// A knapsack with several dimensions.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +66,10 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> Reader<'_, W> {
         let Some((line, word)) = self.words.next() else { return self.wrong(format!("the file ends before {what}")) };
         self.line = line;
         match word.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number),
+            Ok(number) if number.abs() <= LARGEST_COST => Ok(number),
+            Ok(number) if number.is_finite() => {
+                self.wrong(format!("'{word}' is too large; numbers here go up to {LARGEST_COST:e}"))
+            }
             _ => self.wrong(format!("'{word}' is no number; {what} should stand here")),
         }
     }
@@ -119,6 +123,7 @@ mod tests {
         assert!(message("1\n2 1 0\n5 6\n1 1\n").contains("row 4: the file ends before a capacity"));
         assert!(message("1\n1 1 0\n5\n1\n1\n9\n").contains("row 6: '9' stands behind the last of 1 problems"));
         assert!(message("1\n2.5 1 0\n").contains("row 2: 2.5 cannot be the number of items"));
-        assert!(message("1\n1e300 1 0\n").contains("cannot be the number of items"));
+        assert!(message("1\n1e90 1 0\n").contains("cannot be the number of items"));
+        assert!(message("1\n1 1 0\n1e300\n").contains("row 3: '1e300' is too large"));
     }
 }

@@ -41,7 +41,7 @@ impl Labelled {
         let answers = oracle.solve_all(data.costs(), watch)?;
         watch.end();
         let best = answers.into_iter().enumerate();
-        let best = best.map(|(instance, answer)| answer.map_err(|failure| Error::Solver { instance, failure }));
+        let best = best.map(|(instance, answer)| answer.map_err(|failure| Error::solver(instance, failure)));
         Ok(Self { data, sense, best: best.collect::<Result<_>>()?, failed: Vec::new() })
     }
 
@@ -74,9 +74,7 @@ impl Labelled {
         };
         let best: Vec<Solution> = answers.into_iter().enumerate().map(&mut kept).collect();
         match failed.first() {
-            Some((instance, failure)) if failed.len() == best.len() => {
-                Err(Error::Solver { instance: *instance, failure: failure.clone() })
-            }
+            Some((instance, failure)) if failed.len() == best.len() => Err(Error::solver(*instance, failure.clone())),
             _ => Ok(Self { data, sense, best, failed: failed.iter().map(|(row, _)| *row).collect() }),
         }
     }

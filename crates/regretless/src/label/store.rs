@@ -39,6 +39,8 @@ pub struct LabelReport {
     pub source: LabelSource,
     /// The file of the labels; missing only if it could not be written, which is among the warnings.
     pub file: PathBuf,
+    /// Whether the labels are in the file.
+    pub kept: bool,
     /// Rows that an earlier or another run had solved.
     pub continued: usize,
     /// Rows without a decision, and why.
@@ -108,8 +110,14 @@ impl LabelStore {
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let file = parts.folder.with_extension("safetensors");
-        let mut report =
-            LabelReport { source: LabelSource::Found, file, continued: 0, failed: Vec::new(), warnings: Vec::new() };
+        let mut report = LabelReport {
+            source: LabelSource::Found,
+            file,
+            kept: true,
+            continued: 0,
+            failed: Vec::new(),
+            warnings: Vec::new(),
+        };
         let answers = match load(&report.file, &parts) {
             Ok(Some(answers)) => {
                 // A run that was killed after it joined the parts left them.
@@ -180,6 +188,7 @@ fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Res
     match keep(&report.file, parts.to(), &answers) {
         Ok(()) => parts.remove(),
         Err(error) => {
+            report.kept = false;
             report.warnings.push(format!("labels could not be kept and will be computed again next time: {error}"));
         }
     }

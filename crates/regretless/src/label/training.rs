@@ -73,7 +73,7 @@ impl TrainingLabels {
         };
         watch.end();
         for (row, answer) in rows.iter().zip(answers) {
-            made.best[*row] = answer.map_err(|failure| Error::Solver { instance: *row, failure })?;
+            made.best[*row] = answer.map_err(|failure| Error::solver(*row, failure))?;
         }
         Ok(Some(made))
     }

@@ -103,7 +103,7 @@ impl Cave {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
             return Ok(inwards(&asker.cone(query.best, &self.to_string())?, v.to_vec(), norm(v)));
         }
-        let failed = |failure| Error::Solver { instance: query.instance, failure };
+        let failed = |failure| Error::solver(query.instance, failure);
         let point = asker.project(query.best, &self.to_string(), |cone| {
             let point = match self.projection {
                 Projection::Nearest { steps } => cone.project_within(v, steps),

@@ -73,7 +73,7 @@ impl Query<'_> {
     /// # Errors
     /// When there is none; the error names the instance.
     pub fn ask<'k>(&self, asker: &'k mut Asker<'_>, costs: &[f64]) -> Result<&'k Solution> {
-        asker.ask_from(costs, Some(self.best)).map_err(|failure| Error::Solver { instance: self.instance, failure })
+        asker.ask_from(costs, Some(self.best)).map_err(|failure| Error::solver(self.instance, failure))
     }
 
     /// The random stream of this instance.

@@ -12,6 +12,7 @@ use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::random::{Purpose, Stream};
+use crate::solve::Failure;
 use crate::watch::Watch;
 
 /// Whether a question is solved or answered from the pool.
@@ -150,8 +151,12 @@ impl<'a> Answering<'a> {
             |asker, index, slot| {
                 if !watch.interrupted() {
                     asker.about(instances[index]);
-                    done(instances[index], slot.insert(asker.solve_read(|row| read(index, row))));
-                    watch.advance(1);
+                    let answer = asker.solve_read(|row| read(index, row));
+                    // An interrupted solve is no answer: nobody may keep it as one.
+                    if answer != Err(Failure::Interrupted) {
+                        done(instances[index], slot.insert(answer));
+                        watch.advance(1);
+                    }
                 }
             },
         );
@@ -201,7 +206,7 @@ impl<'a> Answering<'a> {
                 } else if self.turn(occasion, instance) == Turn::Solve {
                     asker.about(instance);
                     let answer = asker.ask_from(&predictions[index * width..][..width], Some(best(instance)));
-                    let wrong = |failure| Error::Solver { instance, failure };
+                    let wrong = |failure| Error::solver(instance, failure);
                     *slot = answer.map(|solution| Some(solution.decision.clone())).map_err(wrong);
                 }
             },

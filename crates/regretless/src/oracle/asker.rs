@@ -6,12 +6,12 @@ use std::time::Instant;
 use super::counts::Kind;
 use super::engine::{Engine, Question};
 use super::store::{Spot, Store};
-use super::{Answer, Oracle, OracleSettings, Pool, Turn, check_finite};
+use super::{Answer, Oracle, OracleSettings, Pool, Turn, check_costs};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::solve::cone::Cone;
-use crate::solve::{Failure, Solution, Status};
+use crate::solve::{Failure, Solution, Status, check_not_cancelled};
 
 thread_local! {
     /// The last answer of the asker before, for its memory.
@@ -120,7 +120,7 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn ask_from(&mut self, costs: &[f64], start: Option<&Decision>) -> Result<&Solution, Failure> {
-        check_finite(costs)?;
+        check_costs(costs)?;
         match self.turn {
             Turn::Recall => self.recall(costs)?,
             Turn::Solve => {
@@ -176,6 +176,8 @@ impl<'a> Asker<'a> {
         self.engine = Some(engine);
         self.oracle.counters.add_work(work);
         outcome?;
+        // What a cancelled search found so far is not what it would have found.
+        check_not_cancelled()?;
         self.answer.work = work;
         if exact {
             self.oracle.problem.check(&self.answer.decision).map_err(Failure::WrongAnswer)?;

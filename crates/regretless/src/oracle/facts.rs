@@ -6,13 +6,13 @@
 use super::asker::Help;
 use super::counts::Kind;
 use super::engine::Role;
-use super::{Answer, Asker, Oracle, check_finite};
+use super::{Answer, Asker, Oracle, check_costs};
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::Cone;
 use crate::solve::relax::{Delta, RangeKind, Ranges, Relaxation};
-use crate::solve::{Failure, Solution};
+use crate::solve::{Failure, Solution, check_not_cancelled};
 use crate::watch::Watch;
 
 impl Oracle {
@@ -62,8 +62,11 @@ impl Oracle {
             || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default())),
             |asker, index, slot| {
                 if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
-                    *slot = Some(asker.solve_read(|row| costs.read(rows[index], row)));
-                    watch.advance(1);
+                    let answer = asker.solve_read(|row| costs.read(rows[index], row));
+                    if answer != Err(Failure::Interrupted) {
+                        *slot = Some(answer);
+                        watch.advance(1);
+                    }
                 }
             },
         );
@@ -143,7 +146,7 @@ impl Oracle {
                 let Some(engine) = engine.as_mut().filter(|_| !watch.interrupted()) else { return };
                 costs.read(row, widened);
                 let answer = ask(engine, widened).map(|answer| keep(row, answer, slot));
-                **outcome = answer.map_err(|failure| Error::Solver { instance: row, failure });
+                **outcome = answer.map_err(|failure| Error::solver(row, failure));
                 watch.advance(1);
             },
         );
@@ -153,8 +156,10 @@ impl Oracle {
     /// Counts a relaxed solve and does it.
     fn counted<X>(&self, costs: &[f64], solve: impl FnOnce(&[f64]) -> Result<X, Failure>) -> Result<X, Failure> {
         self.counters.count(Kind::Relaxed);
-        check_finite(costs)?;
-        solve(costs)
+        check_costs(costs)?;
+        let answer = solve(costs)?;
+        check_not_cancelled()?;
+        Ok(answer)
     }
 
     fn missing_ranges(&self, kind: RangeKind, method: &str) -> Error {

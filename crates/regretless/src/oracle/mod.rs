@@ -12,10 +12,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::data::{Matrix, first_not_finite};
+use crate::data::Matrix;
 use crate::error::Result;
 use crate::parallel::Threads;
 use crate::problem::{Problem, SolverCalls};
+use crate::sizes::LARGEST_COST;
 use crate::solve::{Failure, Limits, Solution};
 use crate::watch::Watch;
 
@@ -221,10 +222,19 @@ impl Oracle {
     }
 }
 
-/// Engines may take for granted that costs are numbers.
-fn check_finite(costs: &[f64]) -> std::result::Result<(), Failure> {
-    match first_not_finite(costs) {
-        Some(bad) => Err(Failure::Engine(format!("cost {bad} is not finite"))),
-        None => Ok(()),
+/// Engines may take for granted that costs are numbers, and that sums and squares of costs do not overflow.
+fn check_costs(costs: &[f64]) -> std::result::Result<(), Failure> {
+    // A number that is none fails every comparison. The fold has no early end, so that several costs are compared at
+    // once.
+    let fits = |cost: &f64| cost.abs() <= LARGEST_COST;
+    if costs.iter().fold(true, |all, cost| all & fits(cost)) {
+        return Ok(());
     }
+    let bad = costs.iter().position(|cost| !fits(cost)).unwrap_or_default();
+    let cost = costs.get(bad).copied().unwrap_or_default();
+    let message = match cost.is_finite() {
+        true => format!("cost {bad} is {cost:e}; costs go up to {LARGEST_COST:e} in size"),
+        false => format!("cost {bad} is not finite"),
+    };
+    Err(Failure::Engine(message))
 }

@@ -98,21 +98,71 @@ impl Model {
             let network = Network::with_parameters(sizes.clone(), parameters);
             members.push(network.ok_or_else(|| wrong("the sizes of its layers"))?);
         }
+        let is_scaled = sealed.has("input.mean") || sealed.has("input.deviation");
         let mut column = |name: &str, len: usize| {
             sealed.take::<Vec<f64>>(name).filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
         };
         let (features, outputs) = (sizes[0], sizes[sizes.len() - 1]);
         let input = match (column("input.mean", features), column("input.deviation", features)) {
-            (Some(mean), Some(deviation)) => Some(InputMap { mean, deviation }),
-            (None, None) => None,
+            // Features are divided by their deviation.
+            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => Some(InputMap { mean, deviation }),
+            (None, None) if !is_scaled => None,
             _ => return Err(wrong("the scaling of its features")),
         };
         let map = column("output.offset", outputs).zip(column("output.scale", outputs));
         let (offset, scale) = map.ok_or_else(|| wrong("its output map"))?;
-        let costs = about.shape.rows_per_instance() * outputs;
-        if about.features.len() != features || about.costs.len() != costs {
+        if let Some(name) = sealed.left_over() {
+            return Err(wrong(&format!("it holds '{name}', which no model has")));
+        }
+        let costs = about.shape.rows_per_instance().checked_mul(outputs);
+        if about.features.len() != features || Some(about.costs.len()) != costs {
             return Err(wrong("the names of its features or costs"));
         }
         Ok(Self { members, input, output: OutputMap { offset, scale }, about })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FORMAT, Sealed};
+    use crate::data::{Names, Shape};
+    use crate::predict::{About, InputMap, Model, Network, OutputMap};
+
+    fn model(deviation: f64) -> Model {
+        let about = About {
+            loss: "MSE".into(),
+            problem: serde_json::json!({}),
+            seed: 0,
+            features: vec!["x".into()],
+            costs: Names::counted(2),
+            shape: Shape::Wide,
+        };
+        Model {
+            members: vec![Network::new(1, &[], 2, 0)],
+            input: Some(InputMap { mean: vec![0.0], deviation: vec![deviation] }),
+            output: OutputMap { offset: vec![0.0; 2], scale: vec![1.0; 2] },
+            about,
+        }
+    }
+
+    fn refused(bytes: &[u8], word: &str) {
+        let error = Model::from_bytes(bytes).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+
+    /// Files with the right seal whose content no training writes.
+    #[test]
+    fn forged_models_are_refused() {
+        assert_eq!(Model::from_bytes(&model(2.0).to_bytes().unwrap()).unwrap(), model(2.0));
+        for deviation in [0.0, -1.0] {
+            refused(&model(deviation).to_bytes().unwrap(), "scaling");
+        }
+        let more = model(2.0).sealed().with("network.1", vec![1.0_f32]);
+        refused(&more.to_bytes(FORMAT).unwrap(), "network.1");
+        let mut short: Sealed<_> = model(2.0).sealed();
+        let _: Option<Vec<f64>> = short.take("input.mean");
+        let _: Option<Vec<f64>> = short.take("input.deviation");
+        let short = short.with("input.mean", vec![0.0_f64; 3]).with("input.deviation", vec![1.0_f64; 3]);
+        refused(&short.to_bytes(FORMAT).unwrap(), "scaling");
     }
 }

@@ -6,6 +6,7 @@
 //! answer.
 
 use self::memory::Memory;
+use crate::cancel;
 use crate::decision::Decision;
 
 pub mod choice;
@@ -79,6 +80,14 @@ pub trait Solver: Send {
         *solution = self.solve(costs)?;
         Ok(())
     }
+}
+
+/// Ends a search that was cancelled.
+///
+/// # Errors
+/// [`Failure::Interrupted`] when somebody asked this thread's work to stop.
+pub(crate) fn check_not_cancelled() -> Result<(), Failure> {
+    if cancel::requested() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
 /// How far a search may go. Limits count work, not seconds, so that answers are reproducible.
@@ -162,6 +171,9 @@ pub enum Failure {
     /// The question was to be answered from known decisions, and none is known.
     #[error("no decision is known to answer from; give training rows, or let the cache solve (cache 5%)")]
     NothingKnown,
+    /// The user asked to stop while the search was under way.
+    #[error("interrupted")]
+    Interrupted,
     /// The engine's answer did not survive our own check.
     #[error("the solver's answer is wrong: {0}")]
     WrongAnswer(String),

@@ -68,3 +68,18 @@ fn schedules_reach_their_optima() {
         );
     }
 }
+
+/// A packed file of a hundred kilobytes that unpacks to more than a hundred million bytes.
+#[test]
+fn a_file_that_unpacks_without_end_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("prices2013.dat.gz");
+    let mut packed = flate2::write::GzEncoder::new(fs::File::create(&path).unwrap(), flate2::Compression::fast());
+    let zeros = vec![b'#'; 1_000_000];
+    for _ in 0..=100 {
+        std::io::Write::write_all(&mut packed, &zeros).unwrap();
+    }
+    packed.finish().unwrap();
+    let error = Prices::read(&path).unwrap_err().to_string();
+    assert!(error.contains("prices2013.dat.gz") && error.contains("more than 100000000 bytes"), "{error}");
+}

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Session;
 use crate::args::ReproduceOptions;
-use crate::output::{Report, write_text};
+use crate::output::{Report, path_json, write_text};
 use crate::settings::parse_toml;
 
 mod tables;
@@ -37,7 +37,7 @@ pub fn run(options: &ReproduceOptions, session: &Session) -> Result<Report> {
         let results = keep(&runner, results)?;
         report.text.push_str(&tables::text(&results));
         report.line(format!("report in {}\n", runner.folder.join("report.html").display()));
-        found.push(json!({ "out": runner.folder, "missing": results.missing(), "results": results }));
+        found.push(json!({ "out": path_json(&runner.folder), "missing": results.missing(), "results": results }));
         if report.failure.is_some() {
             break;
         }

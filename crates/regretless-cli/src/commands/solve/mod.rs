@@ -70,7 +70,7 @@ fn solved(subject: &Subject, (place, several): (usize, bool), options: &SolveOpt
     let free = out.as_deref().map_or(Ok(()), |path| free(path, several, session));
     let found = free.and_then(|()| {
         let solution = answer(subject, options).map_err(|failure| match failure {
-            Ok(failure) => Error::Solver { instance: place, failure },
+            Ok(failure) => Error::solver(place, failure),
             Err(error) => error,
         })?;
         let sign = subject.problem.sense().sign();
@@ -183,9 +183,15 @@ impl Found {
     }
 }
 
-/// Whole numbers with commas, others with all digits that matter.
+/// From here on digits before the point say nothing: whole numbers are not told apart any more.
+const LARGEST_WITH_DIGITS: f64 = 1e15;
+
+/// Whole numbers with commas, others with all digits that matter, very large ones with a power of ten.
 fn exact(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
+    if value.abs() >= LARGEST_WITH_DIGITS {
+        return format!("{value:e}");
+    }
+    if value.fract() == 0.0 {
         let sign = if value < 0.0 { "-" } else { "" };
         return format!("{sign}{}", grouped(value.abs() as u64));
     }

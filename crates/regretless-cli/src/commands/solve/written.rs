@@ -46,8 +46,13 @@ fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
         let customers: Vec<String> = route.iter().map(u32::to_string).collect();
         let _ = writeln!(text, "Route #{number}: {}", customers.join(" "));
     }
-    let _ = writeln!(text, "Cost {objective}");
+    let _ = writeln!(text, "Cost {}", plain(objective));
     text
+}
+
+/// A number with all its digits, or with a power of ten where these would be many.
+fn plain(value: f64) -> String {
+    if value.abs() >= super::LARGEST_WITH_DIGITS { format!("{value:e}") } else { value.to_string() }
 }
 
 fn values(names: &[String], decision: &Decision) -> String {
@@ -56,7 +61,7 @@ fn values(names: &[String], decision: &Decision) -> String {
         let name = spreadsheet_cell(&names[index]);
         let quoted = name.contains([',', '"', '\n', '\r']);
         let name = if quoted { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into_owned() };
-        let _ = writeln!(text, "{name},{value}");
+        let _ = writeln!(text, "{name},{}", plain(value));
     }
     text
 }

@@ -96,7 +96,9 @@ impl LinearBuilder {
         if self.predicted.is_empty() {
             return Err(refused("no column with a predicted cost".into()));
         }
-        Ok(LinearProblem::new(self.name, self.sense, self.model, self.predicted))
+        let name = self.name.clone();
+        LinearProblem::new(self.name, self.sense, self.model, self.predicted)
+            .map_err(|message| Error::setting(format!("{name}: {message}")))
     }
 }
 

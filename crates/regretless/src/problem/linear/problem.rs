@@ -29,7 +29,16 @@ pub struct LinearProblem {
 
 impl LinearProblem {
     /// A problem from a model that was checked; `model.maximize` is not looked at, `sense` is.
-    pub(super) fn new(name: String, sense: Sense, mut model: Model, predicted: Vec<usize>) -> Self {
+    ///
+    /// # Errors
+    /// When a column has no whole number within its bounds, or a number of the objective is too large, in words.
+    pub(super) fn new(
+        name: String,
+        sense: Sense,
+        mut model: Model,
+        predicted: Vec<usize>,
+    ) -> std::result::Result<Self, String> {
+        model.prepare()?;
         let mut place = vec![None; model.cost.len()];
         for (cost, column) in predicted.iter().enumerate() {
             place[*column] = Some(cost);
@@ -38,7 +47,7 @@ impl LinearProblem {
         model.cost.iter_mut().for_each(|cost| *cost *= sense.sign());
         model.offset *= sense.sign();
         model.maximize = false;
-        Self { name, sense, model: Arc::new(model), predicted: predicted.into(), place }
+        Ok(Self { name, sense, model: Arc::new(model), predicted: predicted.into(), place })
     }
 
     /// Reads an `.mps` or `.lp` file; `sense` overrules what the file says.
@@ -54,7 +63,8 @@ impl LinearProblem {
             costs.choose(&model.column_names).map_err(|message| Error::input(Place::file(path), message))?;
         let written = if model.maximize { Sense::Maximize } else { Sense::Minimize };
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Ok(Self::new(name, sense.unwrap_or(written), model, predicted))
+        let problem = Self::new(name, sense.unwrap_or(written), model, predicted);
+        problem.map_err(|message| Error::input(Place::file(path), message))
     }
 
     /// The same problem with every column continuous: its linear relaxation.

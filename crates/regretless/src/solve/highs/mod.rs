@@ -25,6 +25,7 @@ mod parts;
 mod read;
 mod scan;
 
+pub(crate) use model::whole_bounds;
 pub use model::{Model, TOLERANCE};
 pub use parts::{Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors};
 
@@ -280,6 +281,7 @@ impl Lp {
             highs_sys::MODEL_STATUS_OBJECTIVE_BOUND => Ok(Outcome::BoundPassed),
             highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(Outcome::IterationLimit),
             highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(Outcome::NodeLimit),
+            highs_sys::MODEL_STATUS_REACHED_INTERRUPT => Err(Failure::Interrupted),
             other => Err(Failure::Engine(format!("HiGHS ended with model status {other}"))),
         }
     }

@@ -1,6 +1,7 @@
 //! A whole model as plain values, and whether a point satisfies it.
 
 use super::Vectors;
+use crate::sizes::LARGEST_COST;
 
 /// A linear model: what is read from a file, or built to make an [`Lp`](super::Lp) from.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,10 +26,46 @@ pub struct Model {
     pub rows: Vectors,
 }
 
+/// The whole numbers within bounds; a bound that misses one by less than [`TOLERANCE`] means it.
+pub(crate) fn whole_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
+    // A bound that is whole stays as it is, to the sign of its zero: labels are known by it.
+    let lower = if lower.fract() == 0.0 || !lower.is_finite() { lower } else { (lower - TOLERANCE).ceil() + 0.0 };
+    let upper = if upper.fract() == 0.0 || !upper.is_finite() { upper } else { (upper + TOLERANCE).floor() + 0.0 };
+    [lower, upper]
+}
+
 /// How far a row or bound may be missed, relative to the greatest number involved (at least 1).
 pub const TOLERANCE: f64 = 1e-6;
 
 impl Model {
+    /// Prepares a model that came from outside: bounds of whole columns are rounded inwards, since HiGHS can search for
+    /// ever between 1e-9 and 1; numbers whose sums would overflow are refused.
+    ///
+    /// # Errors
+    /// When a column has no whole number within its bounds, or a number of the objective is too large, in words.
+    pub fn prepare(&mut self) -> Result<(), String> {
+        for column in 0..self.column_bounds.len() {
+            let ([lower, upper], name) = (self.column_bounds[column], &self.column_names[column]);
+            if !self.integer[column] {
+                continue;
+            }
+            self.column_bounds[column] = whole_bounds([lower, upper]);
+            let [least, most] = self.column_bounds[column];
+            if least > most && lower <= upper {
+                return Err(format!("column {name} takes whole numbers, and there is none from {lower} to {upper}"));
+            }
+        }
+        if let Some(column) = self.cost.iter().position(|cost| cost.abs() > LARGEST_COST) {
+            let (name, cost) = (&self.column_names[column], self.cost[column]);
+            return Err(format!("column {name} costs {cost:e}; costs go up to {LARGEST_COST:e} in size"));
+        }
+        if self.offset.abs() > LARGEST_COST {
+            let offset = self.offset;
+            return Err(format!("the objective's constant is {offset:e}; it may go up to {LARGEST_COST:e} in size"));
+        }
+        Ok(())
+    }
+
     /// Checks a point against bounds, whole numbers and rows, without HiGHS.
     ///
     /// # Errors

@@ -78,11 +78,26 @@ fn check_form(format: Format, text: &str) -> Result<(), (Option<u64>, String)> {
 fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
     let plain = |line: &'_ str| line.split('\\').next().unwrap_or_default().trim().to_ascii_lowercase();
     let mut lines = (1..).zip(text.lines().map(plain));
-    if let Some((line, _)) = lines.clone().find(|(_, line)| line.contains("->")) {
+    if let Some(line) = conditional_row(lines.clone()) {
         return Err((Some(line), "conditional rows (->) cannot be used; only linear models are solved".into()));
     }
     let complete = lines.any(|(_, line)| line == "end");
     if complete { Ok(()) } else { Err((None, "an LP file has a last line `end`; this one has none (cut off?)".into())) }
+}
+
+/// The line of the first `>` that follows a sign, whatever space or lines are between: HiGHS takes that for a
+/// conditional row, and says so on standard output, where only results belong.
+fn conditional_row(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
+    let mut last = ' ';
+    for (number, line) in lines {
+        for c in line.chars().filter(|c| !c.is_whitespace()) {
+            if c == '>' && matches!(last, '+' | '-') {
+                return Some(number);
+            }
+            last = c;
+        }
+    }
+    None
 }
 
 /// HiGHS's own words, without its banner and line breaks.

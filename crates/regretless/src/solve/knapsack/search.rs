@@ -13,6 +13,7 @@ use super::dual::{DualSimplex, End};
 use super::lanes;
 use super::start::Start;
 use super::tableau::{Side, Source, Tableau};
+use crate::cancel;
 
 /// Distance from 0 or 1 below which a value counts as whole.
 const WHOLE: f64 = 1e-10;
@@ -165,7 +166,7 @@ impl<'a> Search<'a> {
     fn explore(&mut self, depth: usize) {
         loop {
             self.nodes += 1;
-            if self.nodes > self.most_nodes {
+            if self.nodes > self.most_nodes || cancel::requested() {
                 self.stopped = true;
                 return self.leave_open(depth);
             }

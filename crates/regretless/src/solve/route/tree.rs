@@ -14,11 +14,11 @@ use super::fleet::Fleet;
 use super::master::Master;
 use super::separate::Separator;
 use super::support::Support;
-use crate::solve::Failure;
 use crate::solve::cutting::{Tail, Verdict, Waiting};
 use crate::solve::highs::Outcome;
 use crate::solve::proof::Rules;
 use crate::solve::tour::edges::edge_index;
+use crate::solve::{Failure, check_not_cancelled};
 
 /// Share of what is left, or of a twentieth of the objective, that a round of cuts should gain.
 const LITTLE: f64 = 0.02;
@@ -75,6 +75,7 @@ impl<'a> Tree<'a> {
         }
         let mut present = self.branch(bound, None, best)?;
         for _ in 0..self.task.rules.limits.nodes {
+            check_not_cancelled()?;
             self.waiting.count();
             match self.explore(bound, best)? {
                 End::Split { bound: raised } => {
@@ -118,6 +119,7 @@ impl<'a> Tree<'a> {
         self.master.stop_above(best.level)?;
         let mut tail = Tail::new(inherited, PATIENCE);
         loop {
+            check_not_cancelled()?;
             match self.master.solve()? {
                 Outcome::Optimal => {}
                 Outcome::BoundPassed if self.is_hopeless(best) => return Ok(End::Closed),

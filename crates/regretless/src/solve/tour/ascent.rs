@@ -48,6 +48,9 @@ impl Ascent {
         self.last.clear();
         let (mut best, mut pace, mut idle) = (f64::NEG_INFINITY, goal.pace, 0);
         for _ in 0..goal.steps {
+            if crate::cancel::requested() {
+                break;
+            }
             let bound = tree.grow(&self.current);
             if bound > best {
                 best = bound;

@@ -12,6 +12,7 @@
 use super::array::ArrayTour;
 use super::candidates::Candidates;
 use super::edges::Distances;
+use crate::cancel;
 
 /// Steps after which a trial is given up.
 const MOST_STEPS: usize = 6;
@@ -68,6 +69,9 @@ impl LocalSearch {
     fn kick_often(&mut self, search: &Search, kicks: usize) {
         let mut random = SplitMix(0x5EED_0F70);
         for _ in 0..kicks {
+            if cancel::requested() {
+                return;
+            }
             let gain = self.kick(search, &mut random) + self.settle(search);
             if gain < 0.0 {
                 self.tour.undo_to(0);

@@ -15,6 +15,7 @@ use super::edges::edge_index;
 use super::graph::{DeadEnd, Graph, State};
 use super::plan::{Hint, Origin, Plan};
 use super::sparse_tree::{Findings, Pair, SparseTree};
+use crate::cancel;
 pub(super) use crate::solve::proof::Rules;
 
 /// The best tour known and what a better one must cost.
@@ -133,7 +134,7 @@ impl Search {
         let mut nodes = 0;
         loop {
             if alive.is_ok() {
-                if nodes >= task.rules.limits.nodes {
+                if nodes >= task.rules.limits.nodes || cancel::requested() {
                     return (self.open_floor(entry.bound), false);
                 }
                 nodes += 1;

@@ -282,7 +282,7 @@ impl Judges {
             let mut least = Vec::with_capacity(rows.len());
             for answer in task.oracle.relax_all((&costs, kind), ("auto", task.watch))? {
                 let instance = rows[least.len()];
-                least.push(answer.map_err(|failure| Error::Solver { instance, failure })?.objective);
+                least.push(answer.map_err(|failure| Error::solver(instance, failure))?.objective);
             }
             return Ok(Self::Relaxed { kind, rows, least });
         }
@@ -328,7 +328,7 @@ impl Judges {
                 let answers = task.oracle.relax_all((&predictions, *kind), ("auto", task.watch))?;
                 let mut regrets = Vec::with_capacity(rows.len());
                 for ((instance, answer), least) in rows.iter().zip(answers).zip(least) {
-                    let solution = answer.map_err(|failure| Error::Solver { instance: *instance, failure })?;
+                    let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;
                     regrets.push(solution.decision.dot(data.data().costs().row(*instance)) - least);
                 }
                 regrets

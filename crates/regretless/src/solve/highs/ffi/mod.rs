@@ -5,12 +5,13 @@
 
 #![allow(unsafe_code, reason = "calls into a C library; each block says why it is sound")]
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
 use highs_sys as c;
 
 use super::parts::{Columns, OptionValue, Rows, Vectors};
+use crate::cancel;
 use crate::solve::Failure;
 
 mod answers;
@@ -26,7 +27,13 @@ pub(super) struct Raw {
     object: NonNull<c_void>,
     /// Most columns and rows the model ever had: HiGHS may still hold vectors of that length.
     most: [usize; 2],
+    /// Whether a column ever took whole numbers only.
+    has_integers: bool,
 }
+
+/// Rows and columns from which on the simplex and interior-point methods are asked whether to stop: HiGHS asks after
+/// every iteration, which would slow down small models that take milliseconds anyway.
+const LARGE: usize = 1000;
 
 // SAFETY: a HiGHS object has no ties to the thread that made it: its state is reached through the
 // pointer only, and the thread-local task executor is looked up anew by every run.
@@ -36,6 +43,20 @@ impl Drop for Raw {
     fn drop(&mut self) {
         // SAFETY: the pointer came from `Highs_create` and is destroyed here only.
         unsafe { c::Highs_destroy(self.object.as_ptr()) }
+    }
+}
+
+/// Called by HiGHS during a solve, on the thread that called it: it has one thread only.
+unsafe extern "C" fn stop_if_cancelled(
+    _kind: c_int,
+    _message: *const c_char,
+    _told: *const c::HighsCallbackDataOut,
+    answer: *mut c::HighsCallbackDataIn,
+    _data: *mut c_void,
+) {
+    if !answer.is_null() && cancel::requested() {
+        // SAFETY: HiGHS hands over its own structure for the answer, which lives during the call.
+        unsafe { (*answer).user_interrupt = 1 };
     }
 }
 
@@ -65,7 +86,8 @@ impl Raw {
     pub(super) fn new() -> Called<Self> {
         // SAFETY: takes nothing and returns a new object or null.
         let object = NonNull::new(unsafe { c::Highs_create() });
-        Ok(Self { object: object.ok_or_else(|| Failure::Engine("HiGHS could not start".into()))?, most: [0, 0] })
+        let object = object.ok_or_else(|| Failure::Engine("HiGHS could not start".into()))?;
+        Ok(Self { object, most: [0, 0], has_integers: false })
     }
 
     fn pointer(&self) -> *mut c_void {
@@ -182,6 +204,7 @@ impl Raw {
 
     pub(super) fn set_integer(&mut self, first: usize, integer: &[bool]) -> Called {
         let Some((from, to)) = self.column_range(first, integer.len())? else { return Ok(()) };
+        self.has_integers |= integer.contains(&true);
         let kinds: Vec<c::HighsInt> = integer.iter().map(|integer| (*integer).into()).collect();
         // SAFETY: the range lies in the model and `kinds` has one entry for each column of it.
         called("set kinds", unsafe { c::Highs_changeColsIntegralityByRange(self.pointer(), from, to, kinds.as_ptr()) })
@@ -221,12 +244,36 @@ impl Raw {
         called("name a row", unsafe { c::Highs_passRowName(self.pointer(), int(row), name.as_ptr()) })
     }
 
-    /// Solves; returns HiGHS's model status.
+    /// Solves; returns HiGHS's model status. Where this thread's work can be cancelled, so can the solve.
     pub(super) fn run(&mut self) -> Called<c::HighsInt> {
+        let is_large = self.num_columns() + self.num_rows() >= LARGE;
+        let asks = cancel::is_possible() && (is_large || self.has_integers);
+        if asks {
+            self.ask_whether_to_stop(is_large);
+        }
         // SAFETY: live object, used by one thread at a time since `self` is exclusive.
-        called("solve", unsafe { c::Highs_run(self.pointer()) })?;
+        let status = unsafe { c::Highs_run(self.pointer()) };
+        if asks {
+            // SAFETY: live object; afterwards HiGHS calls nobody.
+            unsafe { c::Highs_setCallback(self.pointer(), None, ptr::null_mut()) };
+        }
+        called("solve", status)?;
         // SAFETY: reads a number of a live object.
         Ok(unsafe { c::Highs_getModelStatus(self.pointer()) })
+    }
+
+    /// Lets HiGHS ask now and then during a solve whether it should stop.
+    fn ask_whether_to_stop(&mut self, is_large: bool) {
+        let object = self.pointer();
+        // SAFETY: live object; the callback looks at a flag of its thread and at nothing of ours.
+        unsafe {
+            c::Highs_setCallback(object, Some(stop_if_cancelled), ptr::null_mut());
+            c::Highs_startCallback(object, c::kHighsCallbackMipInterrupt);
+            if is_large {
+                c::Highs_startCallback(object, c::kHighsCallbackSimplexInterrupt);
+                c::Highs_startCallback(object, c::kHighsCallbackIpmInterrupt);
+            }
+        }
     }
 
     /// Forgets basis, solution and everything else a solve left behind; the model stays.

@@ -21,7 +21,7 @@ mod tree;
 use self::best::Best;
 use self::tableau::Tableau;
 use self::tree::Tree;
-use crate::solve::highs::Model;
+use crate::solve::highs::{Model, whole_bounds};
 use crate::solve::knapsack::step;
 
 /// Most cells of a tableau: rows times columns.
@@ -88,7 +88,8 @@ impl Small {
         }
         let mut data = Data { columns, rows, matrix: vec![0.0; columns * rows], ..Data::default() };
         for column in 0..columns {
-            data.bounds.push(whole_bounds(model.column_bounds[column], model.integer[column]));
+            let bounds = model.column_bounds[column];
+            data.bounds.push(if model.integer[column] { whole_bounds(bounds) } else { bounds });
         }
         for row in 0..rows {
             data.add_row(row, model)?;
@@ -145,11 +146,6 @@ impl Data {
     fn row(&self, row: usize) -> &[f64] {
         &self.matrix[row * self.columns..][..self.columns]
     }
-}
-
-/// The whole numbers within bounds.
-fn whole_bounds([lower, upper]: [f64; 2], integer: bool) -> [f64; 2] {
-    if integer { [(lower - 1e-6).ceil(), (upper + 1e-6).floor()] } else { [lower, upper] }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use super::best::Best;
 use super::tableau::{End, Tableau};
 use super::{Data, MOST_WORK};
+use crate::cancel;
 
 /// Distance from a whole number below which a value counts as one.
 const WHOLE: f64 = 1e-9;
@@ -84,6 +85,8 @@ impl<'a> Tree<'a> {
     fn explore(&mut self, depth: usize) {
         while !self.lost {
             self.nodes += 1;
+            // HiGHS, which takes over, ends at once as well.
+            self.lost |= cancel::requested();
             let go_on = match self.inspect(depth) {
                 Step::Close => false,
                 Step::Force(row, side) => self.branch(depth, row, side),

@@ -10,11 +10,11 @@ use super::memory::RootMemory;
 use super::price::Prices;
 use super::ring::loose_rings;
 use super::support::Support;
-use crate::solve::Failure;
 use crate::solve::cutting::Tail;
 use crate::solve::highs::{Lp, Outcome, Simplex, Stand};
 use crate::solve::tour::cut::begin::number;
 use crate::solve::tour::edges::Distances;
+use crate::solve::{Failure, check_not_cancelled};
 
 /// Share of what is left that a round of cuts should gain.
 pub(super) const LITTLE: f64 = 0.01;
@@ -80,6 +80,7 @@ impl Root {
     pub(super) fn tighten(&mut self, distances: &Distances, family: Family, enough: f64) -> Result<f64, Failure> {
         self.solve(Simplex::Primal)?;
         loop {
+            check_not_cancelled()?;
             self.cut(family, enough)?;
             let (bound, joined) = self.price(distances)?;
             if joined == 0 || bound > enough {
@@ -100,6 +101,7 @@ impl Root {
     fn cut(&mut self, family: Family, enough: f64) -> Result<(), Failure> {
         let mut tail = Tail::new(self.master.objective(), PATIENCE);
         while self.master.objective() <= enough {
+            check_not_cancelled()?;
             self.support.fill(self.master.nodes(), &self.master.edges, self.master.values());
             let cuts = violated(&self.support, family);
             let objective = self.master.objective();

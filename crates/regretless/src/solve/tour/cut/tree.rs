@@ -15,11 +15,11 @@ use super::penalty::Penalties;
 use super::price::Prices;
 use super::root::{Family, LITTLE, PATIENCE, violated};
 use super::support::Support;
-use crate::solve::Failure;
 use crate::solve::cutting::{Tail, Verdict, Waiting};
 use crate::solve::highs::{Outcome, Simplex};
 use crate::solve::tour::edges::Distances;
 use crate::solve::tour::search::{Incumbent, Rules};
+use crate::solve::{Failure, check_not_cancelled};
 
 /// Fractional edges whose gain is estimated from one row of the inverse.
 const ESTIMATED: usize = 24;
@@ -106,6 +106,7 @@ impl<'a> Tree<'a> {
         let mut present: Option<Rc<Decided>> = None;
         let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
+            check_not_cancelled()?;
             if solved >= self.task.most_nodes {
                 return Ok(self.waiting.stopped(bound));
             }
@@ -152,6 +153,7 @@ impl<'a> Tree<'a> {
         let mut outcome = self.master.solve(Simplex::Dual)?;
         let mut tail = Tail::new(inherited, PATIENCE);
         loop {
+            check_not_cancelled()?;
             match outcome {
                 Outcome::Optimal => {}
                 Outcome::BoundPassed => {

@@ -1,0 +1,105 @@
+//! A solve that is cancelled ends, and is an interruption, never an answer.
+//!
+//! Problems here are so hard that a search which did not listen would not end while anybody waits.
+
+#![cfg(feature = "highs")]
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+use std::sync::Arc;
+
+use regretless::Error;
+use regretless::cancel::Cancellation;
+use regretless::data::synthetic::Recipe;
+use regretless::label::{LabelStore, Labelled};
+use regretless::oracle::Oracle;
+use regretless::parallel::Threads;
+use regretless::problem::{Benchmark, Domain, Knapsack, LinearBuilder, Problem, Sense};
+use regretless::random::{Purpose, Stream};
+use regretless::solve::Failure;
+use regretless::watch::Silent;
+
+fn cancelled() -> Cancellation {
+    let cancellation = Cancellation::new();
+    cancellation.request();
+    cancellation
+}
+
+fn stream() -> Stream {
+    Stream::new(Purpose::Benchmark, 5, [0, 0])
+}
+
+/// Whole weights just below the values: bounds hardly ever close a node.
+fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let mut stream = stream();
+    let weights: Vec<Vec<f64>> =
+        (0..8).map(|_| (0..items).map(|_| 100.0 + stream.below(900) as f64).collect()).collect();
+    let costs = (0..items).map(|item| -weights.iter().map(|row| row[item]).sum::<f64>() / 8.0 - 50.0).collect();
+    (weights, costs)
+}
+
+#[test]
+fn every_search_ends_when_it_is_cancelled() {
+    let (weights, values) = hard_knapsack(200);
+    let knapsack = Knapsack::with_capacity_share(weights.clone(), 0.5).checked().unwrap();
+    let mut build = LinearBuilder::new("hard", Sense::Minimize);
+    (0..200).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+    for row in &weights {
+        let most = row.iter().sum::<f64>() / 2.0;
+        build.row([f64::NEG_INFINITY, most.floor()], row.iter().copied().enumerate());
+    }
+    let linear = build.build().unwrap();
+    let mut stream = stream();
+    let mut edges =
+        |nodes: usize| (0..nodes * (nodes - 1) / 2).map(|_| stream.uniform(10.0, 11.0)).collect::<Vec<f64>>();
+    let benchmark = |name: &str| name.parse::<Benchmark>().unwrap().problem(1).unwrap().build().unwrap();
+    let cases: [(&str, Arc<dyn Problem>, Vec<f64>); 5] = [
+        ("knapsack", Arc::new(knapsack), values.clone()),
+        ("linear", Arc::new(linear), values),
+        ("small tour", benchmark("TSP64"), edges(64)),
+        ("large tour", benchmark("TSP400"), edges(400)),
+        ("routes", benchmark("CVRP60"), edges(60)),
+    ];
+    for (name, problem, costs) in cases {
+        let oracle = Oracle::new(problem);
+        let scope = cancelled().enter();
+        assert_eq!(oracle.asker().solve(&costs), Err(Failure::Interrupted), "{name}");
+        drop(scope);
+    }
+}
+
+#[test]
+fn a_request_from_another_thread_ends_a_search_under_way() {
+    let (weights, values) = hard_knapsack(200);
+    let oracle = Oracle::new(Arc::new(Knapsack::with_capacity_share(weights, 0.5).checked().unwrap()));
+    let cancellation = Cancellation::new();
+    std::thread::scope(|threads| {
+        let work = threads.spawn(|| {
+            let _scope = cancellation.enter();
+            oracle.asker().solve(&values)
+        });
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        cancellation.request();
+        assert_eq!(work.join().unwrap(), Err(Failure::Interrupted));
+    });
+}
+
+#[test]
+fn an_interrupted_solve_is_no_failed_row() {
+    let (problem, data) = "KS32".parse::<Benchmark>().unwrap().generate(Recipe::paper(20, 1)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = LabelStore::beside(&folder.path().join("t.csv"));
+    for threads in [1, 2] {
+        let oracle = Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
+        let scope = cancelled().enter();
+        let labelled = Labelled::solve_possible(data.clone(), &oracle, &Silent);
+        assert!(matches!(labelled, Err(Error::Interrupted)));
+        let stored = store.label(data.clone(), &problem, &oracle, &Silent);
+        assert!(matches!(stored, Err(Error::Interrupted)));
+        drop(scope);
+        // Afterwards the same oracle answers as ever.
+        let (_, failed) = Labelled::solve_possible(data.clone(), &oracle, &Silent).unwrap();
+        assert!(failed.is_empty());
+    }
+    let (_, report) = store.label(data, &problem, &Oracle::new(problem.build().unwrap()), &Silent).unwrap();
+    assert_eq!((report.continued, report.failed.len()), (0, 0), "nothing of the interrupted runs was kept");
+}
