@@ -13,7 +13,9 @@ import numpy as np
 import regretless as rl
 from regretless import _tree_file as tree_file
 from regretless._boosters import LIBRARIES
-from regretless._frames import as_numbers, check_cost_names, column_names, same_features
+from regretless._core import _problem_of_model
+from regretless._frames import as_numbers, column_names, same_features
+from regretless._names import named
 
 
 class BoostedCosts:
@@ -70,15 +72,15 @@ class BoostedCosts:
     ) -> rl.Solutions:
         """Predicts and decides: ``regretless.Solutions`` with one decision per row of features.
 
-        ``problem`` is what is decided, if not the problem the model was tuned for.
+        ``problem`` is what is decided, if not the problem the model was tuned for; costs with names are matched by name.
         """
         problem = self.problem if problem is None else problem
         if problem is None:
             raise ValueError(
                 "the model holds no problem (a function is in no file); give it: decide(features, problem)"
             )
-        check_cost_names(problem, self.cost_names, "the model")
-        return problem.solve_all(self.predict(features), threads=threads, progress=progress, decide_by=decide_by)
+        predicted = named(self.predict(features), self.cost_names)
+        return problem.solve_all(predicted, threads=threads, progress=progress, decide_by=decide_by)
 
     def save(self, path: Any, *, force: bool = False) -> None:
         """Writes the model to one file; refuses to replace a file unless ``force``.
@@ -207,6 +209,7 @@ def parts_of(model: Any) -> dict[str, bytes]:
             "feature_names": model.feature_names,
             "cost_names": model.cost_names,
             "problem": None if model.problem is None else model.problem.to_dict(),
+            "problem_file_hash": None if model.problem is None else model.problem._file_hash,
             "history": model.history,
             "report": model.report,
             "regretless": rl.__version__,
@@ -255,7 +258,7 @@ def model_of(parts: dict[str, bytes], path: Path, depth: int) -> Any:
             sparse=said["sparse"],
             feature_names=said["feature_names"],
             cost_names=said["cost_names"],
-            problem=problem_of(said["problem"]),
+            problem=problem_of(said["problem"], said.get("problem_file_hash"), path.parent),
             history=said["history"],
             report=said["report"],
         )
@@ -271,12 +274,12 @@ def model_of(parts: dict[str, bytes], path: Path, depth: int) -> Any:
         ) from error
 
 
-def problem_of(description: dict[str, Any] | None) -> Any:
-    """The problem in a file; None where it is a function, which no file holds, or where its own file is not here."""
+def problem_of(description: dict[str, Any] | None, file_hash: str | None, folder: Path) -> Any:
+    """The problem in a file; None where it is a function, which no file holds, or where its own file is not here or has changed."""
     if description is None or description.get("kind") == "given":
         return None
     try:
-        return rl.Problem(description)
+        return _problem_of_model(json.dumps(description), file_hash, folder)
     except (OSError, ValueError) as error:
         warnings.warn(
             f"the problem of the model cannot be built here: {error}. Give it: decide(features, problem)", stacklevel=4

@@ -21,14 +21,13 @@ from regretless._boosted import (
 from regretless._boosters import LIBRARIES, Growing, threads_for
 from regretless._frames import (
     as_numbers,
-    check_cost_names,
     check_same_labels,
     check_same_rows,
     column_names,
     row_labels,
     same_features,
 )
-from regretless._rows import as_table
+from regretless._names import in_order, named
 from regretless.progress import Progress
 
 LEARNING_RATE = 0.02
@@ -52,8 +51,9 @@ class ValidationRegret:
     """Measures predictions by the regret of their decisions on the validation rows."""
 
     def __init__(self, problem: rl.Problem, part: Part, threads: int | None) -> None:
-        self.problem, self.costs, self.threads = problem, part.costs, threads
-        self.labels = rl.label(problem, part.costs, threads=threads) if part.labels is None else part.labels
+        self.problem, self.threads = problem, threads
+        self.costs = named(part.costs, problem.cost_names)
+        self.labels = rl.label(problem, self.costs, threads=threads) if part.labels is None else part.labels
         self.rows = len(part.costs) - len(self.labels.failed)
         if self.rows == 0:
             raise ValueError("no validation row has a decision: no round can be chosen")
@@ -111,6 +111,11 @@ class FineTuning:
             raise ValueError(f"rounds are at least 1 of each part, not {self.rounds}")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience is at least 1 round, not {self.patience}")
+        if self.base is not None and self.objective.reordered:
+            raise ValueError(
+                "the columns of the costs are in another order than the problem's costs, and a base predicts in theirs: "
+                "train the base on costs[problem.cost_names], and give the costs in this order"
+            )
         self.objective.incumbent = None
 
     def parts(self, features: Any) -> tuple[Part, Part]:
@@ -146,15 +151,13 @@ class FineTuning:
         features, costs = self.validation[:2]
         same_features(names, column_names(features))
         check_same_rows(features, costs, ("validation X", "validation C"))
-        check_cost_names(self.objective.problem, column_names(costs), "validation C")
-        known, found = self.objective.cost_names, column_names(costs)
-        if known is not None and found is not None and known != found:
+        problem, known, found = self.objective.problem, self.objective.cost_names, column_names(costs)
+        if problem.cost_names is None and known is not None and found is not None and known != found:
             raise ValueError(
                 "the costs of the validation rows have other names, or another order, than those of the objective"
             )
-        part = Part(
-            as_features(features), as_table(as_numbers(costs, "validation C", missing=False)), *self.validation[2:]
-        )
+        table = in_order(problem, named(as_numbers(costs, "validation C", missing=False), found))
+        part = Part(as_features(features), table, *self.validation[2:])
         width = self.objective.costs.shape[1]
         if part.features.shape[0] != len(part.costs) or part.costs.shape[1] != width or not len(part.costs):
             shapes = f"{tuple(part.features.shape)} and {part.costs.shape}"

@@ -1,7 +1,7 @@
 """What a table says beyond its numbers: names of columns, labels of rows.
 
-Numbers are matched by position everywhere. Where two tables carry names or row labels that contradict this, the answer would be
-wrong without a word; the checks here refuse such pairs.
+Rows are matched by position everywhere. Where two tables carry row labels that contradict this, the answer would be wrong without a
+word; the checks here refuse such pairs. Names of costs are matched in ``_names``.
 """
 
 from __future__ import annotations
@@ -58,29 +58,6 @@ def check_same_labels(one: Any, other: Any, words: tuple[str, str]) -> None:
 def counts_rows(index: Any) -> bool:
     """Whether an index only counts rows from 0 on, as pandas makes it where nobody gave labels."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
-
-
-def check_cost_names(problem: Any, names: list[str] | None, what: str) -> None:
-    """Refuses named costs that are those of the problem in another order, or only some of them.
-
-    Where no name is known to the problem, the names are the user's own, and columns are matched by position.
-    """
-    known = getattr(problem, "cost_names", None)
-    if names is None or known is None or list(known) == names:
-        return
-    known = list(known)
-    if len(known) != len(names) or not set(known) & set(names):
-        return
-    if sorted(known) == sorted(names):
-        place = next(column for column, name in enumerate(names) if name != known[column])
-        raise ValueError(
-            f"{what} has the costs of {problem.name} in another order: column {place} is '{names[place]}', the problem has "
-            f"'{known[place]}' there. Columns are matched by position: give {what}[problem.cost_names]"
-        )
-    missing = sorted(set(known) - set(names))
-    raise ValueError(
-        f"{what} has some of the costs of {problem.name} by name, but not '{missing[0]}': name all of them as the problem does, or none"
-    )
 
 
 def same_features(known: list[str] | None, found: list[str] | None) -> None:

@@ -1,13 +1,14 @@
 """A linear model as matrices, on its way from somebody's modeller to a :class:`regretless.Problem`.
 
 All adapters of :mod:`regretless.problems` fill one :class:`LinearModel`. Columns with predicted costs are moved to the
-front, in the order of the costs; a row with two ends becomes two rows. Names of the modeller stay on this side.
+front, in the order of the costs; a row with two ends becomes two rows. The modeller's names of these columns become the
+names of the problem's costs, if there is one for each and no two are the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ class LinearModel:
     maximize: bool
     names: Sequence[str]
     name: str = "linear model"
+    default_name: Callable[[int], str] = lambda number: ""
+    """What the modeller calls a column by its number where the user gave no name."""
 
     def problem(self, costs: Iterable[int]) -> Problem:
         """The problem whose predicted costs belong to these columns, in this order."""
@@ -49,6 +52,10 @@ class LinearModel:
         equal = low == high
         above, below = np.isfinite(low) & ~equal, np.isfinite(high) & ~equal
         matrix = csr_matrix(self.matrix)[:, order]
+        names = [self.names[column] for column in first]
+        # Modellers allow empty and equal names, which do not say which cost is which.
+        given = all(self.names[column] not in ("", self.default_name(column)) for column in first)
+        said = given and len(set(names)) == len(names)
         parts = [(equal, high, "=="), (below, high, "<="), (above, low, ">=")]
         return Problem.from_arrays(
             vstack([matrix[rows] for rows, _, _ in parts], format="csr"),
@@ -60,6 +67,7 @@ class LinearModel:
             integer=np.asarray(self.integer, dtype=bool)[order],
             costs=list(range(len(first))),
             known_costs=np.asarray(self.objective, dtype=float)[order],
+            names=[*names, *[None] * (len(order) - len(first))] if said else None,
             name=self.name,
         )
 

@@ -52,6 +52,7 @@ def of_mp_proto(proto: Any) -> LinearModel:
         objective=[variable.objective_coefficient for variable in variables],
         maximize=proto.maximize,
         names=[variable.name for variable in variables],
+        default_name=lambda number: f"auto_v_{number:09d}",
     )
 
 

@@ -8,6 +8,7 @@ def from_dict(description):
     return Problem(description)
 
 
-def from_callable(solve, num_costs, sense, binary, name, thread_safe=False):
+def from_callable(solve, num_costs, sense, binary, name, thread_safe=False, cost_names=None):
     """The problem that is this function."""
-    return Problem.from_callable(solve, num_costs, sense=sense, binary=binary, name=name, thread_safe=thread_safe)
+    options = {"binary": binary, "name": name, "thread_safe": thread_safe, "cost_names": cost_names}
+    return Problem.from_callable(solve, num_costs, sense=sense, **options)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from regretless import Labels, Loss, Problem, label
+from regretless._names import in_order, named, names_of
 from regretless._numbers import numbers
 
 
@@ -27,20 +28,23 @@ class LabelledRows:
         self._places: dict[np.dtype, dict[bytes, int]] = {}
         self._indexed: dict[np.dtype, int] = {}
         if costs is not None:
-            self.add(as_table(costs), labels)
+            self.add(in_order(problem, costs), labels)
 
     def add(self, costs: np.ndarray, labels: Any = None) -> None:
-        """Adds a block of rows; their best decisions are found unless they are given."""
+        """Adds a block of rows in the order of the problem's costs; their best decisions are found unless they are given."""
+        table = named(costs, self.problem.cost_names)
         if labels is not None and not isinstance(labels, Labels):
-            labels = Labels.known(self.problem, costs, as_table(labels))
-        known = label(self.problem, costs) if labels is None else labels
+            labels = Labels.known(self.problem, table, labels)
+        known = label(self.problem, table) if labels is None else labels
         # All blocks know the same decisions.
         first = self.blocks[0] if self.blocks else None
-        self.blocks.append(Loss(self.name, self.problem, costs, labels=known, share_pool=first))
+        self.blocks.append(Loss(self.name, self.problem, table, labels=known, share_pool=first))
         self.tables.append(costs)
 
-    def find(self, wanted: np.ndarray, labels: Any = None) -> np.ndarray:
+    def find(self, wanted: Any, labels: Any = None) -> np.ndarray:
         """Row numbers of rows of costs; those never seen before are added. Row numbers stay as they are."""
+        if names_of(wanted) is not None:
+            wanted = in_order(self.problem, wanted)
         if wanted.ndim == 1 and np.issubdtype(wanted.dtype, np.integer):
             return wanted.astype(np.int64, copy=False)
         table = as_table(wanted)
@@ -49,7 +53,7 @@ class LabelledRows:
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
         new = sorted(place for key, place in first.items() if key not in places)
         if new:
-            self.add(np.ascontiguousarray(table[new]), None if labels is None else decisions(labels)[new])
+            self.add(np.ascontiguousarray(table[new]), None if labels is None else decisions(self.problem, labels)[new])
             places = self._index(table.dtype)
         return np.array([places[key] for key in keys], dtype=np.int64)
 
@@ -85,9 +89,11 @@ class LabelledRows:
         return places
 
 
-def decisions(labels: Any) -> np.ndarray:
-    """Best decisions, one dense row each."""
-    return np.asarray(labels.decisions) if isinstance(labels, Labels) else as_table(labels)
+def decisions(problem: Problem, labels: Any) -> np.ndarray:
+    """Best decisions, one dense row each, in the order of the problem's costs."""
+    if isinstance(labels, Labels):
+        return np.asarray(labels.decisions)
+    return as_table(labels) if names_of(labels) is None else in_order(problem, labels)
 
 
 def as_table(costs: Any) -> np.ndarray:

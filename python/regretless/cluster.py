@@ -19,6 +19,7 @@ import numpy as np
 
 import regretless as rl
 from regretless._engines import ENGINES, Plan, Work, on_dask
+from regretless._names import in_order, item_order, named
 
 __all__ = ["label", "map_shards", "sweep"]
 
@@ -49,16 +50,19 @@ def label(
     retries: int = 3,
     threads: int = 1,
 ) -> rl.Labels:
-    """Best decisions of all rows, found on an engine; ``store`` is a folder that all machines see."""
-    table = np.ascontiguousarray(costs, dtype=np.float32)
+    """Best decisions of all rows, found on an engine; ``store`` is a folder that all machines see.
+
+    ``costs`` with column names are matched to the problem's costs by name.
+    """
+    table = in_order(problem, costs)
     place = str(Path(store).absolute())
     map_shards(engine, label_shard, shards, problem, table, place, threads, retries=retries, threads=threads)
-    return rl.label(problem, table, store=place)
+    return rl.label(problem, named(table, problem.cost_names), store=place)
 
 
 def label_shard(shard: str, problem: rl.Problem, costs: np.ndarray, store: str, threads: int) -> None:
     """Labels one shard of the rows into the store."""
-    rl.label(problem, costs, store=store, shard=shard, threads=threads)
+    rl.label(problem, named(costs, problem.cost_names), store=store, shard=shard, threads=threads)
 
 
 def sweep(
@@ -78,9 +82,13 @@ def sweep(
     a sweep that was stopped goes on where it was.
     """
     place = Path(folder).absolute()
-    table = np.ascontiguousarray(costs, dtype=np.float32)
+    table = in_order(problem, costs)
     inputs = np.ascontiguousarray(features, dtype=np.float32)
-    label(problem, table, engine=engine, store=place / "labels", retries=retries, threads=threads)
+    order = item_order(problem, costs)
+    if order is not None and inputs.ndim == 3:
+        # Rows of features belong to costs, one each.
+        inputs = np.ascontiguousarray(inputs[:, order])
+    label(problem, named(table, problem.cost_names), engine=engine, store=place / "labels", retries=retries, threads=threads)
     places = (str(place / "labels"), [str(place / f"{key}.json") for key in keys(problem, inputs, table, runs)])
     work = (problem, inputs, table, list(runs), places, threads)
     map_shards(engine, train_shard, len(runs), *work, retries=retries, threads=threads)
@@ -102,8 +110,9 @@ def train_shard(
     for run in range(index - 1, len(runs), count):
         path = Path(reports[run])
         if not path.exists():
-            labels = rl.label(problem, costs, store=store, threads=threads)
-            _, report = rl.train(problem, features, costs, labels=labels, threads=threads, **runs[run])
+            table = named(costs, problem.cost_names)
+            labels = rl.label(problem, table, store=store, threads=threads)
+            _, report = rl.train(problem, features, table, labels=labels, threads=threads, **runs[run])
             write_whole(path, json.dumps(report))
 
 

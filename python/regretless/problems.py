@@ -4,6 +4,8 @@ Each function reads a linear or mixed-integer model and returns a :class:`regret
 engines built in here; no licence of the modeller's solver is needed afterwards. ``costs`` says which objective
 coefficients are predicted: ``None`` for all columns, names, patterns with ``*``, numbers of columns, or variables of the modeller (alone, in
 lists, or in its own containers); the order given is the order of the costs. Other columns keep their coefficients.
+Names of variables become the names of the costs (``Problem.cost_names``), so that tables are matched by name; variables that the
+modeller named itself have none.
 
 The functions are attached to :class:`regretless.Problem` as well (``Problem.from_gurobipy(model)``).
 """
@@ -42,6 +44,7 @@ def from_gurobipy(model: Any, costs: Any = None) -> Problem:
         objective=model.getAttr("Obj", variables),
         maximize=model.ModelSense < 0,
         names=model.getAttr("VarName", variables),
+        default_name=lambda number: f"C{number}",
     )
     return linear.problem(choose(costs, linear.names, lambda variable: variable.index))
 
@@ -64,6 +67,7 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
         objective=lp.col_cost_,
         maximize=lp.sense_ == ObjSense.kMaximize,
         names=list(lp.col_names_) or [f"c{column}" for column in range(lp.num_col_)],
+        default_name=lambda number: f"c{number}",
     )
     return linear.problem(choose(costs, linear.names, lambda variable: variable.index))
 

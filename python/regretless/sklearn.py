@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import regretless as rl
 from regretless._frames import check_same_rows
+from regretless._names import named, names_of
 from regretless._sklearn_checks import check_validation, check_width, refuse_transformed, warn_of_transformed
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
@@ -60,6 +61,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         What is decided.
     n_features_in_, feature_names_in_
         Features seen in `fit`; names where the table had some.
+    cost_names_in_ : list of str or None
+        Names of y's columns in `fit`, where it had some. They are matched to the problem's costs by name; `predict` answers in
+        the order of y's columns.
 
     Notes
     -----
@@ -110,9 +114,11 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         labels: best decisions of the rows (`regretless.label`), to save their solves.
         """
         check_same_rows(X, y, ("X", "y"))
+        names = names_of(y)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64])
         self._flat = y.ndim == 1
         costs = y.reshape(-1, 1) if self._flat else y
+        self.cost_names_in_ = None if self._flat else names
         self.problem_ = self._problem(costs.shape[1])
         decided = self.problem_ is not None
         if decided:
@@ -122,7 +128,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.model_, self.report_ = rl.train(
             problem,
             X,
-            costs,
+            named(costs, self.cost_names_in_ if decided else None),
             self.loss if decided else _plain(self.loss),
             labels=labels if decided else None,
             predictor=self.predictor,
@@ -139,13 +145,17 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
         costs = self.model_.predict(X).astype(np.float64)
+        if self.problem_ is not None and self.cost_names_in_ is not None and self.problem_.cost_names is not None:
+            place = {name: number for number, name in enumerate(self.model_.cost_names)}
+            costs = costs[:, [place[name] for name in self.cost_names_in_]]
         return costs[:, 0] if self._flat else costs
 
     def decide(self, X, problem=None):
-        """Predicts and decides: `regretless.Solutions` with one decision per row of X."""
+        """Predicts and decides: `regretless.Solutions` with one decision per row of X, in the order of the problem's costs."""
         problem = self._decided(problem)
         predicted = self.predict(X)
-        return problem.solve_all(predicted.reshape(len(predicted), -1), threads=self.threads)
+        predicted = predicted.reshape(len(predicted), -1)
+        return problem.solve_all(named(predicted, self.cost_names_in_), threads=self.threads)
 
     def score(self, X, y, sample_weight=None):
         """Minus the normalised regret of the decisions: 0 is perfect, higher is better.
@@ -160,7 +170,12 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return r2_score(y, self.predict(X), sample_weight=sample_weight)
         if sample_weight is not None:
             raise ValueError("regret of decisions has no sample weights; leave them out")
-        return regret_score(self.problem_, y, self.predict(X), threads=self.threads)
+        # Costs without names are in the order of those the estimator was fitted to, as everywhere in scikit-learn.
+        names = self.cost_names_in_
+        y = y if names is None or names_of(y) is not None else named(y, names)
+        predicted = self.predict(X)
+        predicted = predicted if self._flat else named(predicted, names)
+        return regret_score(self.problem_, y, predicted, threads=self.threads)
 
     def _problem(self, width):
         problem = self.problem
@@ -221,11 +236,15 @@ def _nothing(width):
 def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
     """Minus the normalised regret of the decisions that predicted costs lead to: 0 is perfect, higher is better.
 
-    Normalised: the sum of regrets over the sum of the best objectives, as `regretless.evaluate` has it.
+    Normalised: the sum of regrets over the sum of the best objectives, as `regretless.evaluate` has it. Columns with names
+    are matched to the problem's costs by name; predictions without names are in the order of `y_true`.
     """
     check_same_rows(y_true, y_pred, ("y_true", "y_pred"))
+    true_names = names_of(y_true)
+    predicted_names = names_of(y_pred) or true_names
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     y_true, y_pred = y_true.reshape(len(y_true), -1), y_pred.reshape(len(y_pred), -1)
+    y_true, y_pred = named(y_true, true_names), named(y_pred, predicted_names)
     return -rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)["normalised_regret"]
 
 

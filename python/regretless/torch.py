@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from regretless import Problem
+from regretless._names import names_of
 from regretless._rows import LabelledRows
 from regretless._torch_cos import CosName, cos_loss_torch
 from regretless._torch_layer import DecisionLayer
@@ -33,7 +34,8 @@ __all__ = ["CosName", "DecisionLayer", "DecisionLoss", "cos_loss_torch"]
 class DecisionLoss(nn.Module):
     """A loss by the name the command line takes, for one problem.
 
-    ``costs`` is the table of true costs, in the user's sense; ``labels`` are its best decisions if they are known
+    ``costs`` is the table of true costs, in the user's sense; a DataFrame is matched to the problem's costs by name, and
+    predictions are in the order of ``problem.cost_names``. ``labels`` are its best decisions if they are known
     (:func:`regretless.label`), else they are found here. ``weights`` are one number per row (instance costs of the
     component C, say). ``reduction`` is ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -69,7 +71,8 @@ class DecisionLoss(nn.Module):
         ``costs_true`` is a vector of row numbers of the table (fastest), or the true costs themselves: rows that are not
         in the table join it, with their best decisions from ``labels`` or solved, once.
         """
-        rows = self.rows.find(numpy_view(costs_true), labels)
+        wanted = numpy_view(costs_true) if names_of(costs_true) is None else costs_true
+        rows = self.rows.find(wanted, labels)
         evaluate = partial(self.rows.evaluate, rows=rows, epoch=self.epoch, batch=self.batch, training=self.training)
         self.batch += self.training
         if self.weights is None:

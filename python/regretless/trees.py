@@ -29,7 +29,8 @@ import regretless as rl
 from regretless._boosted import BoostedCosts
 from regretless._boosters import LIGHTGBM_MSE, XGBOOST_MSE
 from regretless._fine_tune import FineTuning, sizes
-from regretless._frames import as_numbers, check_cost_names, column_names, row_labels
+from regretless._frames import as_numbers, column_names, row_labels
+from regretless._names import in_order, named, names_of
 from regretless._rows import as_table
 
 __all__ = ["LIGHTGBM_MSE", "XGBOOST_MSE", "BoostedCosts", "CosObjective", "RegretMetric"]
@@ -38,6 +39,7 @@ __all__ = ["LIGHTGBM_MSE", "XGBOOST_MSE", "BoostedCosts", "CosObjective", "Regre
 class CosObjective:
     """Gradient and second derivative of a loss for the rows of one table, in their order.
 
+    ``costs`` with column names are matched to the problem's costs by name; what is predicted is then in the order of ``problem.cost_names``.
     ``labels`` are the best decisions of the rows (:func:`regretless.label`); they are found here unless given. ``incumbent`` is the best
     model so far of a fine-tuning that was interrupted, else None.
     """
@@ -54,11 +56,15 @@ class CosObjective:
     ) -> None:
         if not loss.upper().startswith(("MSE", "MAE")):
             raise ValueError(f"an objective of trees is MSE or MAE with components, such as MAE(O,S), not '{loss}'")
-        self.cost_names, self.row_labels = column_names(costs), row_labels(costs)
-        check_cost_names(problem, self.cost_names, "C")
-        self.problem, self.name, self.costs = problem, loss, as_table(as_numbers(costs, "C", missing=False))
-        self.labels = rl.label(problem, self.costs, threads=threads, progress=progress) if labels is None else labels
-        self.loss = rl.Loss(loss, problem, self.costs, labels=self.labels, threads=threads)
+        given, self.row_labels = column_names(costs), row_labels(costs)
+        self.problem, self.name = problem, loss
+        self.costs = in_order(problem, named(as_numbers(costs, "C", missing=False), given))
+        self.cost_names = problem.cost_names or given
+        # A base of the user's predicts in the order of the user's columns.
+        self.reordered = given is not None and given != self.cost_names
+        table = named(self.costs, problem.cost_names)
+        self.labels = rl.label(problem, table, threads=threads, progress=progress) if labels is None else labels
+        self.loss = rl.Loss(loss, problem, table, labels=self.labels, threads=threads)
         self.scale, self.curvature = sizes(loss, self.costs)
         self.incumbent: BoostedCosts | None = None
         self._checked: Any = None
@@ -149,11 +155,11 @@ class RegretMetric:
 
     def __init__(self, problem: rl.Problem, tables: dict[int, Any] | None = None) -> None:
         self.problem = problem
-        self._known: dict[int, tuple[np.ndarray, rl.Labels]] = {}
+        self._known: dict[int, tuple[Any, rl.Labels]] = {}
         # Tables are kept alive: the number by which Python tells objects apart is given to another one after a table is gone.
         self._tables: dict[int, Any] = {}
         for table, costs in (tables or {}).items():
-            self._add(table, as_table(costs))
+            self._add(table, named(as_table(costs), names_of(costs)))
 
     def xgboost(self, predictions: np.ndarray, table: Any) -> tuple[str, float]:
         """``custom_metric=`` of ``xgboost.train``."""
@@ -173,8 +179,10 @@ class RegretMetric:
     def of(self, predictions: Any, table: int) -> float:
         """Sum of regrets over the sum of best objectives."""
         costs, labels = self._known[table]
-        rows = np.ascontiguousarray(np.reshape(predictions, costs.shape), dtype=np.float32)
+        rows = np.ascontiguousarray(np.reshape(predictions, np.shape(costs)), dtype=np.float32)
+        # A model predicts in the order of the table it was trained on.
+        rows = named(rows, names_of(costs))
         return rl.evaluate(self.problem, rows, C=costs, labels=labels)["normalised_regret"]
 
-    def _add(self, table: int, costs: np.ndarray) -> None:
+    def _add(self, table: int, costs: Any) -> None:
         self._known[table] = (costs, rl.label(self.problem, costs))

@@ -31,12 +31,14 @@ model.addConstr(x[0] + x[1] + x[2] + x[3] >= 1)
 # One unit of room costs 1: taking 8 units (items 0 and 2) is worth 11 - 1.
 check(problems.from_gurobipy(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_gurobipy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
+assert problems.from_gurobipy(model, [x[2], x[0]]).cost_names == ["x[2]", "x[0]"]
 check(problems.from_gurobipy(model, [x[2], "x[0]", x[1], x[3]]), values[[2, 0, 1, 3]], (1, 1, 0, 0), 10.0)
 array = gp.Model()
 many = array.addMVar(4, vtype="B")
 array.ModelSense = gp.GRB.MAXIMIZE
 array.addConstr(np.array(weights) @ many <= 7)
 check(problems.from_gurobipy(array, many))
+assert problems.from_gurobipy(array, many).cost_names is None  # Gurobi named them, not the user
 try:
     problems.from_gurobipy(model, "y*")
 except ValueError as error:
@@ -55,6 +57,7 @@ model.some = pe.Constraint(expr=(1, sum(model.x[j] for j in range(4)), 3))
 model.worth = pe.Objective(expr=sum(model.x[j] for j in range(4)) - model.room, sense=pe.maximize)
 check(problems.from_pyomo(model, model.x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_pyomo(model, ["x*"]), best=(1, 0, 1, 0), worth=10.0)
+assert problems.from_pyomo(model, model.x).cost_names == ["x[0]", "x[1]", "x[2]", "x[3]"]
 check(problems.from_pyomo(model, [model.x, model.room]), np.append(values, -9.0), (1, 1, 0, 0, 0))
 """
 
@@ -68,6 +71,7 @@ model.addConstr(sum(w * v for w, v in zip(weights, x)) - room <= 7)
 model.changeObjectiveSense(highspy.ObjSense.kMaximize)
 check(problems.from_highspy(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_highspy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
+assert problems.from_highspy(model, ["room", "x*"]).cost_names == ["room", "x0", "x1", "x2", "x3"]
 check(problems.from_highspy(model.getLp(), [0, 1, 2, 3]), best=(1, 0, 1, 0), worth=10.0)
 """
 
@@ -87,6 +91,8 @@ y = [model.new_bool_var(f"y{j}") for j in range(4)]
 model.add(sum(w * v for w, v in zip(weights, y)) <= 7)
 model.maximize(sum(y))
 check(problems.from_ortools(model, y))
+assert problems.from_ortools(model, y).cost_names == ["y0", "y1", "y2", "y3"]
+assert problems.from_ortools(solver, x).cost_names == ["x0", "x1", "x2", "x3"]
 cp = cp_model.CpModel()
 z = [cp.new_bool_var(f"z{j}") for j in range(4)]
 cp.add(sum(int(w) * v for w, v in zip(weights, z)) <= 7)

@@ -203,3 +203,19 @@ def test_double_precision_goes_through():
         loss(predictions, torch.tensor(table, dtype=kind)).backward()
         assert float(predictions.grad.abs().max()) == 0
     assert len(loss.rows.blocks) == 1
+
+
+def test_tables_with_names_are_matched_by_name():
+    from regretless._names import NamedTable
+
+    numbers = {"sense": "maximize", "upper": 1, "integer": True}
+    problem = rl.Problem.from_arrays([[5, 1, 1]], [2], names=["a", "b", "c"], **numbers)
+    ordered = np.array([[9, 2, 1], [8, -1, 3], [7, 1, 1]], dtype=np.float32)
+    turned = NamedTable(ordered[:, [2, 0, 1]], ["c", "a", "b"])
+    predictions, rows = torch.from_numpy(ordered), torch.arange(len(ordered))
+    for name in ("MSE", "SPO+"):
+        loss = DecisionLoss(problem, name, turned)
+        assert float(loss(predictions, rows)) == pytest.approx(0.0, abs=1e-5)
+        assert float(loss(predictions, turned)) == pytest.approx(0.0, abs=1e-5)
+    with pytest.raises(ValueError, match="only C has 'z'"):
+        DecisionLoss(problem, "MSE", NamedTable(ordered, ["a", "b", "z"]))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regretless::data::{Dataset, Features, Layout, Matrix, Shape, TableSource, WideColumns, csv, npy};
 use regretless::predict::Model;
-use regretless::problem::{Problem, ProblemSpec};
+use regretless::problem::{OfModel, Problem, ProblemSpec};
 use regretless::{Error, Result};
 
 use crate::args::{ColumnOptions, DataOptions, ProblemSource};
@@ -66,15 +66,18 @@ impl Decided {
         }
     }
 
-    /// The problem given, or else the one the model was trained for.
-    pub fn of_model(model: &Model, given: Option<&ProblemSource>) -> Result<Self> {
-        match given {
-            Some(source) => Self::load(source),
-            None => {
-                let spec = serde_json::from_value(model.about.problem.clone());
-                Self::new(spec.map_err(|e| Error::data(format!("the model's problem cannot be read: {e}")))?)
-            }
+    /// The problem given, or else the one the model of this file was trained for.
+    pub fn of_model((model, file): (&Model, &Path), given: Option<&ProblemSource>) -> Result<Self> {
+        if let Some(source) = given {
+            return Self::load(source);
         }
+        let written = OfModel {
+            problem: &model.about.problem,
+            file_hash: model.about.problem_file_hash.as_deref(),
+            folder: file.parent(),
+        };
+        let (spec, problem) = written.build().map_err(in_file(file))?;
+        Ok(Self { spec, problem })
     }
 }
 

@@ -19,6 +19,7 @@ use pyo3::types::PyDict;
 use regretless::data::{Features, Matrix, Names, Shape, Shared, check_finite};
 
 use crate::error::raise;
+use crate::names::column_names;
 
 /// An array that lives as long as it is read.
 #[derive(Debug)]
@@ -172,7 +173,7 @@ pub fn finite_matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResu
         [rows, cols] => with_doubles(&in_order_of_rows(&array, "float64")?, rows, cols, keep)?,
         _ => return Err(dimensions(what, array.ndim(), "2: rows, columns")),
     };
-    let names = column_names(value).map_or_else(|| Names::counted(numbers.cols()), Names::from);
+    let names = column_names(value)?.map_or_else(|| Names::counted(numbers.cols()), Names::from);
     let found = check_finite(&numbers, |column| names.get(column).into_owned());
     found.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     Ok(numbers)
@@ -191,20 +192,13 @@ pub fn features(value: &Bound<'_, PyAny>, given: Option<Vec<String>>, known: Opt
         [rows, items, cols] => (shaped(&array, rows * items, cols, Keep::Borrowed)?, Shape::Long { items }),
         _ => return Err(dimensions("X", array.ndim(), "2 (rows, features) or 3 (rows, costs, features)")),
     };
-    let names = given.or_else(|| column_names(value));
+    let names = given.map_or_else(|| column_names(value), |given| Ok(Some(given)))?;
     let unnamed = || known.filter(|known| known.len() == matrix.cols()).map(<[String]>::to_vec);
     let names = names.or_else(unnamed);
     Features::new(matrix, shape, names).map_err(|error| match error {
         regretless::Error::Input { .. } => PyValueError::new_err(format!("X: {error}")),
         other => raise(other),
     })
-}
-
-/// Column names of a table such as pandas' or polars', if it has names.
-pub fn column_names(value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
-    let columns = value.getattr_opt("columns").ok().flatten()?;
-    let names: Option<Vec<String>> = columns.try_iter().ok()?.map(|name| name.ok()?.extract().ok()).collect();
-    names
 }
 
 /// One vector in double precision.

@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::Decision;
+use regretless::data::Names;
 use regretless::oracle::Answer;
 use regretless::problem::{Bounds, Given, Problem, Sense, SolverCalls};
 use regretless::solve::{Failure, Limits, Solution, Solver};
@@ -58,6 +59,14 @@ impl Problem for Callable {
 
     fn num_costs(&self) -> usize {
         self.function.given.costs
+    }
+
+    fn cost_names(&self) -> Option<&Names> {
+        self.function.given.cost_names.as_ref()
+    }
+
+    fn could_name_costs(&self) -> bool {
+        true
     }
 
     fn bounds(&self) -> Bounds {

@@ -3,12 +3,15 @@
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use regretless::evaluate::Evaluation;
+use regretless::data::{CostSide, Dataset, Matrix, check_finite};
+use regretless::evaluate::{Evaluation, match_model};
 use regretless::problem::Sense;
 use regretless::watch::Watch;
 
-use crate::arrays::{Keep, features, finite_matrix, row};
-use crate::label::{Labels, costs_only, with_labels};
+use crate::arrays::{Keep, features, row};
+use crate::error::raise;
+use crate::label::{Labels, costs_as_given, costs_only, with_labels};
+use crate::names::{in_order, match_table_of_model};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::train::python;
@@ -24,17 +27,40 @@ struct Judging<'a, 'py> {
 }
 
 impl<'py> Judging<'_, 'py> {
+    /// What predictions are worth that somebody made.
     fn measure(&self, predictions: &Bound<'py, PyAny>, costs: &Bound<'py, PyAny>) -> PyResult<Evaluation> {
-        let (py, problem) = (predictions.py(), self.problem.get());
-        let predictions = finite_matrix(predictions, "predictions", Keep::Borrowed)?;
-        let data = costs_only(costs, Keep::Borrowed)?;
+        let data = costs_only(self.problem.get(), costs, Keep::Borrowed)?;
+        let predictions = in_order(predictions, "predictions", CostSide::new("C", data.cost_names()))?;
+        self.judge(costs.py(), &predictions, data)
+    }
+
+    /// What the predictions of a model are worth.
+    fn measure_model(
+        &self,
+        model: &regretless::predict::Model,
+        x: &Bound<'py, PyAny>,
+        costs: &Bound<'py, PyAny>,
+    ) -> PyResult<Evaluation> {
+        let (py, problem) = (x.py(), self.problem.get());
+        let mut data = costs_as_given(costs, Keep::Borrowed)?;
+        match_table_of_model(py, problem, model, &mut data)?;
+        let table = features(x, None, Some(&model.about.features))?;
+        let matching = match_model(model, problem.problem.as_ref()).map_err(raise)?;
+        let predictions = py.detach(|| model.predict_matched(&table, &matching)).map_err(raise)?;
+        check_finite(&predictions, |column| data.cost_names().get(column).into_owned())
+            .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
+        self.judge(py, &predictions, data)
+    }
+
+    fn judge(&self, py: Python<'py>, predictions: &Matrix, data: Dataset) -> PyResult<Evaluation> {
+        let problem = self.problem.get();
         problem.check_width(predictions.cols())?;
         if predictions.rows() != data.len() {
             let message = format!("{} rows of predictions for {} instances", predictions.rows(), data.len());
             return Err(PyValueError::new_err(message));
         }
         let call = Call::new(self.progress);
-        let oracle = problem.oracle(&call, self.threads, self.decide_by).map_err(crate::error::raise)?;
+        let oracle = problem.oracle(&call, self.threads, self.decide_by).map_err(raise)?;
         let data = with_labels(py, (&call, &oracle), data, self.labels)?;
         call.run(py, |watch: &dyn Watch| {
             let rows = data.rows();
@@ -57,7 +83,7 @@ impl<'py> Judging<'_, 'py> {
 /// over sum of best objectives), relative_regret (mean share), optimal_share, mse, mae and instances.
 ///
 /// * `predictions`: an array of predicted costs (X is then not needed), or a Model.
-/// * `C`: true costs.
+/// * `C`: true costs. DataFrames of predictions and costs are matched to the problem's costs by name, arrays by position.
 /// * `labels`: their best decisions; found now unless given.
 #[pyfunction]
 #[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, decide_by=None))]
@@ -73,20 +99,14 @@ pub fn evaluate<'py>(
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
-    let made;
-    let predictions = match predictions.cast::<Model>() {
-        Err(_) => predictions,
+    let judging = Judging { problem, labels, threads, progress, decide_by };
+    let found = match predictions.cast::<Model>() {
+        Err(_) => judging.measure(predictions, costs)?,
         Ok(model) => {
             let x = X.ok_or_else(|| PyValueError::new_err("X is missing: the features a model predicts from"))?;
-            let model = &model.get().model;
-            let table = features(x, None, Some(&model.about.features))?;
-            let costs = py.detach(|| model.predict(&table)).map_err(crate::error::raise)?;
-            let shape = [costs.rows(), costs.cols()];
-            made = crate::arrays::rectangle(py, costs.into_vec(), shape)?.into_any();
-            &made
+            judging.measure_model(&model.get().model, x, costs)?
         }
     };
-    let found = Judging { problem, labels, threads, progress, decide_by }.measure(predictions, costs)?;
     python(py, &found)
 }
 

@@ -7,14 +7,15 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::Decision;
-use regretless::data::{Dataset, Features, Matrix, Names, Shape};
+use regretless::data::{CostSide, Dataset, Features, Matrix, Names, Shape};
 use regretless::label::{LabelStore, Labelled, Shard};
 use regretless::oracle::Oracle;
 use regretless::solve::{Failure, Solution};
 use regretless::watch::Watch;
 
-use crate::arrays::{Keep, column_names, finite_matrix, rectangle, row};
+use crate::arrays::{Keep, finite_matrix, rectangle, row};
 use crate::error::raise;
+use crate::names::{column_names, in_order, match_table};
 use crate::oracle::{dense, failed};
 use crate::problem::Problem;
 use crate::watch::{Call, warn};
@@ -30,7 +31,8 @@ pub struct Labels {
 
 #[pymethods]
 impl Labels {
-    /// Labels of costs whose best decisions are known; each decision is checked, none is solved.
+    /// Labels of costs whose best decisions are known; each decision is checked, none is solved. Decisions with column
+    /// names are matched by name, as costs are.
     #[staticmethod]
     fn known(
         py: Python<'_>,
@@ -39,9 +41,9 @@ impl Labels {
         decisions: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let problem = problem.get();
-        let data = costs_only(C, Keep::Copied)?;
+        let data = costs_only(problem, C, Keep::Copied)?;
         problem.check_width(data.costs().cols())?;
-        let decisions = finite_matrix(decisions, "decisions", Keep::Borrowed)?;
+        let decisions = in_order(decisions, "decisions", CostSide::new("C", data.cost_names()))?;
         problem.check_width(decisions.cols())?;
         let oracle = problem.oracle(&Call::new(false), Some(1), None).map_err(raise)?;
         let labelled = py.detach(|| {
@@ -70,6 +72,13 @@ impl Labels {
         let rows: Vec<_> = (0..data.len()).map(|row| self.has(row).then(|| data.best(row))).collect();
         let made = rectangle(py, dense(rows.into_iter(), width), [data.len(), width])?.unbind();
         Ok(self.dense.get_or_init(|| made).clone_ref(py))
+    }
+
+    /// Names of the columns of `decisions`, or None where the costs have no names.
+    #[getter]
+    fn cost_names(&self) -> Option<Vec<String>> {
+        let names = self.labelled.data().cost_names();
+        names.are_given().then(|| names.to_vec())
     }
 
     /// What each best decision costs or earns; NaN where there is none.
@@ -106,9 +115,16 @@ impl Labels {
     }
 }
 
-/// Costs as a table whose features mean nothing.
-pub fn costs_only(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
-    let names = column_names(costs).map(Names::from);
+/// Costs in the order of a problem's, as a table whose features mean nothing.
+pub fn costs_only(problem: &Problem, costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
+    let mut data = costs_as_given(costs, keep)?;
+    match_table(costs.py(), problem, &mut data)?;
+    Ok(data)
+}
+
+/// Costs in the order of their columns, as a table whose features mean nothing.
+pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
+    let names = column_names(costs)?.map(Names::from);
     let costs = finite_matrix(costs, "C", keep)?;
     let nothing = Features::new(Matrix::zeros(costs.rows(), 1), Shape::Wide, None).map_err(raise)?;
     Dataset::new(nothing, costs, names).map_err(raise)
@@ -150,7 +166,7 @@ fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 /// The best decision of every row of costs, found once.
 ///
 /// * `problem`: what is decided.
-/// * `C`: costs, one row per instance.
+/// * `C`: costs, one row per instance; a DataFrame is matched to the problem's costs by name, an array by position.
 /// * `store`: a file beside which labels are kept, in the same folder and files as the command line keeps for a
 ///   table of that name; labels that are there are not solved again, a run that was stopped goes on, and
 ///   several processes can share the work.
@@ -170,7 +186,7 @@ pub fn label<'py>(
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let data = costs_only(C, Keep::Copied)?;
+    let data = costs_only(problem, C, Keep::Copied)?;
     problem.check_width(data.costs().cols())?;
     let call = Call::new(progress);
     let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;

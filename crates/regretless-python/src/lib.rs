@@ -23,6 +23,7 @@ mod evaluate;
 mod label;
 mod linear;
 mod loss;
+mod names;
 mod oracle;
 mod predict;
 mod problem;
@@ -46,9 +47,11 @@ mod _core {
     #[pymodule_export]
     use super::loss::Loss;
     #[pymodule_export]
+    use super::names::{column_names_of, costs_in_order};
+    #[pymodule_export]
     use super::oracle::{Solution, Solutions};
     #[pymodule_export]
-    use super::predict::Model;
+    use super::predict::{Model, problem_of_model};
     #[pymodule_export]
     use super::problem::Problem;
     #[pymodule_export]

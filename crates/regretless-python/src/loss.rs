@@ -16,6 +16,7 @@ use regretless::{Error, Result};
 use crate::arrays::{Keep, Rows as Given, rectangle, row, row_numbers, rows_of};
 use crate::error::raise;
 use crate::label::{Labels, costs_only, with_labels};
+use crate::names::check_order;
 use crate::problem::Problem;
 use crate::watch::Call;
 
@@ -138,7 +139,7 @@ impl Loss {
         let problem = kept.get();
         let call = Call::new(progress);
         let oracle = problem.oracle(&call, threads, None).map_err(raise)?;
-        let data = costs_only(C, Keep::Copied)?;
+        let data = costs_only(problem, C, Keep::Copied)?;
         let data = with_labels(py, (&call, &oracle), data, labels)?;
         let (data, loss, pool) = call.run(py, |watch| {
             let rows = data.rows();
@@ -189,6 +190,7 @@ impl Loss {
             return Ok(found);
         }
         let moment = Moment { epoch, batch, training };
+        check_order(predictions, "predictions", self.problem.get())?;
         match rows_of(predictions, "predictions")? {
             (Given::Single(numbers), shape) => self.judged(py, (numbers.as_slice()?, shape), rows, moment),
             (Given::Double(numbers), shape) => self.judged(py, (numbers.as_slice()?, shape), rows, moment),

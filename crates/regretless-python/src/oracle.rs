@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use regretless::data::Names;
 use regretless::oracle::Answer;
 use regretless::problem::Sense;
 use regretless::solve::{Failure, Status};
@@ -20,6 +21,8 @@ pub struct Solution {
     pub sense: Sense,
     /// Length of the decision.
     pub width: usize,
+    /// Names of its values, if they have any.
+    pub cost_names: Option<Names>,
 }
 
 #[pymethods]
@@ -30,6 +33,12 @@ impl Solution {
         let mut values = vec![0.0; self.width];
         write(&self.solution.decision, &mut values);
         row(py, values)
+    }
+
+    /// Names of the decision's values, or None where the problem has no names for its costs.
+    #[getter]
+    fn cost_names(&self) -> Option<Vec<String>> {
+        self.cost_names.as_ref().map(Names::to_vec)
     }
 
     /// What the decision costs or earns.
@@ -61,13 +70,21 @@ pub struct Solutions {
     answers: Vec<Answer>,
     sense: Sense,
     width: usize,
+    cost_names: Option<Names>,
     dense: OnceLock<Py<PyArray2<f32>>>,
 }
 
 impl Solutions {
     /// Answers of an oracle.
     pub fn new(answers: Vec<Answer>, sense: Sense, width: usize) -> Self {
-        Self { answers, sense, width, dense: OnceLock::new() }
+        Self { answers, sense, width, cost_names: None, dense: OnceLock::new() }
+    }
+
+    /// The same, the values of decisions under these names.
+    #[must_use]
+    pub fn under(mut self, cost_names: Option<Names>) -> Self {
+        self.cost_names = cost_names;
+        self
     }
 }
 
@@ -82,6 +99,12 @@ impl Solutions {
         let values = dense(self.answers.iter().map(|answer| answer.as_ref().ok().map(|s| &s.decision)), self.width);
         let made = rectangle(py, values, [self.answers.len(), self.width])?.unbind();
         Ok(self.dense.get_or_init(|| made).clone_ref(py))
+    }
+
+    /// Names of the columns of `decisions`, or None where the costs have no names.
+    #[getter]
+    fn cost_names(&self) -> Option<Vec<String>> {
+        self.cost_names.as_ref().map(Names::to_vec)
     }
 
     /// What each decision costs or earns; NaN where there is none.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
-use regretless::problem::{ProblemSpec, Sense};
+use regretless::evaluate::match_model;
+use regretless::problem::{OfModel, Sense};
 
 use crate::arrays::{features, rectangle};
 use crate::error::raise;
@@ -18,18 +19,40 @@ use crate::watch::Call;
 pub struct Model {
     /// The model.
     pub model: regretless::predict::Model,
+    /// The folder of its file, if it was read from one.
+    folder: Option<PathBuf>,
 }
 
 impl Model {
+    /// A model that comes from no file.
+    pub fn new(model: regretless::predict::Model) -> Self {
+        Self { model, folder: None }
+    }
+
     /// The problem given, or else the one the model was trained for.
     fn problem(&self, py: Python<'_>, given: Option<&Bound<'_, Problem>>) -> PyResult<Py<Problem>> {
         if let Some(problem) = given {
             return Ok(problem.clone().unbind());
         }
-        let spec: ProblemSpec = serde_json::from_value(self.model.about.problem.clone())
-            .map_err(|e| raise(regretless::Error::data(format!("the model's problem cannot be read: {e}"))))?;
-        Py::new(py, Problem::of(spec)?)
+        let about = &self.model.about;
+        let written = OfModel {
+            problem: &about.problem,
+            file_hash: about.problem_file_hash.as_deref(),
+            folder: self.folder.as_deref(),
+        };
+        let (spec, problem) = written.build().map_err(raise)?;
+        Py::new(py, Problem::ready(spec, problem))
     }
+}
+
+/// The problem that a file of a model describes; the model file it names must be what it was at training.
+#[pyfunction]
+#[pyo3(name = "_problem_of_model")]
+pub fn problem_of_model(description: &str, file_hash: Option<&str>, folder: PathBuf) -> PyResult<Problem> {
+    let problem = serde_json::from_str(description)
+        .map_err(|error| raise(regretless::Error::data(format!("the model's problem cannot be read: {error}"))))?;
+    let (spec, problem) = OfModel { problem: &problem, file_hash, folder: Some(&folder) }.build().map_err(raise)?;
+    Ok(Problem::ready(spec, problem))
 }
 
 #[pymethods]
@@ -46,7 +69,8 @@ impl Model {
 
     /// Predicts and decides: Solutions with one decision per row of X.
     ///
-    /// problem: what is decided, if not the problem the model was trained for.
+    /// problem: what is decided, if not the problem the model was trained for; the model's costs are matched to it by name.
+    /// A problem that was read from a model file (.mps, .lp) is read again, and must not have changed since training.
     #[pyo3(signature = (X, problem=None, *, threads=None, progress=false, decide_by=None))]
     fn decide(
         &self,
@@ -61,10 +85,14 @@ impl Model {
         let problem = problem.get();
         let table = features(X, None, Some(&self.model.about.features))?;
         let sense = problem.problem.sense();
+        let matching = match_model(&self.model, problem.problem.as_ref()).map_err(raise)?;
+        if let Some(notice) = matching.notice() {
+            problem.warn_once(py, notice)?;
+        }
         problem.check_width(self.model.about.costs.len())?;
         let call = Call::new(progress);
         let answers = call.run(py, |watch| {
-            let mut costs = self.model.predict(&table)?;
+            let mut costs = self.model.predict_matched(&table, &matching)?;
             if sense == Sense::Maximize {
                 costs.negate()?;
             }
@@ -74,7 +102,9 @@ impl Model {
             watch.end();
             Ok(answers)
         })?;
-        Ok(Solutions::new(answers, sense, problem.problem.num_costs()))
+        let own = Some(&self.model.about.costs).filter(|names| !names.follow_the_count());
+        let names = matching.names().or(own).cloned();
+        Ok(Solutions::new(answers, sense, problem.problem.num_costs()).under(names))
     }
 
     /// Writes the model file; refuses to replace a file unless force.
@@ -87,7 +117,7 @@ impl Model {
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
         let model = class.py().detach(|| regretless::predict::Model::load(&path)).map_err(raise)?;
-        Ok(Self { model })
+        Ok(Self { model, folder: path.parent().map(PathBuf::from) })
     }
 
     /// The bytes of the model file.
@@ -98,7 +128,7 @@ impl Model {
     /// The model in the bytes of a model file.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self { model: regretless::predict::Model::from_bytes(bytes).map_err(raise)? })
+        Ok(Self::new(regretless::predict::Model::from_bytes(bytes).map_err(raise)?))
     }
 
     /// Names of the features, in the order the model expects them.

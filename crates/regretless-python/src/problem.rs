@@ -2,22 +2,25 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use regretless::data::Names;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{
     Benchmark, Column, CostColumns, Given, LinearArrays, ProblemSpec, Published, Reading, Sense,
 };
 
-use crate::arrays::{Keep, finite_matrix, row_numbers, vector};
+use crate::arrays::{row_numbers, vector};
 use crate::callable::{Callable, Function};
 use crate::error::raise;
 use crate::linear;
+use crate::names::{column_names, in_order_of, row_in_order_of};
 use crate::oracle::{Solution, Solutions};
-use crate::watch::Call;
+use crate::watch::{Call, warn};
 
 /// What is decided: which decisions are feasible, and whether costs are paid or earned.
 ///
@@ -35,13 +38,28 @@ pub struct Problem {
     function: Option<Arc<Function>>,
     /// Costs of the file it came from.
     costs: Option<Vec<f64>>,
+    /// Whether a warning has said that positions decide which cost is which.
+    warned: AtomicBool,
 }
 
 impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
         let problem = spec.build().map_err(raise)?;
-        Ok(Self { spec, problem, function: None, costs: None })
+        Ok(Self::ready(spec, problem))
+    }
+
+    /// A problem that is ready to be solved.
+    pub fn ready(spec: ProblemSpec, problem: Arc<dyn regretless::problem::Problem>) -> Self {
+        Self { spec, problem, function: None, costs: None, warned: AtomicBool::new(false) }
+    }
+
+    /// Says once that costs are matched by position.
+    pub fn warn_once(&self, py: Python<'_>, notice: &str) -> PyResult<()> {
+        if self.warned.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        warn(py, notice)
     }
 
     /// The problem of a problem file; errors name the file.
@@ -54,7 +72,7 @@ impl Problem {
         };
         let spec = ProblemSpec::read(path).map_err(raise)?;
         let problem = spec.build().map_err(named)?;
-        Ok(Self { spec, problem, function: None, costs: None })
+        Ok(Self::ready(spec, problem))
     }
 
     /// Who solves during a call: on so many threads (none: all there are), by a heuristic if one is named.
@@ -176,8 +194,10 @@ impl Problem {
     /// * `integer`: which variables are whole numbers, one for all or one each.
     /// * `costs`: numbers of the variables whose costs are predicted, all unless given; the others cost what
     ///   `known_costs` (one per variable) says, else nothing.
+    /// * `names`: names of the variables, one each (None for variables whose costs are not predicted); those of A's
+    ///   columns where A is a DataFrame. Costs of tables that have names are then matched by name.
     #[classmethod]
-    #[pyo3(signature = (A, b, *, sense, relations=None, lower=None, upper=None, integer=None, costs=None, known_costs=None, name="arrays"))]
+    #[pyo3(signature = (A, b, *, sense, relations=None, lower=None, upper=None, integer=None, costs=None, known_costs=None, names=None, name="arrays"))]
     fn from_arrays(
         _class: &Bound<'_, PyType>,
         A: &Bound<'_, PyAny>,
@@ -189,9 +209,15 @@ impl Problem {
         integer: Option<&Bound<'_, PyAny>>,
         costs: Option<&Bound<'_, PyAny>>,
         known_costs: Option<&Bound<'_, PyAny>>,
+        names: Option<Vec<Option<String>>>,
         name: &str,
     ) -> PyResult<Self> {
         let (entries, count) = linear::rows(A)?;
+        let of_columns = || Ok(column_names(A)?.map(|names| names.into_iter().map(Some).collect()));
+        let names: Option<Vec<Option<String>>> = names.map_or_else(of_columns, |names| Ok::<_, PyErr>(Some(names)))?;
+        if let Some(names) = names.as_ref().filter(|names| names.len() != count) {
+            return Err(PyValueError::new_err(format!("{} names for {count} variables", names.len())));
+        }
         let lower = lower.map_or_else(|| Ok(vec![Some(0.0); count]), |value| linear::bounds(value, count, "lower"))?;
         let upper = upper.map_or_else(|| Ok(vec![None; count]), |value| linear::bounds(value, count, "upper"))?;
         let integer = linear::flags(integer, count)?;
@@ -199,6 +225,7 @@ impl Problem {
         let costs = costs.map(|costs| row_numbers(costs, "costs")).transpose()?;
         let predicted = linear::predicted(costs, count)?;
         let column = |number: usize| Column {
+            name: names.as_ref().and_then(|names| names[number].clone()),
             lower: lower[number],
             upper: upper[number],
             integer: integer[number],
@@ -217,6 +244,8 @@ impl Problem {
     ///
     /// * `binary`: whether decisions are zeros and ones.
     /// * `thread_safe`: whether several threads may call the function at the same time.
+    /// * `cost_names`: names of the costs, in the order the function gets them. Costs of tables that have names are then
+    ///   matched by name.
     ///
     /// The function is called on the thread that calls `solve_all`, `label`, `train` and so on, and one call ends before
     /// the next one begins, also where several threads use the problem, or several problems are made from one function or
@@ -228,7 +257,7 @@ impl Problem {
     /// An exception of the function stops the call that led to it and arrives unchanged. A name is needed to
     /// keep labels in a store, and should change when the function does.
     #[classmethod]
-    #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None, thread_safe=false))]
+    #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None, thread_safe=false, cost_names=None))]
     fn from_callable(
         _class: &Bound<'_, PyType>,
         solve: &Bound<'_, PyAny>,
@@ -237,17 +266,27 @@ impl Problem {
         binary: bool,
         name: Option<String>,
         thread_safe: bool,
+        cost_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         if num_costs == 0 {
             return Err(PyValueError::new_err("num_costs must be at least 1"));
         }
-        let given = Given { name: name.unwrap_or(UNNAMED.into()), sense: self::sense(sense)?, costs: num_costs };
+        let cost_names = cost_names.map(Names::from);
+        if let Some(names) = &cost_names {
+            names.check("cost").map_err(raise)?;
+            if names.len() != num_costs {
+                return Err(PyValueError::new_err(format!("{} names for {num_costs} costs", names.len())));
+            }
+        }
+        let name = name.unwrap_or(UNNAMED.into());
+        let given = Given { name, sense: self::sense(sense)?, costs: num_costs, cost_names };
         let function = Arc::new(Function::new(solve, given.clone(), binary, thread_safe)?);
         Ok(Self {
             spec: ProblemSpec::Given(given),
             problem: Arc::new(Callable { function: Arc::clone(&function), call: None }),
             function: Some(function),
             costs: None,
+            warned: AtomicBool::new(false),
         })
     }
 
@@ -272,6 +311,20 @@ impl Problem {
         self.costs.clone().map(|costs| crate::arrays::row(py, costs))
     }
 
+    /// Names of the costs, in the order of decisions and arrays, or None where the problem has no names for them.
+    ///
+    /// Tables with column names (DataFrames) are matched to these names; arrays are in this order.
+    #[getter]
+    fn cost_names(&self) -> Option<Vec<String>> {
+        self.problem.cost_names().map(Names::to_vec)
+    }
+
+    /// BLAKE3 of the model file it was read from, for files that name it.
+    #[getter]
+    fn _file_hash(&self) -> Option<&str> {
+        self.problem.file_hash()
+    }
+
     /// What the problem is called.
     #[getter]
     fn name(&self) -> String {
@@ -283,12 +336,12 @@ impl Problem {
         crate::train::python(py, &self.spec)
     }
 
-    /// The best decision for one row of costs.
+    /// The best decision for one row of costs: an array in the problem's order, or a Series whose names are matched.
     ///
     /// Raises RuntimeError where no decision is feasible.
     #[pyo3(signature = (cost, *, decide_by=None))]
     fn solve(&self, py: Python<'_>, cost: &Bound<'_, PyAny>, decide_by: Option<&str>) -> PyResult<Solution> {
-        let mut costs = vector(cost, "cost")?;
+        let mut costs = row_in_order_of(cost, vector(cost, "cost")?, self)?;
         self.check_width(costs.len())?;
         let sign = self.problem.sense().sign();
         costs.iter_mut().for_each(|cost| *cost *= sign);
@@ -299,7 +352,8 @@ impl Problem {
             Ok(answer)
         })?;
         let solution = found.map_err(|failure| pyo3::exceptions::PyRuntimeError::new_err(failure.to_string()))?;
-        Ok(Solution { solution, sense: self.problem.sense(), width: costs.len() })
+        let cost_names = self.problem.cost_names().cloned();
+        Ok(Solution { solution, sense: self.problem.sense(), width: costs.len(), cost_names })
     }
 
     /// The best decision for every row of costs, on several threads.
@@ -318,7 +372,7 @@ impl Problem {
         progress: bool,
         decide_by: Option<&str>,
     ) -> PyResult<Solutions> {
-        let mut costs = finite_matrix(costs, "costs", Keep::Borrowed)?;
+        let mut costs = in_order_of(costs, "costs", self)?;
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
         let call = Call::new(progress);
@@ -332,7 +386,7 @@ impl Problem {
             watch.end();
             Ok(answers)
         })?;
-        Ok(Solutions::new(answers, sense, self.problem.num_costs()))
+        Ok(Solutions::new(answers, sense, self.problem.num_costs()).under(self.problem.cost_names().cloned()))
     }
 
     fn __repr__(&self) -> String {
@@ -373,8 +427,8 @@ impl Problem {
             Some(function) => {
                 let name = Some(self.problem.name()).filter(|name| name != UNNAMED);
                 let Function { solve, binary, thread_safe, .. } = &**function;
-                let arguments =
-                    (solve.clone_ref(py), self.problem.num_costs(), self.sense(), *binary, name, *thread_safe);
+                let (solve, costs, sense) = (solve.clone_ref(py), self.problem.num_costs(), self.sense());
+                let arguments = (solve, costs, sense, *binary, name, *thread_safe, self.cost_names());
                 ("from_callable", arguments.into_pyobject(py)?)
             }
             None => ("from_dict", (self.to_dict(py)?,).into_pyobject(py)?),

@@ -9,6 +9,7 @@ use regretless::problem::ProblemSpec;
 use regretless::solve::Limits;
 
 use crate::arrays::{row, vector};
+use crate::names::row_in_order_of;
 use crate::problem::Problem;
 
 /// An engine for one problem, kept from question to question. A question is answered on the calling thread, so that
@@ -32,8 +33,8 @@ impl Solver {
 
     /// The best decision (float32) for one row of costs, and its objective.
     fn solve<'py>(&self, py: Python<'py>, cost: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyArray1<f32>>, f64)> {
-        let mut costs = vector(cost, "cost")?;
         let problem = self.problem.get();
+        let mut costs = row_in_order_of(cost, vector(cost, "cost")?, problem)?;
         problem.check_width(costs.len())?;
         let sign = problem.problem.sense().sign();
         if let Some(place) = costs.iter().position(|cost| !cost.is_finite()) {

@@ -9,9 +9,10 @@ use regretless::data::{Dataset, Names, Split, SplitSpec};
 use regretless::train::{Approach, Checkpoints, Optimizer, Plan, Settings, Task};
 use serde_json::Value;
 
-use crate::arrays::{Keep, column_names, features, matrix, row_numbers};
+use crate::arrays::{Keep, features, matrix, row_numbers};
 use crate::error::raise;
 use crate::label::{Labels, with_labels};
+use crate::names::{column_names, match_table};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::watch::Call;
@@ -113,7 +114,7 @@ fn table(
     [feature_names, cost_names]: [Option<Vec<String>>; 2],
 ) -> PyResult<Dataset> {
     let costs = matrix(c, "C", Keep::Borrowed)?;
-    let names = cost_names.or_else(|| column_names(c)).map(Names::from);
+    let names = cost_names.map_or_else(|| column_names(c), |given| Ok(Some(given)))?.map(Names::from);
     Dataset::new(features(x, feature_names, None)?, costs, names).map_err(|error| match error {
         regretless::Error::Input { ref place, .. } if place.row.is_some() => {
             PyValueError::new_err(format!("C: {error}"))
@@ -126,7 +127,8 @@ fn table(
 ///
 /// * `problem`: what is decided.
 /// * `X`: features, one row per instance (or three dimensions: instances, costs, features of each cost).
-/// * `C`: true costs, one row per instance.
+/// * `C`: true costs, one row per instance; columns with names (a DataFrame, or `cost_names`) are matched to the problem's
+///   costs by name, an array by position.
 /// * `loss`: a label such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or "auto".
 /// * `labels`: best decisions of the rows; found now unless given.
 /// * `split`: (train rows, validation rows) or with test rows, shares to validate and test such as (0.2, 0.2),
@@ -175,7 +177,8 @@ pub fn train<'py>(
         settings: self::settings(settings, profile, u64::from(seed))?,
         start: start.map(|start| start.get().model.clone()),
     };
-    let data = table(X, C, [feature_names, cost_names])?;
+    let mut data = table(X, C, [feature_names, cost_names])?;
+    match_table(py, problem, &mut data)?;
     let split = self::split(split, data.len(), u64::from(seed))?;
     problem.check_width(data.costs().cols())?;
     let call = Call::new(progress);
@@ -191,5 +194,5 @@ pub fn train<'py>(
     })?;
     let report = python(py, &plan.summary(&outcome))?;
     report.set_item("rounds", python(py, &outcome.trained.report.rounds)?)?;
-    (Bound::new(py, Model { model: outcome.trained.model })?, report).into_pyobject(py)
+    (Bound::new(py, Model::new(outcome.trained.model))?, report).into_pyobject(py)
 }

@@ -5,11 +5,12 @@
 
 use serde::Serialize;
 
-use crate::data::{Matrix, length};
+use crate::data::{CostMatching, CostSide, Dataset, Matrix, length};
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::oracle::{Answer, Oracle};
 use crate::predict::Model;
+use crate::problem::{Problem, match_costs};
 use crate::watch::Watch;
 
 /// What predictions are worth on a set of instances.
@@ -65,9 +66,34 @@ pub fn evaluate(
 /// # Errors
 /// When the table is none for the model.
 pub fn predicted(model: &Model, data: &Labelled, rows: &[usize]) -> Result<Matrix> {
-    let mut predictions = model.predict(&data.data().features().chosen(rows))?;
+    let matching = model.matching(CostSide::new("the table", data.data().cost_names()))?;
+    let mut predictions = model.predict_matched(&data.data().features().chosen(rows), &matching)?;
     data.sense().flip(predictions.as_mut_slice());
     Ok(predictions)
+}
+
+/// How the costs that a model predicts belong to those of a problem.
+///
+/// # Errors
+/// When both have names and the sets differ.
+pub fn match_model(model: &Model, problem: &dyn Problem) -> Result<CostMatching> {
+    match_costs(model.costs_beside(problem.cost_names()), problem)
+}
+
+/// Brings a table that a model is judged on into the order of the problem's costs or, where the problem has no names, of the
+/// model's; returns what the user should know.
+///
+/// # Errors
+/// When names differ between the table or the model and the problem.
+pub fn match_table(data: &mut Dataset, model: &Model, problem: &dyn Problem) -> Result<Vec<String>> {
+    let of_model = match_model(model, problem)?;
+    let found = CostSide::new("the table", data.cost_names());
+    let of_table = match problem.cost_names() {
+        Some(_) => match_costs(found, problem)?,
+        None => CostMatching::new(found, model.costs_beside(found.names))?,
+    };
+    data.apply(&of_table)?;
+    Ok([of_model, of_table].iter().filter_map(|matching| matching.notice().map(String::from)).collect())
 }
 
 /// Numbers predicted at a time where there is a choice.

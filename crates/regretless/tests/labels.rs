@@ -235,7 +235,9 @@ fn labels_serve_another_table_of_the_same_costs_and_no_other() {
 fn labels_of_a_given_problem_are_kept_under_its_name() {
     let place = place();
     let built = top(2, Sense::Maximize);
-    let given = |costs| ProblemSpec::Given(Given { name: "top 2 of 3".into(), sense: Sense::Maximize, costs });
+    let given = |costs| {
+        ProblemSpec::Given(Given { name: "top 2 of 3".into(), sense: Sense::Maximize, costs, cost_names: None })
+    };
     let (_, first) = place.store.label(table(), &given(3), &oracle(&built), &Silent).unwrap();
     let (_, again) = place.store.label(table(), &given(3), &oracle(&built), &Silent).unwrap();
     assert_eq!([first.source, again.source], [LabelSource::Solved, LabelSource::Found]);

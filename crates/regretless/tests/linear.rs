@@ -246,7 +246,7 @@ fn machines(sense: Sense) -> LinearProblem {
 fn fixed_terms_steer_the_decision_and_count_in_its_cost() {
     for sense in [Sense::Minimize, Sense::Maximize] {
         let problem = machines(sense);
-        assert_eq!(problem.cost_names(), ["run_a", "run_b"]);
+        assert_eq!(problem.cost_names().unwrap().to_vec(), ["run_a", "run_b"]);
         // A alone: 4 + 3·1; A and B: 4 + 1 + 1 + 2·2; B and a missing unit: 1 + 4 + 10.
         let a_alone = solve(&problem, &[1.0, 2.0]).unwrap();
         assert_eq!((dense(&problem, &a_alone), a_alone.objective), (vec![3.0, 0.0], 107.0));
@@ -402,7 +402,7 @@ fn a_slight_slope_that_nothing_stops_is_unbounded() {
 
 #[test]
 fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
-    let column = |upper, cost| Column { lower: Some(0.0), upper, integer: true, cost };
+    let column = |upper, cost| Column { name: None, lower: Some(0.0), upper, integer: true, cost };
     let spec = ProblemSpec::LinearArrays(LinearArrays {
         name: "sack".into(),
         sense: Sense::Maximize,

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use regretless::data::output::check_free;
-use regretless::data::{Matrix, Names, csv, npy};
+use regretless::data::{Matrix, Names, Shape, csv, npy};
+use regretless::evaluate::match_model;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
 use regretless::watch::Watch;
@@ -29,12 +30,18 @@ pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
         check_free(path, session.force)?;
     }
     let model = Model::load(&model_file)?;
-    let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(&model_file))?;
+    let decided = Decided::of_model((&model, &model_file), options.problem.as_ref())?;
+    let matching = match_model(&model, decided.problem.as_ref()).map_err(in_file(&model_file))?;
+    session.tell_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, &model)?;
-    let predicted = model.predict(&features).map_err(in_file(&data))?;
+    if positions_name_items(options, &model) {
+        let notice = "rows of an instance are matched to the model's costs by position; name them by --item-column";
+        session.remark(&format!("note: {}: {notice}", data.display()));
+    }
+    let predicted = model.predict_matched(&features, &matching).map_err(in_file(&data))?;
     check_width(&predicted, &decided).map_err(in_file(&data))?;
     let decisions = decide(predicted.clone(), &oracle(&decided, &options.machine)?, session)?;
-    let names = names(&model, predicted.cols());
+    let names = matching.names().cloned().unwrap_or_else(|| names(&model, predicted.cols()));
     if let Some(path) = &options.predictions_out {
         match Kind::of(path)? {
             Kind::Csv => csv::write_predictions(path, &names, &predicted, session.force)?,
@@ -59,6 +66,14 @@ fn check_width(predicted: &Matrix, decided: &Decided) -> Result<()> {
         return Ok(());
     }
     Err(Error::data(format!("{found} costs are predicted per instance, {} needs {right}", decided.problem.name())))
+}
+
+/// Whether only the order of rows says which item of a long table is which, though the model knows items by name.
+fn positions_name_items(options: &DecideOptions, model: &Model) -> bool {
+    match model.about.shape {
+        Shape::Wide => false,
+        Shape::Long { .. } => !model.about.costs.follow_the_count() && options.columns.item_column.is_none(),
+    }
 }
 
 /// Names of the variables; a long table without item names may have another number of items.

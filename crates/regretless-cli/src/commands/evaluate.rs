@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use regretless::data::Matrix;
+use regretless::data::{CostMatching, CostSide, Matrix, Names};
 use regretless::error::Place;
-use regretless::evaluate::{Evaluation, evaluate_in_parts, summarise, too_few_rows, unambiguous_regrets};
+use regretless::evaluate::{Evaluation, evaluate_in_parts, match_table, summarise, too_few_rows, unambiguous_regrets};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
@@ -14,7 +14,9 @@ use serde_json::json;
 
 use super::{Session, json, labelled, oracle, predicted, store};
 use crate::args::EvaluateOptions;
-use crate::input::{Decided, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source};
+use crate::input::{
+    Decided, Kind, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source,
+};
 use crate::output::{Report, grouped, number, percent};
 
 /// Predictions, and what they are judged by.
@@ -55,11 +57,16 @@ pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
 impl Case {
     fn of_model(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
         let model = Model::load(file)?;
-        let decided = Decided::of_model(&model, options.problem.as_ref()).map_err(in_file(file))?;
+        let decided = Decided::of_model((&model, file), options.problem.as_ref())?;
         let oracle = oracle(&decided, &options.machine)?;
         let source = table_source(&options_for_model(&options.data, &model))?;
-        let table = dataset_for_model(&source, &model)?;
+        let mut table = dataset_for_model(&source, &model)?;
         model.check(table.features()).map_err(in_file(source.costs_file()))?;
+        let notices =
+            match_table(&mut table, &model, decided.problem.as_ref()).map_err(in_file(source.costs_file()))?;
+        for notice in notices {
+            session.remark(&format!("note: {}: {notice}", source.costs_file().display()));
+        }
         let labels = store(source.costs_file(), &options.machine);
         let found = labelled(table, &labels, (&decided, &oracle), session);
         let (data, _) = found.map_err(in_file(source.costs_file()))?;
@@ -70,7 +77,14 @@ impl Case {
         let missing = || Error::setting("--problem is missing; predictions do not know theirs");
         let decided = Decided::load(options.problem.as_ref().ok_or_else(missing)?)?;
         let oracle = oracle(&decided, &options.machine)?;
-        let (costs_file, table) = costs_only(&options.data)?;
+        let (costs_file, mut table) = costs_only(&options.data)?;
+        session.match_table(&mut table, &costs_file, &decided)?;
+        if Kind::of(file)? == Kind::Npy {
+            let unnamed = Names::counted(table.costs().cols());
+            let (found, wanted) =
+                (CostSide::new("the array", &unnamed), CostSide::new("the table", table.cost_names()));
+            session.tell_matching(file, &CostMatching::new(found, wanted)?);
+        }
         let predictions = predictions(file, &table.cost_names().to_vec())?;
         if predictions.rows() != table.len() {
             let message = format!("{} rows of predictions for {} instances", predictions.rows(), table.len());

@@ -93,7 +93,8 @@ impl<'a> Source<'a> {
                 let missing = || Error::setting("--problem is missing; give a problem file, as generate writes one");
                 let decided = Decided::load(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
-                let (data, file) = (source.read()?, source.costs_file().to_path_buf());
+                let (mut data, file) = (source.read()?, source.costs_file().to_path_buf());
+                session.match_table(&mut data, &file, &decided)?;
                 session.hint_at_storage(&source, &data);
                 Origin::Table(Box::new(Table { decided, data, file }))
             }

@@ -15,7 +15,8 @@ pub fn run(options: &LabelOptions, session: &Session) -> Result<Report> {
     let shard = options.shard.as_deref().map(str::parse::<Shard>).transpose()?;
     let decided = Decided::load(&needed(options.problem.as_ref(), "--problem")?)?;
     let oracle = oracle(&decided, &options.machine)?;
-    let (file, table) = costs_only(&options.data)?;
+    let (file, mut table) = costs_only(&options.data)?;
+    session.match_table(&mut table, &file, &decided)?;
     let store = store(&file, &options.machine);
     let Some(shard) = shard else {
         let (data, found) = labelled(table, &store, (&decided, &oracle), session).map_err(in_file(&file))?;

@@ -2,19 +2,20 @@
 
 use std::path::Path;
 
-use regretless::data::{Dataset, TableSource, npy};
+use regretless::data::{CostMatching, CostSide, Dataset, TableSource, npy};
 use regretless::evaluate::{Evaluation, evaluate_in_parts, predicted};
 use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::Model;
+use regretless::problem::match_costs;
 use regretless::watch::Watch;
 use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::args::{Call, Command, Common, Machine};
-use crate::input::Decided;
+use crate::input::{Decided, in_file};
 use crate::output::{Report, grouped, remark};
 use crate::progress::Progress;
 use crate::settings;
@@ -52,6 +53,22 @@ impl Session {
 }
 
 impl Session {
+    /// Brings the costs of a table into the order of the problem's; tells where positions decide.
+    fn match_table(&self, data: &mut Dataset, file: &Path, decided: &Decided) -> Result<()> {
+        let found = CostSide::new("the table", data.cost_names());
+        let matching = match_costs(found, decided.problem.as_ref()).map_err(in_file(file))?;
+        data.apply(&matching).map_err(in_file(file))?;
+        self.tell_matching(file, &matching);
+        Ok(())
+    }
+
+    /// Tells where positions decide which cost is which.
+    fn tell_matching(&self, file: &Path, matching: &CostMatching) {
+        if let Some(notice) = matching.notice() {
+            self.remark(&format!("note: {}: {notice}", file.display()));
+        }
+    }
+
     /// Tells how a large table could have stayed on disk, where it did not.
     fn hint_at_storage(&self, source: &TableSource, data: &Dataset) {
         if let TableSource::Npy { costs, .. } = source

@@ -87,29 +87,47 @@ impl Mapped {
     /// # Errors
     /// When there is no room for it.
     pub fn negated(&self) -> Result<Self> {
+        let numbers = || self.as_slice().iter().map(|value| -value);
+        self.rewritten("the costs of a maximisation are negated", numbers)
+    }
+
+    /// The numbers as rows of as many columns as the order has, whose new column j is the old column `order[j]`, in a file
+    /// of the same kind as that of [`Mapped::negated`].
+    ///
+    /// # Errors
+    /// When there is no room for it.
+    pub fn reordered(&self, order: &[usize]) -> Result<Self> {
+        let rows = || self.as_slice().chunks_exact(order.len().max(1));
+        let numbers = || rows().flat_map(|row| order.iter().map(|old| row[*old]));
+        self.rewritten("costs are brought into the order of the problem", numbers)
+    }
+
+    /// As many other numbers in a temporary file; `why` says what it is for.
+    fn rewritten<I: Iterator<Item = f32>>(&self, why: &str, numbers: impl Fn() -> I) -> Result<Self> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let first = self.negate_into(folder);
-        let negated = first.or_else(|_| self.negate_into(&temp_dir())).map_err(|error| {
+        let first = write_into(folder, numbers());
+        let written = first.or_else(|_| write_into(&temp_dir(), numbers())).map_err(|error| {
             let size = self.count * size_of::<f32>();
             let message = format!(
-                "the costs of a maximisation are negated in a temporary file of {size} bytes, which cannot be written \
-                 ({error}); make room in {} or in TMPDIR",
+                "{why} in a temporary file of {size} bytes, which cannot be written ({error}); make room in {} or in \
+                 TMPDIR",
                 folder.display()
             );
             Error::input(Place::file(&self.path), message)
         })?;
         let wrong = || Error::input(Place::file(&self.path), "a temporary file cannot be mapped");
-        Self::open(negated, &self.path, 0, self.count)?.ok_or_else(wrong)
+        Self::open(written, &self.path, 0, self.count)?.ok_or_else(wrong)
     }
+}
 
-    fn negate_into(&self, folder: &Path) -> io::Result<File> {
-        let file = tempfile::tempfile_in(folder)?;
-        let mut out = BufWriter::new(&file);
-        write_numbers(&mut out, self.as_slice().iter().map(|value| -value))?;
-        out.flush()?;
-        drop(out);
-        Ok(file)
-    }
+/// A file without a name in this folder, with these numbers.
+fn write_into(folder: &Path, numbers: impl Iterator<Item = f32>) -> io::Result<File> {
+    let file = tempfile::tempfile_in(folder)?;
+    let mut out = BufWriter::new(&file);
+    write_numbers(&mut out, numbers)?;
+    out.flush()?;
+    drop(out);
+    Ok(file)
 }
 
 fn stamp(file: &File) -> io::Result<(u64, Option<SystemTime>)> {

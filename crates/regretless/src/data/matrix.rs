@@ -255,6 +255,35 @@ impl Matrix {
         Ok(())
     }
 
+    /// Puts the columns in another order: the new column j is the old column `order[j]`. In memory, or in a temporary
+    /// file where the values are in a file.
+    ///
+    /// # Errors
+    /// When the order does not have as many columns, or there is no room for that file.
+    pub fn reorder_columns(&mut self, order: &[usize]) -> Result<()> {
+        let cols = self.cols;
+        if order.len() != cols || order.iter().any(|old| *old >= cols) {
+            return Err(Error::data(format!("an order of {} columns does not fit {cols} columns", order.len())));
+        }
+        if let Some(doubles) = &mut self.doubles {
+            let numbers = reordered(doubles.numbers.numbers(), order);
+            doubles.numbers = Arc::new(numbers);
+        }
+        match &mut self.values {
+            Values::Mapped(values) => *values = Arc::new(values.reordered(order)?),
+            Values::Shared(values) => self.values = Values::Owned(reordered(values.numbers(), order)),
+            Values::Owned(values) => {
+                // Row by row, so that there is no second copy of a large table.
+                let mut before = vec![0.0; cols];
+                for row in values.chunks_exact_mut(cols.max(1)) {
+                    before.copy_from_slice(row);
+                    order.iter().zip(row).for_each(|(old, new)| *new = before[*old]);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// All values, given away.
     pub fn into_vec(self) -> Vec<f32> {
         match self.values {
@@ -263,6 +292,15 @@ impl Matrix {
             Values::Shared(values) => values.numbers().to_vec(),
         }
     }
+}
+
+/// Rows of numbers with their columns in another order.
+fn reordered<T: Copy>(numbers: &[T], order: &[usize]) -> Vec<T> {
+    let mut out = Vec::with_capacity(numbers.len());
+    for row in numbers.chunks_exact(order.len().max(1)) {
+        out.extend(order.iter().map(|old| row[*old]));
+    }
+    out
 }
 
 fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
@@ -291,9 +329,10 @@ pub(crate) fn first_not_finite<T: Copy + Into<f64>>(values: &[T]) -> Option<usiz
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::sync::Arc;
 
-    use super::{Matrix, Shared};
+    use super::{Mapped, Matrix, Shared};
     use crate::decision::Decision;
 
     #[derive(Debug)]
@@ -338,5 +377,34 @@ mod tests {
         negated.negate().unwrap();
         assert_eq!((negated.as_slice(), theirs.0[0]), (&[-1.0, -2.0, -3.0, -4.0][..], 1.0));
         assert!(Matrix::shared(3, 2, theirs).is_err());
+    }
+
+    #[test]
+    fn columns_change_their_order_wherever_the_numbers_are() {
+        let numbers = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        numbers.iter().for_each(|number| file.write_all(&number.to_le_bytes()).unwrap());
+        let mapped = Mapped::open(file.reopen().unwrap(), file.path(), 0, 6).unwrap().unwrap();
+        let theirs = Arc::new(Theirs(numbers.to_vec()));
+        let kinds = [
+            Matrix::new(2, 3, numbers.to_vec()).unwrap(),
+            Matrix::shared(2, 3, theirs).unwrap(),
+            Matrix::mapped(2, 3, mapped).unwrap(),
+        ];
+        for mut matrix in kinds {
+            let was_mapped = matrix.is_mapped();
+            matrix.reorder_columns(&[2, 0, 1]).unwrap();
+            assert_eq!(matrix.as_slice(), [3.0, 1.0, 2.0, 6.0, 4.0, 5.0]);
+            assert_eq!(matrix.is_mapped(), was_mapped);
+            assert!(matrix.reorder_columns(&[0, 1]).is_err() && matrix.reorder_columns(&[0, 1, 3]).is_err());
+        }
+        let exact: Vec<f64> = numbers.iter().map(|number| f64::from(*number) + 1e-12).collect();
+        let mut precise = Matrix::new(2, 3, numbers.to_vec()).unwrap().with_doubles(Arc::new(exact)).unwrap();
+        precise.negate().unwrap();
+        precise.reorder_columns(&[2, 0, 1]).unwrap();
+        let mut row = Vec::new();
+        precise.read(1, &mut row);
+        assert_eq!(row, [-(6.0 + 1e-12), -(4.0 + 1e-12), -(5.0 + 1e-12)], "unrounded numbers move too");
+        assert_eq!(std::fs::read(file.path()).unwrap()[..4], 1.0_f32.to_le_bytes(), "the user's file stays as it was");
     }
 }

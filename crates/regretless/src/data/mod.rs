@@ -10,6 +10,7 @@ pub mod energy;
 pub mod housing;
 mod layout;
 pub mod mapped;
+mod matching;
 mod matrix;
 mod names;
 pub mod npy;
@@ -22,9 +23,10 @@ mod table;
 pub mod tsplib;
 
 pub use layout::{Layout, LongColumns, WideColumns};
+pub use matching::{CostMatching, CostSide};
 pub use matrix::{Matrix, Shared};
 pub(crate) use matrix::{first_not_finite, length};
-pub use names::Names;
+pub use names::{Names, check_names};
 pub use split::Split;
 pub use split_spec::SplitSpec;
 pub use table::TableSource;
@@ -64,8 +66,11 @@ impl Features {
     /// Features with their column names; names may be left out.
     ///
     /// # Errors
-    /// When a number is not finite, rows do not make whole instances, or names do not fit.
+    /// When a number is not finite, rows do not make whole instances, or names do not fit, are empty or doubled.
     pub fn new(values: Matrix, shape: Shape, names: Option<Vec<String>>) -> Result<Self> {
+        if let Some(given) = &names {
+            check_names(given, "feature")?;
+        }
         let names = names.unwrap_or_else(|| (0..values.cols()).map(|j| format!("x{j}")).collect());
         if names.len() != values.cols() {
             return Err(Error::data(format!("{} names for {} features", names.len(), values.cols())));
@@ -114,6 +119,21 @@ impl Features {
         Self { values: self.values.chosen(&rows), shape: self.shape, names: self.names.clone() }
     }
 
+    /// Puts the items of every instance in another order: the new item j is the old item `order[j]`. Nothing happens in
+    /// the wide shape, whose rows are whole instances.
+    fn reorder_items(&mut self, order: &[usize]) {
+        match self.shape {
+            Shape::Wide => {}
+            Shape::Long { items } => {
+                let mut rows = Vec::with_capacity(self.values.rows());
+                for instance in 0..self.instances() {
+                    rows.extend(order.iter().map(|item| instance * items + item));
+                }
+                self.values = self.values.chosen(&rows);
+            }
+        }
+    }
+
     /// The features of one instance, all its rows one after the other.
     pub fn of(&self, instance: usize) -> &[f32] {
         let size = self.shape.rows_per_instance() * self.values.cols();
@@ -133,7 +153,7 @@ impl Dataset {
     /// A table, checked: as many instances on both sides, every cost finite.
     ///
     /// # Errors
-    /// When counts differ or a number is not finite.
+    /// When counts differ, a number is not finite, or names of costs are empty or doubled.
     pub fn new(features: Features, costs: Matrix, cost_names: Option<Names>) -> Result<Self> {
         let table = Self::joined(features, costs, cost_names)?;
         let name = |column: usize| table.cost_names.get(column).into_owned();
@@ -153,6 +173,7 @@ impl Dataset {
         if cost_names.len() != costs.cols() {
             return Err(Error::data(format!("{} names for {} costs", cost_names.len(), costs.cols())));
         }
+        cost_names.check("cost")?;
         if features.instances() != costs.rows() {
             let (left, right) = (features.instances(), costs.rows());
             return Err(Error::data(format!("features of {left} instances but costs of {right}")));
@@ -206,6 +227,21 @@ impl Dataset {
     /// Names of the costs.
     pub fn cost_names(&self) -> &Names {
         &self.cost_names
+    }
+
+    /// Brings the costs, and the items of a long table, into the order of a matching, under its names.
+    ///
+    /// # Errors
+    /// When costs in a file need a temporary file and there is no room for it.
+    pub fn apply(&mut self, matching: &CostMatching) -> Result<()> {
+        if let Some(order) = matching.order() {
+            self.costs.reorder_columns(order)?;
+            self.features.reorder_items(order);
+        }
+        if let Some(names) = matching.names() {
+            self.cost_names = names.clone();
+        }
+        Ok(())
     }
 }
 

@@ -2,9 +2,14 @@
 //!
 //! Twelve million names would take more memory than the numbers they belong to. Names that follow the count are
 //! therefore never listed in memory, and in files only while there are few of them.
+//!
+//! Names that somebody gave (a header, a model file, a list) decide which cost is which, even if they happen to be
+//! c0, c1, c2, …; names that only stand in for missing ones do not.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
+use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What counted names begin with.
@@ -12,29 +17,78 @@ const LETTER: &str = "c";
 /// Most counted names that a file lists one by one.
 const MOST_LISTED: usize = 100_000;
 
-/// Names of costs, in their order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Names of costs, in their order. Two are equal if they read the same, whoever gave them.
+#[derive(Debug, Clone)]
 pub struct Names(Kind);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum Kind {
     /// Not all of them as they would be counted.
     Listed(Vec<String>),
     /// c0, c1, … up to this many.
-    Counted(usize),
+    Counted {
+        count: usize,
+        /// Whether somebody chose these names; otherwise they stand in for missing ones.
+        given: bool,
+    },
 }
 
 impl Names {
-    /// c0, c1, … up to this many.
+    /// c0, c1, … up to this many, for costs without names.
     pub fn counted(count: usize) -> Self {
-        Self(Kind::Counted(count))
+        Self(Kind::Counted { count, given: false })
+    }
+
+    /// Whether somebody gave these names, so that they say which cost is which.
+    pub fn are_given(&self) -> bool {
+        match &self.0 {
+            Kind::Listed(_) => true,
+            Kind::Counted { given, .. } => *given,
+        }
+    }
+
+    /// Whether they are c0, c1, c2, …, as names are that only stand in for missing ones.
+    pub fn follow_the_count(&self) -> bool {
+        match &self.0 {
+            Kind::Listed(_) => false,
+            Kind::Counted { .. } => true,
+        }
+    }
+
+    /// The same names, given from now on.
+    #[must_use]
+    pub fn as_given(&self) -> Self {
+        match &self.0 {
+            Kind::Listed(_) => self.clone(),
+            Kind::Counted { count, .. } => Self(Kind::Counted { count: *count, given: true }),
+        }
+    }
+
+    /// Whether both have the same names in any order.
+    pub fn same_set(&self, other: &Self) -> bool {
+        if self.len() != other.len() {
+            return false;
+        }
+        let ours: HashSet<Cow<'_, str>> = self.iter().collect();
+        other.iter().all(|name| ours.contains(&name))
+    }
+
+    /// Checks that every name is there once.
+    ///
+    /// # Errors
+    /// When a name is empty or doubled; `what` says what is named, such as "cost".
+    pub fn check(&self, what: &str) -> Result<()> {
+        match &self.0 {
+            Kind::Listed(names) => check_names(names, what),
+            Kind::Counted { .. } => Ok(()),
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
         match &self.0 {
             Kind::Listed(names) => names.len(),
-            Kind::Counted(count) => *count,
+            Kind::Counted { count, .. } => *count,
         }
     }
 
@@ -47,7 +101,7 @@ impl Names {
     pub fn get(&self, number: usize) -> Cow<'_, str> {
         match &self.0 {
             Kind::Listed(names) => names.get(number).map_or_else(|| count(number).into(), |name| name.as_str().into()),
-            Kind::Counted(_) => count(number).into(),
+            Kind::Counted { .. } => count(number).into(),
         }
     }
 
@@ -62,14 +116,43 @@ impl Names {
     }
 }
 
+/// Checks that every name is there once; `what` says what is named, such as "feature".
+///
+/// # Errors
+/// When a name is empty or doubled.
+pub fn check_names(names: &[String], what: &str) -> Result<()> {
+    let mut seen = HashSet::with_capacity(names.len());
+    for (number, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            return Err(Error::data(format!("{what} {number} (counted from 0) has an empty name; name it")));
+        }
+        if !seen.insert(name.as_str()) {
+            return Err(Error::data(format!("two {what}s are named '{name}'; rename one")));
+        }
+    }
+    Ok(())
+}
+
 fn count(number: usize) -> String {
     format!("{LETTER}{number}")
 }
 
+impl PartialEq for Names {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Listed(ours), Kind::Listed(theirs)) => ours == theirs,
+            (Kind::Counted { count: ours, .. }, Kind::Counted { count: theirs, .. }) => ours == theirs,
+            (Kind::Listed(_), Kind::Counted { .. }) | (Kind::Counted { .. }, Kind::Listed(_)) => false,
+        }
+    }
+}
+
+impl Eq for Names {}
+
 impl From<Vec<String>> for Names {
     fn from(names: Vec<String>) -> Self {
         let counted = names.iter().enumerate().all(|(number, name)| *name == count(number));
-        Self(if counted { Kind::Counted(names.len()) } else { Kind::Listed(names) })
+        Self(if counted { Kind::Counted { count: names.len(), given: true } } else { Kind::Listed(names) })
     }
 }
 
@@ -84,8 +167,8 @@ enum Written {
 impl Serialize for Names {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match &self.0 {
-            Kind::Counted(counted) if *counted > MOST_LISTED => Written::Counted { counted: *counted },
-            Kind::Counted(_) | Kind::Listed(_) => Written::Listed(self.to_vec()),
+            Kind::Counted { count, .. } if *count > MOST_LISTED => Written::Counted { counted: *count },
+            Kind::Counted { .. } | Kind::Listed(_) => Written::Listed(self.to_vec()),
         };
         written.serialize(serializer)
     }
@@ -95,7 +178,7 @@ impl<'de> Deserialize<'de> for Names {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match Written::deserialize(deserializer)? {
             Written::Listed(names) => names.into(),
-            Written::Counted { counted } => Self::counted(counted),
+            Written::Counted { counted } => Self::counted(counted).as_given(),
         })
     }
 }
@@ -111,7 +194,6 @@ mod tests {
     #[test]
     fn few_names_are_listed_and_many_that_follow_the_count_are_counted() {
         let few = Names::from(vec!["c0".to_string(), "c1".to_string()]);
-        assert_eq!(few, Names::counted(2));
         assert_eq!(written(&few), r#"["c0","c1"]"#);
         let many = Names::counted(MOST_LISTED + 1);
         assert_eq!(written(&many), r#"{"counted":100001}"#);
@@ -120,5 +202,25 @@ mod tests {
         for names in [few, many, others] {
             assert_eq!(serde_json::from_str::<Names>(&written(&names)).unwrap(), names);
         }
+    }
+
+    #[test]
+    fn names_that_were_given_are_told_from_those_that_stand_in() {
+        let given = Names::from(vec!["c0".to_string(), "c1".to_string()]);
+        assert!(given.are_given() && !Names::counted(2).are_given());
+        assert!(Names::counted(2).as_given().are_given());
+        assert_eq!(given, Names::counted(2), "they read the same");
+        let turned = Names::from(vec!["c1".to_string(), "c0".to_string()]);
+        assert!(turned.same_set(&given) && !turned.same_set(&Names::counted(3)));
+        assert!(given.follow_the_count() && !turned.follow_the_count());
+    }
+
+    #[test]
+    fn empty_and_doubled_names_are_refused() {
+        let refusal =
+            |names: [&str; 3]| Names::from(names.map(String::from).to_vec()).check("cost").unwrap_err().to_string();
+        assert!(refusal(["a", "b", "a"]).contains("two costs are named 'a'"));
+        assert!(refusal(["a", "", "b"]).contains("cost 1 (counted from 0) has an empty name"));
+        assert!(Names::from(vec!["a".to_string(), "b".to_string()]).check("cost").is_ok());
     }
 }

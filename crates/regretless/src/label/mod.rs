@@ -1,10 +1,10 @@
 //! Labels: the best decision of every instance, found once and kept.
 
-use crate::data::Dataset;
+use crate::data::{CostSide, Dataset};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::oracle::{Answer, Oracle};
-use crate::problem::Sense;
+use crate::problem::{Sense, match_costs};
 use crate::solve::{Failure, Solution};
 use crate::watch::Watch;
 
@@ -79,7 +79,7 @@ impl Labelled {
         }
     }
 
-    /// Joins a table with best decisions that are already known; each is checked.
+    /// Joins a table with best decisions that are already known, in the order of the problem's costs; each is checked.
     ///
     /// # Errors
     /// When numbers do not match or a decision is not feasible.
@@ -112,9 +112,11 @@ impl Labelled {
         }
     }
 
-    /// Checks the width of the table and makes its costs costs to be minimised.
+    /// Brings costs into the order of the problem, checks the width of the table and makes its costs costs to be minimised.
     fn turn(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
         let problem = oracle.problem();
+        let matching = match_costs(CostSide::new("the table", data.cost_names()), problem.as_ref())?;
+        data.apply(&matching)?;
         if data.costs().cols() != problem.num_costs() {
             let (found, right) = (data.costs().cols(), problem.num_costs());
             let message = format!("the table has {found} costs per instance, {} needs {right}", problem.name());

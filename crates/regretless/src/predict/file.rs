@@ -131,6 +131,7 @@ mod tests {
     fn model(deviation: f64) -> Model {
         let about = About {
             loss: "MSE".into(),
+            problem_file_hash: None,
             problem: serde_json::json!({}),
             seed: 0,
             features: vec!["x".into()],

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{InputMap, Network, OutputMap, Predictor, Tape};
-use crate::data::{Features, Matrix, Names, Shape};
+use crate::data::{CostMatching, CostSide, Features, Matrix, Names, Shape};
 use crate::error::{Error, Result};
 
 /// Where a model comes from.
@@ -14,11 +14,16 @@ pub struct About {
     pub loss: String,
     /// The problem it was trained for, in writing.
     pub problem: serde_json::Value,
+    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits; nothing for other problems. Whoever reads
+    /// that file again compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem_file_hash: Option<String>,
     /// Seed of the training.
     pub seed: u64,
     /// Names of the features it expects, in order.
     pub features: Vec<String>,
-    /// Names of the costs it predicts.
+    /// Names of the costs it predicts: those of the problem if it has names, else of the table; c0, c1, … where neither has
+    /// any.
     pub costs: Names,
     /// Wide or long.
     pub shape: Shape,
@@ -60,6 +65,34 @@ impl Model {
             self.predict_rows(rows, &mut tape, &mut costs);
         }
         Matrix::new(features.instances(), costs.len() / features.instances().max(1), costs)
+    }
+
+    /// How the costs this model predicts belong to those that are wanted.
+    ///
+    /// # Errors
+    /// When both have names and the sets differ.
+    pub fn matching(&self, wanted: CostSide<'_>) -> Result<CostMatching> {
+        CostMatching::new(self.costs_beside(wanted.names), wanted)
+    }
+
+    /// The costs this model predicts, beside others. A model file does not tell whether c0, c1, c2, … are names or stand in
+    /// for missing ones: they are names where the others are called so too.
+    pub fn costs_beside(&self, others: Option<&Names>) -> CostSide<'_> {
+        let names = &self.about.costs;
+        let are_names = !names.follow_the_count() || others.is_some_and(|o| o.are_given() && o.same_set(names));
+        CostSide { owner: "the model", names: are_names.then_some(names), could_have_names: true }
+    }
+
+    /// Predicted costs in the order of a matching.
+    ///
+    /// # Errors
+    /// When the features are not those the model was trained on.
+    pub fn predict_matched(&self, features: &Features, matching: &CostMatching) -> Result<Matrix> {
+        let mut costs = self.predict(features)?;
+        if let Some(order) = matching.order() {
+            costs.reorder_columns(order)?;
+        }
+        Ok(costs)
     }
 
     /// Mean prediction of all members.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, Sense};
+use crate::data::Names;
 use crate::error::{Error, Result};
 
 /// Name, sense and size of a problem that only the user's program can solve.
@@ -19,6 +20,9 @@ pub struct Given {
     pub sense: Sense,
     /// How many costs are predicted.
     pub costs: usize,
+    /// Names of the costs, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_names: Option<Names>,
 }
 
 impl Given {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::{CostMatching, CostSide, Names};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::solve::cone::Cone;
@@ -20,6 +21,7 @@ mod file;
 mod given;
 mod knapsack;
 mod linear;
+mod of_model;
 mod published;
 mod route;
 #[cfg(feature = "highs")]
@@ -35,6 +37,7 @@ pub use knapsack::Knapsack;
 pub use linear::{Column, CostColumns, LinearArrays, LinearFile, Row};
 #[cfg(feature = "highs")]
 pub use linear::{Domain, LinearBuilder, LinearProblem};
+pub use of_model::OfModel;
 pub use published::{FileKind, Published, Reading};
 pub use route::Cvrp;
 #[cfg(feature = "highs")]
@@ -105,6 +108,22 @@ pub trait Problem: Send + Sync + fmt::Debug {
     /// How many costs are predicted.
     fn num_costs(&self) -> usize;
 
+    /// Names of the costs, in their order, if the problem has names for them.
+    fn cost_names(&self) -> Option<&Names> {
+        None
+    }
+
+    /// Whether the user could give the costs names where there are none: if so, it is worth a notice that costs with names
+    /// are matched by position.
+    fn could_name_costs(&self) -> bool {
+        self.cost_names().is_some()
+    }
+
+    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits, if it was read from one.
+    fn file_hash(&self) -> Option<&str> {
+        None
+    }
+
     /// The values each variable can take.
     fn bounds(&self) -> Bounds {
         Bounds::Binary
@@ -167,6 +186,16 @@ pub trait Problem: Send + Sync + fmt::Debug {
     /// # Errors
     /// The first constraint that does not hold, in words.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String>;
+}
+
+/// Matches costs to those of a problem: by name where both have names, by position otherwise.
+///
+/// # Errors
+/// When both have names and the sets differ.
+pub fn match_costs(found: CostSide<'_>, problem: &dyn Problem) -> Result<CostMatching> {
+    let owner = problem.name();
+    let names = problem.cost_names();
+    CostMatching::new(found, CostSide { owner: &owner, names, could_have_names: problem.could_name_costs() })
 }
 
 /// A problem in writing: what stands in a settings file or in a model's metadata.

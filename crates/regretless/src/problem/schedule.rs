@@ -120,7 +120,8 @@ impl Schedule {
             let capacity = self.machines[place / (SLOTS * resources)][place % resources];
             build.row([f64::NEG_INFINITY, capacity], entries);
         }
-        build.build()
+        build.without_names();
+        Ok(build.build()?.never_named())
     }
 
     /// Machines and slots in which a task may start.

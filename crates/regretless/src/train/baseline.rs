@@ -76,10 +76,11 @@ pub fn least_squares(task: &Task<'_>, problem: &ProblemSpec) -> Result<Model> {
     let problem = serde_json::to_value(problem);
     let about = About {
         loss: Baseline::LeastSquares.to_string(),
+        problem_file_hash: task.oracle.problem().file_hash().map(String::from),
         problem: problem.map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
         seed: 0,
         features: data.features().names().to_vec(),
-        costs: data.cost_names().clone(),
+        costs: data.cost_names().as_given(),
         shape: data.features().shape(),
     };
     Ok(Model { members: vec![fit.network], input: Some(fit.input), output, about })

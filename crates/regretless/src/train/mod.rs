@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use crate::data::{Features, Split};
+use crate::data::{CostSide, Features, Split};
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::loss::{Loss, Weighting};
@@ -404,10 +404,11 @@ impl<'a> Ready<'a> {
         let problem = serde_json::to_value(problem);
         let about = About {
             loss: self.stage.method.to_string(),
+            problem_file_hash: self.task.oracle.problem().file_hash().map(String::from),
             problem: problem.map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
             seed: self.stage.settings.seed,
             features: self.features.names().to_vec(),
-            costs: data.data().cost_names().clone(),
+            costs: data.data().cost_names().as_given(),
             shape: self.features.shape(),
         };
         Ok(Model { members, input: self.input, output, about })
@@ -421,6 +422,11 @@ fn continued(model: &Model, task: &Task<'_>) -> Result<(Option<InputMap>, Output
     if model.about.costs.len() != data.costs().cols() {
         let (known, found) = (model.about.costs.len(), data.costs().cols());
         return Err(Error::setting(format!("the model to start from predicts {known} costs, the table has {found}")));
+    }
+    if model.matching(CostSide::new("the table", data.cost_names()))?.order().is_some() {
+        let message =
+            "the model to start from predicts the same costs in another order; bring the table into its order";
+        return Err(Error::setting(message));
     }
     let [network] = model.members.as_slice() else {
         let count = model.members.len();

@@ -105,7 +105,7 @@ mod linear {
     /// A generalised assignment of 12 jobs to 5 machines, too wide for the search on small tableaus.
     fn assignment() -> ProblemSpec {
         let (machines, jobs) = (5, 12);
-        let column = Column { lower: Some(0.0), upper: Some(1.0), integer: true, cost: None };
+        let column = Column { name: None, lower: Some(0.0), upper: Some(1.0), integer: true, cost: None };
         let mut rows = Vec::new();
         for job in 0..jobs {
             let entries = (0..machines).map(|machine| (machine * jobs + job, 1.0)).collect();
@@ -236,7 +236,8 @@ mod linear {
     }
 
     fn own() -> Setting {
-        let problem = ProblemSpec::Given(Given { name: "own".into(), sense: Sense::Minimize, costs: 4 });
+        let problem =
+            ProblemSpec::Given(Given { name: "own".into(), sense: Sense::Minimize, costs: 4, cost_names: None });
         Setting::solved_as(Arc::new(Own), (problem, table(4, 60)), [30, 20, 10], 1)
     }
 

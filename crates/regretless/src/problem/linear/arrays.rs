@@ -25,6 +25,10 @@ pub struct LinearArrays {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
+    /// Its name. Columns whose costs are predicted have names all of them or none: costs of tables are then matched by
+    /// name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Least value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
@@ -57,7 +61,7 @@ impl LinearArrays {
     /// The problem itself.
     ///
     /// # Errors
-    /// When the numbers make no problem; names the column or row.
+    /// When the numbers make no problem, or only some of the predicted columns have names; names the column or row.
     #[cfg(feature = "highs")]
     pub fn build(&self) -> Result<Arc<dyn Problem>> {
         use super::{Domain, LinearBuilder};
@@ -68,7 +72,7 @@ impl LinearArrays {
         for (number, column) in self.columns.iter().enumerate() {
             let bounds = bounds(column.lower, column.upper);
             let domain = if column.integer { Domain::Integer(bounds) } else { Domain::Continuous(bounds) };
-            let name = format!("x{number}");
+            let name = column.name.clone().unwrap_or_else(|| format!("x{number}"));
             match column.cost {
                 None => build.predicted(name, domain),
                 Some(cost) => build.auxiliary(name, domain, cost),
@@ -76,6 +80,15 @@ impl LinearArrays {
         }
         for row in &self.rows {
             build.row(bounds(row.lower, row.upper), row.entries.iter().copied());
+        }
+        let mut predicted = self.columns.iter().filter(|column| column.cost.is_none());
+        let first_is_named = predicted.clone().next().is_some_and(|column| column.name.is_some());
+        if predicted.any(|column| column.name.is_some() != first_is_named) {
+            let message = "some columns with predicted costs have names and some have none; name all or none";
+            return Err(crate::error::Error::setting(format!("{}: {message}", self.name)));
+        }
+        if !first_is_named {
+            build.without_names();
         }
         Ok(Arc::new(build.build()?))
     }

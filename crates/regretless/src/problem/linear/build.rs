@@ -1,6 +1,7 @@
 //! Building a linear problem in code, column by column and row by row.
 
 use super::LinearProblem;
+use crate::data::Names;
 use crate::error::{Error, Result};
 use crate::problem::Sense;
 use crate::solve::highs::Model;
@@ -50,12 +51,18 @@ pub struct LinearBuilder {
     sense: Sense,
     model: Model,
     predicted: Vec<usize>,
+    named: bool,
 }
 
 impl LinearBuilder {
     /// A problem without columns.
     pub fn new(name: impl Into<String>, sense: Sense) -> Self {
-        Self { name: name.into(), sense, model: Model::default(), predicted: Vec::new() }
+        Self { name: name.into(), sense, model: Model::default(), predicted: Vec::new(), named: true }
+    }
+
+    /// Says that names of columns only stand in for missing ones: costs are then matched by position.
+    pub fn without_names(&mut self) {
+        self.named = false;
     }
 
     /// Adds a column whose cost is predicted; returns its number.
@@ -89,16 +96,26 @@ impl LinearBuilder {
     /// The problem.
     ///
     /// # Errors
-    /// When the numbers make no problem; names the column or row.
+    /// When the numbers make no problem, or names of predicted columns are empty or doubled; names the column or row.
     pub fn build(self) -> Result<LinearProblem> {
         let refused = |message: String| Error::setting(format!("{}: {message}", self.name));
         check(&self.model).map_err(refused)?;
         if self.predicted.is_empty() {
             return Err(refused("no column with a predicted cost".into()));
         }
+        let cost_names = if self.named {
+            let names: Vec<String> =
+                self.predicted.iter().map(|column| self.model.column_names[*column].clone()).collect();
+            let names = Names::from(names);
+            names.check("column").map_err(|error| Error::setting(format!("{}: {error}", self.name)))?;
+            Some(names)
+        } else {
+            None
+        };
         let name = self.name.clone();
-        LinearProblem::new(self.name, self.sense, self.model, self.predicted)
-            .map_err(|message| Error::setting(format!("{name}: {message}")))
+        let problem = LinearProblem::new(self.name, self.sense, self.model, self.predicted)
+            .map_err(|message| Error::setting(format!("{name}: {message}")))?;
+        Ok(problem.with_cost_names(cost_names))
     }
 }
 

@@ -1,11 +1,11 @@
 //! A linear problem in writing: a model file and the columns whose costs are predicted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::problem::{Problem, Sense};
 
 /// A model file (`.mps` or `.lp`) and what is predicted in it.
@@ -41,6 +41,17 @@ impl LinearFile {
         let message = "model files need HiGHS, which this build was made without (cargo feature `highs`)";
         Err(crate::error::Error::input(crate::error::Place::file(&self.file), message))
     }
+}
+
+/// BLAKE3 of a file's bytes in hexadecimal digits.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(in crate::problem) fn hash_of(path: &Path) -> Result<String> {
+    let mut file = std::fs::File::open(path).map_err(Error::io(path))?;
+    let mut hasher = blake3::Hasher::new();
+    std::io::copy(&mut file, &mut hasher).map_err(Error::io(path))?;
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// Columns whose costs are predicted: `"all"`, one name or pattern, or a list of them. In a pattern, `*`

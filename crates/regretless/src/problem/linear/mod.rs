@@ -15,6 +15,7 @@ mod problem;
 pub use arrays::{Column, LinearArrays, Row};
 #[cfg(feature = "highs")]
 pub use build::{Domain, LinearBuilder};
+pub(super) use file::hash_of;
 pub use file::{CostColumns, LinearFile};
 #[cfg(feature = "highs")]
 pub use problem::LinearProblem;

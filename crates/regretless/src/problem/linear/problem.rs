@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::CostColumns;
+use super::file::hash_of;
+use crate::data::Names;
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
 use crate::problem::{Bounds, Problem, Sense};
@@ -25,6 +27,12 @@ pub struct LinearProblem {
     predicted: Arc<[usize]>,
     /// The predicted cost of each column, if it has one.
     place: Vec<Option<usize>>,
+    /// Names of the predicted costs, if they have any.
+    cost_names: Option<Names>,
+    /// Whether the user could have named them.
+    could_name_costs: bool,
+    /// BLAKE3 of the file it was read from.
+    file_hash: Option<String>,
 }
 
 impl LinearProblem {
@@ -47,7 +55,20 @@ impl LinearProblem {
         model.cost.iter_mut().for_each(|cost| *cost *= sense.sign());
         model.offset *= sense.sign();
         model.maximize = false;
-        Ok(Self { name, sense, model: Arc::new(model), predicted: predicted.into(), place })
+        let (predicted, model) = (predicted.into(), Arc::new(model));
+        Ok(Self { name, sense, model, predicted, place, cost_names: None, could_name_costs: true, file_hash: None })
+    }
+
+    /// The same problem, its costs under these names.
+    pub(super) fn with_cost_names(mut self, names: Option<Names>) -> Self {
+        self.cost_names = names;
+        self
+    }
+
+    /// The same problem, whose costs have an order of their own, such as that of time, and never names.
+    pub(in crate::problem) fn never_named(mut self) -> Self {
+        self.could_name_costs = false;
+        self
     }
 
     /// Reads an `.mps` or `.lp` file; `sense` overrules what the file says.
@@ -58,13 +79,18 @@ impl LinearProblem {
     /// # Errors
     /// When the file holds no linear model, naming the line where one can be told, or lacks a column.
     pub fn read(path: &Path, costs: &CostColumns, sense: Option<Sense>) -> Result<Self> {
+        let file_hash = hash_of(path)?;
         let model = Model::read(path)?;
         let predicted =
             costs.choose(&model.column_names).map_err(|message| Error::input(Place::file(path), message))?;
         let written = if model.maximize { Sense::Maximize } else { Sense::Minimize };
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let problem = Self::new(name, sense.unwrap_or(written), model, predicted);
-        problem.map_err(|message| Error::input(Place::file(path), message))
+        let names: Vec<String> = predicted.iter().map(|column| model.column_names[*column].clone()).collect();
+        let names = Names::from(names);
+        names.check("column").map_err(|error| error.in_file(path))?;
+        let problem = Self::new(name, sense.unwrap_or(written), model, predicted)
+            .map_err(|message| Error::input(Place::file(path), message))?;
+        Ok(Self { file_hash: Some(file_hash), ..problem.with_cost_names(Some(names)) })
     }
 
     /// The same problem with every column continuous: its linear relaxation.
@@ -73,11 +99,6 @@ impl LinearProblem {
         let mut model = Model::clone(&self.model);
         model.integer.fill(false);
         Self { name: format!("{} (relaxed)", self.name), model: Arc::new(model), ..self.clone() }
-    }
-
-    /// Names of the columns with predicted costs, in the order of the costs.
-    pub fn cost_names(&self) -> Vec<&str> {
-        self.predicted.iter().map(|column| self.model.column_names[*column].as_str()).collect()
     }
 
     fn facts(&self, limits: &Limits) -> Box<LinearFacts> {
@@ -106,6 +127,18 @@ impl Problem for LinearProblem {
 
     fn num_costs(&self) -> usize {
         self.predicted.len()
+    }
+
+    fn cost_names(&self) -> Option<&Names> {
+        self.cost_names.as_ref()
+    }
+
+    fn could_name_costs(&self) -> bool {
+        self.could_name_costs
+    }
+
+    fn file_hash(&self) -> Option<&str> {
+        self.file_hash.as_deref()
     }
 
     fn bounds(&self) -> Bounds {

@@ -1,0 +1,87 @@
+//! The problem that a model was trained for, from what its file says.
+//!
+//! A model file may name a file of a linear problem. It comes from somebody else, perhaps, so that it must not make the
+//! program read a file of its choosing: the named file is used only if its content is what it was at training, which a
+//! hash in the model file tells, and nothing of other content is shown.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::linear::hash_of;
+use super::{LinearFile, Problem, ProblemSpec};
+use crate::error::{Error, Place, Result};
+
+/// What the user can do where the file of a model's problem cannot be used.
+const REMEDY: &str = "give the problem yourself: --problem problem.toml, in Python problem=Problem.from_file(...)";
+
+/// What a model file says about its problem.
+#[derive(Debug, Clone, Copy)]
+pub struct OfModel<'a> {
+    /// The problem in writing.
+    pub problem: &'a serde_json::Value,
+    /// BLAKE3 of the file it names, at training.
+    pub file_hash: Option<&'a str>,
+    /// The folder of the model file; a relative path is looked for there too.
+    pub folder: Option<&'a Path>,
+}
+
+impl OfModel<'_> {
+    /// The problem, in writing and ready to be solved.
+    ///
+    /// # Errors
+    /// When it cannot be read, names a file that is missing or no longer what it was at training, or lives in the user's own
+    /// program.
+    pub fn build(&self) -> Result<(ProblemSpec, Arc<dyn Problem>)> {
+        let spec: ProblemSpec = serde_json::from_value(self.problem.clone())
+            .map_err(|error| Error::data(format!("the model's problem cannot be read: {error}")))?;
+        let ProblemSpec::Linear(linear) = spec else {
+            let problem = spec.build()?;
+            return Ok((spec, problem));
+        };
+        let file = self.verified(&linear.file)?;
+        let spec = ProblemSpec::Linear(LinearFile { file: file.clone(), ..linear });
+        let problem = spec.build()?;
+        // The file may have been replaced between the two looks at it.
+        if problem.file_hash() != self.file_hash {
+            return Err(changed(&file));
+        }
+        Ok((spec, problem))
+    }
+
+    /// The file that the model names, once its content is known to be that of the training.
+    fn verified(&self, named: &Path) -> Result<PathBuf> {
+        let known = named.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
+        if !matches!(known.as_deref(), Some("mps" | "lp")) {
+            let message = format!("the model names it as its problem, which ends in .mps or .lp; {REMEDY}");
+            return Err(Error::input(Place::file(named), message));
+        }
+        let Some(expected) = self.file_hash else {
+            let message = format!("the model does not say what was in this file at training; {REMEDY}");
+            return Err(Error::input(Place::file(named), message));
+        };
+        let mut candidates = vec![named.to_path_buf()];
+        if let Some(folder) = self.folder.filter(|_| named.is_relative()) {
+            candidates.push(folder.join(named));
+        }
+        // Only regular files are opened: a pipe or a device may never end.
+        candidates.retain(|path| std::fs::metadata(path).is_ok_and(|found| found.is_file()));
+        for path in &candidates {
+            if hash_of(path)? == expected {
+                return Ok(path.clone());
+            }
+        }
+        match candidates.first() {
+            Some(path) => Err(changed(path)),
+            None => {
+                let message = format!("the file of the model's problem is not there; {REMEDY}");
+                Err(Error::io(named)(io::Error::new(io::ErrorKind::NotFound, message)))
+            }
+        }
+    }
+}
+
+fn changed(path: &Path) -> Error {
+    let message = format!("the file of the model's problem has changed since training; {REMEDY}");
+    Error::input(Place::file(path), message)
+}

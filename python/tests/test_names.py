@@ -1,0 +1,360 @@
+"""Costs are matched to a problem by name. What is feasible and what is best is computed here anew, by name."""
+
+import itertools
+import json
+import pickle
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+import regretless as rl
+
+pandas = pytest.importorskip("pandas")
+
+LP = """maximize
+ obj: a + b + c
+subject to
+ room: 5 a + b + c <= 2
+binary
+ a b c
+end
+"""
+WEIGHTS = {"a": 5.0, "b": 1.0, "c": 1.0}
+ROOM = 2.0
+
+
+@pytest.fixture
+def problem(tmp_path):
+    """The problem of a file: ``a`` is worth most and never fits."""
+    path = tmp_path / "toy.lp"
+    path.write_text(LP)
+    return rl.Problem.from_file(path)
+
+
+@pytest.fixture
+def tables():
+    """Features, and costs with their columns in another order than the problem's."""
+    f = np.arange(100) % 7
+    features = pandas.DataFrame({"f": f.astype(float)})
+    costs = pandas.DataFrame({"c": 1.0 - 0.25 * f, "b": 2.0 - 0.5 * f, "a": 9.0 + f})
+    return features, costs
+
+
+def best(costs):
+    """The most that a row of costs can earn within the room, over all choices."""
+    choices = itertools.product((0, 1), repeat=len(WEIGHTS))
+    worth = []
+    for choice in choices:
+        taken = dict(zip(WEIGHTS, choice))
+        if sum(WEIGHTS[name] * taken[name] for name in WEIGHTS) <= ROOM:
+            worth.append(sum(costs[name] * taken[name] for name in WEIGHTS))
+    return max(worth)
+
+
+def check_decisions(solutions, costs):
+    """Every decision fits, and is the best for the costs, by name."""
+    decisions = pandas.DataFrame(solutions.decisions, columns=solutions.cost_names)
+    assert len(decisions) == len(costs)
+    for (_, decision), (_, row) in zip(decisions.iterrows(), costs.iterrows()):
+        assert sum(WEIGHTS[name] * decision[name] for name in WEIGHTS) <= ROOM
+        assert sum(row[name] * decision[name] for name in WEIGHTS) == pytest.approx(best(row), abs=1e-4)
+
+
+def mean_best(costs):
+    return np.mean([best(row) for _, row in costs.iterrows()])
+
+
+@pytest.fixture(autouse=True)
+def no_warnings_unless_expected():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def test_a_problem_knows_the_names_of_its_costs(problem, tmp_path):
+    assert problem.cost_names == ["a", "b", "c"]
+    assert rl.Problem("KS5").cost_names is None
+    some = rl.Problem.from_file(tmp_path / "toy.lp", costs=["c", "a"])
+    assert some.cost_names == ["c", "a"]
+    assert pickle.loads(pickle.dumps(problem)).cost_names == ["a", "b", "c"]
+
+
+def test_frames_are_solved_and_labelled_by_name(problem, tables):
+    _, costs = tables
+    for columns in itertools.permutations("abc"):
+        check_decisions(problem.solve_all(costs[list(columns)]), costs)
+        labels = rl.label(problem, costs[list(columns)])
+        assert labels.cost_names == ["a", "b", "c"]
+        check_decisions(labels, costs)
+    row = costs.iloc[0]
+    found = problem.solve(row)
+    assert found.objective == pytest.approx(best(row))
+    assert found.cost_names == ["a", "b", "c"]
+    _, objective = rl.Solver(problem).solve(row)
+    assert objective == pytest.approx(best(row))
+    known = rl.Labels.known(
+        problem, costs, pandas.DataFrame(rl.label(problem, costs).decisions, columns=list("abc"))[["b", "c", "a"]]
+    )
+    check_decisions(known, costs)
+
+
+def test_training_and_deciding_are_by_name(problem, tables):
+    features, costs = tables
+    settings = {"loss": "MSE", "epochs": 30, "split": (0.2, 0.2)}
+    model, report = rl.train(problem, features, costs, **settings)
+    assert model.cost_names == ["a", "b", "c"]
+    predicted = pandas.DataFrame(model.predict(features), columns=model.cost_names)
+    check_decisions(model.decide(features), predicted)
+    ordered, same = rl.train(problem, features, costs[["a", "b", "c"]], **settings)
+    assert ordered.to_bytes() == model.to_bytes()
+    assert same["test"] == report["test"]
+    by_list, _ = rl.train(problem, features, costs.to_numpy(), cost_names=["c", "b", "a"], **settings)
+    assert by_list.to_bytes() == model.to_bytes()
+    # Regret anew, by name.
+    chosen = pandas.DataFrame(model.decide(features).decisions, columns=model.cost_names)
+    worth = sum((costs[name] * chosen[name]).mean() for name in WEIGHTS)
+    told = rl.evaluate(problem, model, features, costs)
+    assert told["regret"] == pytest.approx(mean_best(costs) - worth, abs=1e-5)
+
+
+def test_predictions_are_judged_by_name(problem, tables):
+    _, costs = tables
+    predictions = -costs[["b", "a", "c"]]
+    chosen = pandas.DataFrame(problem.solve_all(predictions).decisions, columns=problem.cost_names)
+    worth = sum(costs[name] * chosen[name] for name in WEIGHTS)
+    regrets = [best(row) - earned for (_, row), earned in zip(costs.iterrows(), worth)]
+    assert np.mean(regrets) > 0.1, "predictions that could not be told apart would show nothing"
+    np.testing.assert_allclose(rl.regret(problem, predictions, costs), regrets, atol=1e-5)
+    assert rl.evaluate(problem, costs, C=costs[["a", "c", "b"]])["regret"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_loss_is_in_the_order_of_the_problem(problem, tables):
+    _, costs = tables
+    loss = rl.Loss("MSE", problem, costs)
+    ordered = costs[problem.cost_names]
+    values, gradients = loss.evaluate(ordered)
+    np.testing.assert_allclose(values, 0.0, atol=1e-12)
+    np.testing.assert_allclose(gradients, 0.0, atol=1e-12)
+    with pytest.raises(ValueError, match=r"predictions\[problem.cost_names\]"):
+        loss.evaluate(costs)
+
+
+def test_another_set_of_names_is_refused_and_both_sides_are_shown(problem, tables):
+    features, costs = tables
+    other = costs.rename(columns={"a": "bonus"})
+    wide = costs.assign(extra=1.0)
+    calls = [
+        lambda table: rl.label(problem, table),
+        lambda table: rl.train(problem, features, table),
+        lambda table: problem.solve_all(table),
+        lambda table: rl.Loss("MSE", problem, table),
+        lambda table: rl.evaluate(problem, costs, C=table),
+        lambda table: rl.evaluate(problem, table, C=costs),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="has 'bonus', only .* has 'a'"):
+            call(other)
+        with pytest.raises(ValueError, match="has 'extra'"):
+            call(wide)
+
+
+def test_arrays_are_matched_by_position_and_one_warning_says_so(problem, tables):
+    features, costs = tables
+    array = costs[problem.cost_names].to_numpy()
+    with pytest.warns(UserWarning, match="matched by position.*names them .'a' to 'c'") as told:
+        labels = rl.label(problem, array)
+        rl.train(problem, features, array, labels=labels, epochs=1)
+        rl.Loss("MSE", problem, array)
+    assert len(told) == 1
+    check_decisions(labels, costs)
+    check_decisions(problem.solve_all(array), costs)
+    # Problems without names and arrays: nothing to say.
+    sack = rl.Problem("KS5")
+    X, C = rl.generate("KS5", rows=100)
+    rl.train(sack, X, C, epochs=1)
+    rl.label(sack, pandas.DataFrame(C, columns=list("vwxyz")))
+
+
+def test_labels_of_columns_that_are_no_names(problem, tables):
+    _, costs = tables
+    numbered = pandas.DataFrame(costs[problem.cost_names].to_numpy())
+    with pytest.warns(UserWarning, match="matched by position"):
+        check_decisions(rl.label(problem, numbered), costs)
+    with pytest.raises(ValueError, match="several levels"):
+        rl.label(problem, pandas.concat({"first": costs}, axis=1))
+    with pytest.raises(ValueError, match="some labels of columns are strings"):
+        rl.label(problem, costs.rename(columns={"a": 7}))
+    double = costs.set_axis(["a", "b", "a"], axis=1)
+    with pytest.raises(ValueError, match="named 'a'"):
+        rl.label(problem, double)
+    with pytest.raises(ValueError, match="named 'a'"):
+        problem.solve_all(double)
+    with pytest.raises(ValueError, match="empty name"):
+        rl.label(problem, costs.set_axis(["a", "b", ""], axis=1))
+
+
+def test_names_of_features_are_there_once():
+    X, C = rl.generate("KS5", rows=100)
+    with pytest.raises(ValueError, match="two features are named 'x'"):
+        rl.train(rl.Problem("KS5"), X, C, feature_names=["x", "y", "x", "z", "w"])
+    with pytest.raises(ValueError, match="feature 1 .* empty name"):
+        rl.train(rl.Problem("KS5"), X, C, feature_names=["x", "", "y", "z", "w"])
+    with pytest.raises(ValueError, match="two costs are named 'a'"):
+        rl.train(rl.Problem("KS5"), X, C, cost_names=list("abcda"))
+
+
+def test_long_tables_move_with_their_costs(problem, tables):
+    features, costs = tables
+    # One feature per cost, which is the cost itself: a shared predictor can be exact.
+    long = np.stack([costs.to_numpy(), np.ones(costs.shape)], axis=2)
+    model, _ = rl.train(problem, long, costs, "MSE", epochs=300, learning_rate=0.05, select="last", split=(0.2, 0.2))
+    in_order = np.stack([costs[problem.cost_names].to_numpy(), np.ones(costs.shape)], axis=2)
+    predicted = pandas.DataFrame(model.predict(in_order), columns=model.cost_names)
+    check_decisions(model.decide(in_order), predicted)
+    np.testing.assert_allclose(predicted, costs[problem.cost_names], atol=0.5)
+
+
+def test_problems_of_arrays_and_functions_may_have_names(tables):
+    _, costs = tables
+    numbers = {"sense": "maximize", "upper": 1, "integer": True}
+    named = rl.Problem.from_arrays([[5, 1, 1]], [2], names=["a", "b", "c"], **numbers)
+    assert named.cost_names == ["a", "b", "c"] == rl.Problem(named.to_dict()).cost_names
+    check_decisions(named.solve_all(costs), costs)
+    framed = rl.Problem.from_arrays(pandas.DataFrame([WEIGHTS]), [2], **numbers)
+    check_decisions(framed.solve_all(costs), costs)
+    part = rl.Problem.from_arrays([[5, 1, 1]], [2], names=["a", None, "c"], costs=[0, 2], **numbers)
+    assert part.cost_names == ["a", "c"]
+    for wrong in (["a", "b", "a"], ["a", "", "c"], ["a", "b"], ["a", None, "c"]):
+        with pytest.raises(ValueError):
+            rl.Problem.from_arrays([[5, 1, 1]], [2], names=wrong, **numbers)
+    plain = rl.Problem.from_arrays([[5, 1, 1]], [2], **numbers)
+    assert plain.cost_names is None
+    with pytest.warns(UserWarning, match="C names them .'a' to 'c'"):
+        rl.label(plain, costs[["a", "b", "c"]])
+
+    def take(row):
+        fits = [np.array(choice) for choice in itertools.product((0, 1), repeat=3) if np.dot(choice, [5, 1, 1]) <= 2]
+        return max(fits, key=lambda choice: choice @ row)
+
+    called = rl.Problem.from_callable(take, 3, sense="maximize", cost_names=["a", "b", "c"])
+    assert called.cost_names == ["a", "b", "c"]
+    check_decisions(called.solve_all(costs), costs)
+    with pytest.raises(ValueError, match="2 names for 3 costs"):
+        rl.Problem.from_callable(take, 3, sense="maximize", cost_names=["a", "b"])
+
+
+def test_a_model_is_matched_to_another_problem_by_name(problem, tables, tmp_path):
+    features, costs = tables
+    model, _ = rl.train(problem, features, costs, "MSE", epochs=20)
+    turned = tmp_path / "turned.lp"
+    turned.write_text(LP.replace("a + b + c\n", "c + b + a\n", 1).replace("5 a + b + c", "c + b + 5 a"))
+    other = rl.Problem.from_file(turned)
+    assert other.cost_names == ["c", "b", "a"]
+    predicted = pandas.DataFrame(model.predict(features), columns=model.cost_names)
+    solutions = model.decide(features, other)
+    assert solutions.cost_names == ["c", "b", "a"]
+    check_decisions(solutions, predicted)
+    told, here = (rl.evaluate(which, model, features, costs) for which in (other, problem))
+    assert told["regret"] == pytest.approx(here["regret"])
+    turned.write_text(LP.replace(" a", " z"))
+    with pytest.raises(ValueError, match="only the model has 'a'"):
+        model.decide(features, rl.Problem.from_file(turned))
+
+
+def test_a_problem_file_that_changed_since_training_is_refused(problem, tables, tmp_path):
+    features, costs = tables
+    model, _ = rl.train(problem, features, costs, epochs=1)
+    model.decide(features)
+    path = tmp_path / "toy.lp"
+    path.write_text(LP.replace("<= 2", "<= 7"))
+    with pytest.raises(ValueError, match="changed since training.*problem=Problem.from_file"):
+        model.decide(features)
+    taken = model.decide(features, rl.Problem.from_file(path)).decisions
+    assert taken[:, 0].any(), "with a problem of the user's own the new file counts"
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match="is not there"):
+        model.decide(features)
+
+
+def test_the_command_line_and_python_agree_on_names(problem, tables, tmp_path, program):
+    features, costs = tables
+    table = pandas.concat([features, costs], axis=1).astype(np.float32)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "toy.toml").write_text("kind = 'linear'\nfile = 'toy.lp'\n")
+
+    def run(*words):
+        done = subprocess.run([program, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    columns = ["--data", "table.csv", "--features", "f", "--costs", "c,b,a", "--problem", str(tmp_path / "toy.toml")]
+    run("train", *columns, "--epochs", "5", "--out", "m.safetensors")
+    model, _ = rl.train(rl.Problem(tmp_path / "toy.toml"), table[["f"]], table[["c", "b", "a"]], epochs=5)
+    assert model.to_bytes() == (tmp_path / "m.safetensors").read_bytes()
+    run("decide", "--model", "m.safetensors", "--data", "table.csv", "--out", "d.csv")
+    decided = pandas.read_csv(tmp_path / "d.csv")
+    assert list(decided.columns) == model.decide(table[["f"]]).cost_names
+    np.testing.assert_array_equal(decided, model.decide(table[["f"]]).decisions)
+    told = json.loads(run("label", "--data", "table.csv", "--costs", "c,b,a", "--problem", "toy.toml", "--json").stdout)
+    assert told["rows"] == len(table)
+    loaded = rl.Model.load(tmp_path / "m.safetensors")
+    assert loaded == model and loaded.cost_names == ["a", "b", "c"]
+
+
+def test_polars_frames_have_names_too(problem, tables):
+    polars = pytest.importorskip("polars")
+    _, costs = tables
+    check_decisions(problem.solve_all(polars.DataFrame({name: costs[name].to_numpy() for name in costs})), costs)
+
+
+def test_scikit_learn_is_matched_by_name(problem, tables):
+    pytest.importorskip("sklearn")
+    from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
+    from sklearn.linear_model import LinearRegression
+
+    features, costs = tables
+    estimator = DecisionFocusedRegressor(problem, loss="MSE", epochs=200, learning_rate=0.05).fit(features, costs)
+    assert estimator.cost_names_in_ == ["c", "b", "a"]
+    predicted = pandas.DataFrame(estimator.predict(features), columns=costs.columns)
+    np.testing.assert_allclose(predicted.mean(), costs.mean(), atol=1.0)
+    check_decisions(estimator.decide(features), predicted)
+    score = estimator.score(features, costs)
+    assert score == pytest.approx(estimator.score(features, costs[["a", "b", "c"]]))
+    assert score == pytest.approx(estimator.score(features, costs.to_numpy()))
+    chosen = pandas.DataFrame(problem.solve_all(predicted).decisions, columns=problem.cost_names)
+    worth = sum((costs[name] * chosen[name]).sum() for name in WEIGHTS)
+    most = sum(best(row) for _, row in costs.iterrows())
+    sizes = sum(abs(best(row)) for _, row in costs.iterrows())
+    assert score == pytest.approx(-(most - worth) / sizes, abs=1e-5)
+    # Predictions of another regressor are arrays in the order of the table it was fitted to.
+    plain = LinearRegression().fit(features, costs)
+    assert make_regret_scorer(problem)(plain, features, costs) == pytest.approx(0.0, abs=1e-6)
+    assert regret_score(problem, costs, costs.to_numpy()) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_clusters_label_and_train_by_name(problem, tables, tmp_path):
+    from regretless import cluster
+
+    features, costs = tables
+    labels = cluster.label(problem, costs, engine="here", store=tmp_path / "labels", shards=2)
+    check_decisions(labels, costs)
+    runs = [{"loss": "MSE", "epochs": 2}]
+    report = cluster.sweep(problem, features.to_numpy(), costs, runs, engine="here", folder=tmp_path / "runs")
+    _, same = rl.train(problem, features.to_numpy(), costs, **runs[0])
+    assert report[0]["test"] == same["test"]
+
+
+def test_trees_are_matched_by_name(problem, tables):
+    pytest.importorskip("xgboost")
+    from regretless.trees import CosObjective
+
+    features, costs = tables
+    objective = CosObjective(problem, costs)
+    np.testing.assert_array_equal(objective.costs, costs[problem.cost_names].to_numpy(np.float32))
+    model = objective.fine_tune_xgboost(features.to_numpy(), rounds=(20, 2), validation=0.5)
+    assert model.cost_names == problem.cost_names
+    predicted = pandas.DataFrame(model.predict(features.to_numpy()), columns=model.cost_names)
+    check_decisions(model.decide(features.to_numpy()), predicted)
+    with pytest.raises(ValueError, match=r"costs\[problem.cost_names\]"):
+        objective.fine_tune_xgboost(features.to_numpy(), base=model, validation=0.5)
