@@ -200,8 +200,8 @@ def test_a_frame_that_was_pivoted(tmp_path):
     problem = rl.Problem.from_arrays(
         sense="minimize",
         A=[[1, 1, 1, 1], [3, 1, 2, 2]],
-        row_lower=[2, -np.inf],
-        row_upper=[np.inf, 5],
+        b=[2, 5],
+        relations=[">=", "<="],
         upper=1,
         integer=True,
         names=["north", "east", "south", "west"],

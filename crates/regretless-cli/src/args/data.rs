@@ -25,7 +25,7 @@ pub struct DataOptions {
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub features: Option<Vec<String>>,
-    /// Cost columns, by name or pattern such as 'c*'
+    /// Cost columns, by name or pattern such as 'c*'; matched by name to a problem that has names
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub costs: Option<Vec<String>>,
@@ -49,7 +49,7 @@ pub struct ColumnOptions {
     /// Long table (one row per instance and cost): the column that names the instance
     #[arg(long, value_name = "COLUMN")]
     pub instance_column: Option<String>,
-    /// Long table: the column that names the item; without it an instance's rows follow each other
+    /// Long table: the column that names the item, matched by name to a problem that has names; without it an instance's rows follow each other in the order of the costs
     #[arg(long, value_name = "COLUMN")]
     pub item_column: Option<String>,
 }
