@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from regretless._linear import LinearModel, bounded
+from regretless._linear import LinearModel, bounded, not_of_this_model
 
 Row = tuple[dict[int, float], tuple[float, float]]
 """Coefficients by column, and both ends."""
@@ -22,13 +23,25 @@ def read(model: Any) -> LinearModel:
         return of_mp_proto(proto)
     if hasattr(model, "export_to_proto"):
         return of_mp_proto(model.export_to_proto())
-    return of_cp_proto(model.Proto())
+    if hasattr(model, "Proto"):
+        return of_cp_proto(model.Proto())
+    raise ValueError(f"{type(model).__name__} is not a pywraplp.Solver, a model_builder.Model or a cp_model.CpModel")
 
 
-def column(variable: Any) -> int:
-    """The column of an OR-Tools variable of any of its modellers."""
-    index = variable.index
-    return index() if callable(index) else index
+def column(model: Any, variable: Any) -> int:
+    """The column of a variable of the model, whichever of OR-Tools' modellers made them."""
+    if callable(variable.index):
+        number = variable.index()
+        # Two proxies of one variable of pywraplp are different objects around the same address.
+        own = number < model.NumVariables() and model.variable(number).this == variable.this
+    elif hasattr(variable, "helper"):
+        number, own = variable.index, variable.helper is model.helper
+    else:
+        # A negated literal of CP-SAT has a negative number.
+        number, own = variable.index, variable.index < 0 or variable.model_proto is model.Proto()
+    if not own:
+        raise not_of_this_model(variable)
+    return number
 
 
 def of_mp_proto(proto: Any) -> LinearModel:
@@ -52,16 +65,17 @@ def of_mp_proto(proto: Any) -> LinearModel:
         objective=[variable.objective_coefficient for variable in variables],
         maximize=proto.maximize,
         names=[variable.name for variable in variables],
+        constant=proto.objective_offset,
         default_name=lambda number: f"auto_v_{number:09d}",
     )
 
 
 def of_cp_proto(proto: Any) -> LinearModel:
     """The model of CP-SAT's message, if all its constraints are linear."""
+    if list(proto.assumptions):
+        raise ValueError("the CP-SAT model has assumptions: add them as constraints")
     rows = [cp_row(constraint) for constraint in proto.constraints]
-    scale = proto.objective.scaling_factor or 1.0
-    objective = np.zeros(len(proto.variables))
-    objective[list(proto.objective.vars)] = np.array(list(proto.objective.coeffs), dtype=float) * scale
+    objective = cp_objective(proto)
     domains = [contiguous(variable.domain, variable.name) for variable in proto.variables]
     return LinearModel(
         matrix=stacked(rows, len(domains)),
@@ -70,10 +84,46 @@ def of_cp_proto(proto: Any) -> LinearModel:
         lower=[low for low, _ in domains],
         upper=[high for _, high in domains],
         integer=[True] * len(domains),
-        objective=objective,
-        maximize=scale < 0,
+        objective=objective.coefficients,
+        maximize=objective.maximize,
         names=[variable.name for variable in proto.variables],
+        constant=objective.constant,
     )
+
+
+@dataclass
+class Objective:
+    """What is minimised or maximised."""
+
+    coefficients: np.ndarray
+    constant: float
+    maximize: bool
+
+
+def cp_objective(proto: Any) -> Objective:
+    """The objective of CP-SAT's message, which has two: one for whole and one for fractional coefficients."""
+    coefficients = np.zeros(len(proto.variables))
+    if proto.has_floating_point_objective():
+        if proto.has_objective():
+            raise ValueError("the CP-SAT model has two objectives; one is needed")
+        fractional = proto.floating_point_objective
+        add_terms(coefficients, fractional, 1.0)
+        return Objective(coefficients, fractional.offset, fractional.maximize)
+    whole = proto.objective
+    if list(whole.domain):
+        raise ValueError("the CP-SAT model bounds the value of its objective: add it as a constraint")
+    # CP-SAT minimises: a maximisation is written with negated coefficients and a negative factor.
+    scale = whole.scaling_factor or 1.0
+    add_terms(coefficients, whole, scale)
+    return Objective(coefficients, whole.offset * scale, scale < 0)
+
+
+def add_terms(coefficients: np.ndarray, objective: Any, scale: float) -> None:
+    """Adds the terms of an objective to the coefficients of the columns."""
+    for column, value in zip(objective.vars, objective.coeffs):
+        if column < 0:
+            raise ValueError("the CP-SAT objective holds a negated variable: write it with the variable itself")
+        coefficients[column] += value * scale
 
 
 def stacked(rows: list[Row], columns: int) -> Any:
@@ -97,6 +147,8 @@ def cp_row(constraint: Any) -> Row:
     linear = constraint.linear
     row: dict[int, float] = {}
     for column, value in zip(linear.vars, linear.coeffs):
+        if column < 0:
+            raise ValueError("a CP-SAT constraint holds a negated variable in a sum: write it with the variable itself")
         row[column] = row.get(column, 0.0) + float(value)
     return row, contiguous(linear.domain, "a constraint")
 
@@ -117,5 +169,5 @@ def contiguous(domain: Any, name: str) -> tuple[float, float]:
     ends = [float(end) for end in domain]
     if len(ends) != 2:
         raise ValueError(f"the domain of {name} has holes, which a linear model cannot say")
-    low, high = bounded([end if abs(end) < 2.0**62 else np.sign(end) * np.inf for end in ends])
+    low, high = bounded([end if abs(end) < 2.0**62 else np.copysign(np.inf, end) for end in ends])
     return float(low), float(high)
