@@ -55,3 +55,48 @@ def test_the_table_may_change_after_it_was_labelled():
     before = labels.objectives
     costs[:] = 0
     np.testing.assert_array_equal(labels.objectives, before)
+
+
+def test_labels_of_another_problem_are_refused():
+    costs = np.array([[3.0, 1.0, 2.0], [1.0, 5.0, 2.0]] * 10)
+    one = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "maximize"})
+    other = rl.Problem({"kind": "top_k", "items": 3, "k": 2, "sense": "maximize"})
+    labels = rl.label(one, costs)
+    assert rl.evaluate(one, costs, C=costs, labels=labels)["regret"] == pytest.approx(0.0)
+    for call in (
+        lambda: rl.evaluate(other, costs, C=costs, labels=labels),
+        lambda: rl.train(other, costs, costs, labels=labels),
+        lambda: rl.Loss("SPO+", other, costs, labels=labels),
+    ):
+        with pytest.raises(ValueError, match="best decisions of another problem"):
+            call()
+
+
+def test_known_decisions_of_a_problem_with_known_costs_are_refused():
+    # One unit, from a column whose cost is predicted or from one that costs 10.
+    arrays = {"sense": "minimize", "relations": "=", "upper": 1, "integer": True}
+    problem = rl.Problem.from_arrays([[1, 1]], [1], costs=[0], known_costs=[0, 10], **arrays)
+    with pytest.raises(ValueError, match="regretless.label"):
+        rl.Labels.known(problem, [[20.0]], [[0.0]])
+    assert rl.label(problem, [[20.0]]).objectives[0] == 10.0
+    plain = rl.Problem.from_arrays([[1, 1]], [1], **arrays)
+    labels = rl.Labels.known(plain, [[3.0, 4.0]], [[1.0, 0.0]])
+    assert rl.evaluate(plain, [[3.0, 4.0]], C=[[3.0, 4.0]], labels=labels)["regret"] == 0.0
+
+
+def test_rows_in_another_order_and_rows_of_two_parts_are_refused():
+    pandas = pytest.importorskip("pandas")
+    problem = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize"})
+    days = pandas.date_range("2026-01-01", periods=30)
+    X = pandas.DataFrame({"f": np.arange(30.0)}, index=days)
+    C = pandas.DataFrame(np.random.default_rng(0).random((30, 3)), index=days[::-1])
+    for call in (
+        lambda: rl.train(problem, X, C),
+        lambda: rl.evaluate(problem, C.loc[days], C=C),
+        lambda: rl.regret(problem, C.loc[days], C),
+    ):
+        with pytest.raises(ValueError, match="same row labels in another order"):
+            call()
+    rl.train(problem, X, C.loc[days], epochs=1)
+    with pytest.raises(ValueError, match="row 9 is among the rows to train and test"):
+        rl.train(problem, X.to_numpy(), C.to_numpy(), split=(range(10), range(10, 20), range(9, 30)), epochs=1)

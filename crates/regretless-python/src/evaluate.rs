@@ -10,7 +10,7 @@ use regretless::watch::Watch;
 
 use crate::arrays::{Keep, features, row};
 use crate::error::raise;
-use crate::label::{Labels, costs_as_given, costs_only, with_labels};
+use crate::label::{Labels, check_same_rows, costs_as_given, costs_only, with_labels};
 use crate::names::{in_order, match_table_of_model};
 use crate::predict::Model;
 use crate::problem::Problem;
@@ -29,6 +29,7 @@ struct Judging<'a, 'py> {
 impl<'py> Judging<'_, 'py> {
     /// What predictions are worth that somebody made.
     fn measure(&self, predictions: &Bound<'py, PyAny>, costs: &Bound<'py, PyAny>) -> PyResult<Evaluation> {
+        check_same_rows(predictions, costs, ["predictions", "C"])?;
         let data = costs_only(self.problem.get(), costs, Keep::Borrowed)?;
         let predictions = in_order(predictions, "predictions", CostSide::new("C", data.cost_names()))?;
         self.judge(costs.py(), &predictions, data)
@@ -42,6 +43,7 @@ impl<'py> Judging<'_, 'py> {
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<Evaluation> {
         let (py, problem) = (x.py(), self.problem.get());
+        check_same_rows(x, costs, ["X", "C"])?;
         let mut data = costs_as_given(costs, Keep::Borrowed)?;
         match_table_of_model(py, problem, model, &mut data)?;
         let table = features(x, None, Some(&model.about.features))?;
@@ -61,7 +63,7 @@ impl<'py> Judging<'_, 'py> {
         }
         let call = Call::new(self.progress);
         let oracle = problem.oracle(&call, self.threads, self.decide_by).map_err(raise)?;
-        let data = with_labels(py, (&call, &oracle), data, self.labels)?;
+        let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
         call.run(py, |watch: &dyn Watch| {
             let rows = data.rows();
             let predict = |part: &[usize]| {

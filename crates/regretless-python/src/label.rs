@@ -26,13 +26,16 @@ pub struct Labels {
     /// Costs, to be minimised, and decisions.
     pub labelled: Arc<Labelled>,
     failed: Vec<(usize, Failure)>,
+    /// The problem they were found for.
+    problem: String,
     dense: OnceLock<Py<PyArray2<f32>>>,
 }
 
 #[pymethods]
 impl Labels {
     /// Labels of costs whose best decisions are known; each decision is checked, none is solved. Decisions with column
-    /// names are matched by name, as costs are.
+    /// names are matched by name, as costs are. Problems in which other columns have known costs are refused, since the
+    /// decisions do not say what those cost. For a function the objective is taken to be the costs times the decision.
     #[staticmethod]
     fn known(
         py: Python<'_>,
@@ -41,8 +44,15 @@ impl Labels {
         decisions: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let problem = problem.get();
+        check_same_rows(C, decisions, ["C", "decisions"])?;
         let data = costs_only(problem, C, Keep::Copied)?;
         problem.check_width(data.costs().cols())?;
+        let fixed = problem.problem.fixed_cost().ok_or_else(|| {
+            PyValueError::new_err(
+                "columns of known cost are part of the objective, and the decisions do not say where they stand; find the \
+                 labels with regretless.label(problem, C)",
+            )
+        })?;
         let decisions = in_order(decisions, "decisions", CostSide::new("C", data.cost_names()))?;
         problem.check_width(decisions.cols())?;
         let oracle = problem.oracle(&Call::new(false), Some(1), None).map_err(raise)?;
@@ -51,14 +61,14 @@ impl Labels {
             let best = |(row, values): (usize, &[f32])| {
                 let decision =
                     Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
-                let objective = sign * data.costs().objective_of(&decision, row);
-                Solution::optimal(decision, objective)
+                let objective = sign * data.costs().objective_of(&decision, row) + fixed;
+                Solution::optimal(decision.with_fixed(fixed), objective)
             };
             let count = decisions.rows().min(data.len());
             let best = (0..count).map(|row| best((row, decisions.row(row)))).collect();
             Labelled::known(data, &oracle, best)
         });
-        Ok(Self::new(labelled.map_err(raise)?, Vec::new()))
+        Self::new(problem, labelled.map_err(raise)?, Vec::new())
     }
 
     /// All decisions, one row each (float32); made when first asked for. A row that has none is NaN.
@@ -110,8 +120,9 @@ impl Labels {
         self.failed.binary_search_by_key(&row, |(failed, _)| *failed).is_err()
     }
 
-    fn new(labelled: Labelled, failed: Vec<(usize, Failure)>) -> Self {
-        Self { labelled: Arc::new(labelled), failed, dense: OnceLock::new() }
+    fn new(problem: &Problem, labelled: Labelled, failed: Vec<(usize, Failure)>) -> PyResult<Self> {
+        let (labelled, problem, dense) = (Arc::new(labelled), problem.identity()?, OnceLock::new());
+        Ok(Self { labelled, failed, problem, dense })
     }
 }
 
@@ -133,11 +144,17 @@ pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset>
 /// The same table with known labels, or with those found now; failed rows are told as a warning.
 pub fn with_labels(
     py: Python<'_>,
+    problem: &Problem,
     (call, oracle): (&Call, &Oracle),
     data: Dataset,
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<Labelled>> {
     if let Some(labels) = labels {
+        if labels.get().problem != problem.identity()? {
+            return Err(PyValueError::new_err(
+                "the labels are the best decisions of another problem; find those of this one: regretless.label(problem, C)",
+            ));
+        }
         let known = Arc::clone(&labels.get().labelled);
         let joined = py.detach(|| known.with_table(data, oracle)).map_err(raise)?;
         return Ok(Arc::new(joined));
@@ -153,6 +170,13 @@ fn tell_failed(py: Python<'_>, failures: &[(usize, Failure)]) -> PyResult<()> {
     let count = failures.len();
     let message = format!("{count} of the rows have no decision and are left out; the first is row {row}: {failure}");
     warn(py, &message)
+}
+
+/// Refuses two tables whose row labels are the same in another order: rows are matched by position.
+pub fn check_same_rows(first: &Bound<'_, PyAny>, second: &Bound<'_, PyAny>, names: [&str; 2]) -> PyResult<()> {
+    let [one, other] = names;
+    first.py().import("regretless._frames")?.call_method1("check_same_rows", (first, second, (one, other)))?;
+    Ok(())
 }
 
 fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
@@ -196,7 +220,7 @@ pub fn label<'py>(
         }
         let (labelled, failed) = call.run(py, |watch| Labelled::solve_possible(data, &oracle, watch))?;
         tell_failed(py, &failed)?;
-        return Ok(Bound::new(py, Labels::new(labelled, failed))?.into_any());
+        return Ok(Bound::new(py, Labels::new(problem, labelled, failed)?)?.into_any());
     };
     problem.check_storable()?;
     let store = LabelStore::beside(&store);
@@ -214,5 +238,5 @@ pub fn label<'py>(
         None => labelled,
         Some(given) => py.detach(|| labelled.with_table(given, &oracle)).map_err(raise)?,
     };
-    Ok(Bound::new(py, Labels::new(labelled, report.failed))?.into_any())
+    Ok(Bound::new(py, Labels::new(problem, labelled, report.failed)?)?.into_any())
 }

@@ -140,7 +140,7 @@ impl Loss {
         let call = Call::new(progress);
         let oracle = problem.oracle(&call, threads, None).map_err(raise)?;
         let data = costs_only(problem, C, Keep::Copied)?;
-        let data = with_labels(py, (&call, &oracle), data, labels)?;
+        let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
         let (data, loss, pool) = call.run(py, |watch| {
             let rows = data.rows();
             let other = method.labels.apply(&data, &rows, &method.stage_label(), (&oracle, watch))?;

@@ -93,6 +93,16 @@ impl Problem {
         self.function.is_some()
     }
 
+    /// What tells the problem from others: its content if it says so, else the problem in writing. Two functions of one
+    /// name cannot be told apart.
+    pub fn identity(&self) -> PyResult<String> {
+        let content = self.problem.fingerprint();
+        if !content.is_empty() {
+            return Ok(content.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        serde_json::to_string(&self.spec).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// Whether labels can be told apart by what is known of the problem.
     pub fn check_storable(&self) -> PyResult<()> {
         match &self.spec {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::arrays::{Keep, features, matrix, row_numbers};
 use crate::error::raise;
-use crate::label::{Labels, with_labels};
+use crate::label::{Labels, check_same_rows, with_labels};
 use crate::names::{column_names, match_table};
 use crate::predict::Model;
 use crate::problem::Problem;
@@ -96,6 +96,18 @@ fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<S
             "split has rows to train, validate and test; there are more than three lists",
         ));
     }
+    for (one, other, names) in [
+        (&found.train, &found.validation, "train and validate"),
+        (&found.train, &found.test, "train and test"),
+        (&found.validation, &found.test, "validate and test"),
+    ] {
+        let seen: std::collections::HashSet<&usize> = one.iter().collect();
+        if let Some(row) = other.iter().find(|row| seen.contains(row)) {
+            return Err(PyValueError::new_err(format!(
+                "split: row {row} is among the rows to {names}; what is measured on rows of both is not to be trusted"
+            )));
+        }
+    }
     Ok(found)
 }
 
@@ -171,6 +183,7 @@ pub fn train<'py>(
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let problem = problem.get();
+    check_same_rows(X, C, ["X", "C"])?;
     let plan = Plan {
         approach: loss.map(str::parse::<Approach>).transpose().map_err(raise)?.unwrap_or_default(),
         predictor: predictor.parse().map_err(raise)?,
@@ -183,7 +196,7 @@ pub fn train<'py>(
     problem.check_width(data.costs().cols())?;
     let call = Call::new(progress);
     let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
-    let data = with_labels(py, (&call, &oracle), data, labels)?;
+    let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
     let split = split.among(&data.rows()).map_err(raise)?;
     let outcome = call.run(py, |watch| {
         let task = Task { data: &data, split: &split, oracle: &oracle, watch };

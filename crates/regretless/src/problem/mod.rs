@@ -153,6 +153,12 @@ pub trait Problem: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// What every decision costs beyond its predicted costs, to be minimised; none where that differs from decision to
+    /// decision, so that a decision alone does not tell its objective.
+    fn fixed_cost(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
     /// The linear relaxation for one thread, if the problem has it.
     fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
         None

@@ -156,6 +156,11 @@ impl Problem for LinearProblem {
         blake3::hash(content.as_bytes()).as_bytes().to_vec()
     }
 
+    fn fixed_cost(&self) -> Option<f64> {
+        let known = self.model.cost.iter().any(|cost| *cost != 0.0);
+        (!known).then_some(self.model.offset)
+    }
+
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
         Box::new(LinearSearch::new(Arc::clone(&self.model), Arc::clone(&self.predicted), *limits))
     }
