@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+import pickle
+import uuid
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 
 import regretless as rl
 from regretless._engines import ENGINES, Plan, Work, on_dask
-from regretless._names import in_order, item_order, named
+from regretless._names import in_order, item_order, named, names_of
 
 __all__ = ["label", "map_shards", "sweep"]
 
@@ -78,9 +80,13 @@ def sweep(
 ) -> list[dict[str, Any]]:
     """Trains once per entry of ``runs`` (arguments of :func:`regretless.train`); returns their reports, in order.
 
-    The table is labelled first, on the engine too. Each report is a file in ``folder``, named by a hash of all it depends on:
-    a sweep that was stopped goes on where it was.
+    The table is labelled first, on the engine too. Each report is a file in ``folder``, named by a hash of all it depends on (the
+    whole problem, all numbers of the table, the run's settings with the numbers of their arrays, the version): a sweep that was stopped
+    goes on where it was. What a function computes cannot be hashed, so that a problem of :meth:`regretless.Problem.from_callable` is
+    labelled and trained anew by every call. Settings that cannot be hashed are refused.
     """
+    if not runs:
+        raise ValueError("there is at least 1 run")
     place = Path(folder).absolute()
     table = in_order(problem, costs)
     inputs = np.ascontiguousarray(features, dtype=np.float32)
@@ -88,8 +94,12 @@ def sweep(
     if order is not None and inputs.ndim == 3:
         # Rows of features belong to costs, one each.
         inputs = np.ascontiguousarray(inputs[:, order])
-    label(problem, named(table, problem.cost_names), engine=engine, store=place / "labels", retries=retries, threads=threads)
-    places = (str(place / "labels"), [str(place / f"{key}.json") for key in keys(problem, inputs, table, runs)])
+    content = content_of(problem)
+    reports = [str(place / f"{key}.json") for key in keys(content, inputs, table, runs)]
+    # Kept labels of a function are found by its name alone, so that another function of this name must not see them.
+    store = place / (f"labels-{content}" if is_function(problem) else "labels")
+    label(problem, named(table, problem.cost_names), engine=engine, store=store, retries=retries, threads=threads)
+    places = (str(store), reports)
     work = (problem, inputs, table, list(runs), places, threads)
     map_shards(engine, train_shard, len(runs), *work, retries=retries, threads=threads)
     return [json.loads(Path(path).read_text(encoding="utf-8")) for path in places[1]]
@@ -116,12 +126,73 @@ def train_shard(
             write_whole(path, json.dumps(report))
 
 
-def keys(problem: rl.Problem, features: np.ndarray, costs: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
-    """A name per run: a hash of the table, the problem, the version and the run's settings."""
-    table = hashlib.sha256(features.tobytes() + costs.tobytes()).hexdigest()
-    beyond = (rl.__version__, problem.name, problem.sense, table, features.shape, costs.shape)
-    written = [json.dumps((beyond, run), sort_keys=True, default=str) for run in runs]
-    return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in written]
+def is_function(problem: rl.Problem) -> bool:
+    """Whether a problem is a Python function, of which its description holds the name only."""
+    return problem.to_dict()["kind"] == "given"
+
+
+def content_of(problem: rl.Problem) -> str:
+    """A hash of all that a problem is; for a function one that never comes again."""
+    if is_function(problem):
+        return uuid.uuid4().hex
+    # The description of a file's problem holds the path; the hash of the file says what was in it.
+    # As text, since descriptions of linear problems hold millions of numbers.
+    return digest([json.dumps(problem.to_dict(), sort_keys=True), problem.sense, problem._file_hash])
+
+
+def keys(problem: str, features: np.ndarray, costs: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
+    """A name per run: a hash of the problem's content, the table, the version and the run's settings."""
+    shared = digest([rl.__version__, problem, features, costs])
+    return [digest([shared, run])[:16] for run in runs]
+
+
+def digest(value: Any) -> str:
+    """A hash of a setting by its content; what has none that can be told is refused."""
+    state = hashlib.sha256()
+    feed(state, value, "the run")
+    return state.hexdigest()
+
+
+def feed(state: Any, value: Any, where: str) -> None:
+    """Adds a value to a hash: its kind, its length, its content, so that no two values add the same bytes."""
+    if hasattr(value, "dtype") and hasattr(value, "tolist") and value.ndim == 0:
+        value = value.tolist()
+    if value is None or isinstance(value, (bool, int, float, str, os.PathLike)):
+        text = os.fspath(value) if isinstance(value, os.PathLike) else value
+        # repr of a float has all its digits.
+        add(state, type(text).__name__, repr(text).encode())
+    elif isinstance(value, Mapping):
+        add(state, "mapping", str(len(value)).encode())
+        for key in sorted(value, key=repr):
+            feed(state, key, where)
+            feed(state, value[key], f"{where}, '{key}'")
+    elif isinstance(value, (list, tuple, range)):
+        add(state, "sequence", str(len(value)).encode())
+        for entry in value:
+            feed(state, entry, where)
+    elif isinstance(value, rl.Model):
+        add(state, "model", pickle.dumps(value))
+    elif hasattr(value, "__array__"):
+        feed_array(state, value, where)
+    else:
+        raise ValueError(f"{where} holds a {type(value).__name__}, of which a sweep cannot tell whether it changed; give numbers, text or arrays")
+
+
+def feed_array(state: Any, value: Any, where: str) -> None:
+    """Adds an array, or a table with its names: every entry, not the shortened text of numpy."""
+    feed(state, names_of(value), where)
+    array = np.asarray(value)
+    if array.dtype.hasobject:
+        feed(state, array.tolist(), where)
+        return
+    add(state, "array", f"{array.dtype.str} {array.shape}".encode())
+    state.update(np.ascontiguousarray(array).tobytes())
+
+
+def add(state: Any, kind: str, content: bytes) -> None:
+    """Adds one piece with its kind and length."""
+    state.update(f"{kind} {len(content)} ".encode())
+    state.update(content)
 
 
 def write_whole(path: Path, text: str) -> None:

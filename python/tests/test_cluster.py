@@ -67,6 +67,89 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert len(trained) == 1 and len(again) == 4
 
 
+SWEEP = [{"loss": "MSE", "epochs": 2}]
+
+
+def swept(folder, problem, features, costs, runs=SWEEP):
+    """The reports of a sweep here, without what depends on the clock."""
+    reports = cluster.sweep(problem, features, costs, runs, engine="here", folder=folder)
+    return [{name: report[name] for name in ("test", "validation", "solves")} for report in reports]
+
+
+def test_a_sweep_of_another_problem_of_the_same_name_is_trained_anew(tmp_path):
+    features, costs = rl.generate("KS12", rows=60, seed=0)
+    problems = [rl.Problem("KS12", seed=seed) for seed in (0, 1)]
+    assert problems[0].name == problems[1].name
+    alone = [swept(tmp_path / str(place), problem, features, costs) for place, problem in enumerate(problems)]
+    shared = [swept(tmp_path / "shared", problem, features, costs) for problem in problems]
+    assert alone[0] != alone[1] and shared == alone
+
+
+def test_a_sweep_of_a_changed_file_is_trained_anew(tmp_path):
+    features, costs = rl.generate("KS12", rows=60, seed=0)
+    items = [f"x{item}" for item in range(12)]
+    found = []
+    for most in (2, 9):
+        rows = f"Maximize\n {' + '.join(items)}\nSubject To\n {' + '.join(items)} <= {most}\nBinary\n {' '.join(items)}\nEnd\n"
+        (tmp_path / "choice.lp").write_text(rows)
+        problem = rl.Problem.from_file(tmp_path / "choice.lp")
+        found.append([swept(tmp_path / folder, problem, features, costs) for folder in ("shared", str(most))])
+    assert found[0][0] == found[0][1] != found[1][0] == found[1][1]
+
+
+def test_a_sweep_of_another_function_of_the_same_name_is_trained_anew(tmp_path):
+    features, costs = rl.generate("KS12", rows=60, seed=0)
+
+    def choice(best):
+        """The item with the highest or lowest cost."""
+        return rl.Problem.from_callable(
+            lambda cost: (np.arange(12) == best(cost)).astype(float), 12, sense="maximize", name="choice"
+        )
+
+    least, most = (swept(tmp_path / "shared", choice(best), features, costs) for best in (np.argmin, np.argmax))
+    assert least == swept(tmp_path / "least", choice(np.argmin), features, costs)
+    assert most == swept(tmp_path / "most", choice(np.argmax), features, costs) != least
+
+
+def test_runs_that_differ_within_long_arrays_are_different_runs(tmp_path):
+    # Numpy shortens the text of more than 1000 numbers.
+    features, costs = rl.generate("SP5x5", rows=3600, seed=0)
+    problem, rows = rl.Problem("SP5x5"), np.arange(3600)
+    other = rows.copy()
+    other[500:700], other[1700:1900] = rows[1700:1900], rows[500:700]
+    splits = [np.split(order, 3) for order in (rows, other)]
+    assert str(splits[0]) == str(splits[1])
+    runs = [{"loss": "MSE", "epochs": 1, "split": tuple(split)} for split in splits]
+    together = swept(tmp_path / "together", problem, features, costs, runs)
+    assert together[0] != together[1]
+    assert len(list((tmp_path / "together").glob("*.json"))) == 2
+    lists = [{**run, "split": tuple(part.tolist() for part in run["split"])} for run in runs]
+    assert swept(tmp_path / "lists", problem, features, costs, lists) == together
+
+
+def test_what_cannot_be_told_apart_is_refused_before_anything_is_solved(tmp_path):
+    features, costs = rl.generate("SP5x5", rows=60, seed=0)
+    for setting in (object(), lambda: 0, {1, 2}):
+        with pytest.raises(ValueError, match="'start' holds a"):
+            swept(tmp_path, rl.Problem("SP5x5"), features, costs, [{"loss": "MSE", "start": setting}])
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="at least 1 run"):
+        swept(tmp_path, rl.Problem("SP5x5"), features, costs, [])
+
+
+def test_hashes_tell_values_apart_by_content():
+    same = [[1, 2], (1, 2), range(1, 3)]
+    assert len({cluster.digest(value) for value in same}) == 1
+    different = [[1, 2], [12], [[1], 2], ["1", 2], [1.0, 2], [True, 2], None, "None", [], {}, {"a": 1}, {"a": "1"}]
+    arrays = [np.array([1, 2]), np.array([1.0, 2.0]), np.array([[1, 2]]), np.array([1, 2], dtype=np.int32)]
+    assert len({cluster.digest(value) for value in different + arrays}) == len(different) + len(arrays)
+    assert cluster.digest(np.float64(0.1)) == cluster.digest(0.1)
+    problem, (features, costs) = rl.Problem("SP5x5"), rl.generate("SP5x5", rows=60, seed=0)
+    models = [rl.train(problem, features, costs, "MSE", epochs=1, seed=seed)[0] for seed in (0, 1, 0)]
+    first, second, third = map(cluster.digest, models)
+    assert first == third != second
+
+
 def test_an_unknown_engine_is_refused_with_the_choices():
     with pytest.raises(ValueError, match="'here', 'ray', 'dask', 'joblib'"):
         cluster.map_shards("spark", shard_and_sum, 2)
