@@ -64,8 +64,7 @@ def test_control_c_stops_within_a_second(work, threads):
 
 
 SINGLE = {
-    "tour": ("rl.Problem('TSP400')", "rng.uniform(10, 11, 400 * 399 // 2)"),
-    "small tour": ("rl.Problem('TSP64')", "rng.uniform(10, 11, 64 * 63 // 2)"),
+    "tour": ("rl.Problem('TSP1000')", "distances(1000)"),
     "routes": ("rl.Problem('CVRP60')", "rng.uniform(10, 11, 60 * 59 // 2)"),
     "knapsack": ("knapsack()", "W.mean(0) + 50"),
     "model": ("model()", "-(W.mean(0) + 50)"),
@@ -80,6 +79,10 @@ def test_control_c_stops_a_single_solve(kind):
     import numpy as np, regretless as rl
     rng = np.random.default_rng(1)
     W = np.floor(rng.uniform(100, 1000, (8, 200)))
+    def distances(nodes):
+        places = rng.uniform(0, 1000, (nodes, 2))
+        between = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
+        return np.rint(between[np.triu_indices(nodes, 1)])
     def knapsack():
         return rl.Problem({{"kind": "knapsack", "weights": W.tolist(), "capacity": (W.sum(1) / 2).tolist()}})
     def model():

@@ -304,3 +304,9 @@ fn knapsacks_of_500_houses_reach_their_optima() {
 fn knapsacks_of_1000_houses_reach_their_optima() {
     solve_houses("caks_n1000.json");
 }
+
+#[test]
+fn a_knapsack_without_items_is_refused_in_words() {
+    let empty = Knapsack { weights: vec![vec![]], capacity: vec![1.0] };
+    assert!(empty.checked().unwrap_err().to_string().contains("at least one item"));
+}

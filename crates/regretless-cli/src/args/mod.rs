@@ -159,7 +159,8 @@ pub struct Common {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "General")]
 pub struct Machine {
-    /// Threads; 0 takes all there are. Results do not depend on it [default: 0]
+    /// Threads; 0 takes all there are, and 8 per core (64 on small machines) are the most. Results do not depend on it
+    /// [default: 0]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Write unfinished work down this often; a run that was stopped goes on from there [default: 2]

@@ -10,7 +10,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
-use crate::sizes::{LARGEST_COST, MOST_NODES};
+use crate::sizes::{self, LARGEST_COST, MOST_NODES};
 
 /// Largest coordinate, in size: distances are rounded to whole numbers, which are exact up to 9e15 only.
 const LARGEST_COORDINATE: f64 = 1e15;
@@ -330,6 +330,9 @@ impl Found {
             metric => {
                 let places: Option<Vec<_>> = self.places.into_iter().collect();
                 let places = places.filter(|places| places.len() == nodes);
+                // Costs are held as the file gives them, with their sign, and as the solver wants them.
+                let bytes = sizes::pairs("edges", nodes)?.saturating_mul(3 * size_of::<f64>());
+                sizes::check_memory("the edges of all nodes", bytes)?;
                 metric.costs(&places.ok_or_else(|| error("NODE_COORD_SECTION is missing"))?)
             }
         };

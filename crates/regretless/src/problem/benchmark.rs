@@ -90,7 +90,8 @@ impl Benchmark {
             Self::Knapsack { items } => {
                 let dimensions = dimensions_of(items);
                 let numbers = sizes::product("items", &[items], MOST_COSTS)?.saturating_mul(dimensions);
-                sizes::check_memory(&format!("{self}"), numbers.saturating_mul(size_of::<f64>()))?;
+                // The description, the problem built from it and its solver hold the weights once each.
+                sizes::check_memory(&format!("{self}"), numbers.saturating_mul(3 * size_of::<f64>()))?;
                 let weights = paper_weights(items, dimensions, seed);
                 let problem = if items <= FEW_ITEMS {
                     Knapsack { weights, capacity: vec![20.0; dimensions] }
