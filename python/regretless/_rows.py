@@ -18,15 +18,21 @@ from regretless._numbers import numbers
 
 
 class LabelledRows:
-    """The rows a loss knows."""
+    """The rows a loss knows.
 
-    def __init__(self, problem: Problem, name: str, costs: Any = None, labels: Any = None) -> None:
+    ``weights`` are one number per row of ``costs``; rows that join later have none.
+    """
+
+    def __init__(self, problem: Problem, name: str, costs: Any = None, labels: Any = None, weights: Any = None) -> None:
         self.problem, self.name = problem, name
+        self.weights = None if weights is None else one_per_row(weights, costs)
         self.blocks: list[Loss] = []
         self.tables: list[np.ndarray] = []
         # Row numbers count through all blocks; built only when somebody asks by costs, for rows of the precision asked with.
         self._places: dict[np.dtype, dict[bytes, int]] = {}
         self._indexed: dict[np.dtype, int] = {}
+        # Rows of equal costs and different weights, as pairs of row numbers by the bytes of their costs.
+        self._ambiguous: dict[bytes, tuple[int, int]] = {}
         if costs is not None:
             self.add(in_order(problem, costs), labels)
 
@@ -42,7 +48,10 @@ class LabelledRows:
         self.tables.append(costs)
 
     def find(self, wanted: Any, labels: Any = None) -> np.ndarray:
-        """Row numbers of rows of costs; those never seen before are added. Row numbers stay as they are."""
+        """Row numbers of rows of costs; those never seen before are added. Row numbers stay as they are.
+
+        With weights, costs must say which row of the table is meant.
+        """
         if names_of(wanted) is not None:
             wanted = in_order(self.problem, wanted)
         if wanted.ndim == 1 and np.issubdtype(wanted.dtype, np.integer):
@@ -50,15 +59,22 @@ class LabelledRows:
         table = as_table(wanted)
         places = self._index(table.dtype)
         keys = [row.tobytes() for row in table]
+        if self.weights is not None:
+            self._check_weights(keys, places)
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
         new = sorted(place for key, place in first.items() if key not in places)
         if new:
-            self.add(np.ascontiguousarray(table[new]), None if labels is None else decisions(self.problem, labels)[new])
+            known = None if labels is None else decisions(self.problem, labels)
+            if known is not None and len(known) != len(table):
+                raise ValueError(f"{len(known)} rows of best decisions for {len(table)} rows of costs")
+            self.add(np.ascontiguousarray(table[new]), None if known is None else known[new])
             places = self._index(table.dtype)
         return np.array([places[key] for key in keys], dtype=np.int64)
 
     def evaluate(self, predictions: np.ndarray, rows: np.ndarray, **moment: Any) -> tuple[np.ndarray, np.ndarray]:
         """Values (n,) and gradients (n, d) of predictions for these rows; ``moment`` says where in a training."""
+        if len(predictions) != len(rows):
+            raise ValueError(f"{len(predictions)} rows of predictions for {len(rows)} rows of the table")
         if len(self.blocks) == 1:
             return self.blocks[0].evaluate(predictions, rows=rows, **moment)
         values, gradients = np.empty(len(rows)), np.empty_like(predictions)
@@ -67,6 +83,18 @@ class LabelledRows:
                 np.ascontiguousarray(predictions[places]), rows=inside, **moment
             )
         return values, gradients
+
+    def _check_weights(self, keys: list[bytes], places: dict[bytes, int]) -> None:
+        """Refuses rows of costs that do not lead to one weight."""
+        for number, key in enumerate(keys):
+            if key not in places:
+                raise ValueError(f"row {number} of the true costs is not in the table, so that it has no weight")
+            if key in self._ambiguous:
+                first, second = self._ambiguous[key]
+                raise ValueError(
+                    f"row {number} of the true costs is row {first} and row {second} of the table, which have different "
+                    "weights; give row numbers instead of costs"
+                )
 
     def _by_block(self, rows: np.ndarray) -> Iterator[tuple[Loss, np.ndarray, np.ndarray]]:
         starts = np.cumsum([0] + [len(table) for table in self.tables])
@@ -83,10 +111,25 @@ class LabelledRows:
         start = sum(len(table) for table in self.tables[:indexed])
         for table in self.tables[indexed:]:
             for row, costs in enumerate(table.astype(dtype, copy=False)):
-                places.setdefault(costs.tobytes(), start + row)
+                key = costs.tobytes()
+                first = places.setdefault(key, start + row)
+                if self.weights is not None and self.weights[first] != self.weights[start + row]:
+                    self._ambiguous.setdefault(key, (first, start + row))
             start += len(table)
         self._indexed[dtype] = len(self.tables)
         return places
+
+
+def one_per_row(weights: Any, costs: Any) -> np.ndarray:
+    """Weights as numbers, if there is one for each row of the table."""
+    if costs is None:
+        raise ValueError("weights belong to the rows of a table: give its costs too")
+    array = numbers(weights, "weights")
+    if array.shape != (len(costs),):
+        raise ValueError(f"weights are one number per row, an array of shape ({len(costs)},), not {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"the weight of row {int(np.flatnonzero(~np.isfinite(array))[0])} is not a finite number")
+    return array.astype(np.float64)
 
 
 def decisions(problem: Problem, labels: Any) -> np.ndarray:

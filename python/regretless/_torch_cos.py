@@ -31,11 +31,22 @@ class CosName:
         """Takes a label apart; components that need more than decisions are refused."""
         base, _, inside = label.replace(" ", "").upper().partition("(")
         components = [word for word in inside.removesuffix(")").split(",") if word]
-        taus = [float(word.removeprefix("TAU=")) for word in components if word.startswith("TAU=")]
+        taus = [share(word.removeprefix("TAU="), label) for word in components if word.startswith("TAU=")]
         words = {word for word in components if not word.startswith("TAU=")}
         if base not in ("MSE", "MAE") or words - {"O", "S", "C"} or len(taus) > 1 or (taus and "O" in words):
             raise ValueError(f"'{label}' is not MSE or MAE with some of O, S, C or tau=t, such as MAE(O,S)")
         return cls(base == "MSE", "O" in words, "S" in words, "C" in words, taus[0] if taus else None)
+
+
+def share(text: str, label: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"'{label}': tau is a number from 0 to 1, such as MAE(tau=0.3)")
+    return number
 
 
 def cos_loss_torch(
@@ -51,9 +62,22 @@ def cos_loss_torch(
 ) -> Tensor:
     """The loss of predicted costs, given the best decisions (rows of the same shape; only O needs them).
 
-    ``bounds`` are those of the decisions; ``weights`` (one per row) are the instance costs of the component C.
+    ``sense`` is ``"minimize"`` or ``"maximize"``, ``reduction`` ``"mean"``, ``"sum"`` or ``"none"``. ``bounds`` are those of the
+    decisions; ``weights`` (one per row, of shape (n,)) are the instance costs of the component C, and only it takes them.
     """
     name = CosName.read(loss) if isinstance(loss, str) else loss
+    if sense not in ("minimize", "maximize"):
+        raise ValueError(f"sense is 'minimize' or 'maximize', not {sense!r}")
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}")
+    if predictions.ndim != 2:
+        raise ValueError(f"predictions are one row per instance, not of shape {tuple(predictions.shape)}")
+    # Torch would stretch what is too small instead of complaining.
+    check_shape("costs_true", costs_true, predictions.shape)
+    check_shape("decisions", decisions, predictions.shape)
+    check_shape("weights", weights, predictions.shape[:1])
+    if weights is not None and not name.weighted:
+        raise ValueError("weights are those of the component C, which the loss does not have")
     errors = unit(predictions) - unit(costs_true) if name.scale_invariant else predictions - costs_true
     terms = errors.square() if name.squared else errors.abs()
     if name.one_sided:
@@ -70,6 +94,12 @@ def cos_loss_torch(
     if reduction == "mean":
         return values.mean()
     return values.sum() if reduction == "sum" else values
+
+
+def check_shape(what: str, values: Tensor | None, shape: torch.Size) -> None:
+    """Refuses a tensor of another shape."""
+    if values is not None and values.shape != shape:
+        raise ValueError(f"{what} must be of shape {tuple(shape)}, as the predictions are, not {tuple(values.shape)}")
 
 
 def unit(vectors: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ its cost.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,19 @@ from regretless import Problem
 class DecisionLayer(nn.Module):
     """Predicted costs (n, d) in, decisions (n, d) out.
 
-    ``method`` is ``"DBB"`` (``width`` is its λ), ``"NID"`` or ``"DPO"`` (``width`` is its σ, ``samples`` decisions per
-    instance, noise drawn from ``seed``, anew in every call).
+    ``method`` is ``"DBB"`` (``width`` is its λ, above 0), ``"NID"`` or ``"DPO"`` (``width`` is its σ, above 0, ``samples`` decisions per
+    instance, at least 1, noise drawn from ``seed``, anew in every call).
     """
 
     def __init__(self, problem: Problem, method: str = "DBB", *, width: float | None = None, samples: int = 10, seed: int = 0) -> None:
         super().__init__()
         if method not in ("DBB", "NID", "DPO"):
             raise ValueError(f"method is 'DBB', 'NID' or 'DPO', not '{method}'")
-        self.problem, self.method, self.samples = problem, method, samples
+        if width is not None and not 0.0 < width < math.inf:
+            raise ValueError(f"width is a finite number above 0, not {width}")
+        if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
+            raise ValueError(f"samples is a whole number of at least 1, not {samples!r}")
+        self.problem, self.method, self.samples = problem, method, int(samples)
         self.width = width if width is not None else (10.0 if method == "DBB" else 1.0)
         self.sign = 1.0 if problem.sense == "minimize" else -1.0
         self.random = torch.Generator().manual_seed(seed)

@@ -113,6 +113,102 @@ def test_weights_multiply_the_loss_of_their_rows():
     )
 
 
+@pytest.mark.parametrize(
+    "weights, word",
+    [
+        (torch.ones(3, 1), r"shape \(3,\), not \(3, 1\)"),
+        (np.ones((1, 3)), r"shape \(3,\), not \(1, 3\)"),
+        ([1.0, 2.0], r"shape \(3,\), not \(2,\)"),
+        (2.0, r"shape \(3,\), not \(\)"),
+        ([1.0, float("nan"), 1.0], "weight of row 1 is not a finite number"),
+    ],
+)
+def test_weights_that_are_not_one_per_row_are_refused(weights, word):
+    problem, costs, labels, predictions = table("SP5x5", rows=3)
+    with pytest.raises(ValueError, match=word):
+        DecisionLoss(problem, "MAE(O)", costs, labels=labels, weights=weights)
+
+
+def test_rows_of_equal_costs_keep_their_own_weights():
+    problem, costs, _, _ = table("SP5x5", rows=3)
+    costs[2] = costs[0]
+    predictions, true = torch.ones(3, costs.shape[1]), torch.from_numpy(costs)
+    plain = DecisionLoss(problem, "MSE", costs, reduction="none")(predictions, torch.arange(3))
+    weights = torch.tensor([1.0, 2.0, 4.0])
+    loss = DecisionLoss(problem, "MSE", costs, weights=weights, reduction="none")
+    torch.testing.assert_close(loss(predictions, torch.arange(3)), plain * weights)
+    # By costs, row 1 can be told from the others, rows 0 and 2 cannot.
+    torch.testing.assert_close(loss(predictions[1:2], true[1:2]), plain[1:2] * 2)
+    for kind in (torch.float32, torch.float64):
+        with pytest.raises(ValueError, match="row 1 of the true costs is row 0 and row 2 of the table.*row numbers"):
+            loss(predictions[1:], true[1:].to(kind))
+    same = DecisionLoss(problem, "MSE", costs, weights=torch.tensor([3.0, 2.0, 3.0]), reduction="none")
+    torch.testing.assert_close(same(predictions, true), plain * torch.tensor([3.0, 2.0, 3.0]))
+
+
+def test_rows_without_a_weight_are_refused():
+    problem, costs, _, predictions = table("SP5x5", rows=3)
+    loss = DecisionLoss(problem, "MSE", costs[:2], weights=[1.0, 2.0])
+    with pytest.raises(ValueError, match="row 2 of the true costs is not in the table, so that it has no weight"):
+        loss(predictions, torch.from_numpy(costs))
+    with pytest.raises(ValueError, match="give its costs too"):
+        DecisionLoss(problem, "MSE", weights=[1.0, 2.0])
+
+
+def test_weights_keep_their_digits_in_double_precision():
+    problem, costs, labels, predictions = table("SP5x5", rows=1)
+    predictions, rows = predictions.double(), torch.arange(1)
+    plain = DecisionLoss(problem, "MSE", costs, labels=labels)(predictions, rows)
+    assert float(DecisionLoss(problem, "MSE", costs, labels=labels, weights=[0.1])(predictions, rows)) == float(plain) * 0.1
+
+
+def test_as_many_predictions_as_rows_and_decisions_are_needed():
+    problem, costs, labels, predictions = table("SP5x5", rows=4)
+    true, best = torch.from_numpy(costs), np.asarray(labels.decisions)
+    loss = DecisionLoss(problem, "MSE")
+    # Two blocks: rows 0 and 1, then rows 2 and 3.
+    loss(predictions[:2], true[:2])
+    loss(predictions[2:], true[2:])
+    with pytest.raises(ValueError, match="4 rows of predictions for 3 rows"):
+        loss(predictions, torch.arange(3))
+    with pytest.raises(ValueError, match="4 rows of best decisions for 3 rows of costs"):
+        DecisionLoss(problem, "MSE")(predictions[:3], true[:3], best)
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"sense": "max"}, "sense is 'minimize' or 'maximize', not 'max'"),
+        ({"sense": "Maximize"}, "not 'Maximize'"),
+        ({"reduction": "avg"}, "'sum' or 'none', not 'avg'"),
+        ({"decisions": torch.ones(1, 2)}, r"decisions must be of shape \(3, 2\)"),
+        ({"decisions": torch.ones(2)}, r"decisions must be of shape \(3, 2\)"),
+        ({"costs_true": torch.ones(1, 2)}, r"costs_true must be of shape \(3, 2\)"),
+        ({"weights": torch.ones(3, 1)}, r"weights must be of shape \(3,\)"),
+        ({"weights": torch.ones(1)}, r"weights must be of shape \(3,\)"),
+        ({"loss": "MAE(O)"}, "which the loss does not have"),
+        ({"loss": "MAE(tau=2,C)"}, "tau is a number from 0 to 1"),
+        ({"loss": "MAE(tau=nan,C)"}, "tau is a number from 0 to 1"),
+    ],
+)
+def test_torch_operations_refuse_what_they_would_stretch_or_misread(change, word):
+    right = {"costs_true": torch.ones(3, 2), "decisions": torch.ones(3, 2), "weights": torch.ones(3), "loss": "MAE(O,C)"}
+    cos_loss_torch(torch.ones(3, 2), **right)
+    with pytest.raises(ValueError, match=word):
+        cos_loss_torch(torch.ones(3, 2), **{**right, **change})
+
+
+@pytest.mark.parametrize(
+    "settings, word",
+    [({"width": width}, "width is a finite number above 0") for width in (0, -1.0, float("nan"), float("inf"))]
+    + [({"samples": samples}, "samples is a whole number of at least 1") for samples in (0, -2, 1.5, True)],
+)
+@pytest.mark.parametrize("method", ["DBB", "NID", "DPO"])
+def test_layers_refuse_settings_without_a_meaning(method, settings, word):
+    with pytest.raises(ValueError, match=word):
+        DecisionLayer(rl.Problem("SP5x5"), method, **settings)
+
+
 def test_a_tensor_on_the_cpu_is_read_where_it_lies():
     from regretless.torch import numpy_view
 
