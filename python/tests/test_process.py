@@ -197,3 +197,22 @@ def test_short_calls_cost_little():
     for _ in range(200):
         loss.evaluate(predictions, rows)
     assert (time.thread_time() - begun) / 200 < 0.001
+
+
+SIZES = [
+    "rl.Problem('KS100000000000')",
+    "rl.Problem('KS18446744073709551615')",
+    "rl.Problem('SP100000x100000')",
+    "rl.Problem('TSP65535')",
+    "rl.generate('KS8', rows=2**63)",
+    "rl.generate('KS8', rows=10**12)",
+    "rl.generate('KS8', rows=10, features=10**12)",
+]
+
+
+@pytest.mark.parametrize("call", SIZES)
+def test_sizes_that_no_machine_has_raise_ordinary_exceptions(call):
+    """In a process of its own: what is tested for would end it."""
+    code = f"import regretless as rl\ntry:\n    {call}\nexcept (ValueError, MemoryError, OverflowError):\n    print('told')"
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (child.returncode, child.stdout) == (0, "told\n"), child.stderr

@@ -9,7 +9,7 @@ use regretless::sizes;
 
 use crate::arrays::rectangle;
 use crate::error::raise;
-use crate::watch::Call;
+use crate::watch::{Call, guarded};
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
 ///
@@ -34,8 +34,8 @@ pub fn generate<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let benchmark: Benchmark = benchmark.parse().map_err(raise)?;
     let recipe = Recipe { instances: rows, features, degree, noise, seed };
-    let (_, mut made) = benchmark.rows(recipe).map_err(raise)?;
-    let (x, shape) = (made.features().map_err(raise)?, [made.rows(), made.num_costs()]);
+    let (_, mut made) = guarded(|| benchmark.rows(recipe).map_err(raise))?;
+    let (x, shape) = (guarded(|| made.features().map_err(raise))?, [made.rows(), made.num_costs()]);
     let costs = Call::new(false).run(py, move |watch| {
         let count = sizes::product("costs", &shape, sizes::MOST_NUMBERS)?;
         let mut costs = sizes::reserved("the table", count)?;

@@ -15,7 +15,7 @@ use crate::names::{in_order, match_table_of_model};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::train::python;
-use crate::watch::Call;
+use crate::watch::{Call, detached};
 
 /// How calls that judge are made.
 struct Judging<'a, 'py> {
@@ -48,7 +48,7 @@ impl<'py> Judging<'_, 'py> {
         match_table_of_model(py, problem, model, &mut data)?;
         let table = features(x, None, Some(&model.about.features))?;
         let matching = match_model(model, problem.problem.as_ref()).map_err(raise)?;
-        let predictions = py.detach(|| model.predict_matched(&table, &matching)).map_err(raise)?;
+        let predictions = detached(py, || model.predict_matched(&table, &matching))?;
         check_finite(&predictions, |column| data.cost_names().get(column).into_owned())
             .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
         self.judge(py, &predictions, data)

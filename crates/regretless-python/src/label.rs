@@ -18,7 +18,7 @@ use crate::error::raise;
 use crate::names::{column_names, in_order, match_table};
 use crate::oracle::{dense, failed};
 use crate::problem::Problem;
-use crate::watch::{Call, warn};
+use crate::watch::{Call, detached, warn};
 
 /// The best decision of every row of costs.
 #[pyclass(frozen, module = "regretless")]
@@ -56,7 +56,7 @@ impl Labels {
         let decisions = in_order(decisions, "decisions", CostSide::new("C", data.cost_names()))?;
         problem.check_width(decisions.cols())?;
         let oracle = problem.oracle(&Call::new(false), Some(1), None).map_err(raise)?;
-        let labelled = py.detach(|| {
+        let labelled = detached(py, || {
             let sign = problem.problem.sense().sign();
             let best = |(row, values): (usize, &[f32])| {
                 let decision =
@@ -68,7 +68,7 @@ impl Labels {
             let best = (0..count).map(|row| best((row, decisions.row(row)))).collect();
             Labelled::known(data, &oracle, best)
         });
-        Self::new(problem, labelled.map_err(raise)?, Vec::new())
+        Self::new(problem, labelled?, Vec::new())
     }
 
     /// All decisions, one row each (float32); made when first asked for. A row that has none is NaN.
@@ -156,7 +156,7 @@ pub fn with_labels(
             ));
         }
         let known = Arc::clone(&labels.get().labelled);
-        let joined = py.detach(|| known.with_table(data, oracle)).map_err(raise)?;
+        let joined = detached(py, || known.with_table(data, oracle))?;
         return Ok(Arc::new(joined));
     }
     let work = |watch: &dyn Watch| Labelled::solve_possible(data, oracle, watch);
@@ -236,7 +236,7 @@ pub fn label<'py>(
     tell_failed(py, &report.failed)?;
     let labelled = match given {
         None => labelled,
-        Some(given) => py.detach(|| labelled.with_table(given, &oracle)).map_err(raise)?,
+        Some(given) => detached(py, || labelled.with_table(given, &oracle))?,
     };
     Ok(Bound::new(py, Labels::new(problem, labelled, report.failed)?)?.into_any())
 }

@@ -18,7 +18,7 @@ use crate::error::raise;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
 use crate::problem::Problem;
-use crate::watch::Call;
+use crate::watch::{Call, detached};
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
@@ -283,7 +283,7 @@ impl Loss {
             call.run(py, |watch| self.judge(predictions, (&rows, &mut gradients), moment, (oracle, watch)))?
         } else {
             let nobody = (&self.oracle, &Silent as &dyn Watch);
-            py.detach(|| self.judge(predictions, (&rows, &mut gradients), moment, nobody)).map_err(raise)?
+            detached(py, || self.judge(predictions, (&rows, &mut gradients), moment, nobody))?
         };
         (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
     }

@@ -12,7 +12,7 @@ use crate::arrays::{features, rectangle};
 use crate::error::raise;
 use crate::oracle::Solutions;
 use crate::problem::Problem;
-use crate::watch::Call;
+use crate::watch::{Call, detached, guarded};
 
 /// A trained model. Its file is the same that the command line writes and reads.
 #[pyclass(frozen, module = "regretless")]
@@ -62,7 +62,7 @@ impl Model {
     /// A table with column names must have the names the model was trained on, in their order.
     fn predict<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let table = features(X, None, Some(&self.model.about.features))?;
-        let costs = py.detach(|| self.model.predict(&table)).map_err(raise)?;
+        let costs = detached(py, || self.model.predict(&table))?;
         let shape = [costs.rows(), costs.cols()];
         rectangle(py, costs.into_vec(), shape)
     }
@@ -110,25 +110,25 @@ impl Model {
     /// Writes the model file; refuses to replace a file unless force.
     #[pyo3(signature = (path, *, force=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        py.detach(|| self.model.save(&path, force)).map_err(raise)
+        detached(py, || self.model.save(&path, force))
     }
 
     /// Reads a model file; nothing in it is executed, and every damage is noticed.
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
-        let model = class.py().detach(|| regretless::predict::Model::load(&path)).map_err(raise)?;
+        let model = detached(class.py(), || regretless::predict::Model::load(&path))?;
         Ok(Self { model, folder: path.parent().map(PathBuf::from) })
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.model.to_bytes().map_err(raise)?))
+        Ok(PyBytes::new(py, &guarded(|| self.model.to_bytes().map_err(raise))?))
     }
 
     /// The model in the bytes of a model file.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self::new(regretless::predict::Model::from_bytes(bytes).map_err(raise)?))
+        Ok(Self::new(guarded(|| regretless::predict::Model::from_bytes(bytes).map_err(raise))?))
     }
 
     /// Names of the features, in the order the model expects them.

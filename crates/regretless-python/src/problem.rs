@@ -20,7 +20,7 @@ use crate::error::raise;
 use crate::linear;
 use crate::names::{column_names, in_order_of, row_in_order_of};
 use crate::oracle::{Solution, Solutions};
-use crate::watch::{Call, warn};
+use crate::watch::{Call, guarded, warn};
 
 /// What is decided: which decisions are feasible, and whether costs are paid or earned.
 ///
@@ -45,7 +45,7 @@ pub struct Problem {
 impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
-        let problem = spec.build().map_err(raise)?;
+        let problem = guarded(|| spec.build().map_err(raise))?;
         Ok(Self::ready(spec, problem))
     }
 
@@ -71,7 +71,7 @@ impl Problem {
             other => raise(other.in_file(path)),
         };
         let spec = ProblemSpec::read(path).map_err(raise)?;
-        let problem = spec.build().map_err(named)?;
+        let problem = guarded(|| spec.build().map_err(named))?;
         Ok(Self::ready(spec, problem))
     }
 
@@ -134,7 +134,7 @@ fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec>
     }
     let name: String = description.extract()?;
     let benchmark: Benchmark = name.parse().map_err(raise)?;
-    benchmark.problem(seed).map_err(raise)
+    guarded(|| benchmark.problem(seed).map_err(raise))
 }
 
 #[pymethods]
@@ -188,7 +188,7 @@ impl Problem {
             costs,
             sense: sense.map(self::sense).transpose()?,
         };
-        let mut found = Published::read(&path, &reading).map_err(raise)?;
+        let mut found = guarded(|| Published::read(&path, &reading).map_err(raise))?;
         let published = found.pop().ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
         Ok(Self { costs: Some(published.costs), ..Self::of(published.spec)? })
     }

@@ -11,6 +11,7 @@ use regretless::solve::Limits;
 use crate::arrays::{row, vector};
 use crate::names::row_in_order_of;
 use crate::problem::Problem;
+use crate::watch::guarded;
 
 /// An engine for one problem, kept from question to question. A question is answered on the calling thread, so that
 /// Ctrl-C is heard between two of them; Problem.solve hears it at once and is slower to begin.
@@ -41,14 +42,15 @@ impl Solver {
             return Err(PyValueError::new_err(format!("cost {place} is not a finite number")));
         }
         costs.iter_mut().for_each(|cost| *cost *= sign);
-        let found = py.detach(|| {
+        let solve = || {
             let solution = self.engine.lock().unwrap_or_else(PoisonError::into_inner).solve(&costs);
             let solution = solution.map_err(|failure| failure.to_string())?;
             problem.problem.check(&solution.decision)?;
             let mut decision = vec![0.0_f32; costs.len()];
             solution.decision.iter().for_each(|(place, value)| decision[place] = value as f32);
             Ok((decision, sign * solution.decision.dot(&costs)))
-        });
+        };
+        let found = guarded(|| Ok(py.detach(solve)))?;
         let (decision, objective) = found.map_err(|message: String| PyRuntimeError::new_err(message))?;
         Ok((row(py, decision), objective))
     }

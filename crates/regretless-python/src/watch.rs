@@ -140,8 +140,11 @@ impl Call {
                 let shown = progress.as_ref().map_or(Ok(()), |progress| desk.show(progress));
                 if let Err(error) = py.check_signals().and(shown) {
                     state.stop();
-                    cancellation.request();
                     heard.get_or_insert(error);
+                }
+                // Also where the call whose function made this one was stopped, or another thread's function raised.
+                if state.interrupted() {
+                    cancellation.request();
                 }
             }
         });
@@ -173,6 +176,20 @@ fn settled<T>(
 /// The exception for a panic.
 fn bug(panic: &(dyn Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!("{BUG}: {}", told(panic)))
+}
+
+/// Does short work that holds the interpreter's lock; a panic becomes an ordinary exception, which `except Exception`
+/// catches.
+pub fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(bug(panic.as_ref())))
+}
+
+/// Does short work of the library without the interpreter's lock; errors and panics become ordinary exceptions.
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
+        Ok(found) => found.map_err(raise),
+        Err(panic) => Err(bug(panic.as_ref())),
+    }
 }
 
 /// What is said before the words of a panic.
