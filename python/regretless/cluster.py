@@ -175,7 +175,10 @@ def feed(state: Any, value: Any, where: str) -> None:
     elif hasattr(value, "__array__"):
         feed_array(state, value, where)
     else:
-        raise ValueError(f"{where} holds a {type(value).__name__}, of which a sweep cannot tell whether it changed; give numbers, text or arrays")
+        kind = type(value).__name__
+        raise ValueError(
+            f"{where} holds a {kind}, of which a sweep cannot tell whether it changed; give numbers, text or arrays"
+        )
 
 
 def feed_array(state: Any, value: Any, where: str) -> None:

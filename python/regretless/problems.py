@@ -159,7 +159,8 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
     for number in chosen:
         if number >= len(columns):
             name = fixed[number - len(columns)].name
-            raise ValueError(f"the variable {name} is fixed, so that its cost cannot be predicted: unfix it, or give other variables as costs")
+            remedy = "unfix it, or give other variables as costs"
+            raise ValueError(f"the variable {name} is fixed, so that its cost cannot be predicted: {remedy}")
     return linear.problem(chosen)
 
 

@@ -36,8 +36,9 @@ class DecisionLoss(nn.Module):
 
     ``costs`` is the table of true costs, in the user's sense; a DataFrame is matched to the problem's costs by name, and
     predictions are in the order of ``problem.cost_names``. ``labels`` are its best decisions if they are known
-    (:func:`regretless.label`), else they are found here. ``weights`` are one number per row of ``costs`` (instance costs of the
-    component C, say), an array of shape (n,); where rows of equal costs have different weights, row numbers are needed. ``reduction`` is ``"mean"``, ``"sum"`` or ``"none"``.
+    (:func:`regretless.label`), else they are found here. ``weights`` are one number per row of ``costs`` (instance costs
+    of the component C, say), an array of shape (n,); where rows of equal costs have different weights, row numbers are
+    needed. ``reduction`` is ``"mean"``, ``"sum"`` or ``"none"``.
 
     Perturbed losses draw other noise in every epoch: call :meth:`begin_epoch`. Methods that keep decisions (``MAP``, ``SPO+ cache
     5%``) have one pool for all rows, and solve for new ones in training mode only, as ``train`` does.
