@@ -50,7 +50,7 @@ fn one_file_serves_several_commands_and_holds_the_problem() {
     shop.run("train --config all.toml").succeeded();
     assert_eq!(shop.read("model.epochs.csv").lines().count(), 1 + 3);
     shop.run("compare --config all.toml --out cmp").succeeded();
-    assert_eq!(shop.read("cmp/results.csv").lines().count(), 1 + 2);
+    assert_eq!(shop.read("cmp/results.csv").lines().count(), 1 + 2 + 2, "two losses and two baselines");
     shop.run("train --config model.settings.toml --out again.safetensors").succeeded();
     assert_eq!(shop.bytes("model.safetensors"), shop.bytes("again.safetensors"));
 }
