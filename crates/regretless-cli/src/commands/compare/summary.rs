@@ -178,7 +178,8 @@ all other columns are means over seeds; solves and seconds are those of training
     pub fn json(&self, folder: &Path, failures: &[Failure]) -> Value {
         let failed: Vec<Value> =
             failures.iter().map(|failure| json!({"run": failure.run, "error": failure.error.to_string()})).collect();
-        json!({"out": folder, "losses": self.lines, "failed": failed})
+        // A path need not be text, which JSON is.
+        json!({"out": folder.to_string_lossy(), "losses": self.lines, "failed": failed})
     }
 }
 
