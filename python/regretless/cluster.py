@@ -21,6 +21,7 @@ import numpy as np
 
 import regretless as rl
 from regretless._engines import ENGINES, Plan, Work, on_dask
+from regretless._frames import check_same_rows
 from regretless._names import in_order, item_order, named, names_of
 
 __all__ = ["label", "map_shards", "sweep"]
@@ -83,10 +84,13 @@ def sweep(
     The table is labelled first, on the engine too. Each report is a file in ``folder``, named by a hash of all it depends on (the
     whole problem, all numbers of the table, the run's settings with the numbers of their arrays, the version): a sweep that was stopped
     goes on where it was. What a function computes cannot be hashed, so that a problem of :meth:`regretless.Problem.from_callable` is
-    labelled and trained anew by every call. Settings that cannot be hashed are refused.
+    labelled and trained anew by every call. Settings that cannot be hashed are refused, and so are pandas tables whose row labels are the
+    same in another order.
     """
     if not runs:
         raise ValueError("there is at least 1 run")
+    # Here and not in the runs: they get plain arrays, which carry no row labels.
+    check_same_rows(features, costs)
     place = Path(folder).absolute()
     table = in_order(problem, costs)
     inputs = np.ascontiguousarray(features, dtype=np.float32)
@@ -94,6 +98,7 @@ def sweep(
     if order is not None and inputs.ndim == 3:
         # Rows of features belong to costs, one each.
         inputs = np.ascontiguousarray(inputs[:, order])
+    inputs = named(inputs, names_of(features))
     content = content_of(problem)
     reports = [str(place / f"{key}.json") for key in keys(content, inputs, table, runs)]
     # Kept labels of a function are found by its name alone, so that another function of this name must not see them.
@@ -108,7 +113,7 @@ def sweep(
 def train_shard(
     shard: str,
     problem: rl.Problem,
-    features: np.ndarray,
+    features: Any,
     costs: np.ndarray,
     runs: list[dict[str, Any]],
     places: tuple[str, list[str]],
@@ -140,7 +145,7 @@ def content_of(problem: rl.Problem) -> str:
     return digest([json.dumps(problem.to_dict(), sort_keys=True), problem.sense, problem._file_hash])
 
 
-def keys(problem: str, features: np.ndarray, costs: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
+def keys(problem: str, features: Any, costs: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
     """A name per run: a hash of the problem's content, the table, the version and the run's settings."""
     shared = digest([rl.__version__, problem, features, costs])
     return [digest([shared, run])[:16] for run in runs]

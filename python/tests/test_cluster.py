@@ -210,3 +210,30 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
         nodes.shutdown()
     assert kept(tmp_path / "alone") == kept(tmp_path / "shared")
 
+
+
+def test_a_sweep_refuses_rows_in_another_order(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    problem = rl.Problem("SP5x5")
+    features, costs = (pandas.DataFrame(table) for table in rl.generate("SP5x5", rows=30, seed=0))
+    costs.index = costs.index[::-1]
+    with pytest.raises(ValueError, match="X and C have the same row labels in another order: row 0 "):
+        cluster.sweep(problem, features, costs, [{"loss": "MSE", "epochs": 1}], engine="here", folder=tmp_path)
+    assert not list(tmp_path.iterdir()), "nothing is solved before the check"
+
+
+@pytest.mark.parametrize("engine", ["here", "joblib"], indirect=True)
+def test_a_sweep_knows_the_names_of_features(engine, tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    problem = rl.Problem("SP5x5")
+    features, costs = rl.generate("SP5x5", rows=30, seed=0)
+    names = [f"f{number}" for number in range(features.shape[1])]
+    features = pandas.DataFrame(features, columns=names)
+    start, _ = rl.train(problem, features, costs, loss="MSE", epochs=1)
+    runs = [{"loss": "MSE", "epochs": 1, "start": start}]
+    (report,) = cluster.sweep(problem, features, costs, runs, engine=engine, folder=tmp_path)
+    assert report["test"] == rl.train(problem, features, costs, **runs[0])[1]["test"]
+    # The same numbers under the names in another order are other features than those of the first model.
+    features.columns = names[::-1]
+    with pytest.raises(ValueError, match="feature"):
+        cluster.sweep(problem, features, costs, runs, engine=engine, folder=tmp_path)
