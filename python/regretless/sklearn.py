@@ -13,6 +13,7 @@ GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -242,10 +243,29 @@ def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
     check_same_rows(y_true, y_pred, ("y_true", "y_pred"))
     true_names = names_of(y_true)
     predicted_names = names_of(y_pred) or true_names
+    turned = true_names is not None and true_names != predicted_names and sorted(true_names) == sorted(predicted_names)
+    if turned and problem.cost_names is None:
+        # Without names in the problem columns are matched by position, and these positions contradict each other.
+        raise ValueError(
+            "y_true and y_pred have the same columns in another order, and the problem has no names to tell which is which: "
+            f"y_true begins with '{true_names[0]}', y_pred with '{predicted_names[0]}'. Give y_true in the order of y_pred"
+        )
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     y_true, y_pred = y_true.reshape(len(y_true), -1), y_pred.reshape(len(y_pred), -1)
     y_true, y_pred = named(y_true, true_names), named(y_pred, predicted_names)
     return -rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)["normalised_regret"]
+
+
+def _fitted_cost_names(estimator):
+    """Names of the costs that an estimator was fitted to, also one at the end of a pipeline or found by a search; None without names."""
+    while not hasattr(estimator, "cost_names_in_"):
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        else:
+            return None
+    return estimator.cost_names_in_
 
 
 class _RegretScorer:
@@ -258,7 +278,12 @@ class _RegretScorer:
     def __call__(self, estimator, X, y):
         refuse_transformed(estimator, DecisionFocusedRegressor)
         check_same_rows(X, y, ("X", "y"))
-        return regret_score(self.problem, y, estimator.predict(X), threads=self.threads)
+        predicted, names = estimator.predict(X), _fitted_cost_names(estimator)
+        if names is not None:
+            # As in `score`: predictions, and true costs without names, are in the order of those the estimator was fitted to.
+            y = y if names_of(y) is not None else named(y, names)
+            predicted = predicted if names_of(predicted) is not None else named(predicted, names)
+        return regret_score(self.problem, y, predicted, threads=self.threads)
 
     def __repr__(self):
         return f"make_regret_scorer({self.problem!r})"

@@ -282,3 +282,37 @@ def test_a_share_of_rows_that_is_none_is_refused(validation):
 def test_another_problem_may_be_given_by_name():
     estimator = deciding().fit(X, C)
     np.testing.assert_array_equal(estimator.decide(X, "KS12").decisions, estimator.decide(X).decisions)
+
+
+def test_the_scorer_takes_costs_in_the_order_of_those_the_estimator_was_fitted_to():
+    pandas = pytest.importorskip("pandas")
+    problem = rl.Problem.from_arrays(
+        np.array([[5.0, 1.0, 1.0]]), [2.0], sense="maximize", upper=1.0, integer=True, names=["a", "b", "c"]
+    )
+    features = np.random.default_rng(0).normal(size=(100, 2))
+    costs = pandas.DataFrame({"c": 1 + features[:, 0], "b": 2 + features[:, 1], "a": 9 + features[:, 0]})
+    scorer = make_regret_scorer(problem)
+    alone = DecisionFocusedRegressor(problem, loss="MSE", epochs=5)
+    piped = make_pipeline(StandardScaler(), clone(alone))
+    search = GridSearchCV(clone(alone), {"epochs": [5]}, cv=2)
+    for estimator in (alone, piped, search):
+        estimator.fit(features, costs)
+        expected = regret_score(problem, costs, estimator.predict(features))
+        assert expected < -0.005, "decisions are not perfect, so that another order shows"
+        for told in (costs, costs.to_numpy(), costs[["a", "b", "c"]]):
+            assert scorer(estimator, features, told) == expected
+        assert estimator.score(features, costs.to_numpy()) == expected
+
+
+def test_columns_in_two_orders_are_refused_where_the_problem_has_no_names():
+    pandas = pytest.importorskip("pandas")
+    names = [f"item{number}" for number in range(C.shape[1])]
+    costs = pandas.DataFrame(C, columns=names)
+    estimator = deciding().fit(X, costs)
+    assert estimator.problem_.cost_names is None
+    expected = estimator.score(X, C)
+    turned = costs[names[::-1]]
+    for call in (estimator.score, lambda X, y: make_regret_scorer(KS)(estimator, X, y)):
+        assert call(X, costs) == expected
+        with pytest.raises(ValueError, match="y_true begins with 'item11', y_pred with 'item0'"):
+            call(X, turned)
