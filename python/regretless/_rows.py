@@ -33,6 +33,8 @@ class LabelledRows:
         self._indexed: dict[np.dtype, int] = {}
         # Rows of equal costs and different weights, as pairs of row numbers by the bytes of their costs.
         self._ambiguous: dict[bytes, tuple[int, int]] = {}
+        # Rows whose costs differ, but are the same in the precision asked with, likewise.
+        self._rounded_alike: dict[bytes, tuple[int, int]] = {}
         if costs is not None:
             self.add(in_order(problem, costs), labels)
 
@@ -59,6 +61,7 @@ class LabelledRows:
         table = as_table(wanted)
         places = self._index(table.dtype)
         keys = [row.tobytes() for row in table]
+        self._check_digits(keys)
         if self.weights is not None:
             self._check_weights(keys, places)
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
@@ -83,6 +86,18 @@ class LabelledRows:
                 np.ascontiguousarray(predictions[places]), rows=inside, **moment
             )
         return values, gradients
+
+    def _check_digits(self, keys: list[bytes]) -> None:
+        """Refuses rows of costs whose digits do not suffice to tell rows of the table apart."""
+        if not self._rounded_alike:
+            return
+        for number, key in enumerate(keys):
+            if key in self._rounded_alike:
+                first, second = self._rounded_alike[key]
+                raise ValueError(
+                    f"row {number} of the true costs is row {first} and row {second} of the table, whose costs differ only in digits "
+                    "that single precision drops; give row numbers instead of costs, or the costs in double precision"
+                )
 
     def _check_weights(self, keys: list[bytes], places: dict[bytes, int]) -> None:
         """Refuses rows of costs that do not lead to one weight."""
@@ -110,14 +125,26 @@ class LabelledRows:
         places, indexed = self._places.setdefault(dtype, {}), self._indexed.get(dtype, 0)
         start = sum(len(table) for table in self.tables[:indexed])
         for table in self.tables[indexed:]:
+            rounds = dtype.itemsize < table.dtype.itemsize
             for row, costs in enumerate(table.astype(dtype, copy=False)):
                 key = costs.tobytes()
                 first = places.setdefault(key, start + row)
+                if rounds and first != start + row and self._loses_digits(first, table[row]):
+                    self._rounded_alike.setdefault(key, (first, start + row))
                 if self.weights is not None and self.weights[first] != self.weights[start + row]:
                     self._ambiguous.setdefault(key, (first, start + row))
             start += len(table)
         self._indexed[dtype] = len(self.tables)
         return places
+
+    def _loses_digits(self, first: int, costs: np.ndarray) -> bool:
+        """Whether the row of this number, given in the precision of ``costs``, is another row than ``costs``."""
+        for table in self.tables:
+            if first < len(table):
+                # A row that was itself given in fewer digits is meant by just these digits.
+                return table.dtype == costs.dtype and table[first].tobytes() != costs.tobytes()
+            first -= len(table)
+        return False
 
 
 def one_per_row(weights: Any, costs: Any) -> np.ndarray:

@@ -71,7 +71,8 @@ class DecisionLoss(nn.Module):
         """The loss of predicted costs, one row per instance.
 
         ``costs_true`` is a vector of row numbers of the table (fastest), or the true costs themselves: rows that are not
-        in the table join it, with their best decisions from ``labels`` or solved, once.
+        in the table join it, with their best decisions from ``labels`` or solved, once. Costs in single precision that are
+        those of several different rows of a table in double precision are refused.
         """
         wanted = numpy_view(costs_true) if names_of(costs_true) is None else costs_true
         rows = self.rows.find(wanted, labels)

@@ -315,3 +315,31 @@ def test_tables_with_names_are_matched_by_name():
         assert float(loss(predictions, turned)) == pytest.approx(0.0, abs=1e-5)
     with pytest.raises(ValueError, match="only C has 'z'"):
         DecisionLoss(problem, "MSE", NamedTable(ordered, ["a", "b", "z"]))
+
+
+def test_rows_that_single_precision_does_not_tell_apart_are_refused():
+    problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
+    small = 1e-12
+    costs = np.array([[1.0, 1.0 + small], [3.0, 4.0], [1.0 + small, 1.0], [3.0, 4.0]])
+    predictions = torch.tensor([[1.0, 2.0]] * 4, dtype=torch.float64)
+    module = DecisionLoss(problem, "MAE(O)", costs, reduction="none")
+    by_row = module(predictions, torch.arange(4))
+    # In double precision all rows are found, and equal rows are no contradiction in single precision either.
+    torch.testing.assert_close(module(predictions, torch.from_numpy(costs)), by_row)
+    single = torch.from_numpy(costs).float()
+    torch.testing.assert_close(module(predictions[[1, 3]], single[[1, 3]]), by_row[[1, 3]])
+    words = "row 1 of the true costs is row 0 and row 2 of the table, .* single precision drops; give row numbers"
+    with pytest.raises(ValueError, match=words):
+        module(predictions[1:3], single[1:3])
+    # Refused again, not only when the rows are first looked up; row numbers always work.
+    with pytest.raises(ValueError, match=words):
+        module(predictions[1:3], single[1:3])
+    torch.testing.assert_close(module(predictions, torch.arange(4)), by_row)
+
+
+def test_rows_given_in_single_precision_are_found_after_doubles_joined():
+    problem, costs, _, predictions = table("SP5x5", rows=3)
+    module = DecisionLoss(problem, "MSE", costs, reduction="none")
+    by_row = module(predictions, torch.arange(3))
+    module(predictions, torch.from_numpy(costs.astype(np.float64) * (1 + 1e-12)))
+    torch.testing.assert_close(module(predictions, torch.from_numpy(costs)), by_row)
