@@ -214,12 +214,21 @@ class FineTuning:
             raise
         kept = self.kept(result, trees, judge, history, stopped)
         # The round was chosen by predictions made along the way; those of the shorter model are the ones that count.
-        worth = judge.of(kept.predict(held.features))
-        if worth["regret"] > history[0]["regret"]:
-            raise RuntimeError(
-                "the first rounds of the trees predict other costs than they did during training; please report this"
+        try:
+            worth = judge.of(kept.predict(held.features))["regret"]
+        except BaseException:
+            self.objective.incumbent = kept
+            raise
+        base = history[0]["regret"]
+        if worth > base:
+            warnings.warn(
+                f"the trees of round {kept.report['kept_round']} predict other costs than they did during training: their regret on the "
+                f"validation rows is {worth:.6g}, that of the base {base:.6g}. The base is kept; please report this",
+                stacklevel=4,
             )
-        kept.report["kept_regret"] = worth["regret"]
+            kept.trees, worth = None, base
+            kept.report["kept_round"] = 0
+        kept.report["kept_regret"] = worth
         return kept
 
     def derivatives(self, training: Part) -> Any:

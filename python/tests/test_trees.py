@@ -509,3 +509,42 @@ def test_losses_that_solve_are_no_objective():
     problem, _, costs = data(5)
     with pytest.raises(ValueError, match="not 'SPO"):
         CosObjective(problem, costs, "SPO+")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_trees_that_end_up_worse_than_the_base_are_dropped_with_a_warning(library, monkeypatch):
+    problem, (features, costs), held = cheapest(), groups(100, 1), groups(50, 2)
+    real = BoostedCosts.predict
+
+    def turned(model, table):
+        """Only what is tuned holds the problem: its trees then prefer the dearest item."""
+        found = real(model, table)
+        return -found if model.problem is not None and model.trees is not None else found
+
+    monkeypatch.setattr(BoostedCosts, "predict", turned)
+    with pytest.warns(UserWarning, match="The base is kept"):
+        model = tuner(library, CosObjective(problem, costs))(features, rounds=(1, 10), validation=held)
+    assert model.trees is None and model.report["kept_round"] == 0
+    assert model.report["kept_regret"] == model.report["base_regret"] == model.history[0]["regret"]
+    assert min(entry["regret"] for entry in model.history) < model.history[0]["regret"], "a round was better on its way"
+    np.testing.assert_array_equal(model.predict(held[0]), model.base.predict(held[0]))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_interruption_of_the_last_check_leaves_the_model(library):
+    features, costs = groups(60, 1)
+    calls = []
+
+    def solve(costs):
+        calls.append(1)
+        # The 60 labels, 12 validation labels, 12 solves for the base and for the only round; then Ctrl-C.
+        if len(calls) > 60 + 12 + 2 * 12:
+            raise KeyboardInterrupt
+        return np.arange(len(costs)) == np.argmin(costs)
+
+    problem = rl.Problem.from_callable(solve, 3, sense="minimize", name="impatient")
+    objective = CosObjective(problem, costs)
+    with pytest.raises(KeyboardInterrupt):
+        tuner(library, objective)(features, rounds=(3, 1), validation=0.2)
+    assert [entry["round"] for entry in objective.incumbent.history] == [0, 1]
+    assert objective.incumbent.report["stopped"] == "all rounds were run"
