@@ -72,6 +72,31 @@ def test_labels_of_another_problem_are_refused():
             call()
 
 
+def test_labels_of_another_function_are_refused():
+    costs = np.array([[3.0, 1.0, 2.0], [1.0, 5.0, 2.0]] * 10)
+    dear = rl.Problem.from_callable(lambda c: np.arange(3) == np.argmax(c), 3, sense="minimize")
+    cheap = rl.Problem.from_callable(lambda c: np.arange(3) == np.argmin(c), 3, sense="minimize")
+    with pytest.raises(ValueError, match="best decisions of another problem"):
+        rl.evaluate(cheap, costs, C=costs, labels=rl.label(dear, costs))
+    assert rl.evaluate(cheap, costs, C=costs, labels=rl.label(cheap, costs))["regret"] == 0.0
+
+
+def test_labels_of_costs_that_differ_beyond_single_precision_are_refused():
+    problem = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize"})
+    costs = 1e9 + np.array([[3.0, 1.0, 2.0], [1.0, 5.0, 2.0]])
+    labels = rl.label(problem, costs)
+    with pytest.raises(ValueError, match="other costs: row 0"):
+        rl.evaluate(problem, costs, C=costs[::-1], labels=labels)
+
+
+def test_costs_that_single_precision_cannot_tell_apart_are_told():
+    problem = rl.Problem({"kind": "top_k", "items": 30, "k": 1, "sense": "minimize"})
+    features = np.random.default_rng(0).random((40, 2))
+    costs = 1e9 + np.arange(30.0) * np.ones((40, 1))
+    with pytest.warns(UserWarning, match="single precision"):
+        rl.train(problem, features, costs, epochs=1, split=(20, 10, 10))
+
+
 def test_known_decisions_of_a_problem_with_known_costs_are_refused():
     # One unit, from a column whose cost is predicted or from one that costs 10.
     arrays = {"sense": "minimize", "relations": "=", "upper": 1, "integer": True}

@@ -108,7 +108,8 @@ pub fn number(value: f64) -> String {
 
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
-    format!("{:.2} %", 100.0 * share)
+    // A share of next to nothing says nothing: best objectives can add up to 0.
+    if share.abs() < 1e4 { format!("{:.2} %", 100.0 * share) } else { "–".into() }
 }
 
 #[cfg(test)]

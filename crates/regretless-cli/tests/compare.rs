@@ -216,11 +216,15 @@ fn a_killed_comparison_ends_as_one_that_was_never_stopped() {
 
 /// A table whose two costs are linear in features far from standardised ones, and a choice of the cheaper one.
 fn linear_table(shop: &Workshop, rows: usize) {
+    write_linear_table(shop, rows, 1.0);
+}
+
+fn write_linear_table(shop: &Workshop, rows: usize, spread: f64) {
     let mut text = String::from("temperature,pressure,a,b\n");
     for row in 0..rows {
         let (x, y) = ((row * 37 % 101) as f64 / 10.0, 1000.0 + (row * 53 % 89) as f64);
         // A little noise, so that no regret is exactly 0.
-        let noise = ((row * 7919) % 13) as f64 / 13.0 - 0.5;
+        let noise = spread * (((row * 7919) % 13) as f64 / 13.0 - 0.5);
         text += &format!("{x},{y},{},{}\n", 300.0 + 4.0 * x + noise, 850.0 - 0.5 * y + 3.0 * x - noise);
     }
     std::fs::write(shop.path("table.csv"), text).unwrap();
@@ -232,11 +236,16 @@ const TABLE: &str = "compare --data table.csv --costs a,b --problem problem.toml
 #[test]
 fn where_least_squares_is_best_one_sentence_says_so() {
     let shop = Workshop::new();
-    linear_table(&shop, 200);
-    let left = shop.run(&format!("{TABLE} --seeds 3 --epochs 3 --out cmp")).succeeded();
+    write_linear_table(&shop, 200, 0.0);
+    let settled = "--epochs 100 --learning-rate 0.05 --decay";
+    let left = shop.run(&format!("{TABLE} --seeds 3 {settled} --out cmp").replace(";MAE(O,S)", "")).succeeded();
     assert!(left.out.contains("Nothing decides better than least squares"), "{}", left.out);
     assert!(left.out.contains("a linear regression is enough here"), "{}", left.out);
     assert!(left.out.contains("profile default"), "{}", left.out);
+    // What a training that was stopped too early would have reached is not known.
+    let left = shop.run(&format!("{TABLE} --seeds 3 --epochs 3 --out early")).succeeded();
+    assert!(left.out.contains("Nothing, as trained here, decides better than least squares"), "{}", left.out);
+    assert!(!left.out.contains("is enough here"), "{}", left.out);
 }
 
 #[test]
@@ -308,4 +317,49 @@ fn a_handful_of_rows_proves_nothing() {
     assert!(left.out.contains("that of 3 evaluated rows: nothing can be concluded"), "{}", left.out);
     let left = shop.run(&format!("compare {common} --losses MSE --seeds 1 --out cmp")).succeeded();
     assert!(left.out.contains("that of 1 test row: nothing can be concluded"), "{}", left.out);
+}
+
+#[test]
+fn seeds_that_share_their_test_rows_claim_nothing_about_chance() {
+    let shop = Workshop::new();
+    // Costs that no linear model predicts well, so that some method beats the baselines.
+    let mut text = String::from("x,y,a,b\n");
+    for row in 0..120_i32 {
+        let (x, y) = (f64::from(row * 37 % 101) / 50.0 - 1.0, f64::from(row * 53 % 89) / 44.0 - 1.0);
+        text += &format!("{x},{y},{},{}\n", 5.0 + (3.0 * x).exp(), 5.0 + (2.0 * x + y).exp());
+    }
+    std::fs::write(shop.path("table.csv"), text).unwrap();
+    std::fs::write(shop.path("problem.toml"), "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n").unwrap();
+    for (split, out) in [("60,20,40", "a"), ("0.2,0.3", "b")] {
+        let left = shop.run(&format!("{TABLE} --seeds 3 --epochs 30 --split {split} --out {out}")).succeeded();
+        if left.out.contains("less test regret than") {
+            assert_eq!(left.out.contains("tested on the same rows"), out == "a", "{}", left.out);
+            assert_eq!(left.out.contains("chance"), out == "b", "{}", left.out);
+        } else {
+            assert!(left.out.contains("decides better than"), "{}", left.out);
+        }
+    }
+}
+
+#[test]
+fn two_comparisons_do_not_share_a_folder() {
+    let shop = Workshop::new();
+    std::fs::create_dir(shop.path("cmp")).unwrap();
+    let held = std::fs::File::create(shop.path("cmp/lock")).unwrap();
+    held.lock().unwrap();
+    let words = format!("{SMALL} --losses MSE --out cmp");
+    shop.run(&words).failed(3, &["cmp", "another comparison writes there"]);
+    drop(held);
+    shop.run(&words).succeeded();
+    assert!(!shop.path("cmp/lock").exists());
+}
+
+#[test]
+fn auto_without_validation_rows_is_refused_before_anything_runs() {
+    let shop = Workshop::new();
+    let words = ["compare", "--benchmark", "SP4x4", "--seeds", "1", "--split", "60,0,20", "--select", "last"];
+    let words: Vec<String> =
+        words.into_iter().chain(["--losses", "MSE;auto 2s", "--out", "cmp"]).map(str::to_owned).collect();
+    shop.run_words(&words).failed(2, &["validation rows"]);
+    assert!(shop.files().is_empty());
 }

@@ -14,6 +14,7 @@ use regretless::solve::{Failure, Solution};
 use regretless::watch::Watch;
 
 use crate::arrays::{Keep, finite_matrix, rectangle, row};
+use crate::callable::Function;
 use crate::error::raise;
 use crate::names::{column_names, in_order, match_table};
 use crate::oracle::{dense, failed};
@@ -26,8 +27,9 @@ pub struct Labels {
     /// Costs, to be minimised, and decisions.
     pub labelled: Arc<Labelled>,
     failed: Vec<(usize, Failure)>,
-    /// The problem they were found for.
+    /// The problem they were found for, and its function if it is one.
     problem: String,
+    function: Option<Arc<Function>>,
     dense: OnceLock<Py<PyArray2<f32>>>,
 }
 
@@ -121,8 +123,18 @@ impl Labels {
     }
 
     fn new(problem: &Problem, labelled: Labelled, failed: Vec<(usize, Failure)>) -> PyResult<Self> {
-        let (labelled, problem, dense) = (Arc::new(labelled), problem.identity()?, OnceLock::new());
-        Ok(Self { labelled, failed, problem, dense })
+        let (function, problem) = (problem.function().cloned(), problem.identity()?);
+        Ok(Self { labelled: Arc::new(labelled), failed, problem, function, dense: OnceLock::new() })
+    }
+
+    /// Whether they are the best decisions of this problem.
+    fn belong_to(&self, problem: &Problem) -> PyResult<bool> {
+        let same_function = match (&self.function, problem.function()) {
+            (None, None) => true,
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || ours.solve.is(&theirs.solve),
+            _ => false,
+        };
+        Ok(same_function && self.problem == problem.identity()?)
     }
 }
 
@@ -150,7 +162,7 @@ pub fn with_labels(
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<Labelled>> {
     if let Some(labels) = labels {
-        if labels.get().problem != problem.identity()? {
+        if !labels.get().belong_to(problem)? {
             return Err(PyValueError::new_err(
                 "the labels are the best decisions of another problem; find those of this one: regretless.label(problem, C)",
             ));

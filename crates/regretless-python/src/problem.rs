@@ -1,8 +1,8 @@
 //! Problems: by name, from a file, from arrays, or as a Python function.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,8 +38,8 @@ pub struct Problem {
     function: Option<Arc<Function>>,
     /// Costs of the file it came from.
     costs: Option<Vec<f64>>,
-    /// Whether a warning has said that positions decide which cost is which.
-    warned: AtomicBool,
+    /// Warnings that were given: that positions decide which cost is which.
+    warned: Mutex<HashSet<String>>,
 }
 
 impl Problem {
@@ -51,15 +51,13 @@ impl Problem {
 
     /// A problem that is ready to be solved.
     pub fn ready(spec: ProblemSpec, problem: Arc<dyn regretless::problem::Problem>) -> Self {
-        Self { spec, problem, function: None, costs: None, warned: AtomicBool::new(false) }
+        Self { spec, problem, function: None, costs: None, warned: Mutex::default() }
     }
 
     /// Says once that costs are matched by position.
     pub fn warn_once(&self, py: Python<'_>, notice: &str) -> PyResult<()> {
-        if self.warned.swap(true, Ordering::Relaxed) {
-            return Ok(());
-        }
-        warn(py, notice)
+        let new = self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(notice.to_owned());
+        if new { warn(py, notice) } else { Ok(()) }
     }
 
     /// The problem of a problem file; errors name the file.
@@ -93,8 +91,12 @@ impl Problem {
         self.function.is_some()
     }
 
-    /// What tells the problem from others: its content if it says so, else the problem in writing. Two functions of one
-    /// name cannot be told apart.
+    /// The function, if the problem is one.
+    pub fn function(&self) -> Option<&Arc<Function>> {
+        self.function.as_ref()
+    }
+
+    /// What tells the problem from others: its content if it says so, else the problem in writing.
     pub fn identity(&self) -> PyResult<String> {
         let content = self.problem.fingerprint();
         if !content.is_empty() {
@@ -296,7 +298,7 @@ impl Problem {
             problem: Arc::new(Callable { function: Arc::clone(&function), call: None }),
             function: Some(function),
             costs: None,
-            warned: AtomicBool::new(false),
+            warned: Mutex::default(),
         })
     }
 

@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::data::{Dataset, Names, Split, SplitSpec};
+use regretless::evaluate::too_few_rows;
 use regretless::train::{Approach, Checkpoints, Optimizer, Plan, Settings, Task};
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::label::{Labels, check_same_rows, with_labels};
 use crate::names::{column_names, match_table};
 use crate::predict::Model;
 use crate::problem::Problem;
-use crate::watch::Call;
+use crate::watch::{Call, warn};
 
 /// A value of the library as Python's own: dicts, lists, numbers.
 pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
@@ -201,10 +202,14 @@ pub fn train<'py>(
     let outcome = call.run(py, |watch| {
         let task = Task { data: &data, split: &split, oracle: &oracle, watch };
         let checkpoints = checkpoint.as_deref().map(Checkpoints::beside);
+        let _lock = checkpoints.as_ref().map(Checkpoints::lock).transpose()?;
         let outcome = plan.carry_out(&task, &problem.spec, checkpoints.as_ref())?;
         checkpoints.map_or(Ok(()), |kept| kept.remove())?;
         Ok(outcome)
     })?;
+    if let Some(warning) = too_few_rows("test", split.test.len()) {
+        warn(py, &warning)?;
+    }
     let report = python(py, &plan.summary(&outcome))?;
     report.set_item("rounds", python(py, &outcome.trained.report.rounds)?)?;
     (Bound::new(py, Model::new(outcome.trained.model))?, report).into_pyobject(py)

@@ -80,7 +80,11 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
 
 /// Settings are written beside the model, and a settings file is text: file names that are none are refused by name.
 fn check_names(options: &TrainOptions) -> Result<()> {
-    let paths = [&options.data.data, &options.data.cost_data, &options.init_from, &options.out];
+    check_utf8([&options.data.data, &options.data.cost_data, &options.init_from, &options.out])
+}
+
+/// Refuses file names that a settings file cannot hold.
+pub fn check_utf8<const N: usize>(paths: [&Option<PathBuf>; N]) -> Result<()> {
     match paths.into_iter().flatten().find(|path| path.to_str().is_none()) {
         Some(path) => {
             Err(Error::input(Place::file(path), "the name is not UTF-8, as settings files must be; rename it"))

@@ -154,6 +154,25 @@ impl Matrix {
         }
     }
 
+    /// The first row whose numbers differ by so little beside their size that single precision tells fewer than
+    /// [`Self::MIN_LEVELS`] of them apart.
+    pub fn first_coarse_row(&self) -> Option<usize> {
+        (0..self.rows()).find(|row| {
+            let (mut least, mut most, mut size) = (f32::INFINITY, f32::NEG_INFINITY, 0.0_f32);
+            for value in self.row(*row) {
+                (least, most, size) = (least.min(*value), most.max(*value), size.max(value.abs()));
+            }
+            // Rows of equal small numbers are meant so; equal large ones have probably lost their digits.
+            let suspicious = most > least || size >= Self::LARGE;
+            self.cols() > 1 && suspicious && most - least < Self::MIN_LEVELS * f32::EPSILON * size
+        })
+    }
+
+    /// With fewer steps between the least and the greatest cost of a row, rounding changes decisions.
+    const MIN_LEVELS: f32 = 100.0;
+    /// Whole numbers beyond this size begin to lose digits in single precision.
+    const LARGE: f32 = 1.6e7;
+
     /// The first number that is not finite, as it was given: row, column, number.
     pub fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
         let found = match &self.doubles {

@@ -1,6 +1,6 @@
 //! Labels: the best decision of every instance, found once and kept.
 
-use crate::data::{CostSide, Dataset};
+use crate::data::{CostSide, Dataset, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::oracle::{Answer, Oracle};
@@ -30,6 +30,19 @@ pub struct Labelled {
     failed: Vec<usize>,
 }
 
+/// A warning where costs that are kept in single precision alone differ by so little that rounding may change decisions.
+fn coarse_costs(costs: &Matrix) -> Option<String> {
+    if costs.has_doubles() {
+        return None;
+    }
+    let row = costs.first_coarse_row()?;
+    let size = costs.row(row).iter().fold(0.0_f32, |most, cost| most.max(cost.abs()));
+    Some(format!(
+        "the costs of row {row} (counted from 0) are of the size {size:e} and hardly differ: tables are kept in single \
+         precision, about seven digits, and rounding may change decisions; subtract what all costs of a row have in common"
+    ))
+}
+
 impl Labelled {
     /// Finds the best decision of every instance.
     ///
@@ -37,6 +50,9 @@ impl Labelled {
     /// When the table does not fit the problem, an instance has no decision, or the user interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<Self> {
         let sense = Self::turn(&mut data, oracle)?;
+        if let Some(warning) = coarse_costs(data.costs()) {
+            watch.remark(&warning);
+        }
         watch.begin("labelling", data.len() as u64);
         let answers = oracle.solve_all(data.costs(), watch)?;
         watch.end();
@@ -56,6 +72,9 @@ impl Labelled {
         watch: &dyn Watch,
     ) -> Result<(Self, Vec<(usize, Failure)>)> {
         let sense = Self::turn(&mut data, oracle)?;
+        if let Some(warning) = coarse_costs(data.costs()) {
+            watch.remark(&warning);
+        }
         watch.begin("labelling", data.len() as u64);
         let answers = oracle.solve_all(data.costs(), watch)?;
         watch.end();
@@ -105,7 +124,17 @@ impl Labelled {
         if data.len() != self.len() {
             return Err(Error::data(format!("{} labels for {} instances", self.len(), data.len())));
         }
-        let same = |row: &usize| data.costs().row(*row) == self.data.costs().row(*row);
+        // Where both have the digits of double precision, these must be the same too.
+        let exact = data.costs().has_doubles() && self.data.costs().has_doubles();
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let mut same = |row: &usize| {
+            if exact {
+                self.data.costs().read(*row, &mut ours);
+                data.costs().read(*row, &mut theirs);
+                return ours == theirs;
+            }
+            data.costs().row(*row) == self.data.costs().row(*row)
+        };
         match (0..data.len()).find(|row| !same(row)) {
             Some(row) => Err(Error::data(format!("the labels were made for other costs: row {row} differs"))),
             None => Ok(Self { data, sense, best: self.best.clone(), failed: self.failed.clone() }),

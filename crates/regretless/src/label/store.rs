@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::parts::{Parts, Shard};
-use super::{Labelled, file};
+use super::{Labelled, coarse_costs, file};
 use crate::data::output::write_atomically;
 use crate::data::{Dataset, Matrix};
 use crate::error::{Error, Result};
@@ -116,7 +116,7 @@ impl LabelStore {
             kept: true,
             continued: 0,
             failed: Vec::new(),
-            warnings: Vec::new(),
+            warnings: coarse_costs(data.costs()).into_iter().collect(),
         };
         let answers = match load(&report.file, &parts) {
             Ok(Some(answers)) => {

@@ -174,7 +174,9 @@ impl<'a> Asker<'a> {
         let exact = !matches!(engine, Engine::Relaxed(..));
         let work = engine.work().unwrap_or(0);
         self.engine = Some(engine);
-        self.oracle.counters.add_work(work);
+        if work > 0 {
+            self.oracle.counters.add_work(work);
+        }
         outcome?;
         // What a cancelled search found so far is not what it would have found.
         check_not_cancelled()?;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Approach, Checkpoints, Recipe, Settings, Stopped, Task, Trained, Tried, train, train_with_checkpoints};
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, evaluate_in_parts, predicted, too_few_rows};
+use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{Model, PredictorSpec};
 use crate::problem::ProblemSpec;
@@ -73,9 +73,6 @@ impl Plan {
             (!rows.is_empty()).then(judged).transpose()
         };
         let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);
-        if let Some(warning) = too_few_rows("test", task.split.test.len()) {
-            task.watch.remark(&warning);
-        }
         Ok(Outcome { trained, tried, validation, test, decided_by: task.oracle.heuristic() })
     }
 

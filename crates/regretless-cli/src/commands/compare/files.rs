@@ -8,6 +8,8 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use regretless::data::output::lock_file;
+use regretless::error::Place;
 use regretless::{Error, Result};
 
 use super::outcome::Outcome;
@@ -15,11 +17,28 @@ use super::summary::Summary;
 use crate::output::write_text;
 
 const RESULTS: &str = "results.jsonl";
+const LOCK: &str = "lock";
 const FILES: [&str; 4] = [RESULTS, "results.csv", "summary.csv", "settings.toml"];
 
 /// A folder that will hold results; nothing is made before the first run has finished.
 pub struct Folder {
     path: PathBuf,
+}
+
+/// Held while a comparison runs. The lock is one of the operating system, which ends with the process.
+pub struct FolderLock {
+    folder: PathBuf,
+    /// Closing it ends the lock.
+    _file: File,
+}
+
+impl Drop for FolderLock {
+    /// Removes the lock's file while the lock is held, and the folder if nothing was written to it.
+    fn drop(&mut self) {
+        // What stays behind is empty and in nobody's way.
+        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_dir(&self.folder);
+    }
 }
 
 /// The comparison that a folder is for.
@@ -70,6 +89,20 @@ impl Folder {
             return Ok((numbered(number - 1), outcomes));
         }
         Ok((numbered(number), Vec::new()))
+    }
+
+    /// Makes the folder and keeps other comparisons out of it, for as long as the lock is held.
+    pub fn lock(&self) -> Result<FolderLock> {
+        fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
+        let path = self.path.join(LOCK);
+        match lock_file(&path).map_err(Error::io(&path))? {
+            Some(file) => Ok(FolderLock { folder: self.path.clone(), _file: file }),
+            None => {
+                let message =
+                    "another comparison writes there at this moment; wait until it ends, or give another --out";
+                Err(Error::input(Place::file(&self.path), message))
+            }
+        }
     }
 
     /// The folder.

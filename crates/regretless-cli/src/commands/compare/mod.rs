@@ -5,7 +5,7 @@
 //! with the runs that are missing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use regretless::data::SplitSpec;
 use regretless::loss::{BaseError, Cos, LossSpec, Side, Weighting};
@@ -18,6 +18,7 @@ use regretless::{Error, Result};
 
 use super::Session;
 use super::ground::{Ground, Source, standard_split};
+use super::train::check_utf8;
 use crate::args::{CompareOptions, Profile};
 use crate::output::Report;
 use crate::settings;
@@ -33,6 +34,7 @@ use summary::Summary;
 
 /// Runs everything and reports.
 pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
+    check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
     let options = resolved(options.clone(), session)?;
     let comparison = Comparison::new(&options, session)?;
     let keys = comparison.keys(&options)?;
@@ -43,6 +45,7 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
     }
     let written = CompareOptions { out: Some(folder.path().into()), ..options.clone() };
     let settings = settings::text(&written, "compare")?;
+    let _lock = folder.lock()?;
     let found = comparison.run(&options, session, &keys, &folder.runs(settings, earlier)?)?;
     let summary = Summary::of(&comparison.contenders, &found.outcomes);
     folder.finish(&found.outcomes, &summary)?;
@@ -50,7 +53,8 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
     report.line(comparison.title(&options));
     report.line("");
     report.text.push_str(&summary.text());
-    let mut sentences = verdict::sentences(&summary);
+    let whole = found.failures.is_empty() && !session.progress.interrupted();
+    let mut sentences = verdict::sentences(&summary, whole, comparison.shares_test_rows());
     sentences.extend(regretless::evaluate::too_few_rows("test", comparison.least_test_rows()));
     report.json["verdict"] = serde_json::json!(sentences);
     for sentence in &sentences {
@@ -179,6 +183,10 @@ impl Comparison {
         for (ground, seed) in grounds.iter().zip(&seeds) {
             options.training.settings(standard_profile(options), u64::from(*seed)).check(&ground.split)?;
         }
+        let races = options.losses.iter().flatten().any(|loss| matches!(loss, Approach::Auto(_)));
+        if races && grounds.iter().any(|ground| ground.split.validation.is_empty()) {
+            return Err(Error::setting("auto judges by validation rows; give --split a share or rows for them"));
+        }
         let methods = options.losses.clone().unwrap_or_default().into_iter().map(Contender::Method);
         let mut contenders: Vec<Contender> = methods.collect();
         contenders.extend([Baseline::LeastSquares, Baseline::HistoryMean].map(Contender::Baseline));
@@ -202,6 +210,14 @@ impl Comparison {
             Profile::Paper => "paper",
         };
         format!("{what}, {}, {seeds}, {epochs} epochs, profile {profile}", ground.rows())
+    }
+
+    /// Whether all seeds are tested on the same rows of the same table.
+    fn shares_test_rows(&self) -> bool {
+        let first = &self.grounds[0];
+        // A user's table is read once for all seeds; built-in data are made anew for each.
+        let same = |ground: &Ground| ground.split.test == first.split.test && Arc::ptr_eq(&ground.data, &first.data);
+        self.grounds[1..].iter().all(same)
     }
 
     fn least_test_rows(&self) -> usize {

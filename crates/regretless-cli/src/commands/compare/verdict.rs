@@ -12,10 +12,13 @@ use crate::output::number;
 /// beyond what chance on a test set or the choice of an epoch by regret explains.
 const LARGER_ERROR: f64 = 1.2;
 
-/// The verdict first, then warnings.
-pub fn sentences(summary: &Summary) -> Vec<String> {
+/// The verdict first, then warnings. A comparison that lacks runs has no verdict. Where all seeds are tested on the same
+/// rows, they say nothing about other rows.
+pub fn sentences(summary: &Summary, whole: bool, same_rows: bool) -> Vec<String> {
     let mut sentences = Vec::new();
-    sentences.extend(verdict(summary));
+    if whole {
+        sentences.extend(verdict(summary, same_rows));
+    }
     sentences.extend(not_converged(summary));
     sentences.extend(worse_than_least_squares(summary));
     sentences
@@ -28,7 +31,7 @@ fn best(summary: &Summary, is_baseline: bool) -> Option<(&Line, f64)> {
 }
 
 /// Whether the best trained method decides better than the best baseline.
-fn verdict(summary: &Summary) -> Option<String> {
+fn verdict(summary: &Summary, same_rows: bool) -> Option<String> {
     let (method, reached) = best(summary, false)?;
     let (baseline, simple) = best(summary, true)?;
     if reached >= simple {
@@ -38,8 +41,11 @@ fn verdict(summary: &Summary) -> Option<String> {
             Contender::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
             Contender::Method(_) => return None,
         };
+        // What a training that had not converged would have reached is not known.
+        let (how, enough) = if is_still_falling(method) { (", as trained here,", "") } else { ("", enough) };
+        let end = if enough.is_empty() { String::new() } else { format!(": {enough}") };
         return Some(format!(
-            "Nothing decides better than {} (mean test regret {}; the best method, {}, has {}): {enough}.",
+            "Nothing{how} decides better than {} (mean test regret {}; the best method, {}, has {}){end}.",
             baseline.loss,
             number(simple),
             method.loss,
@@ -51,11 +57,18 @@ fn verdict(summary: &Summary) -> Option<String> {
     let differences: Vec<f64> = paired(method, baseline);
     Some(match Spread::of(&differences).interval() {
         None => format!("{claim}, on one seed; more seeds tell whether that is chance."),
+        Some(_) if same_rows => {
+            format!("{claim}; all seeds are tested on the same rows, so that other rows may say otherwise.")
+        }
         Some(interval) if interval.upper >= 0.0 => {
             format!("{claim}, but over {} seeds the difference is within chance.", differences.len())
         }
         Some(_) => format!("{claim}; the difference is beyond chance over {} seeds.", differences.len()),
     })
+}
+
+fn is_still_falling(line: &Line) -> bool {
+    2 * line.still_falling > line.runs
 }
 
 /// Regret of one less that of the other, seed by seed.
@@ -71,7 +84,7 @@ fn paired(one: &Line, other: &Line) -> Vec<f64> {
 
 fn not_converged(summary: &Summary) -> Option<String> {
     let named: Vec<&str> =
-        summary.lines.iter().filter(|line| 2 * line.still_falling > line.runs).map(|line| line.loss.as_str()).collect();
+        summary.lines.iter().filter(|line| is_still_falling(line)).map(|line| line.loss.as_str()).collect();
     let what = match named.as_slice() {
         [] => return None,
         [one] => format!("{one} has not converged: its training loss was"),

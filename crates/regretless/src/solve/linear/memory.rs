@@ -45,6 +45,7 @@ impl Keepsake for LinearMemory {
 
 impl LinearSearch {
     pub(super) fn resume(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+        self.work = 0;
         let whole = self.is_whole();
         let near = |known: &LinearMemory| known.sample.drift(costs) <= MOST_DRIFT[usize::from(whole)];
         let known = memory.take::<LinearMemory>().filter(|known| near(known));
@@ -124,6 +125,7 @@ impl LinearSearch {
 
     /// The decision in memory, if its basis is optimal under these costs as well.
     pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+        self.work = 0;
         let known = memory.recall::<LinearMemory>()?;
         let basis = known.basis.as_ref().filter(|_| known.sample.drift(costs) <= MOST_DRIFT[0])?;
         let engine = if self.is_whole() { self.twin() } else { self };

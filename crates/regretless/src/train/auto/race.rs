@@ -300,15 +300,16 @@ impl Judges {
     /// Says what a budget does not allow.
     fn tell(&self, task: &Task<'_>, times: &SolveTimes) {
         let seconds = times.exact;
+        let seconds = if seconds < 0.01 { format!("{seconds:.1e}") } else { format!("{seconds:.2}") };
         match self {
             Self::Exact(_) => {}
             Self::Relaxed { rows, .. } => task.watch.remark(&format!(
-                "a solve takes about {seconds:.2} s, too long to judge by; auto judges candidates by the linear relaxation \
+                "a solve takes about {seconds} s, too long to judge by; auto judges candidates by the linear relaxation \
                  on {} validation rows",
                 rows.len()
             )),
             Self::Nobody => task.watch.remark(&format!(
-                "a solve takes about {seconds:.2} s, too long to judge by within this budget; auto trains MAE(O,S), which \
+                "a solve takes about {seconds} s, too long to judge by within this budget; auto trains MAE(O,S), which \
                  needs no solve, and compares it with nothing"
             )),
         }
