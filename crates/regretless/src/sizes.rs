@@ -17,7 +17,7 @@ pub const MOST_NODES: usize = 20_000;
 /// products with other data and their squares stay far below the largest number (1.8e308).
 pub const LARGEST_COST: f64 = 1e100;
 
-/// Most parameters of a predictor: a thousand million. Training holds about [`ARRAYS_OF_TRAINING`] arrays of that length.
+/// Most parameters of a predictor: a thousand million. Training holds several arrays of that length.
 pub const MOST_PARAMETERS: usize = 1_000_000_000;
 
 /// Arrays as long as the parameters that training holds at once: parameters, gradient, two moments, the best epoch.

@@ -154,8 +154,8 @@ impl Matrix {
         }
     }
 
-    /// The first row whose numbers differ by so little beside their size that single precision tells fewer than
-    /// [`Self::MIN_LEVELS`] of them apart.
+    /// The first row whose numbers differ by so little beside their size that single precision tells fewer than a hundred
+    /// of them apart.
     pub fn first_coarse_row(&self) -> Option<usize> {
         (0..self.rows()).find(|row| {
             let (mut least, mut most, mut size) = (f32::INFINITY, f32::NEG_INFINITY, 0.0_f32);
