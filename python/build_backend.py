@@ -9,7 +9,11 @@ import shutil
 import subprocess
 
 import maturin
-from maturin import get_requires_for_build_editable, get_requires_for_build_sdist, get_requires_for_build_wheel
+from maturin import (
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+)
 
 __all__ = [
     "build_editable",
@@ -37,7 +41,9 @@ def _gcc_headers():
     """gcc's own headers, where there is no clang: the library of clang alone knows no stddef.h."""
     if shutil.which("clang") or not shutil.which("gcc"):
         return None
-    found = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False
+    )
     return found.stdout.strip() if found.returncode == 0 else None
 
 

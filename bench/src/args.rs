@@ -79,5 +79,9 @@ pub fn home() -> &'static Path {
 /// The Python of `scripts/bench`, or any.
 fn own_python() -> PathBuf {
     let own = home().join(".venv/bin/python");
-    if own.exists() { own } else { PathBuf::from("python3") }
+    if own.exists() {
+        own
+    } else {
+        PathBuf::from("python3")
+    }
 }

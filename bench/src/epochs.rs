@@ -46,14 +46,43 @@ impl Epochs {
 }
 
 /// Trains by the public call and keeps the time of each epoch.
-pub fn train_timed(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<(Epochs, Trained)> {
+pub fn train_timed(
+    task: &Task<'_>,
+    recipe: &Recipe,
+    problem: &ProblemSpec,
+) -> Result<(Epochs, Trained)> {
     let clock = EpochClock::default();
-    let trained = train(&Task { watch: &clock, ..*task }, recipe, problem)?;
-    let marks = clock.marks.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let between = |clock: usize| Times(marks.windows(2).map(|pair| pair[1][clock] - pair[0][clock]).collect());
+    let trained = train(
+        &Task {
+            watch: &clock,
+            ..*task
+        },
+        recipe,
+        problem,
+    )?;
+    let marks = clock
+        .marks
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let between = |clock: usize| {
+        Times(
+            marks
+                .windows(2)
+                .map(|pair| pair[1][clock] - pair[0][clock])
+                .collect(),
+        )
+    };
     let reports = trained.report.rounds.iter().flat_map(|round| &round.epochs);
     let losses = reports.filter_map(|report| report.training_loss).collect();
-    Ok((Epochs { form: "ours".into(), wall: between(0), cpu: between(1), losses }, trained))
+    Ok((
+        Epochs {
+            form: "ours".into(),
+            wall: between(0),
+            cpu: between(1),
+            losses,
+        },
+        trained,
+    ))
 }
 
 /// The order in which training visits rows 0 to `rows` − 1 in an epoch; the first epoch is 1.
@@ -72,7 +101,10 @@ struct EpochClock {
 
 impl Default for EpochClock {
     fn default() -> Self {
-        Self { begun: Instant::now(), marks: Mutex::new(Vec::new()) }
+        Self {
+            begun: Instant::now(),
+            marks: Mutex::new(Vec::new()),
+        }
     }
 }
 
@@ -81,7 +113,10 @@ impl EpochClock {
         let now = clock_gettime(ClockId::ProcessCPUTime);
         let cpu = now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9;
         let mark = [self.begun.elapsed().as_secs_f64(), cpu];
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner).push(mark);
+        self.marks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(mark);
     }
 }
 
@@ -113,15 +148,35 @@ mod tests {
 
     #[test]
     fn every_epoch_has_a_time_and_a_loss() {
-        let (problem, data) = "SP3x3".parse::<Benchmark>().unwrap().generate(DataRecipe::paper(40, 1)).unwrap();
+        let (problem, data) = "SP3x3"
+            .parse::<Benchmark>()
+            .unwrap()
+            .generate(DataRecipe::paper(40, 1))
+            .unwrap();
         let oracle = Oracle::new(problem.build().unwrap());
         let data = Labelled::solve(data, &oracle, &Silent).unwrap();
         let split = Split::in_order(40, [40, 0, 0]).unwrap();
-        let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
-        let settings = Settings { epochs: 7, select: Select::Last, ..Settings::paper(1) };
-        let recipe = Recipe::new("SPO+".parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
+        let task = Task {
+            data: &data,
+            split: &split,
+            oracle: &oracle,
+            watch: &Silent,
+        };
+        let settings = Settings {
+            epochs: 7,
+            select: Select::Last,
+            ..Settings::paper(1)
+        };
+        let recipe = Recipe::new(
+            "SPO+".parse::<Method>().unwrap(),
+            PredictorSpec::Linear,
+            settings,
+        );
         let (epochs, _) = train_timed(&task, &recipe, &problem).unwrap();
-        assert_eq!((epochs.wall.0.len(), epochs.cpu.0.len(), epochs.losses.len()), (7, 7, 7));
+        assert_eq!(
+            (epochs.wall.0.len(), epochs.cpu.0.len(), epochs.losses.len()),
+            (7, 7, 7)
+        );
         assert!(epochs.wall.0.iter().all(|seconds| *seconds > 0.0));
     }
 }

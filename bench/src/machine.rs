@@ -1,10 +1,15 @@
-//! What the machine can do at best: memory bandwidth and arithmetic, on as many threads as a race uses.
+//! What the machine can do at best: memory bandwidth and arithmetic, on as many threads as a race
+//! uses.
 //!
-//! Bandwidth is measured twice: by the triad a = b + s·c of STREAM (McCalpin 1995; two reads, one write), and by the
-//! mix of an Adam step (four reads, three writes in place). Bytes are those the program names; what a cache
-//! fetches in order to write is not counted. Arithmetic is single-precision multiply-adds in registers.
+//! Bandwidth is measured twice: by the triad a = b + s·c of STREAM (McCalpin 1995; two reads, one
+//! write), and by the mix of an Adam step (four reads, three writes in place). Bytes are those the
+//! program names; what a cache fetches in order to write is not counted. Arithmetic is
+//! single-precision multiply-adds in registers.
 
-#![allow(unsafe_code, reason = "a function compiled for AVX2 and FMA is called after asking the processor for them")]
+#![allow(
+    unsafe_code,
+    reason = "a function compiled for AVX2 and FMA is called after asking the processor for them"
+)]
 
 use std::hint::black_box;
 use std::thread;
@@ -39,7 +44,9 @@ impl Machine {
             threads,
             triad: best(threads, rounds, || Triad::new(length)),
             adam: best(threads, rounds, || AdamMix::new(length / 2)),
-            flops: best(threads, rounds, || MultiplyAdd { steps: if smoke { 100_000 } else { 4_000_000 } }),
+            flops: best(threads, rounds, || MultiplyAdd {
+                steps: if smoke { 100_000 } else { 4_000_000 },
+            }),
         }
     }
 
@@ -56,10 +63,16 @@ impl Machine {
 
     /// The limits in words.
     pub fn words(&self) -> String {
-        let Self { threads, triad, adam, flops } = self;
+        let Self {
+            threads,
+            triad,
+            adam,
+            flops,
+        } = self;
         let (triad, adam, flops) = (triad / 1e9, adam / 1e9, flops / 1e9);
         format!(
-            "machine, {threads} threads: triad {triad:.1} GB/s, Adam mix (4 reads, 3 writes) {adam:.1} GB/s, \
+            "machine, {threads} threads: triad {triad:.1} GB/s, Adam mix (4 reads, 3 writes) \
+                {adam:.1} GB/s, \
              multiply-add {flops:.0} GFLOP/s"
         )
     }
@@ -69,11 +82,21 @@ impl Machine {
 pub fn host() -> String {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");
-    let model = processor.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown processor");
+    let model = processor
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .unwrap_or(": unknown processor");
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let load = read("/proc/loadavg");
-    let load = load.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown");
-    format!("{}, {cores} cores, load of the machine at the start: {load}", model.trim_start_matches([' ', '\t', ':']))
+    let load = load
+        .split(' ')
+        .next()
+        .filter(|load| !load.is_empty())
+        .unwrap_or("unknown");
+    format!(
+        "{}, {cores} cores, load of the machine at the start: {load}",
+        model.trim_start_matches([' ', '\t', ':'])
+    )
 }
 
 /// Work whose rate is a limit.
@@ -82,7 +105,8 @@ trait Work: Send {
     fn run(&mut self) -> f64;
 }
 
-/// The highest sum of the threads' rates over several rounds; neighbours on the machine only ever slow it down.
+/// The highest sum of the threads' rates over several rounds; neighbours on the machine only ever
+/// slow it down.
 fn best<W: Work>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> f64 {
     let rate = || {
         let mut work = make();
@@ -101,7 +125,10 @@ fn best<W: Work>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> 
             })
         };
         let running: Vec<_> = (0..threads).map(|_| start()).collect();
-        running.into_iter().map(|thread| thread.join().unwrap_or(0.0)).sum()
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or(0.0))
+            .sum()
     })
 }
 
@@ -111,7 +138,9 @@ struct Triad {
 
 impl Triad {
     fn new(length: usize) -> Self {
-        Self { arrays: [0.0, 1.0, 2.0].map(|value| vec![value; length]) }
+        Self {
+            arrays: [0.0, 1.0, 2.0].map(|value| vec![value; length]),
+        }
     }
 }
 
@@ -133,7 +162,9 @@ struct AdamMix {
 
 impl AdamMix {
     fn new(length: usize) -> Self {
-        Self { arrays: [0.5, 1.0, 2.0, 3.0].map(|value| vec![value; length]) }
+        Self {
+            arrays: [0.5, 1.0, 2.0, 3.0].map(|value| vec![value; length]),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Races against peers: the same instances, the same data, the same number of threads, side by side.
+//! Races against peers: the same instances, the same data, the same number of threads, side by
+//! side.
 //!
-//! Each race generates its cases with the library, times the library, writes the cases for the peers, starts one
-//! Python process per peer (`peers/`), checks that all found the same, and prints tables of medians and ratios. A
-//! peer that is not installed or refuses is skipped with a word.
+//! Each race generates its cases with the library, times the library, writes the cases for the
+//! peers, starts one Python process per peer (`peers/`), checks that all found the same, and prints
+//! tables of medians and ratios. A peer that is not installed or refuses is skipped with a word.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
-//! Peers: Python programs, each in a process of its own, that read a job and print what they measured.
+//! Peers: Python programs, each in a process of its own, that read a job and print what they
+//! measured.
 //!
-//! A job is a JSON file; the answer is the last line of standard output, also JSON. `{"skipped": "why"}` says that the
-//! peer cannot take part, for want of a package or a licence.
+//! A job is a JSON file; the answer is the last line of standard output, also JSON. `{"skipped":
+//! "why"}` says that the peer cannot take part, for want of a package or a licence.
 
 use std::fs;
 use std::path::Path;
@@ -35,12 +36,18 @@ impl Peer<'_> {
     ///
     /// # Errors
     /// When the job cannot be written.
-    pub fn run<T: DeserializeOwned>(&self, cli: &Cli, folder: &Path, job: &impl Serialize) -> Result<Option<T>> {
+    pub fn run<T: DeserializeOwned>(
+        &self,
+        cli: &Cli,
+        folder: &Path,
+        job: &impl Serialize,
+    ) -> Result<Option<T>> {
         if cli.no_peers {
             return Ok(None);
         }
         let path = folder.join(format!("{}.json", self.script));
-        let text = serde_json::to_string_pretty(job).map_err(|e| Error::setting(format!("job: {e}")))?;
+        let text =
+            serde_json::to_string_pretty(job).map_err(|e| Error::setting(format!("job: {e}")))?;
         fs::write(&path, text).map_err(Error::io(&path))?;
         match self.ask(cli, &path) {
             Ok(Answer::Measured(found)) => Ok(Some(found)),
@@ -51,11 +58,21 @@ impl Peer<'_> {
         }
     }
 
-    fn ask<T: DeserializeOwned>(&self, cli: &Cli, job: &Path) -> std::result::Result<Answer<T>, String> {
+    fn ask<T: DeserializeOwned>(
+        &self,
+        cli: &Cli,
+        job: &Path,
+    ) -> std::result::Result<Answer<T>, String> {
         let mut command = Command::new(&cli.python);
-        command.arg(home().join("peers").join(self.script).with_extension("py")).arg(job);
-        command.envs(self.environment.iter().copied()).stderr(Stdio::inherit());
-        let output = command.output().map_err(|e| format!("{} does not start: {e}", cli.python.display()))?;
+        command
+            .arg(home().join("peers").join(self.script).with_extension("py"))
+            .arg(job);
+        command
+            .envs(self.environment.iter().copied())
+            .stderr(Stdio::inherit());
+        let output = command
+            .output()
+            .map_err(|e| format!("{} does not start: {e}", cli.python.display()))?;
         if !output.status.success() {
             return Err(format!("it ended with {}", output.status));
         }

@@ -32,7 +32,11 @@ impl Table {
     /// An empty table.
     pub fn new(title: impl Into<String>, heading: &[&str]) -> Self {
         let heading = heading.iter().map(|text| (*text).to_owned()).collect();
-        Self { title: title.into(), heading, rows: Vec::new() }
+        Self {
+            title: title.into(),
+            heading,
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row; what is missing at its end stays empty.
@@ -47,9 +51,17 @@ impl Table {
 
     /// The table as Markdown, columns aligned so that it reads as plain text too.
     fn markdown(&self) -> String {
-        let width = |column: usize| self.lines().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let width = |column: usize| {
+            self.lines()
+                .map(|row| row[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        };
         let widths: Vec<usize> = (0..self.heading.len()).map(width).collect();
-        let rule: Vec<String> = widths.iter().map(|width| "-".repeat((*width).max(1))).collect();
+        let rule: Vec<String> = widths
+            .iter()
+            .map(|width| "-".repeat((*width).max(1)))
+            .collect();
         let mut lines: Vec<String> = self.lines().map(|row| line(row, &widths)).collect();
         lines.insert(1, line(&rule, &widths));
         format!("### {}\n\n{}\n", self.title, lines.join("\n"))
@@ -63,7 +75,9 @@ impl Table {
 }
 
 fn line(cells: &[String], widths: &[usize]) -> String {
-    let pad = |(cell, width): (&String, &usize)| format!("{cell}{}", " ".repeat(width - cell.chars().count()));
+    let pad = |(cell, width): (&String, &usize)| {
+        format!("{cell}{}", " ".repeat(width - cell.chars().count()))
+    };
     let cells: Vec<String> = cells.iter().zip(widths).map(pad).collect();
     format!("| {} |", cells.join(" | "))
 }
@@ -76,13 +90,23 @@ impl Report {
     pub fn write(&self, cli: &Cli) -> Result<()> {
         let folder = cli.folder()?;
         let tables: Vec<String> = self.tables.iter().map(Table::markdown).collect();
-        let notes: String = self.notes.iter().map(|note| format!("* {note}\n")).collect();
+        let notes: String = self
+            .notes
+            .iter()
+            .map(|note| format!("* {note}\n"))
+            .collect();
         let text = format!("{}\n{notes}", tables.join("\n"));
         save(&folder.join("results.md"), &text)?;
         for (number, table) in self.tables.iter().enumerate() {
-            save(&folder.join(format!("table-{}.csv", number + 1)), &table.csv())?;
+            save(
+                &folder.join(format!("table-{}.csv", number + 1)),
+                &table.csv(),
+            )?;
         }
-        save(&folder.join("results.json"), &format!("{:#}\n", Value::Array(self.raw.clone())))?;
+        save(
+            &folder.join("results.json"),
+            &format!("{:#}\n", Value::Array(self.raw.clone())),
+        )?;
         // Whoever reads along may have seen enough; the files are there.
         let _ = writeln!(std::io::stdout(), "{text}\nwritten to {}", folder.display());
         Ok(())
@@ -103,7 +127,10 @@ mod tests {
         table.row(vec!["SP5x5".into(), "1.5".into()]);
         table.row(vec!["a \"b\"".into()]);
         let text = table.markdown();
-        assert_eq!(text, "### Times\n\n| case  | ms  |\n| ----- | --- |\n| SP5x5 | 1.5 |\n| a \"b\" |     |\n");
+        assert_eq!(
+            text,
+            "### Times\n\n| case  | ms  |\n| ----- | --- |\n| SP5x5 | 1.5 |\n| a \"b\" |     |\n"
+        );
         assert_eq!(table.csv().lines().last(), Some("\"a \"\"b\"\"\",\"\""));
     }
 }

@@ -45,7 +45,11 @@ pub fn digits(value: f64) -> String {
 /// How many times the first is the second.
 pub fn ratio(theirs: f64, ours: f64) -> String {
     let ratio = theirs / ours;
-    if ratio.is_finite() { format!("{}×", digits(ratio)) } else { "–".into() }
+    if ratio.is_finite() {
+        format!("{}×", digits(ratio))
+    } else {
+        "–".into()
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! The smoke size of every race runs without any peer.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,10 +14,18 @@ use std::process::{Command, Output};
 fn run(race: &str, answer: &str) -> (Output, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let python = folder.path().join("python");
-    fs::write(&python, format!("#!/bin/sh\necho chatter\necho '{answer}'\n")).unwrap();
+    fs::write(
+        &python,
+        format!("#!/bin/sh\necho chatter\necho '{answer}'\n"),
+    )
+    .unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_regretless-bench"));
-    command.args([race, "--smoke", "--python"]).arg(&python).arg("--out").arg(folder.path());
+    command
+        .args([race, "--smoke", "--python"])
+        .arg(&python)
+        .arg("--out")
+        .arg(folder.path());
     (command.output().unwrap(), folder)
 }
 
@@ -32,7 +43,10 @@ fn every_race_runs_without_peers_and_says_who_is_missing() {
         let (output, folder) = run(race, r#"{"skipped": "it is not installed"}"#);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{race}: {said}");
-        assert!(said.contains(&format!("{peer} is skipped: it is not installed")), "{race}: {said}");
+        assert!(
+            said.contains(&format!("{peer} is skipped: it is not installed")),
+            "{race}: {said}"
+        );
         assert!(table(folder.path(), race).contains(case), "{race}");
         assert!(folder.path().join(race).join("results.json").exists());
     }
@@ -42,5 +56,8 @@ fn every_race_runs_without_peers_and_says_who_is_missing() {
 fn an_answer_that_is_not_understood_skips_the_peer() {
     let (output, _folder) = run("methods", "no idea");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("pyepo_methods is skipped: its answer"), "{said}");
+    assert!(
+        output.status.success() && said.contains("pyepo_methods is skipped: its answer"),
+        "{said}"
+    );
 }

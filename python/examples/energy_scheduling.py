@@ -12,7 +12,9 @@ import numpy as np
 import regretless as rl
 
 folder = Path(os.environ.get("REGRETLESS_DATA", "../shared/data/energy"))
-files = [path for path in (folder / "prices2013.dat", folder / "prices2013.dat.gz") if path.exists()]
+files = [
+    path for path in (folder / "prices2013.dat", folder / "prices2013.dat.gz") if path.exists()
+]
 if not files:
     print(f"skipped: no prices2013.dat in {folder}; set REGRETLESS_DATA to its folder")
     raise SystemExit(0)
@@ -21,7 +23,13 @@ if not files:
 opened = gzip.open(files[0], "rt") if files[0].suffix == ".gz" else files[0].open()
 with opened:
     words = [line.split() for line in opened if line.strip()]
-numbers = np.array([[float("nan") if word == "NaN" else float(word) for word in line[-16:]] for line in words if line[-1] != "SMPEP2"])
+numbers = np.array(
+    [
+        [float("nan") if word == "NaN" else float(word) for word in line[-16:]]
+        for line in words
+        if line[-1] != "SMPEP2"
+    ]
+)
 days = numbers[: len(numbers) // 48 * 48].reshape(-1, 48, 16)
 days = days[~np.isnan(days).any(axis=(1, 2))][:120]
 features, prices = days[:, :, [0, 1, 2, 4, 7, 8, 9, 12]], days[:, :, 15]
@@ -37,7 +45,16 @@ train, test = np.arange(80), np.arange(80, 120)
 labels = rl.label(problem, prices)
 # Prices are dear in the same hours every day, so that plain errors are hard to beat here: compare before you choose.
 for loss in ("MSE", "MAE(O)"):
-    model, _ = rl.train(problem, features, prices, loss=loss, labels=labels, split=(train[:60], train[60:]), seed=0, epochs=10)
+    model, _ = rl.train(
+        problem,
+        features,
+        prices,
+        loss=loss,
+        labels=labels,
+        split=(train[:60], train[60:]),
+        seed=0,
+        epochs=10,
+    )
     worth = rl.evaluate(problem, model, features[test], prices[test])
     print(f"{loss}: schedules cost {worth['normalised_regret']:.1%} more than with known prices")
 

@@ -12,21 +12,38 @@ from regretless.sklearn import DecisionFocusedRegressor
 
 random = np.random.default_rng(0)
 days = 400
-weather = pd.DataFrame({"wind": random.gamma(2.0, 3.0, days), "sun": random.uniform(0, 1, days), "weekend": random.integers(0, 2, days)})
+weather = pd.DataFrame(
+    {
+        "wind": random.gamma(2.0, 3.0, days),
+        "sun": random.uniform(0, 1, days),
+        "weekend": random.integers(0, 2, days),
+    }
+)
 wind, sun, weekend = (weather[[name]].to_numpy() for name in weather.columns)
 hours = np.arange(24)[None]
 demand = 40 + 15 * np.sin((hours - 8) / 24 * 2 * np.pi) * (1 - 0.4 * weekend)
-cheap = np.exp(-wind / 12 * np.where(hours > 12, 1.0, 0.5)) * (1 - 0.7 * sun * np.clip(np.sin((hours - 6) / 12 * np.pi), 0, None))
-prices = pd.DataFrame(demand * cheap * random.uniform(0.8, 1.2, (days, 24)), columns=[f"hour {hour}" for hour in range(24)])
+cheap = np.exp(-wind / 12 * np.where(hours > 12, 1.0, 0.5)) * (
+    1 - 0.7 * sun * np.clip(np.sin((hours - 6) / 12 * np.pi), 0, None)
+)
+prices = pd.DataFrame(
+    demand * cheap * random.uniform(0.8, 1.2, (days, 24)),
+    columns=[f"hour {hour}" for hour in range(24)],
+)
 
 # What is decided: 6 of 24 hours, as cheap as possible.
 problem = rl.Problem({"kind": "top_k", "items": 24, "k": 6, "at_most": False, "sense": "minimize"})
 
-past, coming, past_prices, coming_prices = train_test_split(weather, prices, test_size=0.25, random_state=0)
+past, coming, past_prices, coming_prices = train_test_split(
+    weather, prices, test_size=0.25, random_state=0
+)
 for loss in ("MSE", "MAE(O,S)"):
-    model = DecisionFocusedRegressor(problem=problem, loss=loss, random_state=0).fit(past, past_prices)
+    model = DecisionFocusedRegressor(problem=problem, loss=loss, random_state=0).fit(
+        past, past_prices
+    )
     worth = rl.evaluate(problem, model.predict(coming), C=coming_prices)
-    print(f"{loss}: {worth['regret']:.2f} dearer per day than with perfect foresight; {worth['optimal_share']:.0%} of days perfect")
+    print(
+        f"{loss}: {worth['regret']:.2f} dearer per day than with perfect foresight; {worth['optimal_share']:.0%} of days perfect"
+    )
 
 tomorrow = model.decide(coming.head(1)).decisions[0]
 print("run at", [f"{hour}:00" for hour in np.flatnonzero(tomorrow)])

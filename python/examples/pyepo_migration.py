@@ -19,13 +19,18 @@ model = as_pyepo(from_pyepo(theirs))
 table = pyepo.data.dataset.optDataset(model, features, costs)
 torch.manual_seed(0)
 predictor = torch.nn.Linear(5, costs.shape[1])
-loss, optimizer = pyepo.func.SPOPlus(model, processes=1), torch.optim.Adam(predictor.parameters(), lr=0.05)
+loss, optimizer = (
+    pyepo.func.SPOPlus(model, processes=1),
+    torch.optim.Adam(predictor.parameters(), lr=0.05),
+)
 for _ in range(5):
     for x, c, w, z in DataLoader(table, batch_size=32, shuffle=True):
         optimizer.zero_grad()
         loss(predictor(x), c, w, z).backward()
         optimizer.step()
-print(f"PyEPO's loop, our solver: regret {pyepo.metric.regret(predictor, model, DataLoader(table, 64)):.1%}")
+print(
+    f"PyEPO's loop, our solver: regret {pyepo.metric.regret(predictor, model, DataLoader(table, 64)):.1%}"
+)
 
 # 2. The whole training here.
 problem = from_pyepo(theirs)

@@ -14,7 +14,11 @@ from regretless import cluster
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.2")
 problem = rl.Problem("KS32")
 features, costs = rl.generate("KS32", rows=400, seed=0)
-runs = [{"loss": loss, "seed": seed, "epochs": 20} for loss in ("MSE", "MSE(O)", "MAE(O,S)") for seed in (0, 1)]
+runs = [
+    {"loss": loss, "seed": seed, "epochs": 20}
+    for loss in ("MSE", "MSE(O)", "MAE(O,S)")
+    for seed in (0, 1)
+]
 with tempfile.TemporaryDirectory() as folder:
     reports = cluster.sweep(problem, features, costs, runs, engine="ray", folder=folder)
 for run, report in zip(runs, reports):

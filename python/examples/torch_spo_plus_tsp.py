@@ -12,7 +12,9 @@ inputs, train = torch.from_numpy(features), 200
 labels = rl.label(problem, costs[:train])
 best = rl.label(problem, costs[train:])
 
-network = torch.nn.Sequential(torch.nn.Linear(features.shape[1], 32), torch.nn.ReLU(), torch.nn.Linear(32, costs.shape[1]))
+network = torch.nn.Sequential(
+    torch.nn.Linear(features.shape[1], 32), torch.nn.ReLU(), torch.nn.Linear(32, costs.shape[1])
+)
 loss = DecisionLoss(problem, "SPO+", costs[:train], labels=labels)
 optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
 

@@ -55,11 +55,17 @@ class BoostedCosts:
         same_features(self.feature_names, column_names(features))
         table = as_features(features)
         if self.num_features is not None and table.shape[1] != self.num_features:
-            raise ValueError(f"X has {table.shape[1]} features, the model was trained on {self.num_features}")
+            raise ValueError(
+                f"X has {table.shape[1]} features, the model was trained on {self.num_features}"
+            )
         if self.kind == "xgboost":
             check_same_zeros(self.sparse, table)
         start = base_costs(self.base, table)
-        return start if self.trees is None else LIBRARIES[self.kind].corrected(self.trees, table, start)
+        return (
+            start
+            if self.trees is None
+            else LIBRARIES[self.kind].corrected(self.trees, table, start)
+        )
 
     def decide(
         self,
@@ -140,7 +146,9 @@ def is_sparse(table: Any) -> bool:
 def check_same_zeros(sparse: bool | None, table: Any) -> None:
     """Refuses a table of the other kind: to XGBoost, zeros that a sparse matrix leaves out are missing, those of an array are zeros."""
     if sparse is not None and sparse != is_sparse(table):
-        learned, given = ("a sparse matrix", "an array") if sparse else ("an array", "a sparse matrix")
+        learned, given = (
+            ("a sparse matrix", "an array") if sparse else ("an array", "a sparse matrix")
+        )
         raise ValueError(
             f"the trees learned from {learned}, and X is {given}: XGBoost takes zeros that a sparse matrix leaves out for missing values. "
             f"Give X as {learned}"
@@ -238,7 +246,9 @@ def parts_of(model: Any) -> dict[str, bytes]:
 def model_of(parts: dict[str, bytes], path: Path, depth: int) -> Any:
     """The model whose parts these are."""
     if depth > tree_file.DEEPEST:
-        raise ValueError(f"{path}: models within models, {depth} levels deep; this is no file of fine-tuned trees")
+        raise ValueError(
+            f"{path}: models within models, {depth} levels deep; this is no file of fine-tuned trees"
+        )
     said = tree_file.about(parts, path)
     try:
         if said["kind"] == "constant":
@@ -282,6 +292,7 @@ def problem_of(description: dict[str, Any] | None, file_hash: str | None, folder
         return _problem_of_model(json.dumps(description), file_hash, folder)
     except (OSError, ValueError) as error:
         warnings.warn(
-            f"the problem of the model cannot be built here: {error}. Give it: decide(features, problem)", stacklevel=4
+            f"the problem of the model cannot be built here: {error}. Give it: decide(features, problem)",
+            stacklevel=4,
         )
         return None

@@ -53,9 +53,20 @@ class XGBoostTrees:
     file_name = "trees.json"
     # What fine-tuning sets itself, or what would make earlier rounds change.
     reserved = frozenset(
-        {"objective", "num_target", "num_class", "base_score", "booster", "disable_default_eval_metric"}
+        {
+            "objective",
+            "num_target",
+            "num_class",
+            "base_score",
+            "booster",
+            "disable_default_eval_metric",
+        }
     )
-    aliases: ClassVar[dict[str, set[str]]] = {"learning_rate": {"eta"}, "nthread": {"n_jobs"}, "seed": {"random_state"}}
+    aliases: ClassVar[dict[str, set[str]]] = {
+        "learning_rate": {"eta"},
+        "nthread": {"n_jobs"},
+        "seed": {"random_state"},
+    }
     defaults: ClassVar[dict[str, Any]] = {"tree_method": "hist", **XGBOOST_MSE}
 
     def __init__(self, growing: Growing) -> None:
@@ -63,7 +74,12 @@ class XGBoostTrees:
 
         columns = growing.start.shape[1]
         own = {"num_target": columns, "base_score": 0.0, "disable_default_eval_metric": 1}
-        general = {**self.defaults, **growing.defaults, "nthread": growing.threads, "seed": growing.seed}
+        general = {
+            **self.defaults,
+            **growing.defaults,
+            "nthread": growing.threads,
+            "seed": growing.seed,
+        }
         self._threads = growing.threads
         self._derivatives = growing.derivatives
         self._shape = growing.start.shape
@@ -93,7 +109,11 @@ class XGBoostTrees:
 
     def watched(self) -> np.ndarray:
         """Predicted costs of the watched rows."""
-        return self.booster.predict(self._watched, output_margin=True).reshape(-1, self._shape[1]).astype(np.float32)
+        return (
+            self.booster.predict(self._watched, output_margin=True)
+            .reshape(-1, self._shape[1])
+            .astype(np.float32)
+        )
 
     def first(self, rounds: int) -> Any:
         """The trees of the first rounds; None for none."""
@@ -169,8 +189,17 @@ class LightGBMTrees:
         import lightgbm
 
         columns = growing.start.shape[1]
-        general = {**self.defaults, **growing.defaults, "num_threads": growing.threads, "seed": growing.seed}
-        settings = {**merged(general, growing.settings, self), "num_class": columns, "objective": "none"}
+        general = {
+            **self.defaults,
+            **growing.defaults,
+            "num_threads": growing.threads,
+            "seed": growing.seed,
+        }
+        settings = {
+            **merged(general, growing.settings, self),
+            "num_class": columns,
+            "objective": "none",
+        }
         self._threads = growing.threads
         self._derivatives = growing.derivatives
         self._shape = growing.start.shape
@@ -206,7 +235,11 @@ class LightGBMTrees:
             return False
         if self._watched is not None:
             added = self.booster.predict(
-                self._watched, raw_score=True, start_iteration=self.rounds, num_iteration=1, num_threads=self._threads
+                self._watched,
+                raw_score=True,
+                start_iteration=self.rounds,
+                num_iteration=1,
+                num_threads=self._threads,
             )
             self._sum += np.reshape(added, self._sum.shape)
         self.rounds += 1
@@ -220,7 +253,11 @@ class LightGBMTrees:
         """The trees of the first rounds; None for none."""
         import lightgbm
 
-        return lightgbm.Booster(model_str=self.booster.model_to_string(num_iteration=rounds)) if rounds > 0 else None
+        return (
+            lightgbm.Booster(model_str=self.booster.model_to_string(num_iteration=rounds))
+            if rounds > 0
+            else None
+        )
 
     @staticmethod
     def corrected(trees: Any, features: Any, start: np.ndarray) -> np.ndarray:
@@ -258,5 +295,9 @@ def merged(general: dict[str, Any], given: dict[str, Any], library: Any) -> dict
     for name in given:
         if name in library.reserved:
             raise ValueError(f"'{name}' is set by the fine-tuning itself and cannot be given")
-    kept = {name: value for name, value in general.items() if not library.aliases.get(name, set()) & set(given)}
+    kept = {
+        name: value
+        for name, value in general.items()
+        if not library.aliases.get(name, set()) & set(given)
+    }
     return {**kept, **given}

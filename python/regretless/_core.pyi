@@ -14,7 +14,9 @@ _Sense: TypeAlias = Literal["minimize", "maximize"]
 _Split: TypeAlias = str | float | Sequence[float] | Sequence[ArrayLike]
 
 class Problem:
-    def __init__(self, description: str | PathLike[str] | dict[str, Any], *, seed: int = 0) -> None: ...
+    def __init__(
+        self, description: str | PathLike[str] | dict[str, Any], *, seed: int = 0
+    ) -> None: ...
     @classmethod
     def from_file(
         cls,
@@ -78,7 +80,12 @@ class Problem:
     def to_dict(self) -> dict[str, Any]: ...
     def solve(self, cost: ArrayLike, *, decide_by: str | None = None) -> Solution: ...
     def solve_all(
-        self, costs: ArrayLike, *, threads: int | None = None, progress: bool = False, decide_by: str | None = None
+        self,
+        costs: ArrayLike,
+        *,
+        threads: int | None = None,
+        progress: bool = False,
+        decide_by: str | None = None,
     ) -> Solutions: ...
 
 class Solution:
@@ -192,7 +199,13 @@ class _Evaluation(TypedDict):
     optimal_share: float
 
 def generate(
-    benchmark: str, rows: int = 2000, *, seed: int = 0, degree: int = 6, noise: float = 0.5, features: int = 5
+    benchmark: str,
+    rows: int = 2000,
+    *,
+    seed: int = 0,
+    degree: int = 6,
+    noise: float = 0.5,
+    features: int = 5,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
 @overload
 def label(
@@ -240,7 +253,9 @@ def train(
     learning_rate: float = 0.005,
     decay: bool = False,
     optimizer: str = "adam",
-    select: Literal["validation-regret", "validation-loss", "training-loss", "last"] = "validation-regret",
+    select: Literal[
+        "validation-regret", "validation-loss", "training-loss", "last"
+    ] = "validation-regret",
     join_validation: bool = False,
     patience: int | None = None,
     patience_seconds: float | None = None,

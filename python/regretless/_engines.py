@@ -43,7 +43,10 @@ def on_dask(engine: Any, plan: Plan) -> list[Any]:
 
     client = default_client() if isinstance(engine, str) else engine
     stored = client.scatter(list(plan.arguments), broadcast=True, hash=False)
-    futures = [client.submit(plan.work, name, *stored, retries=plan.retries, pure=False) for name in plan.names]
+    futures = [
+        client.submit(plan.work, name, *stored, retries=plan.retries, pure=False)
+        for name in plan.names
+    ]
     return client.gather(futures)
 
 
@@ -55,7 +58,9 @@ def on_joblib(_: Any, plan: Plan) -> list[Any]:
     jobs = None if configured() else -1
     for attempt in range(plan.retries + 1):
         try:
-            return Parallel(n_jobs=jobs)(delayed(plan.work)(name, *plan.arguments) for name in plan.names)
+            return Parallel(n_jobs=jobs)(
+                delayed(plan.work)(name, *plan.arguments) for name in plan.names
+            )
         except TerminatedWorkerError:
             if attempt == plan.retries:
                 raise

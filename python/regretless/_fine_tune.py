@@ -53,14 +53,18 @@ class ValidationRegret:
     def __init__(self, problem: rl.Problem, part: Part, threads: int | None) -> None:
         self.problem, self.threads = problem, threads
         self.costs = named(part.costs, problem.cost_names)
-        self.labels = rl.label(problem, self.costs, threads=threads) if part.labels is None else part.labels
+        self.labels = (
+            rl.label(problem, self.costs, threads=threads) if part.labels is None else part.labels
+        )
         self.rows = len(part.costs) - len(self.labels.failed)
         if self.rows == 0:
             raise ValueError("no validation row has a decision: no round can be chosen")
 
     def of(self, predictions: np.ndarray) -> dict[str, float]:
         """Mean regret, and the sum of regrets over the sum of best objectives."""
-        found = rl.evaluate(self.problem, predictions, C=self.costs, labels=self.labels, threads=self.threads)
+        found = rl.evaluate(
+            self.problem, predictions, C=self.costs, labels=self.labels, threads=self.threads
+        )
         return {"regret": found["regret"], "normalised_regret": found["normalised_regret"]}
 
 
@@ -123,7 +127,9 @@ class FineTuning:
         objective = self.objective
         table = as_features(features)
         if table.shape[0] != len(objective.costs):
-            raise ValueError(f"X has {table.shape[0]} rows, the costs of the objective have {len(objective.costs)}")
+            raise ValueError(
+                f"X has {table.shape[0]} rows, the costs of the objective have {len(objective.costs)}"
+            )
         check_same_labels(row_labels(features), objective.row_labels, ("X", "C"))
         if self.base is not None:
             same_features(names_known_to(self.base), column_names(features))
@@ -147,26 +153,43 @@ class FineTuning:
     def given(self, names: list[str] | None) -> Part:
         """Validation rows of the user's own."""
         if len(self.validation) not in (2, 3):
-            raise ValueError("validation is a share such as 0.2, or (features, costs), or (features, costs, labels)")
+            raise ValueError(
+                "validation is a share such as 0.2, or (features, costs), or (features, costs, labels)"
+            )
         features, costs = self.validation[:2]
         same_features(names, column_names(features))
         check_same_rows(features, costs, ("validation X", "validation C"))
-        problem, known, found = self.objective.problem, self.objective.cost_names, column_names(costs)
-        if problem.cost_names is None and known is not None and found is not None and known != found:
+        problem, known, found = (
+            self.objective.problem,
+            self.objective.cost_names,
+            column_names(costs),
+        )
+        if (
+            problem.cost_names is None
+            and known is not None
+            and found is not None
+            and known != found
+        ):
             raise ValueError(
                 "the costs of the validation rows have other names, or another order, than those of the objective"
             )
         table = in_order(problem, named(as_numbers(costs, "validation C", missing=False), found))
         part = Part(as_features(features), table, *self.validation[2:])
         width = self.objective.costs.shape[1]
-        if part.features.shape[0] != len(part.costs) or part.costs.shape[1] != width or not len(part.costs):
+        if (
+            part.features.shape[0] != len(part.costs)
+            or part.costs.shape[1] != width
+            or not len(part.costs)
+        ):
             shapes = f"{tuple(part.features.shape)} and {part.costs.shape}"
             raise ValueError(
                 f"validation rows have shapes {shapes}; as many rows in both, at least one, and {width} costs are needed"
             )
         return part
 
-    def growing(self, part: Part, derivatives: Any, defaults: dict[str, Any], settings: dict[str, Any]) -> Any:
+    def growing(
+        self, part: Part, derivatives: Any, defaults: dict[str, Any], settings: dict[str, Any]
+    ) -> Any:
         """Trees of the library that grow from the rows of a part."""
         threads = threads_for(len(part.costs), self.threads)
         return LIBRARIES[self.library](
@@ -189,13 +212,17 @@ class FineTuning:
             if not trees.grow():
                 break
         # A table too small for a single split is left with its mean costs: a base like any other.
-        return BoostedCosts(start, trees.first(trees.rounds), self.library, num_features=training.features.shape[1])
+        return BoostedCosts(
+            start, trees.first(trees.rounds), self.library, num_features=training.features.shape[1]
+        )
 
     def costs_of(self, base: Any, part: Part) -> np.ndarray:
         """What the base predicts for a part, checked."""
         found = base_costs(base, part.features)
         if found.shape != part.costs.shape:
-            raise ValueError(f"the base predicts costs of shape {found.shape}; {part.costs.shape} are needed")
+            raise ValueError(
+                f"the base predicts costs of shape {found.shape}; {part.costs.shape} are needed"
+            )
         if not np.isfinite(found).all():
             raise ValueError("the base predicts costs that are not finite")
         return found
@@ -204,13 +231,17 @@ class FineTuning:
         """Rounds of the cost-sensitive objective; the best one becomes the result."""
         judge = ValidationRegret(self.objective.problem, held, self.threads)
         history = [{"round": 0, **judge.of(held.base)}]
-        trees = self.growing(training, self.derivatives(training), {"learning_rate": LEARNING_RATE}, self.settings)
+        trees = self.growing(
+            training, self.derivatives(training), {"learning_rate": LEARNING_RATE}, self.settings
+        )
         trees.watch(held.features, held.base)
         try:
             stopped = self.advance(trees, judge, history)
         except BaseException as error:
             # Ctrl-C, or a solver that fails: what was reached is not lost.
-            self.objective.incumbent = self.kept(result, trees, judge, history, f"interrupted: {type(error).__name__}")
+            self.objective.incumbent = self.kept(
+                result, trees, judge, history, f"interrupted: {type(error).__name__}"
+            )
             raise
         kept = self.kept(result, trees, judge, history, stopped)
         # The round was chosen by predictions made along the way; those of the shorter model are the ones that count.
@@ -237,7 +268,9 @@ class FineTuning:
         scale, curvature = sizes(self.objective.name, training.costs)
 
         def of(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            _, gradients = loss.evaluate(np.ascontiguousarray(predictions, dtype=np.float32), rows=rows)
+            _, gradients = loss.evaluate(
+                np.ascontiguousarray(predictions, dtype=np.float32), rows=rows
+            )
             return gradients * scale, np.full_like(gradients, curvature)
 
         return of
@@ -265,7 +298,12 @@ class FineTuning:
         return "all rounds were run"
 
     def kept(
-        self, result: BoostedCosts, trees: Any, judge: ValidationRegret, history: list[dict[str, Any]], stopped: str
+        self,
+        result: BoostedCosts,
+        trees: Any,
+        judge: ValidationRegret,
+        history: list[dict[str, Any]],
+        stopped: str,
     ) -> BoostedCosts:
         """The result with the trees of the best round, the earliest of equals."""
         best = min(history, key=lambda entry: entry["regret"])
@@ -293,8 +331,14 @@ class FineTuning:
 
 def divided(usable: np.ndarray, share: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows to learn from and rows held back, each in the order of the table."""
-    if isinstance(share, bool) or not isinstance(share, (int, float, np.floating)) or not 0.0 < share < 1.0:
-        raise ValueError(f"validation is a share between 0 and 1, or (features, costs) of other rows, not {share!r}")
+    if (
+        isinstance(share, bool)
+        or not isinstance(share, (int, float, np.floating))
+        or not 0.0 < share < 1.0
+    ):
+        raise ValueError(
+            f"validation is a share between 0 and 1, or (features, costs) of other rows, not {share!r}"
+        )
     count = round(share * len(usable))
     if count == 0 or count == len(usable):
         raise ValueError(
@@ -310,7 +354,11 @@ def plain_booster(base: Any) -> Any:
     if not hasattr(base, "get_booster"):
         return base
     booster = base.get_booster()
-    best = getattr(base, "best_iteration", None) if booster.attr("best_iteration") is not None else None
+    best = (
+        getattr(base, "best_iteration", None)
+        if booster.attr("best_iteration") is not None
+        else None
+    )
     return booster if best is None else booster[: best + 1]
 
 

@@ -41,7 +41,9 @@ def check_same_labels(one: Any, other: Any, words: tuple[str, str]) -> None:
         return
     left, right = words
     place = next((row for row, (a, b) in enumerate(zip(one, other)) if a != b), 0)
-    where = f"row {place} (counted from 0) is {one[place]!r} in {left} and {other[place]!r} in {right}"
+    where = (
+        f"row {place} (counted from 0) is {one[place]!r} in {left} and {other[place]!r} in {right}"
+    )
     if Counter(one) == Counter(other):
         unique = getattr(one, "is_unique", False)
         remedy = f"{right} = {right}.loc[{left}.index]" if unique else "sort both tables alike"
@@ -51,7 +53,8 @@ def check_same_labels(one: Any, other: Any, words: tuple[str, str]) -> None:
         )
     if not (counts_rows(one) or counts_rows(other)):
         warnings.warn(
-            f"{left} and {right} have different row labels: {where}. Rows are matched by position", stacklevel=4
+            f"{left} and {right} have different row labels: {where}. Rows are matched by position",
+            stacklevel=4,
         )
 
 
@@ -65,10 +68,14 @@ def same_features(known: list[str] | None, found: list[str] | None) -> None:
     if known is None or found is None or known == found:
         return
     if len(known) != len(found):
-        raise ValueError(f"X has {len(found)} features, the model was trained on {len(known)}: {', '.join(known[:8])}")
+        raise ValueError(
+            f"X has {len(found)} features, the model was trained on {len(known)}: {', '.join(known[:8])}"
+        )
     place = next(column for column, name in enumerate(found) if name != known[column])
     remedy = (
-        "; the names are the same in another order: X[model.feature_names]" if sorted(known) == sorted(found) else ""
+        "; the names are the same in another order: X[model.feature_names]"
+        if sorted(known) == sorted(found)
+        else ""
     )
     raise ValueError(
         f"feature {place} of X is '{found[place]}', the model was trained with '{known[place]}' there{remedy}"
@@ -90,7 +97,10 @@ def as_numbers(table: Any, what: str, *, missing: bool) -> np.ndarray:
     names = column_names(table) or [str(column) for column in range(array.shape[1])]
     if array.dtype.kind not in "fiub":
         array = np.stack(
-            [one_column(table, array, column, f"{what}, column {names[column]}") for column in range(array.shape[1])],
+            [
+                one_column(table, array, column, f"{what}, column {names[column]}")
+                for column in range(array.shape[1])
+            ],
             axis=1,
         )
     if array.dtype not in (np.float32, np.float64):
@@ -108,7 +118,11 @@ def one_column(table: Any, array: np.ndarray, column: int, place: str) -> np.nda
     """One column of a table of several types as numbers."""
     # A frame knows the type of each column; the joined array of several types knows none.
     values = np.asarray(table.iloc[:, column]) if hasattr(table, "iloc") else array[:, column]
-    kinds = {values.dtype.kind} if values.dtype.kind != "O" else {np.asarray(value).dtype.kind for value in values}
+    kinds = (
+        {values.dtype.kind}
+        if values.dtype.kind != "O"
+        else {np.asarray(value).dtype.kind for value in values}
+    )
     if not kinds <= set("fiub"):
         raise ValueError(
             f"{place}: {values[0]!r} is not a number; encode it first (categories, dates) or leave the column out"

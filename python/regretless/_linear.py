@@ -49,7 +49,9 @@ class LinearModel:
 
         first = list(costs)
         chosen = set(first)
-        order = np.array(first + [column for column in range(len(self.names)) if column not in chosen])
+        order = np.array(
+            first + [column for column in range(len(self.names)) if column not in chosen]
+        )
         low, high = np.asarray(self.row_lower, dtype=float), np.asarray(self.row_upper, dtype=float)
         equal = low == high
         above, below = np.isfinite(low) & ~equal, np.isfinite(high) & ~equal
@@ -57,12 +59,22 @@ class LinearModel:
         # Modellers may list a column twice in one row, which means the sum.
         matrix.sum_duplicates()
         matrix = matrix[:, order]
-        lower, upper = np.asarray(self.lower, dtype=float)[order], np.asarray(self.upper, dtype=float)[order]
-        integer, known_costs = np.asarray(self.integer, dtype=bool)[order], np.asarray(self.objective, dtype=float)[order]
+        lower, upper = (
+            np.asarray(self.lower, dtype=float)[order],
+            np.asarray(self.upper, dtype=float)[order],
+        )
+        integer, known_costs = (
+            np.asarray(self.integer, dtype=bool)[order],
+            np.asarray(self.objective, dtype=float)[order],
+        )
         if self.constant != 0.0:
             # A problem of arrays has no constant, but a column that is always 1 and costs as much is the same.
             matrix = hstack([matrix, csr_matrix((matrix.shape[0], 1))], format="csr")
-            lower, upper, integer = np.append(lower, 1.0), np.append(upper, 1.0), np.append(integer, False)
+            lower, upper, integer = (
+                np.append(lower, 1.0),
+                np.append(upper, 1.0),
+                np.append(integer, False),
+            )
             known_costs = np.append(known_costs, self.constant)
         names = [self.names[column] for column in first]
         # Modellers allow empty and equal names, which do not say which cost is which.
@@ -100,10 +112,14 @@ def choose(costs: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> 
             continue
         column = single(item, names, index_of)
         if column in chosen:
-            raise ValueError(f"costs holds column {column} ('{names[column]}') twice; each column has one cost")
+            raise ValueError(
+                f"costs holds column {column} ('{names[column]}') twice; each column has one cost"
+            )
         chosen[column] = None
     if not chosen:
-        raise ValueError("no column with a predicted cost: give names, patterns such as 'x*', or variables")
+        raise ValueError(
+            "no column with a predicted cost: give names, patterns such as 'x*', or variables"
+        )
     return list(chosen)
 
 
@@ -112,13 +128,19 @@ def single(item: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> i
     if isinstance(item, str):
         columns = matching(item, names)
         if len(columns) > 1:
-            raise ValueError(f"{len(columns)} columns are called '{item}'; give numbers of columns or variables instead")
+            raise ValueError(
+                f"{len(columns)} columns are called '{item}'; give numbers of columns or variables instead"
+            )
         return columns[0]
     if isinstance(item, (bool, float)):
-        raise ValueError(f"costs holds {item!r}; give names, patterns such as 'x*', whole numbers of columns, or variables")
+        raise ValueError(
+            f"costs holds {item!r}; give names, patterns such as 'x*', whole numbers of columns, or variables"
+        )
     column = item if isinstance(item, int) else index_of(item)
     if not 0 <= column < len(names):
-        raise ValueError(f"costs holds column {column}, but the model's columns are 0 to {len(names) - 1}")
+        raise ValueError(
+            f"costs holds column {column}, but the model's columns are 0 to {len(names) - 1}"
+        )
     return column
 
 
@@ -132,13 +154,17 @@ def matching(pattern: str, names: Sequence[str]) -> list[int]:
     test = re.compile(".*".join(map(re.escape, pattern.split("*"))))
     columns = [column for column, name in enumerate(names) if test.fullmatch(name)]
     if not columns:
-        raise ValueError(f"no column is called '{pattern}'; the first columns are {', '.join(names[:8])}")
+        raise ValueError(
+            f"no column is called '{pattern}'; the first columns are {', '.join(names[:8])}"
+        )
     return columns
 
 
 def flattened(costs: Any) -> Iterator[Any]:
     """Single names or variables out of lists, arrays and dictionaries of them."""
-    single = hasattr(costs, "is_indexed") and not costs.is_indexed()  # Pyomo's own are containers of themselves
+    single = (
+        hasattr(costs, "is_indexed") and not costs.is_indexed()
+    )  # Pyomo's own are containers of themselves
     if isinstance(costs, (str, int)) or single:
         yield costs
     elif hasattr(costs, "tolist"):

@@ -11,10 +11,22 @@ import numpy as np
 PLAIN = "biuf"
 """Kinds of numpy's types that are numbers: bool, whole, not negative, floating."""
 
-NO_NUMBERS = {"M": "dates", "m": "spans of time", "c": "complex numbers", "V": "records of several fields"}
+NO_NUMBERS = {
+    "M": "dates",
+    "m": "spans of time",
+    "c": "complex numbers",
+    "V": "records of several fields",
+}
 
 # Numpy turns its own dates into floats without a word.
-NO_NUMBER = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta, complex, np.complexfloating)
+NO_NUMBER = (
+    np.datetime64,
+    np.timedelta64,
+    datetime.date,
+    datetime.timedelta,
+    complex,
+    np.complexfloating,
+)
 
 
 def numbers(value: Any, what: str) -> np.ndarray:
@@ -22,7 +34,9 @@ def numbers(value: Any, what: str) -> np.ndarray:
     if np.ma.isMaskedArray(value):
         if np.ma.getmaskarray(value).any():
             place = tuple(int(index) for index in np.argwhere(np.ma.getmaskarray(value))[0])
-            raise ValueError(f"{what}: the entry at {place} is masked; fill masked entries or leave their rows out")
+            raise ValueError(
+                f"{what}: the entry at {place} is masked; fill masked entries or leave their rows out"
+            )
         value = np.ma.getdata(value)
     for name, column in columns_to_check(value):
         checked(column, f"{what}, column '{name}',")
@@ -39,11 +53,15 @@ def checked(value: Any, what: str) -> np.ndarray:
     if kind in PLAIN:
         return array
     if kind in NO_NUMBERS:
-        raise ValueError(f"{what} holds {NO_NUMBERS[kind]}, not numbers; turn them into numbers or leave them out")
+        raise ValueError(
+            f"{what} holds {NO_NUMBERS[kind]}, not numbers; turn them into numbers or leave them out"
+        )
     if kind == "O":
         for entry in array.flat:
             if isinstance(entry, NO_NUMBER):
-                raise ValueError(f"{what} holds {entry!r}, not a number; turn it into a number or leave it out")
+                raise ValueError(
+                    f"{what} holds {entry!r}, not a number; turn it into a number or leave it out"
+                )
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -52,7 +70,11 @@ def checked(value: Any, what: str) -> np.ndarray:
 
 def columns_to_check(table: Any) -> Iterator[tuple[Any, Any]]:
     """Names and columns of a table such as pandas' or polars' that may hold something else than numbers."""
-    if isinstance(table, np.ndarray) or not hasattr(table, "columns") or not hasattr(table, "shape"):
+    if (
+        isinstance(table, np.ndarray)
+        or not hasattr(table, "columns")
+        or not hasattr(table, "shape")
+    ):
         return
     if hasattr(table, "iloc"):
         for place, (name, dtype) in enumerate(zip(table.columns, table.dtypes)):

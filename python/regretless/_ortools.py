@@ -25,7 +25,9 @@ def read(model: Any) -> LinearModel:
         return of_mp_proto(model.export_to_proto())
     if hasattr(model, "Proto"):
         return of_cp_proto(model.Proto())
-    raise ValueError(f"{type(model).__name__} is not a pywraplp.Solver, a model_builder.Model or a cp_model.CpModel")
+    raise ValueError(
+        f"{type(model).__name__} is not a pywraplp.Solver, a model_builder.Model or a cp_model.CpModel"
+    )
 
 
 def column(model: Any, variable: Any) -> int:
@@ -49,12 +51,17 @@ def of_mp_proto(proto: Any) -> LinearModel:
     from scipy.sparse import csr_matrix
 
     if proto.general_constraint or proto.HasField("quadratic_objective"):
-        raise ValueError("the OR-Tools model has general constraints or a quadratic objective: only linear ones can be taken over")
+        raise ValueError(
+            "the OR-Tools model has general constraints or a quadratic objective: only linear ones can be taken over"
+        )
     rows, variables = proto.constraint, proto.variable
     lengths = [len(row.var_index) for row in rows]
     index = np.fromiter((j for row in rows for j in row.var_index), dtype=int)
     value = np.fromiter((v for row in rows for v in row.coefficient), dtype=float)
-    matrix = csr_matrix((value, index, np.concatenate([[0], np.cumsum(lengths)]).astype(int)), shape=(len(rows), len(variables)))
+    matrix = csr_matrix(
+        (value, index, np.concatenate([[0], np.cumsum(lengths)]).astype(int)),
+        shape=(len(rows), len(variables)),
+    )
     return LinearModel(
         matrix=matrix,
         row_lower=bounded([row.lower_bound for row in rows]),
@@ -111,7 +118,9 @@ def cp_objective(proto: Any) -> Objective:
         return Objective(coefficients, fractional.offset, fractional.maximize)
     whole = proto.objective
     if list(whole.domain):
-        raise ValueError("the CP-SAT model bounds the value of its objective: add it as a constraint")
+        raise ValueError(
+            "the CP-SAT model bounds the value of its objective: add it as a constraint"
+        )
     # CP-SAT minimises: a maximisation is written with negated coefficients and a negative factor.
     scale = whole.scaling_factor or 1.0
     add_terms(coefficients, whole, scale)
@@ -122,7 +131,9 @@ def add_terms(coefficients: np.ndarray, objective: Any, scale: float) -> None:
     """Adds the terms of an objective to the coefficients of the columns."""
     for column, value in zip(objective.vars, objective.coeffs):
         if column < 0:
-            raise ValueError("the CP-SAT objective holds a negated variable: write it with the variable itself")
+            raise ValueError(
+                "the CP-SAT objective holds a negated variable: write it with the variable itself"
+            )
         coefficients[column] += value * scale
 
 
@@ -138,17 +149,27 @@ def stacked(rows: list[Row], columns: int) -> Any:
 def cp_row(constraint: Any) -> Row:
     """Coefficients by column and both ends of one CP-SAT constraint."""
     if constraint.enforcement_literal:
-        raise ValueError("a CP-SAT constraint holds only if a literal is true: only linear constraints can be taken over")
-    for kind, ends in (("exactly_one", (1, 1)), ("at_most_one", (-np.inf, 1)), ("bool_or", (1, np.inf))):
+        raise ValueError(
+            "a CP-SAT constraint holds only if a literal is true: only linear constraints can be taken over"
+        )
+    for kind, ends in (
+        ("exactly_one", (1, 1)),
+        ("at_most_one", (-np.inf, 1)),
+        ("bool_or", (1, np.inf)),
+    ):
         if getattr(constraint, f"has_{kind}")():
             return literal_row(getattr(constraint, kind).literals, ends)
     if not constraint.has_linear():
-        raise ValueError("a CP-SAT constraint is not linear: only linear constraints can be taken over")
+        raise ValueError(
+            "a CP-SAT constraint is not linear: only linear constraints can be taken over"
+        )
     linear = constraint.linear
     row: dict[int, float] = {}
     for column, value in zip(linear.vars, linear.coeffs):
         if column < 0:
-            raise ValueError("a CP-SAT constraint holds a negated variable in a sum: write it with the variable itself")
+            raise ValueError(
+                "a CP-SAT constraint holds a negated variable in a sum: write it with the variable itself"
+            )
         row[column] = row.get(column, 0.0) + float(value)
     return row, contiguous(linear.domain, "a constraint")
 

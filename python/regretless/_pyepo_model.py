@@ -39,7 +39,9 @@ class RegretlessModel(optModel):
         """Sets the costs of the next solve."""
         cost = np.ascontiguousarray(costToNumpy(c))
         if cost.shape != self._cost.shape:
-            raise ValueError(f"{self._cost.size} costs are needed, the array has shape {cost.shape}")
+            raise ValueError(
+                f"{self._cost.size} costs are needed, the array has shape {cost.shape}"
+            )
         self._cost = cost
 
     def solve(self) -> tuple[np.ndarray, float]:

@@ -23,7 +23,14 @@ class LabelledRows:
     ``weights`` are one number per row of ``costs``; rows that join later have none.
     """
 
-    def __init__(self, problem: Problem, name: str, costs: Any = None, labels: Any = None, weights: Any = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        name: str,
+        costs: Any = None,
+        labels: Any = None,
+        weights: Any = None,
+    ) -> None:
         self.problem, self.name = problem, name
         self.weights = None if weights is None else one_per_row(weights, costs)
         self.blocks: list[Loss] = []
@@ -69,15 +76,21 @@ class LabelledRows:
         if new:
             known = None if labels is None else decisions(self.problem, labels)
             if known is not None and len(known) != len(table):
-                raise ValueError(f"{len(known)} rows of best decisions for {len(table)} rows of costs")
+                raise ValueError(
+                    f"{len(known)} rows of best decisions for {len(table)} rows of costs"
+                )
             self.add(np.ascontiguousarray(table[new]), None if known is None else known[new])
             places = self._index(table.dtype)
         return np.array([places[key] for key in keys], dtype=np.int64)
 
-    def evaluate(self, predictions: np.ndarray, rows: np.ndarray, **moment: Any) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(
+        self, predictions: np.ndarray, rows: np.ndarray, **moment: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Values (n,) and gradients (n, d) of predictions for these rows; ``moment`` says where in a training."""
         if len(predictions) != len(rows):
-            raise ValueError(f"{len(predictions)} rows of predictions for {len(rows)} rows of the table")
+            raise ValueError(
+                f"{len(predictions)} rows of predictions for {len(rows)} rows of the table"
+            )
         if len(self.blocks) == 1:
             return self.blocks[0].evaluate(predictions, rows=rows, **moment)
         values, gradients = np.empty(len(rows)), np.empty_like(predictions)
@@ -103,7 +116,9 @@ class LabelledRows:
         """Refuses rows of costs that do not lead to one weight."""
         for number, key in enumerate(keys):
             if key not in places:
-                raise ValueError(f"row {number} of the true costs is not in the table, so that it has no weight")
+                raise ValueError(
+                    f"row {number} of the true costs is not in the table, so that it has no weight"
+                )
             if key in self._ambiguous:
                 first, second = self._ambiguous[key]
                 raise ValueError(
@@ -114,7 +129,9 @@ class LabelledRows:
     def _by_block(self, rows: np.ndarray) -> Iterator[tuple[Loss, np.ndarray, np.ndarray]]:
         starts = np.cumsum([0] + [len(table) for table in self.tables])
         if len(rows) and (rows.min() < 0 or rows.max() >= starts[-1]):
-            raise ValueError(f"row {rows.max() if rows.min() >= 0 else rows.min()} is not in the table of {starts[-1]} rows")
+            raise ValueError(
+                f"row {rows.max() if rows.min() >= 0 else rows.min()} is not in the table of {starts[-1]} rows"
+            )
         of_row = np.searchsorted(starts, rows, side="right") - 1
         for block in np.unique(of_row):
             places = np.flatnonzero(of_row == block)
@@ -153,9 +170,13 @@ def one_per_row(weights: Any, costs: Any) -> np.ndarray:
         raise ValueError("weights belong to the rows of a table: give its costs too")
     array = numbers(weights, "weights")
     if array.shape != (len(costs),):
-        raise ValueError(f"weights are one number per row, an array of shape ({len(costs)},), not {array.shape}")
+        raise ValueError(
+            f"weights are one number per row, an array of shape ({len(costs)},), not {array.shape}"
+        )
     if not np.isfinite(array).all():
-        raise ValueError(f"the weight of row {int(np.flatnonzero(~np.isfinite(array))[0])} is not a finite number")
+        raise ValueError(
+            f"the weight of row {int(np.flatnonzero(~np.isfinite(array))[0])} is not a finite number"
+        )
     return array.astype(np.float64)
 
 
@@ -169,7 +190,9 @@ def decisions(problem: Problem, labels: Any) -> np.ndarray:
 def as_table(costs: Any) -> np.ndarray:
     """Numbers as rows of single or double precision, whichever holds what was given."""
     table = numbers(costs, "costs")
-    table = np.ascontiguousarray(table, dtype=np.float32 if table.dtype in (np.float16, np.float32) else np.float64)
+    table = np.ascontiguousarray(
+        table, dtype=np.float32 if table.dtype in (np.float16, np.float32) else np.float64
+    )
     if table.ndim != 2:
         raise ValueError(f"costs are one row per instance, not an array of shape {table.shape}")
     return table

@@ -35,7 +35,9 @@ def check_width(problem: Any, width: int, flat: bool) -> None:
 
 def check_validation(share: Any, rows: int) -> int:
     """How many rows of a table validate; 0 is none."""
-    number = isinstance(share, (int, float, np.integer, np.floating)) and not isinstance(share, bool)
+    number = isinstance(share, (int, float, np.integer, np.floating)) and not isinstance(
+        share, bool
+    )
     if not number or not 0.0 <= share < 1.0:
         raise ValueError(
             f"validation is the share of rows that choose the best epoch, from 0 (none) to below 1, not {share!r}"
@@ -69,7 +71,10 @@ def transformed_by(costs: np.ndarray) -> str | None:
     if not varying.any():
         return None
     # With n or with n − 1 in the denominator: scikit-learn's way and pandas'.
-    unit = np.minimum(np.abs(deviations - 1.0), np.abs(deviations * np.sqrt(rows / (rows - 1)) - 1.0)) < EXACT
+    unit = (
+        np.minimum(np.abs(deviations - 1.0), np.abs(deviations * np.sqrt(rows / (rows - 1)) - 1.0))
+        < EXACT
+    )
     if np.all(np.abs(means) < EXACT) and np.all(unit | ~varying):
         return "has mean 0 and deviation 1"
     low, high = wide.min(axis=0), wide.max(axis=0)
@@ -88,7 +93,9 @@ def refuse_transformed(estimator: Any, deciding: type) -> None:
         transforms = isinstance(part, TransformedTargetRegressor) and (
             part.func is not None or part.transformer is not None
         )
-        if transforms and any(isinstance(inner, deciding) and inner.problem is not None for inner in parts(part)):
+        if transforms and any(
+            isinstance(inner, deciding) and inner.problem is not None for inner in parts(part)
+        ):
             raise ValueError(
                 f"{deciding.__name__} inside TransformedTargetRegressor learns decisions of the transformed costs. {REMEDY}. "
                 "For a transformation that is not linear, such as a logarithm, put another regressor inside: its costs are transformed back "

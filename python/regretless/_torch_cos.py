@@ -31,11 +31,24 @@ class CosName:
         """Takes a label apart; components that need more than decisions are refused."""
         base, _, inside = label.replace(" ", "").upper().partition("(")
         components = [word for word in inside.removesuffix(")").split(",") if word]
-        taus = [share(word.removeprefix("TAU="), label) for word in components if word.startswith("TAU=")]
+        taus = [
+            share(word.removeprefix("TAU="), label)
+            for word in components
+            if word.startswith("TAU=")
+        ]
         words = {word for word in components if not word.startswith("TAU=")}
-        if base not in ("MSE", "MAE") or words - {"O", "S", "C"} or len(taus) > 1 or (taus and "O" in words):
-            raise ValueError(f"'{label}' is not MSE or MAE with some of O, S, C or tau=t, such as MAE(O,S)")
-        return cls(base == "MSE", "O" in words, "S" in words, "C" in words, taus[0] if taus else None)
+        if (
+            base not in ("MSE", "MAE")
+            or words - {"O", "S", "C"}
+            or len(taus) > 1
+            or (taus and "O" in words)
+        ):
+            raise ValueError(
+                f"'{label}' is not MSE or MAE with some of O, S, C or tau=t, such as MAE(O,S)"
+            )
+        return cls(
+            base == "MSE", "O" in words, "S" in words, "C" in words, taus[0] if taus else None
+        )
 
 
 def share(text: str, label: str) -> float:
@@ -71,14 +84,18 @@ def cos_loss_torch(
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}")
     if predictions.ndim != 2:
-        raise ValueError(f"predictions are one row per instance, not of shape {tuple(predictions.shape)}")
+        raise ValueError(
+            f"predictions are one row per instance, not of shape {tuple(predictions.shape)}"
+        )
     # Torch would stretch what is too small instead of complaining.
     check_shape("costs_true", costs_true, predictions.shape)
     check_shape("decisions", decisions, predictions.shape)
     check_shape("weights", weights, predictions.shape[:1])
     if weights is not None and not name.weighted:
         raise ValueError("weights are those of the component C, which the loss does not have")
-    errors = unit(predictions) - unit(costs_true) if name.scale_invariant else predictions - costs_true
+    errors = (
+        unit(predictions) - unit(costs_true) if name.scale_invariant else predictions - costs_true
+    )
     terms = errors.square() if name.squared else errors.abs()
     if name.one_sided:
         if decisions is None:
@@ -99,7 +116,9 @@ def cos_loss_torch(
 def check_shape(what: str, values: Tensor | None, shape: torch.Size) -> None:
     """Refuses a tensor of another shape."""
     if values is not None and values.shape != shape:
-        raise ValueError(f"{what} must be of shape {tuple(shape)}, as the predictions are, not {tuple(values.shape)}")
+        raise ValueError(
+            f"{what} must be of shape {tuple(shape)}, as the predictions are, not {tuple(values.shape)}"
+        )
 
 
 def unit(vectors: Tensor) -> Tensor:
@@ -107,7 +126,9 @@ def unit(vectors: Tensor) -> Tensor:
     return vectors / vectors.norm(dim=1, keepdim=True).clamp_min(SHORTEST)
 
 
-def misleading(errors: Tensor, decisions: Tensor, bounds: tuple[float | Tensor, float | Tensor]) -> Tensor:
+def misleading(
+    errors: Tensor, decisions: Tensor, bounds: tuple[float | Tensor, float | Tensor]
+) -> Tensor:
     """Where an error (of costs to be minimised) can change the decision: too dear where chosen, too cheap elsewhere."""
     at_lower, at_upper = decisions <= bounds[0], decisions >= bounds[1]
     return ((errors > 0) & ~at_lower) | ((errors < 0) & ~at_upper)

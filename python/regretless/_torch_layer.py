@@ -29,7 +29,15 @@ class DecisionLayer(nn.Module):
     instance, at least 1, noise drawn from ``seed``, anew in every call).
     """
 
-    def __init__(self, problem: Problem, method: str = "DBB", *, width: float | None = None, samples: int = 10, seed: int = 0) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        method: str = "DBB",
+        *,
+        width: float | None = None,
+        samples: int = 10,
+        seed: int = 0,
+    ) -> None:
         super().__init__()
         if method not in ("DBB", "NID", "DPO"):
             raise ValueError(f"method is 'DBB', 'NID' or 'DPO', not '{method}'")
@@ -86,7 +94,9 @@ class _Perturbed(torch.autograd.Function):
     def forward(ctx: Any, costs: Tensor, layer: DecisionLayer) -> Tensor:
         shape = (layer.samples, *costs.shape)
         noise = torch.randn(shape, generator=layer.random, dtype=costs.dtype).to(costs.device)
-        decisions = layer.decide((costs + layer.width * noise).reshape(-1, costs.shape[1])).reshape(shape)
+        decisions = layer.decide((costs + layer.width * noise).reshape(-1, costs.shape[1])).reshape(
+            shape
+        )
         ctx.width = layer.width
         ctx.save_for_backward(noise, decisions)
         return decisions.mean(dim=0)

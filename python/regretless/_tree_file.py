@@ -30,7 +30,9 @@ def packed(parts: dict[str, bytes]) -> bytes:
     with zipfile.ZipFile(inside, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name in sorted(parts):
             # The earliest time a zip archive knows: that of writing would change the bytes.
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), parts[name], zipfile.ZIP_DEFLATED)
+            archive.writestr(
+                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), parts[name], zipfile.ZIP_DEFLATED
+            )
     return inside.getvalue()
 
 
@@ -38,7 +40,9 @@ def unpacked(path: Path) -> dict[str, bytes]:
     """The parts of a file, each checked."""
     if not zipfile.is_zipfile(path):
         path.open("rb").close()  # a file that is missing or closed to us says so itself
-        raise ValueError(f"{path}: this is no file of fine-tuned trees (BoostedCosts.save writes them)")
+        raise ValueError(
+            f"{path}: this is no file of fine-tuned trees (BoostedCosts.save writes them)"
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
@@ -68,14 +72,24 @@ def about(parts: dict[str, bytes], path: Path) -> dict[str, Any]:
     try:
         found = json.loads(parts["about.json"])
     except (KeyError, ValueError):
-        raise ValueError(f"{path}: this is no file of fine-tuned trees: it has no readable about.json") from None
+        raise ValueError(
+            f"{path}: this is no file of fine-tuned trees: it has no readable about.json"
+        ) from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"{path}: this is no file of fine-tuned trees (BoostedCosts.save writes them)")
+        raise ValueError(
+            f"{path}: this is no file of fine-tuned trees (BoostedCosts.save writes them)"
+        )
     if found.get("version") != VERSION:
-        raise ValueError(f"{path}: the file has version {found.get('version')!r}; this program reads version {VERSION}")
+        raise ValueError(
+            f"{path}: the file has version {found.get('version')!r}; this program reads version {VERSION}"
+        )
     return found
 
 
 def below(parts: dict[str, bytes], folder: str) -> dict[str, bytes]:
     """The parts in a folder of the archive, by their names inside it."""
-    return {name.removeprefix(folder): content for name, content in parts.items() if name.startswith(folder)}
+    return {
+        name.removeprefix(folder): content
+        for name, content in parts.items()
+        if name.startswith(folder)
+    }

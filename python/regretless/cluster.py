@@ -26,7 +26,10 @@ from regretless._names import in_order, item_order, named, names_of
 
 __all__ = ["label", "map_shards", "sweep"]
 
-def map_shards(engine: Any, work: Work, shards: int, *arguments: Any, retries: int = 3, threads: int = 1) -> list[Any]:
+
+def map_shards(
+    engine: Any, work: Work, shards: int, *arguments: Any, retries: int = 3, threads: int = 1
+) -> list[Any]:
     """``[work("1/n", …), …, work("n/n", …)]``, in this order, on an engine.
 
     ``engine`` is ``"here"`` (one after the other in this process), ``"ray"`` (the cluster ``ray.init`` connected to),
@@ -39,7 +42,9 @@ def map_shards(engine: Any, work: Work, shards: int, *arguments: Any, retries: i
     names = [f"{index + 1}/{shards}" for index in range(shards)]
     run = ENGINES.get(engine) if isinstance(engine, str) else on_dask
     if run is None:
-        raise ValueError(f"engine is {', '.join(map(repr, ENGINES))} or a Dask client, not {engine!r}")
+        raise ValueError(
+            f"engine is {', '.join(map(repr, ENGINES))} or a Dask client, not {engine!r}"
+        )
     return run(engine, Plan(work, names, arguments, retries, threads))
 
 
@@ -59,11 +64,23 @@ def label(
     """
     table = in_order(problem, costs)
     place = str(Path(store).absolute())
-    map_shards(engine, label_shard, shards, problem, table, place, threads, retries=retries, threads=threads)
+    map_shards(
+        engine,
+        label_shard,
+        shards,
+        problem,
+        table,
+        place,
+        threads,
+        retries=retries,
+        threads=threads,
+    )
     return rl.label(problem, named(table, problem.cost_names), store=place)
 
 
-def label_shard(shard: str, problem: rl.Problem, costs: np.ndarray, store: str, threads: int) -> None:
+def label_shard(
+    shard: str, problem: rl.Problem, costs: np.ndarray, store: str, threads: int
+) -> None:
     """Labels one shard of the rows into the store."""
     rl.label(problem, named(costs, problem.cost_names), store=store, shard=shard, threads=threads)
 
@@ -103,7 +120,14 @@ def sweep(
     reports = [str(place / f"{key}.json") for key in keys(content, inputs, table, runs)]
     # Kept labels of a function are found by its name alone, so that another function of this name must not see them.
     store = place / (f"labels-{content}" if is_function(problem) else "labels")
-    label(problem, named(table, problem.cost_names), engine=engine, store=store, retries=retries, threads=threads)
+    label(
+        problem,
+        named(table, problem.cost_names),
+        engine=engine,
+        store=store,
+        retries=retries,
+        threads=threads,
+    )
     places = (str(store), reports)
     work = (problem, inputs, table, list(runs), places, threads)
     map_shards(engine, train_shard, len(runs), *work, retries=retries, threads=threads)
@@ -127,7 +151,9 @@ def train_shard(
         if not path.exists():
             table = named(costs, problem.cost_names)
             labels = rl.label(problem, table, store=store, threads=threads)
-            _, report = rl.train(problem, features, table, labels=labels, threads=threads, **runs[run])
+            _, report = rl.train(
+                problem, features, table, labels=labels, threads=threads, **runs[run]
+            )
             write_whole(path, json.dumps(report))
 
 
@@ -142,10 +168,14 @@ def content_of(problem: rl.Problem) -> str:
         return uuid.uuid4().hex
     # The description of a file's problem holds the path; the hash of the file says what was in it.
     # As text, since descriptions of linear problems hold millions of numbers.
-    return digest([json.dumps(problem.to_dict(), sort_keys=True), problem.sense, problem._file_hash])
+    return digest(
+        [json.dumps(problem.to_dict(), sort_keys=True), problem.sense, problem._file_hash]
+    )
 
 
-def keys(problem: str, features: Any, costs: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
+def keys(
+    problem: str, features: Any, costs: np.ndarray, runs: Sequence[dict[str, Any]]
+) -> list[str]:
     """A name per run: a hash of the problem's content, the table, the version and the run's settings."""
     shared = digest([rl.__version__, problem, features, costs])
     return [digest([shared, run])[:16] for run in runs]

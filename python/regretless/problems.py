@@ -24,22 +24,31 @@ from regretless._linear import LinearModel, bounded, choose, not_of_this_model
 
 __all__ = ["from_gurobipy", "from_highspy", "from_ortools", "from_pyomo"]
 
+
 def from_gurobipy(model: Any, costs: Any = None) -> Problem:
     """The problem of a ``gurobipy.Model`` with linear constraints and objective."""
     model.update()
     if model.NumQConstrs or model.NumSOS or model.NumGenConstrs or model.NumQNZs:
-        raise ValueError("the Gurobi model has quadratic, SOS or general constraints: only linear ones can be taken over")
+        raise ValueError(
+            "the Gurobi model has quadratic, SOS or general constraints: only linear ones can be taken over"
+        )
     if model.NumPWLObjVars or model.NumObj > 1:
-        raise ValueError("the Gurobi model has several or piecewise-linear objectives: only one linear objective can be taken over")
+        raise ValueError(
+            "the Gurobi model has several or piecewise-linear objectives: only one linear objective can be taken over"
+        )
     if model.NumScenarios:
         raise ValueError("the Gurobi model has several scenarios: only one model can be taken over")
     if gurobi_weight(model) != 1.0:
-        raise ValueError("the Gurobi model's only objective has a weight other than 1, which cannot be taken over")
+        raise ValueError(
+            "the Gurobi model's only objective has a weight other than 1, which cannot be taken over"
+        )
     variables = model.getVars()
     sense, rhs = np.array(model.getAttr("Sense")), np.array(model.getAttr("RHS"))
     kinds = model.getAttr("VType", variables)
     if set(kinds) - set("CBI"):
-        raise ValueError("the Gurobi model has semi-continuous or semi-integer variables, which cannot be taken over")
+        raise ValueError(
+            "the Gurobi model has semi-continuous or semi-integer variables, which cannot be taken over"
+        )
     # A variable that was made binary later keeps its old bounds, though Gurobi solves it within 0 and 1.
     binary = np.array(kinds) == "B"
     lower, upper = bounded(model.getAttr("LB", variables)), bounded(model.getAttr("UB", variables))
@@ -82,14 +91,20 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
     from highspy import HighsVarType, ObjSense
 
     if hasattr(model, "getNumLinearObjectives") and model.getNumLinearObjectives():
-        raise ValueError("the HiGHS model has several objectives: only one linear objective can be taken over")
+        raise ValueError(
+            "the HiGHS model has several objectives: only one linear objective can be taken over"
+        )
     whole = model.getModel() if hasattr(model, "getModel") else model
     if hasattr(whole, "hessian_") and np.any(np.asarray(whole.hessian_.value_)):
-        raise ValueError("the HiGHS model has a quadratic objective (Hessian): only a linear objective can be taken over")
+        raise ValueError(
+            "the HiGHS model has a quadratic objective (Hessian): only a linear objective can be taken over"
+        )
     lp = whole.lp_ if hasattr(whole, "lp_") else whole
     kinds = list(lp.integrality_) or [HighsVarType.kContinuous] * lp.num_col_
     if set(kinds) - {HighsVarType.kContinuous, HighsVarType.kInteger}:
-        raise ValueError("the HiGHS model has semi-continuous or semi-integer variables, which cannot be taken over")
+        raise ValueError(
+            "the HiGHS model has semi-continuous or semi-integer variables, which cannot be taken over"
+        )
     linear = LinearModel(
         matrix=highs_matrix(lp),
         row_lower=bounded(lp.row_lower_),
@@ -123,13 +138,22 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
 
     form = pyomo_form(model)
     if len(form.objectives) != 1:
-        raise ValueError(f"the Pyomo model has {len(form.objectives)} active objectives; one is needed")
-    rhs, kinds = np.asarray(form.rhs, dtype=float), np.array([row.bound_type for row in form.rows], dtype=int)
+        raise ValueError(
+            f"the Pyomo model has {len(form.objectives)} active objectives; one is needed"
+        )
+    rhs, kinds = (
+        np.asarray(form.rhs, dtype=float),
+        np.array([row.bound_type for row in form.rows], dtype=int),
+    )
     maximizing = form.objectives[0].sense == maximize
     # The compiler turns a maximisation into a minimisation.
     sign = -1.0 if maximizing else 1.0
     occurring = {id(variable) for variable in form.columns}
-    others = [variable for variable in model.component_data_objects(Var, active=True) if id(variable) not in occurring]
+    others = [
+        variable
+        for variable in model.component_data_objects(Var, active=True)
+        if id(variable) not in occurring
+    ]
     fixed = [variable for variable in others if variable.fixed]
     columns = [*form.columns, *(variable for variable in others if not variable.fixed)]
     for variable in columns:
@@ -160,7 +184,9 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
         if number >= len(columns):
             name = fixed[number - len(columns)].name
             remedy = "unfix it, or give other variables as costs"
-            raise ValueError(f"the variable {name} is fixed, so that its cost cannot be predicted: {remedy}")
+            raise ValueError(
+                f"the variable {name} is fixed, so that its cost cannot be predicted: {remedy}"
+            )
     return linear.problem(chosen)
 
 
@@ -178,9 +204,13 @@ def pyomo_form(model: Any) -> Any:
 def check_domain(variable: Any) -> None:
     """Refuses domains that are not all numbers, or all whole numbers, between two ends."""
     start, end, step = variable.domain.get_interval()
-    whole_numbers = step == 1 and all(number is None or float(number).is_integer() for number in (start, end))
+    whole_numbers = step == 1 and all(
+        number is None or float(number).is_integer() for number in (start, end)
+    )
     if step != 0 and not whole_numbers:
-        raise ValueError(f"the domain of {variable.name} has holes ({variable.domain}), which a linear model cannot say")
+        raise ValueError(
+            f"the domain of {variable.name} has holes ({variable.domain}), which a linear model cannot say"
+        )
 
 
 def with_zero_columns(matrix: Any, count: int) -> Any:
@@ -193,7 +223,9 @@ def with_zero_columns(matrix: Any, count: int) -> Any:
 def from_ortools(model: Any, costs: Any = None) -> Problem:
     """The problem of a ``pywraplp.Solver``, a ``model_builder.Model`` or a ``cp_model.CpModel`` with linear constraints."""
     linear = _ortools.read(model)
-    return linear.problem(choose(costs, linear.names, lambda variable: _ortools.column(model, variable)))
+    return linear.problem(
+        choose(costs, linear.names, lambda variable: _ortools.column(model, variable))
+    )
 
 
 def is_of_highs(variable: Any, model: Any) -> bool:
@@ -212,7 +244,11 @@ def highs_matrix(lp: Any) -> Any:
     from scipy.sparse import csc_matrix, csr_matrix
 
     inside = lp.a_matrix_
-    arrays = (np.array(inside.value_), np.array(inside.index_, dtype=int), np.array(inside.start_, dtype=int))
+    arrays = (
+        np.array(inside.value_),
+        np.array(inside.index_, dtype=int),
+        np.array(inside.start_, dtype=int),
+    )
     kind = csc_matrix if inside.format_ == MatrixFormat.kColwise else csr_matrix
     return kind(arrays, shape=(lp.num_row_, lp.num_col_))
 

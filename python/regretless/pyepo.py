@@ -38,8 +38,13 @@ def recognised(model: optModel) -> Problem | None:
     if isinstance(model, bases.shortestPathBase):
         return Problem({"kind": "shortest_path", "grid": list(model.grid)})
     if isinstance(model, bases.knapsackBase):
-        weights, capacity = np.asarray(model.weights, dtype=float), np.asarray(model.capacity, dtype=float)
-        return Problem({"kind": "knapsack", "weights": weights.tolist(), "capacity": capacity.tolist()})
+        weights, capacity = (
+            np.asarray(model.weights, dtype=float),
+            np.asarray(model.capacity, dtype=float),
+        )
+        return Problem(
+            {"kind": "knapsack", "weights": weights.tolist(), "capacity": capacity.tolist()}
+        )
     if isinstance(model, bases.tspABBase):
         return Problem({"kind": "tsp", "nodes": int(model.num_nodes)})
     return None
@@ -48,7 +53,11 @@ def recognised(model: optModel) -> Problem | None:
 def is_as_pyepo_made_it(model: optModel) -> bool:
     """Whether a model is a whole one of PyEPO's, without constraints, bounds or methods of the user's own."""
     kind = type(model)
-    own_methods = [name for name in ("_getModel", "setObj", "solve") if not getattr(kind, name).__module__.startswith("pyepo.")]
+    own_methods = [
+        name
+        for name in ("_getModel", "setObj", "solve")
+        if not getattr(kind, name).__module__.startswith("pyepo.")
+    ]
     if own_methods or getattr(model, "_extra_constrs", None) or kind.__name__.endswith("Rel"):
         return False
     if not is_gurobi(model):
@@ -83,7 +92,11 @@ def linear(model: optModel) -> Problem | None:
     variables = model.x.tolist() if hasattr(model.x, "tolist") else list(model.x.values())
     model._model.update()
     # A constant belongs to the objective that a matrix of costs does not have.
-    if not plain or model._model.ObjCon != 0 or any(isinstance(variable, list) for variable in variables):
+    if (
+        not plain
+        or model._model.ObjCon != 0
+        or any(isinstance(variable, list) for variable in variables)
+    ):
         return None
     if len({variable.index for variable in variables}) != model.num_cost:
         return None

@@ -20,7 +20,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 import regretless as rl
 from regretless._frames import check_same_rows
 from regretless._names import named, names_of
-from regretless._sklearn_checks import check_validation, check_width, refuse_transformed, warn_of_transformed
+from regretless._sklearn_checks import (
+    check_validation,
+    check_width,
+    refuse_transformed,
+    warn_of_transformed,
+)
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
 
@@ -116,7 +121,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_same_rows(X, y, ("X", "y"))
         names = names_of(y)
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64])
+        X, y = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64]
+        )
         self._flat = y.ndim == 1
         costs = y.reshape(-1, 1) if self._flat else y
         self.cost_names_in_ = None if self._flat else names
@@ -146,7 +153,11 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
         costs = self.model_.predict(X).astype(np.float64)
-        if self.problem_ is not None and self.cost_names_in_ is not None and self.problem_.cost_names is not None:
+        if (
+            self.problem_ is not None
+            and self.cost_names_in_ is not None
+            and self.problem_.cost_names is not None
+        ):
             place = {name: number for number, name in enumerate(self.model_.cost_names)}
             costs = costs[:, [place[name] for name in self.cost_names_in_]]
         return costs[:, 0] if self._flat else costs
@@ -189,7 +200,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         problem = self.problem_ if problem is None else problem
         if problem is None:
-            raise ValueError("nothing is decided; give a problem: DecisionFocusedRegressor(problem)")
+            raise ValueError(
+                "nothing is decided; give a problem: DecisionFocusedRegressor(problem)"
+            )
         return problem if isinstance(problem, rl.Problem) else rl.Problem(problem)
 
     def _seed(self):
@@ -243,7 +256,11 @@ def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
     check_same_rows(y_true, y_pred, ("y_true", "y_pred"))
     true_names = names_of(y_true)
     predicted_names = names_of(y_pred) or true_names
-    turned = true_names is not None and true_names != predicted_names and sorted(true_names) == sorted(predicted_names)
+    turned = (
+        true_names is not None
+        and true_names != predicted_names
+        and sorted(true_names) == sorted(predicted_names)
+    )
     if turned and problem.cost_names is None:
         # Without names in the problem columns are matched by position, and these positions contradict each other.
         raise ValueError(
@@ -253,7 +270,9 @@ def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     y_true, y_pred = y_true.reshape(len(y_true), -1), y_pred.reshape(len(y_pred), -1)
     y_true, y_pred = named(y_true, true_names), named(y_pred, predicted_names)
-    return -rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)["normalised_regret"]
+    return -rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)[
+        "normalised_regret"
+    ]
 
 
 def _fitted_cost_names(estimator):
@@ -297,4 +316,6 @@ def make_regret_scorer(problem, *, threads=None):
     Any regressor of costs can be judged, also one in `TransformedTargetRegressor`, whose predictions are transformed back first. Refused
     is a `DecisionFocusedRegressor` in there: it would have learned the decisions of other costs.
     """
-    return _RegretScorer(problem if isinstance(problem, rl.Problem) else rl.Problem(problem), threads)
+    return _RegretScorer(
+        problem if isinstance(problem, rl.Problem) else rl.Problem(problem), threads
+    )

@@ -76,11 +76,19 @@ class DecisionLoss(nn.Module):
         """
         wanted = numpy_view(costs_true) if names_of(costs_true) is None else costs_true
         rows = self.rows.find(wanted, labels)
-        evaluate = partial(self.rows.evaluate, rows=rows, epoch=self.epoch, batch=self.batch, training=self.training)
+        evaluate = partial(
+            self.rows.evaluate,
+            rows=rows,
+            epoch=self.epoch,
+            batch=self.batch,
+            training=self.training,
+        )
         self.batch += self.training
         if self.weights is None:
             return _Evaluated.apply(predictions, evaluate, self.reduction)
-        values = _Evaluated.apply(predictions, evaluate, "none") * self.weights[torch.from_numpy(rows)].to(predictions)
+        values = _Evaluated.apply(predictions, evaluate, "none") * self.weights[
+            torch.from_numpy(rows)
+        ].to(predictions)
         if self.reduction == "mean":
             return values.mean()
         return values.sum() if self.reduction == "sum" else values
@@ -90,7 +98,9 @@ class _Evaluated(torch.autograd.Function):
     """Values per row, or their mean or sum; the gradient was computed with them."""
 
     @staticmethod
-    def forward(ctx: Any, predictions: Tensor, evaluate: Callable[..., Any], reduction: str) -> Tensor:
+    def forward(
+        ctx: Any, predictions: Tensor, evaluate: Callable[..., Any], reduction: str
+    ) -> Tensor:
         values, gradients = evaluate(numpy_view(predictions))
         ctx.share = 1.0 / len(values) if reduction == "mean" else 1.0
         ctx.save_for_backward(torch.from_numpy(gradients).to(predictions))
@@ -110,5 +120,7 @@ def numpy_view(values: Any) -> np.ndarray:
     """The numbers of a tensor (no copy if they lie in rows on the CPU) or of anything else that numpy takes."""
     if isinstance(values, Tensor):
         values = values.detach().cpu().contiguous()
-        values = (values.float() if values.dtype in (torch.float16, torch.bfloat16) else values).numpy()
+        values = (
+            values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+        ).numpy()
     return np.asarray(values)

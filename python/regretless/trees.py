@@ -55,7 +55,9 @@ class CosObjective:
         progress: bool = False,
     ) -> None:
         if not loss.upper().startswith(("MSE", "MAE")):
-            raise ValueError(f"an objective of trees is MSE or MAE with components, such as MAE(O,S), not '{loss}'")
+            raise ValueError(
+                f"an objective of trees is MSE or MAE with components, such as MAE(O,S), not '{loss}'"
+            )
         given, self.row_labels = column_names(costs), row_labels(costs)
         self.problem, self.name = problem, loss
         self.costs = in_order(problem, named(as_numbers(costs, "C", missing=False), given))
@@ -63,7 +65,11 @@ class CosObjective:
         # A base of the user's predicts in the order of the user's columns.
         self.reordered = given is not None and given != self.cost_names
         table = named(self.costs, problem.cost_names)
-        self.labels = rl.label(problem, table, threads=threads, progress=progress) if labels is None else labels
+        self.labels = (
+            rl.label(problem, table, threads=threads, progress=progress)
+            if labels is None
+            else labels
+        )
         self.loss = rl.Loss(loss, problem, table, labels=self.labels, threads=threads)
         self.scale, self.curvature = sizes(loss, self.costs)
         self.incumbent: BoostedCosts | None = None
@@ -76,7 +82,9 @@ class CosObjective:
     def derivatives(self, predictions: Any) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and second derivative with respect to every predicted cost, both (n, d)."""
         if np.ndim(predictions) == 2 and np.shape(predictions) != self.costs.shape:
-            raise ValueError(f"predictions have shape {np.shape(predictions)}, the costs {self.costs.shape}")
+            raise ValueError(
+                f"predictions have shape {np.shape(predictions)}, the costs {self.costs.shape}"
+            )
         rows = np.ascontiguousarray(np.reshape(predictions, self.costs.shape), dtype=np.float32)
         _, gradients = self.loss.evaluate(rows)
         return gradients * self.scale, np.full_like(gradients, self.curvature)
@@ -86,8 +94,12 @@ class CosObjective:
         if table is not self._checked:
             told = np.asarray(table.get_label()) if hasattr(table, "get_label") else np.empty(0)
             # XGBoost keeps labels in single precision.
-            if told.size and not np.array_equal(told.ravel(), self.costs.astype(np.float32).ravel()):
-                raise ValueError("the labels of the DMatrix are not the costs of this objective, row by row")
+            if told.size and not np.array_equal(
+                told.ravel(), self.costs.astype(np.float32).ravel()
+            ):
+                raise ValueError(
+                    "the labels of the DMatrix are not the costs of this objective, row by row"
+                )
             self._checked = table
         return self.derivatives(predictions)
 
@@ -125,7 +137,9 @@ class CosObjective:
 
         Each round solves every validation row once. Ctrl-C leaves the best model so far in ``incumbent``.
         """
-        plan = FineTuning(self, "xgboost", rounds, base, validation, seed, patience, threads, progress, settings)
+        plan = FineTuning(
+            self, "xgboost", rounds, base, validation, seed, patience, threads, progress, settings
+        )
         return plan.run(features)
 
     def fine_tune_lightgbm(
@@ -142,7 +156,9 @@ class CosObjective:
         **settings: Any,
     ) -> BoostedCosts:
         """The same with LightGBM; ``settings`` are LightGBM's. All else as in ``fine_tune_xgboost``."""
-        plan = FineTuning(self, "lightgbm", rounds, base, validation, seed, patience, threads, progress, settings)
+        plan = FineTuning(
+            self, "lightgbm", rounds, base, validation, seed, patience, threads, progress, settings
+        )
         return plan.run(features)
 
 
@@ -173,7 +189,9 @@ class RegretMetric:
     def lightgbm(self, predictions: np.ndarray, table: Any) -> tuple[str, float, bool]:
         """``feval=`` of ``lightgbm.train``; its data sets are announced as ``tables={id(dataset): costs}``."""
         if id(table) not in self._known or self._tables.setdefault(id(table), table) is not table:
-            raise ValueError("the costs of this data set are not known: RegretMetric(problem, {id(dataset): costs})")
+            raise ValueError(
+                "the costs of this data set are not known: RegretMetric(problem, {id(dataset): costs})"
+            )
         return "regret", self.of(predictions, id(table)), False
 
     def of(self, predictions: Any, table: int) -> float:

@@ -25,7 +25,11 @@ def program():
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     built = [target / profile / "regretless" for profile in ("debug", "release")]
     found = sorted((path for path in built if path.exists()), key=lambda path: path.stat().st_mtime)
-    named = os.environ.get("REGRETLESS_PROGRAM") or (str(found[-1]) if found else shutil.which("regretless"))
+    named = os.environ.get("REGRETLESS_PROGRAM") or (
+        str(found[-1]) if found else shutil.which("regretless")
+    )
     if not named:
-        pytest.skip("the command line is not built (cargo build), so that nothing can be compared with it")
+        pytest.skip(
+            "the command line is not built (cargo build), so that nothing can be compared with it"
+        )
     return named

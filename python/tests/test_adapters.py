@@ -315,13 +315,16 @@ def run(modeller, script):
     for needed in (modeller, "scipy"):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed")
-    done = subprocess.run([sys.executable, "-c", KNAPSACK + script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", KNAPSACK + script], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert "RuntimeWarning" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize(
-    ("modeller", "script"), [("gurobipy", GUROBIPY), ("pyomo", PYOMO), ("highspy", HIGHSPY), ("ortools", ORTOOLS)]
+    ("modeller", "script"),
+    [("gurobipy", GUROBIPY), ("pyomo", PYOMO), ("highspy", HIGHSPY), ("ortools", ORTOOLS)],
 )
 def test_a_model_of_another_modeller_becomes_a_problem(modeller, script):
     run(modeller, script)
@@ -329,7 +332,12 @@ def test_a_model_of_another_modeller_becomes_a_problem(modeller, script):
 
 @pytest.mark.parametrize(
     ("modeller", "script"),
-    [("gurobipy", GUROBIPY_LIMITS), ("pyomo", PYOMO_LIMITS), ("highspy", HIGHSPY_LIMITS), ("ortools", ORTOOLS_LIMITS)],
+    [
+        ("gurobipy", GUROBIPY_LIMITS),
+        ("pyomo", PYOMO_LIMITS),
+        ("highspy", HIGHSPY_LIMITS),
+        ("ortools", ORTOOLS_LIMITS),
+    ],
 )
 def test_constants_are_kept_and_what_is_not_linear_is_refused(modeller, script):
     run(modeller, script)
@@ -351,7 +359,9 @@ def test_constants_are_kept_and_what_is_not_linear_is_refused(modeller, script):
 )
 def test_columns_that_cannot_be_meant_are_refused(costs, word):
     with pytest.raises(ValueError, match=word):
-        choose(costs, ["a", "b", "a2"], lambda variable: pytest.fail(f"{variable!r} is no variable"))
+        choose(
+            costs, ["a", "b", "a2"], lambda variable: pytest.fail(f"{variable!r} is no variable")
+        )
 
 
 def test_patterns_add_the_columns_that_were_not_named_before():
@@ -364,4 +374,11 @@ def test_patterns_add_the_columns_that_were_not_named_before():
 def test_large_bounds_become_infinite_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert bounded([0.0, -1e30, 1e20, 5.0, -0.0, np.inf]).tolist() == [0.0, -np.inf, np.inf, 5.0, 0.0, np.inf]
+        assert bounded([0.0, -1e30, 1e20, 5.0, -0.0, np.inf]).tolist() == [
+            0.0,
+            -np.inf,
+            np.inf,
+            5.0,
+            0.0,
+            np.inf,
+        ]

@@ -80,12 +80,18 @@ def assert_interfaces_agree(problem, X, C, constraints, sense):
     """Python, scikit-learn and, where it is installed, torch: the same decisions of the same predictions, the same regret."""
     model, report = rl.train(problem, X, C, **SETTINGS)
     predictions = pandas.DataFrame(model.predict(X), columns=model.cost_names or list(C.columns))
-    decided = model.decide(X) if problem.to_dict()["kind"] != "given" else problem.solve_all(predictions)
+    decided = (
+        model.decide(X) if problem.to_dict()["kind"] != "given" else problem.solve_all(predictions)
+    )
     names = decided.cost_names or list(C.columns)
     decisions = pandas.DataFrame(decided.decisions, columns=names)
     expected = regret_by_name(decisions, C, constraints, sense)
-    assert np.mean(rl.regret(problem, predictions, C)) == pytest.approx(expected, rel=1e-4, abs=1e-4)
-    assert rl.evaluate(problem, predictions, C=C)["regret"] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert np.mean(rl.regret(problem, predictions, C)) == pytest.approx(
+        expected, rel=1e-4, abs=1e-4
+    )
+    assert rl.evaluate(problem, predictions, C=C)["regret"] == pytest.approx(
+        expected, rel=1e-4, abs=1e-4
+    )
     test = slice(80, 100)
     told = regret_by_name(decisions[test], C[test], constraints, sense)
     assert report["test"]["regret"] == pytest.approx(told, rel=1e-4, abs=1e-4)
@@ -112,14 +118,18 @@ def assert_interfaces_agree(problem, X, C, constraints, sense):
 
 
 def run(program, folder, *words):
-    done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program, *words], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def train_and_decide(program, folder, *data):
     """Decisions, test regret and model of the command line, as it writes them."""
-    report = json.loads(run(program, folder, "train", *data, *FLAGS, "--out", "m.safetensors", "--json"))
+    report = json.loads(
+        run(program, folder, "train", *data, *FLAGS, "--out", "m.safetensors", "--json")
+    )
     return report, (pathlib.Path(folder) / "m.safetensors").read_bytes()
 
 
@@ -153,16 +163,59 @@ def test_a_linear_model_whose_table_has_its_columns_in_another_order(tmp_path, p
     C = costs_of(X.to_numpy(), NAMES, 2)[sorted(NAMES)]
     pandas.concat([X, C], axis=1).to_csv(tmp_path / "table.csv", index=False)
     model, decisions = assert_interfaces_agree(problem, X, C, LIMITS, "maximize")
-    data = ["--data", "table.csv", "--features", "f,g,h", "--costs", ",".join(sorted(NAMES)), "--problem", "problem.toml"]
+    data = [
+        "--data",
+        "table.csv",
+        "--features",
+        "f,g,h",
+        "--costs",
+        ",".join(sorted(NAMES)),
+        "--problem",
+        "problem.toml",
+    ]
     report, _ = train_and_decide(program, tmp_path, *data)
     told = regret_by_name(decisions[80:], C[80:], LIMITS, "maximize")
     assert report["test"]["regret"] == pytest.approx(told, rel=1e-4, abs=1e-4)
-    run(program, tmp_path, "decide", "--model", "m.safetensors", "--data", "table.csv", "--out", "d.csv")
+    run(
+        program,
+        tmp_path,
+        "decide",
+        "--model",
+        "m.safetensors",
+        "--data",
+        "table.csv",
+        "--out",
+        "d.csv",
+    )
     written = pandas.read_csv(tmp_path / "d.csv")[NAMES]
     assert (written.to_numpy() == decisions[NAMES].to_numpy()).all()
-    told = json.loads(run(program, tmp_path, "evaluate", "--model", "m.safetensors", "--data", "table.csv", "--json"))
-    assert told["regret"] == pytest.approx(regret_by_name(written, C, LIMITS, "maximize"), rel=1e-4, abs=1e-4)
-    run(program, tmp_path, "decide", "--model", "m.safetensors", "--data", "table.csv", "--out", "s.csv", "--sparse")
+    told = json.loads(
+        run(
+            program,
+            tmp_path,
+            "evaluate",
+            "--model",
+            "m.safetensors",
+            "--data",
+            "table.csv",
+            "--json",
+        )
+    )
+    assert told["regret"] == pytest.approx(
+        regret_by_name(written, C, LIMITS, "maximize"), rel=1e-4, abs=1e-4
+    )
+    run(
+        program,
+        tmp_path,
+        "decide",
+        "--model",
+        "m.safetensors",
+        "--data",
+        "table.csv",
+        "--out",
+        "s.csv",
+        "--sparse",
+    )
     with open(tmp_path / "s.csv", newline="") as file:
         entries = {(int(row["instance"]), row["item"]) for row in csv.DictReader(file)}
     assert entries == {(i, name) for i in range(ROWS) for name in NAMES if decisions[name][i] == 1}
@@ -176,19 +229,36 @@ def test_a_long_table_whose_items_come_in_another_order(tmp_path, program):
     for day in range(ROWS):
         for item in order:
             demand, wind = random.normal(size=2).round(3)
-            rows.append((day, item, demand, wind, round(15 + 4 * demand - 2 * wind + random.normal(), 3)))
+            rows.append(
+                (day, item, demand, wind, round(15 + 4 * demand - 2 * wind + random.normal(), 3))
+            )
     table = pandas.DataFrame(rows, columns=["day", "mode", "demand", "wind", "value"])
     table.to_csv(tmp_path / "long.csv", index=False)
     columns = ["--instance-column", "day", "--item-column", "mode"]
     data = ["--data", "long.csv", *columns, "--cost-column", "value", "--problem", "problem.toml"]
     report, bytes_of_program = train_and_decide(program, tmp_path, *data)
-    run(program, tmp_path, "decide", "--model", "m.safetensors", "--data", "long.csv", *columns, "--out", "d.csv")
+    run(
+        program,
+        tmp_path,
+        "decide",
+        "--model",
+        "m.safetensors",
+        "--data",
+        "long.csv",
+        *columns,
+        "--out",
+        "d.csv",
+    )
     decisions = pandas.read_csv(tmp_path / "d.csv")[NAMES]
     C = table.pivot(index="day", columns="mode", values="value")[NAMES].reset_index(drop=True)
-    told = regret_by_name(decisions[80:].reset_index(drop=True), C[80:].reset_index(drop=True), LIMITS, "maximize")
+    told = regret_by_name(
+        decisions[80:].reset_index(drop=True), C[80:].reset_index(drop=True), LIMITS, "maximize"
+    )
     assert report["test"]["regret"] == pytest.approx(told, rel=1e-4, abs=1e-4)
     # The same table as arrays: one row of features per item, in the order of the problem.
-    X = np.stack([table[table["mode"] == name][["demand", "wind"]].to_numpy() for name in NAMES], axis=1)
+    X = np.stack(
+        [table[table["mode"] == name][["demand", "wind"]].to_numpy() for name in NAMES], axis=1
+    )
     problem = rl.Problem.from_file(tmp_path / "model.lp")
     model, same = rl.train(problem, X, C, feature_names=["demand", "wind"], **SETTINGS)
     assert same["test"]["regret"] == pytest.approx(report["test"]["regret"], rel=1e-6)
@@ -207,7 +277,9 @@ def test_a_frame_that_was_pivoted(tmp_path):
         names=["north", "east", "south", "west"],
     )
     names = problem.cost_names
-    limits = Constraints([({name: -1 for name in names}, -2), ({"north": 3, "east": 1, "south": 2, "west": 2}, 5)])
+    limits = Constraints(
+        [({name: -1 for name in names}, -2), ({"north": 3, "east": 1, "south": 2, "west": 2}, 5)]
+    )
     X = pandas.DataFrame(features_of(ROWS, 4, 7), columns=list("abcd"))
     C = costs_of(X.to_numpy(), names, 8)
     long = C.assign(day=range(ROWS)).melt(id_vars="day", var_name="site", value_name="cost")
@@ -237,7 +309,9 @@ class Stateful:
 
 
 def test_a_function_with_state():
-    problem = rl.Problem.from_callable(Stateful(), 4, sense="maximize", cost_names=list("abcd"), name="own")
+    problem = rl.Problem.from_callable(
+        Stateful(), 4, sense="maximize", cost_names=list("abcd"), name="own"
+    )
     X = pandas.DataFrame(features_of(ROWS, 3, 9), columns=["x", "y", "z"])
     C = costs_of(X.to_numpy(), list("abcd"), 10)[["d", "b", "a", "c"]]
     assert_interfaces_agree(problem, X, C, Stateful.limits, "maximize")
@@ -263,7 +337,9 @@ def test_a_model_of_pyepo_with_constraints_of_its_own():
     problem = from_pyepo(Crew())
     names = problem.cost_names or [f"shift[{i}]" for i in range(5)]
     one = dict.fromkeys(names, 1)
-    limits = Constraints([(one, 3), ({names[0]: 1, names[1]: 1}, 1), ({names[2]: 2, names[3]: 1, names[4]: 3}, 4)])
+    limits = Constraints(
+        [(one, 3), ({names[0]: 1, names[1]: 1}, 1), ({names[2]: 2, names[3]: 1, names[4]: 3}, 4)]
+    )
     X = pandas.DataFrame(features_of(ROWS, 3, 11), columns=["x", "y", "z"])
     C = costs_of(X.to_numpy(), names, 12)[names[::-1]]
     if problem.cost_names is None:

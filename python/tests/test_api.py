@@ -48,8 +48,12 @@ def test_every_public_name_has_words_and_types(name):
 
 def check_arguments(function, node):
     """Names and order of arguments are those of the stub; settings of `train` stand for **settings."""
-    real = [p for p in inspect.signature(function).parameters.values() if p.name not in ("self", "cls")]
-    typed = [arg.arg for arg in node.args.args + node.args.kwonlyargs if arg.arg not in ("self", "cls")]
+    real = [
+        p for p in inspect.signature(function).parameters.values() if p.name not in ("self", "cls")
+    ]
+    typed = [
+        arg.arg for arg in node.args.args + node.args.kwonlyargs if arg.arg not in ("self", "cls")
+    ]
     named = [p.name for p in real if p.kind is not inspect.Parameter.VAR_KEYWORD]
     assert typed[: len(named)] == named
     assert len(typed) == len(named) or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in real)
@@ -57,7 +61,10 @@ def check_arguments(function, node):
 
 def test_the_stub_types_every_setting_of_train_with_its_default():
     node = stubbed(STUB.body)["train"]
-    defaults = {arg.arg: ast.literal_eval(value) for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults)}
+    defaults = {
+        arg.arg: ast.literal_eval(value)
+        for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults)
+    }
     with pytest.raises(TypeError) as refused:
         rl.train(rl.Problem("KS4"), [[1.0]], [[1.0] * 4], no_such=1)
     known = str(refused.value).partition("choose one of: ")[2].split(", ")
@@ -75,7 +82,9 @@ def test_the_package_says_that_it_is_typed():
 def test_the_reference_says_what_the_docstrings_say():
     pytest.importorskip("sklearn")
     script = ROOT / "scripts" / "python-reference"
-    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -68,7 +68,11 @@ def test_numbers_of_every_kind_are_taken():
 def test_a_frame_names_the_column_that_holds_no_numbers(library):
     frames = pytest.importorskip(library, reason=f"{library} is not installed")
     day = datetime.date(2024, 5, 1)
-    for bad, word in [([day, day], "day"), ([datetime.timedelta(1)] * 2, "span"), (["a", "b"], "word")]:
+    for bad, word in [
+        ([day, day], "day"),
+        ([datetime.timedelta(1)] * 2, "span"),
+        (["a", "b"], "word"),
+    ]:
         frame = frames.DataFrame({"a": [1.0, 2.0], word: bad})
         with pytest.raises(ValueError, match=f"^X, column '{word}',"):
             rl.train(PROBLEM, frame, GOOD)
@@ -94,7 +98,11 @@ def test_settings_that_are_no_numbers_are_named(value):
 
 @pytest.mark.parametrize(
     "optimizer, word",
-    [("adam:beta1=2", "beta1"), ("sgd:momentum=-5", "momentum"), ({"kind": "adam", "beta2": -1}, "beta2")],
+    [
+        ("adam:beta1=2", "beta1"),
+        ("sgd:momentum=-5", "momentum"),
+        ({"kind": "adam", "beta2": -1}, "beta2"),
+    ],
 )
 def test_optimizers_that_lead_nowhere_are_refused(optimizer, word):
     with pytest.raises(ValueError, match=f"{word} must be at least 0 and below 1"):

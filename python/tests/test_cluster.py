@@ -27,7 +27,9 @@ def engine(request):
     name = request.param
     if name == "dask":
         distributed = pytest.importorskip("dask.distributed", reason="dask is not installed")
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers:
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as workers:
             with distributed.Client(workers) as client:
                 yield client
         return
@@ -55,14 +57,18 @@ def test_labels_of_an_engine_are_the_bytes_of_one_process(engine, tmp_path):
 def test_a_sweep_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     problem = rl.Problem("SP5x5")
     features, costs = rl.generate("SP5x5", rows=60, seed=0)
-    runs = [{"loss": loss, "seed": seed, "epochs": 2} for loss in ("MSE", "MAE(O,S)") for seed in (0, 1)]
+    runs = [
+        {"loss": loss, "seed": seed, "epochs": 2} for loss in ("MSE", "MAE(O,S)") for seed in (0, 1)
+    ]
     first = cluster.sweep(problem, features, costs, runs, engine="here", folder=tmp_path)
     assert len(first) == 4 and first[0] != first[2]
     files = sorted(tmp_path.glob("*.json"))
     files[1].unlink()
     trained = []
     real = rl.train
-    monkeypatch.setattr(rl, "train", lambda *words, **settings: trained.append(settings) or real(*words, **settings))
+    monkeypatch.setattr(
+        rl, "train", lambda *words, **settings: trained.append(settings) or real(*words, **settings)
+    )
     again = cluster.sweep(problem, features, costs, runs, engine="here", folder=tmp_path)
     assert len(trained) == 1 and len(again) == 4
 
@@ -80,7 +86,10 @@ def test_a_sweep_of_another_problem_of_the_same_name_is_trained_anew(tmp_path):
     features, costs = rl.generate("KS12", rows=60, seed=0)
     problems = [rl.Problem("KS12", seed=seed) for seed in (0, 1)]
     assert problems[0].name == problems[1].name
-    alone = [swept(tmp_path / str(place), problem, features, costs) for place, problem in enumerate(problems)]
+    alone = [
+        swept(tmp_path / str(place), problem, features, costs)
+        for place, problem in enumerate(problems)
+    ]
     shared = [swept(tmp_path / "shared", problem, features, costs) for problem in problems]
     assert alone[0] != alone[1] and shared == alone
 
@@ -93,7 +102,9 @@ def test_a_sweep_of_a_changed_file_is_trained_anew(tmp_path):
         rows = f"Maximize\n {' + '.join(items)}\nSubject To\n {' + '.join(items)} <= {most}\nBinary\n {' '.join(items)}\nEnd\n"
         (tmp_path / "choice.lp").write_text(rows)
         problem = rl.Problem.from_file(tmp_path / "choice.lp")
-        found.append([swept(tmp_path / folder, problem, features, costs) for folder in ("shared", str(most))])
+        found.append(
+            [swept(tmp_path / folder, problem, features, costs) for folder in ("shared", str(most))]
+        )
     assert found[0][0] == found[0][1] != found[1][0] == found[1][1]
 
 
@@ -103,10 +114,15 @@ def test_a_sweep_of_another_function_of_the_same_name_is_trained_anew(tmp_path):
     def choice(best):
         """The item with the highest or lowest cost."""
         return rl.Problem.from_callable(
-            lambda cost: (np.arange(12) == best(cost)).astype(float), 12, sense="maximize", name="choice"
+            lambda cost: (np.arange(12) == best(cost)).astype(float),
+            12,
+            sense="maximize",
+            name="choice",
         )
 
-    least, most = (swept(tmp_path / "shared", choice(best), features, costs) for best in (np.argmin, np.argmax))
+    least, most = (
+        swept(tmp_path / "shared", choice(best), features, costs) for best in (np.argmin, np.argmax)
+    )
     assert least == swept(tmp_path / "least", choice(np.argmin), features, costs)
     assert most == swept(tmp_path / "most", choice(np.argmax), features, costs) != least
 
@@ -131,7 +147,9 @@ def test_what_cannot_be_told_apart_is_refused_before_anything_is_solved(tmp_path
     features, costs = rl.generate("SP5x5", rows=60, seed=0)
     for setting in (object(), lambda: 0, {1, 2}):
         with pytest.raises(ValueError, match="'start' holds a"):
-            swept(tmp_path, rl.Problem("SP5x5"), features, costs, [{"loss": "MSE", "start": setting}])
+            swept(
+                tmp_path, rl.Problem("SP5x5"), features, costs, [{"loss": "MSE", "start": setting}]
+            )
     assert not list(tmp_path.iterdir())
     with pytest.raises(ValueError, match="at least 1 run"):
         swept(tmp_path, rl.Problem("SP5x5"), features, costs, [])
@@ -140,12 +158,34 @@ def test_what_cannot_be_told_apart_is_refused_before_anything_is_solved(tmp_path
 def test_hashes_tell_values_apart_by_content():
     same = [[1, 2], (1, 2), range(1, 3)]
     assert len({cluster.digest(value) for value in same}) == 1
-    different = [[1, 2], [12], [[1], 2], ["1", 2], [1.0, 2], [True, 2], None, "None", [], {}, {"a": 1}, {"a": "1"}]
-    arrays = [np.array([1, 2]), np.array([1.0, 2.0]), np.array([[1, 2]]), np.array([1, 2], dtype=np.int32)]
-    assert len({cluster.digest(value) for value in different + arrays}) == len(different) + len(arrays)
+    different = [
+        [1, 2],
+        [12],
+        [[1], 2],
+        ["1", 2],
+        [1.0, 2],
+        [True, 2],
+        None,
+        "None",
+        [],
+        {},
+        {"a": 1},
+        {"a": "1"},
+    ]
+    arrays = [
+        np.array([1, 2]),
+        np.array([1.0, 2.0]),
+        np.array([[1, 2]]),
+        np.array([1, 2], dtype=np.int32),
+    ]
+    assert len({cluster.digest(value) for value in different + arrays}) == len(different) + len(
+        arrays
+    )
     assert cluster.digest(np.float64(0.1)) == cluster.digest(0.1)
     problem, (features, costs) = rl.Problem("SP5x5"), rl.generate("SP5x5", rows=60, seed=0)
-    models = [rl.train(problem, features, costs, "MSE", epochs=1, seed=seed)[0] for seed in (0, 1, 0)]
+    models = [
+        rl.train(problem, features, costs, "MSE", epochs=1, seed=seed)[0] for seed in (0, 1, 0)
+    ]
     first, second, third = map(cluster.digest, models)
     assert first == third != second
 
@@ -184,9 +224,13 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
     rl.label(problem, costs, store=tmp_path / "alone")
     # The first address of loopback would be taken for the machine's outer one, and nobody would answer.
     settings = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100 * 2**20}
-    nodes = Cluster(initialize_head=True, head_node_args={**settings, "node_ip_address": "127.0.0.2"})
+    nodes = Cluster(
+        initialize_head=True, head_node_args={**settings, "node_ip_address": "127.0.0.2"}
+    )
     try:
-        second = nodes.add_node(num_cpus=1, node_ip_address="127.0.0.3", object_store_memory=100 * 2**20)
+        second = nodes.add_node(
+            num_cpus=1, node_ip_address="127.0.0.3", object_store_memory=100 * 2**20
+        )
         ray.init(address=nodes.address, _node_ip_address="127.0.0.2", log_to_driver=False)
         places = set(cluster.map_shards("ray", node_of, 8))
         assert len(places) == 2, "both nodes work"
@@ -211,14 +255,17 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
     assert kept(tmp_path / "alone") == kept(tmp_path / "shared")
 
 
-
 def test_a_sweep_refuses_rows_in_another_order(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     problem = rl.Problem("SP5x5")
     features, costs = (pandas.DataFrame(table) for table in rl.generate("SP5x5", rows=30, seed=0))
     costs.index = costs.index[::-1]
-    with pytest.raises(ValueError, match="X and C have the same row labels in another order: row 0 "):
-        cluster.sweep(problem, features, costs, [{"loss": "MSE", "epochs": 1}], engine="here", folder=tmp_path)
+    with pytest.raises(
+        ValueError, match="X and C have the same row labels in another order: row 0 "
+    ):
+        cluster.sweep(
+            problem, features, costs, [{"loss": "MSE", "epochs": 1}], engine="here", folder=tmp_path
+        )
     assert not list(tmp_path.iterdir()), "nothing is solved before the check"
 
 

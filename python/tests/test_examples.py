@@ -29,7 +29,12 @@ def test_the_example_runs(name):
             pytest.skip(f"{module} is not installed")
     place = EXAMPLES.parents[1]
     done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py"], cwd=place, capture_output=True, text=True, timeout=300, env={**os.environ}
+        [sys.executable, EXAMPLES / f"{name}.py"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ},
     )
     assert done.returncode == 0, done.stderr
     if done.stdout.startswith("skipped"):

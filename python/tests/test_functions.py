@@ -113,8 +113,12 @@ def decided(problem):
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_functions_work_in_pools_of_processes(method, thread_safe):
     problem = rl.Problem.from_callable(cheapest, 6, sense="minimize", thread_safe=thread_safe)
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
-        found = [job.result(timeout=120) for job in [pool.submit(decided, problem) for _ in range(2)]]
+    with concurrent.futures.ProcessPoolExecutor(
+        2, mp_context=multiprocessing.get_context(method)
+    ) as pool:
+        found = [
+            job.result(timeout=120) for job in [pool.submit(decided, problem) for _ in range(2)]
+        ]
     assert found == [COSTS.argmin(axis=1).tolist()] * 2
 
 
@@ -182,7 +186,9 @@ print("done")
 
 
 def finished(code):
-    child = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120)
+    child = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120
+    )
     assert child.returncode == 0, child.stderr
     return child.stdout
 
@@ -190,7 +196,14 @@ def finished(code):
 @pytest.mark.parametrize("thread_safe", [False, True])
 @pytest.mark.parametrize(
     "outer, inner",
-    [("solve_all", "solve_all"), ("solve_all", "train"), ("label", "label"), ("train", "loss"), ("loss", "solve_all"), ("label", "solve")],
+    [
+        ("solve_all", "solve_all"),
+        ("solve_all", "train"),
+        ("label", "label"),
+        ("train", "loss"),
+        ("loss", "solve_all"),
+        ("label", "solve"),
+    ],
 )
 def test_a_function_may_use_the_package_itself(outer, inner, thread_safe):
     code = NESTED.replace("OUTER", outer).replace("INNER", inner).replace("SAFE", str(thread_safe))
@@ -326,7 +339,12 @@ def test_control_c_ends_a_function(where):
         print("stopped", flush=True)
     """
     heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, preexec_fn=heard)
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=heard,
+    )
     too_late = threading.Timer(120.0, child.kill)
     too_late.start()
     try:
@@ -342,6 +360,8 @@ def test_control_c_ends_a_function(where):
 
 def test_an_objective_must_be_a_number():
     for claimed in [float("nan"), float("inf")]:
-        problem = rl.Problem.from_callable(lambda c, claimed=claimed: (np.eye(6)[0], claimed), 6, sense="minimize")
+        problem = rl.Problem.from_callable(
+            lambda c, claimed=claimed: (np.eye(6)[0], claimed), 6, sense="minimize"
+        )
         with pytest.raises(ValueError, match="objective (NaN|inf), which is not a finite number"):
             problem.solve(COSTS[0])

@@ -14,7 +14,9 @@ def problem_of(case):
     found = case["problem"]
     match found["kind"]:
         case "knapsack":
-            return rl.Problem({"kind": "knapsack", "weights": found["weights"], "capacity": found["capacity"]})
+            return rl.Problem(
+                {"kind": "knapsack", "weights": found["weights"], "capacity": found["capacity"]}
+            )
         case "shortest_path_grid":
             return rl.Problem({"kind": "shortest_path", "grid": [found["rows"], found["cols"]]})
         case "tsp":
@@ -35,7 +37,9 @@ def test_solvers_find_the_golden_optima(name):
     assert together.statuses == ["optimal"] * len(found)
 
 
-@pytest.mark.parametrize("kind, name", [("shortestpath", "SP{0}x{1}"), ("knapsack", "KS{0}"), ("tsp", "TSP{0}")])
+@pytest.mark.parametrize(
+    "kind, name", [("shortestpath", "SP{0}x{1}"), ("knapsack", "KS{0}"), ("tsp", "TSP{0}")]
+)
 def test_generators_give_the_golden_tables(kind, name):
     case = golden("datagen")["generators"][kind]
     size = {

@@ -124,4 +124,10 @@ def test_rows_in_another_order_and_rows_of_two_parts_are_refused():
             call()
     rl.train(problem, X, C.loc[days], epochs=1)
     with pytest.raises(ValueError, match="row 9 is among the rows to train and test"):
-        rl.train(problem, X.to_numpy(), C.to_numpy(), split=(range(10), range(10, 20), range(9, 30)), epochs=1)
+        rl.train(
+            problem,
+            X.to_numpy(),
+            C.to_numpy(),
+            split=(range(10), range(10, 20), range(9, 30)),
+            epochs=1,
+        )

@@ -20,7 +20,9 @@ def test_gradients_are_those_of_the_values(label):
         moved[0][:, column] += step
         moved[1][:, column] -= step
         up, down = (loss.evaluate(values)[0] for values in moved)
-        np.testing.assert_allclose((up - down) / (2 * step), gradients[:, column], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(
+            (up - down) / (2 * step), gradients[:, column], rtol=1e-4, atol=1e-6
+        )
 
 
 def test_spo_plus_bounds_regret_from_above_and_is_zero_at_the_truth():
@@ -119,7 +121,13 @@ ONE_OF_THREE = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimi
 @pytest.mark.parametrize(
     "label, right",
     # Known is (1 0 0); under the prediction (3 1 2) the best decision is (0 1 0), which costs 2 less.
-    [("MAP", 2.0), ("NCE", 1.0), ("MAP cache 100%", 2.0), ("MAP cache 0%", 0.0), ("LTR(pair)", 2.0)],
+    [
+        ("MAP", 2.0),
+        ("NCE", 1.0),
+        ("MAP cache 100%", 2.0),
+        ("MAP cache 0%", 0.0),
+        ("LTR(pair)", 2.0),
+    ],
 )
 def test_losses_that_compare_solve_for_their_pool_in_training_only(label, right):
     loss = rl.Loss(label, ONE_OF_THREE, [[1, 2, 3]])
@@ -143,7 +151,11 @@ def test_training_asks_for_the_pool_as_often_as_the_cache_says():
 
     problem = rl.Problem.from_callable(solve, 3, sense="minimize")
     costs = np.random.default_rng(0).uniform(size=(50, 3))
-    for label, least, most in [("MAP", 50, 50), ("MAP cache 0%", 0, 0), ("MAP cache 50% per instance", 5, 45)]:
+    for label, least, most in [
+        ("MAP", 50, 50),
+        ("MAP cache 0%", 0, 0),
+        ("MAP cache 50% per instance", 5, 45),
+    ]:
         loss = rl.Loss(label, problem, costs)
         calls.clear()
         loss.evaluate(costs, epoch=1, training=True)

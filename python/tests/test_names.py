@@ -58,7 +58,9 @@ def check_decisions(solutions, costs):
     assert len(decisions) == len(costs)
     for (_, decision), (_, row) in zip(decisions.iterrows(), costs.iterrows()):
         assert sum(WEIGHTS[name] * decision[name] for name in WEIGHTS) <= ROOM
-        assert sum(row[name] * decision[name] for name in WEIGHTS) == pytest.approx(best(row), abs=1e-4)
+        assert sum(row[name] * decision[name] for name in WEIGHTS) == pytest.approx(
+            best(row), abs=1e-4
+        )
 
 
 def mean_best(costs):
@@ -94,7 +96,9 @@ def test_frames_are_solved_and_labelled_by_name(problem, tables):
     _, objective = rl.Solver(problem).solve(row)
     assert objective == pytest.approx(best(row))
     known = rl.Labels.known(
-        problem, costs, pandas.DataFrame(rl.label(problem, costs).decisions, columns=list("abc"))[["b", "c", "a"]]
+        problem,
+        costs,
+        pandas.DataFrame(rl.label(problem, costs).decisions, columns=list("abc"))[["b", "c", "a"]],
     )
     check_decisions(known, costs)
 
@@ -109,7 +113,9 @@ def test_training_and_deciding_are_by_name(problem, tables):
     ordered, same = rl.train(problem, features, costs[["a", "b", "c"]], **settings)
     assert ordered.to_bytes() == model.to_bytes()
     assert same["test"] == report["test"]
-    by_list, _ = rl.train(problem, features, costs.to_numpy(), cost_names=["c", "b", "a"], **settings)
+    by_list, _ = rl.train(
+        problem, features, costs.to_numpy(), cost_names=["c", "b", "a"], **settings
+    )
     assert by_list.to_bytes() == model.to_bytes()
     # Regret anew, by name.
     chosen = pandas.DataFrame(model.decide(features).decisions, columns=model.cost_names)
@@ -126,7 +132,9 @@ def test_predictions_are_judged_by_name(problem, tables):
     regrets = [best(row) - earned for (_, row), earned in zip(costs.iterrows(), worth)]
     assert np.mean(regrets) > 0.1, "predictions that could not be told apart would show nothing"
     np.testing.assert_allclose(rl.regret(problem, predictions, costs), regrets, atol=1e-5)
-    assert rl.evaluate(problem, costs, C=costs[["a", "c", "b"]])["regret"] == pytest.approx(0.0, abs=1e-6)
+    assert rl.evaluate(problem, costs, C=costs[["a", "c", "b"]])["regret"] == pytest.approx(
+        0.0, abs=1e-6
+    )
 
 
 def test_a_loss_is_in_the_order_of_the_problem(problem, tables):
@@ -208,7 +216,9 @@ def test_long_tables_move_with_their_costs(problem, tables):
     features, costs = tables
     # One feature per cost, which is the cost itself: a shared predictor can be exact.
     long = np.stack([costs.to_numpy(), np.ones(costs.shape)], axis=2)
-    model, _ = rl.train(problem, long, costs, "MSE", epochs=300, learning_rate=0.05, select="last", split=(0.2, 0.2))
+    model, _ = rl.train(
+        problem, long, costs, "MSE", epochs=300, learning_rate=0.05, select="last", split=(0.2, 0.2)
+    )
     in_order = np.stack([costs[problem.cost_names].to_numpy(), np.ones(costs.shape)], axis=2)
     predicted = pandas.DataFrame(model.predict(in_order), columns=model.cost_names)
     check_decisions(model.decide(in_order), predicted)
@@ -234,7 +244,11 @@ def test_problems_of_arrays_and_functions_may_have_names(tables):
         rl.label(plain, costs[["a", "b", "c"]])
 
     def take(row):
-        fits = [np.array(choice) for choice in itertools.product((0, 1), repeat=3) if np.dot(choice, [5, 1, 1]) <= 2]
+        fits = [
+            np.array(choice)
+            for choice in itertools.product((0, 1), repeat=3)
+            if np.dot(choice, [5, 1, 1]) <= 2
+        ]
         return max(fits, key=lambda choice: choice @ row)
 
     called = rl.Problem.from_callable(take, 3, sense="maximize", cost_names=["a", "b", "c"])
@@ -248,7 +262,9 @@ def test_a_model_is_matched_to_another_problem_by_name(problem, tables, tmp_path
     features, costs = tables
     model, _ = rl.train(problem, features, costs, "MSE", epochs=20)
     turned = tmp_path / "turned.lp"
-    turned.write_text(LP.replace("a + b + c\n", "c + b + a\n", 1).replace("5 a + b + c", "c + b + 5 a"))
+    turned.write_text(
+        LP.replace("a + b + c\n", "c + b + a\n", 1).replace("5 a + b + c", "c + b + 5 a")
+    )
     other = rl.Problem.from_file(turned)
     assert other.cost_names == ["c", "b", "a"]
     predicted = pandas.DataFrame(model.predict(features), columns=model.cost_names)
@@ -284,19 +300,36 @@ def test_the_command_line_and_python_agree_on_names(problem, tables, tmp_path, p
     (tmp_path / "toy.toml").write_text("kind = 'linear'\nfile = 'toy.lp'\n")
 
     def run(*words):
-        done = subprocess.run([program, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         return done
 
-    columns = ["--data", "table.csv", "--features", "f", "--costs", "c,b,a", "--problem", str(tmp_path / "toy.toml")]
+    columns = [
+        "--data",
+        "table.csv",
+        "--features",
+        "f",
+        "--costs",
+        "c,b,a",
+        "--problem",
+        str(tmp_path / "toy.toml"),
+    ]
     run("train", *columns, "--epochs", "5", "--out", "m.safetensors")
-    model, _ = rl.train(rl.Problem(tmp_path / "toy.toml"), table[["f"]], table[["c", "b", "a"]], epochs=5)
+    model, _ = rl.train(
+        rl.Problem(tmp_path / "toy.toml"), table[["f"]], table[["c", "b", "a"]], epochs=5
+    )
     assert model.to_bytes() == (tmp_path / "m.safetensors").read_bytes()
     run("decide", "--model", "m.safetensors", "--data", "table.csv", "--out", "d.csv")
     decided = pandas.read_csv(tmp_path / "d.csv")
     assert list(decided.columns) == model.decide(table[["f"]]).cost_names
     np.testing.assert_array_equal(decided, model.decide(table[["f"]]).decisions)
-    told = json.loads(run("label", "--data", "table.csv", "--costs", "c,b,a", "--problem", "toy.toml", "--json").stdout)
+    told = json.loads(
+        run(
+            "label", "--data", "table.csv", "--costs", "c,b,a", "--problem", "toy.toml", "--json"
+        ).stdout
+    )
     assert told["rows"] == len(table)
     loaded = rl.Model.load(tmp_path / "m.safetensors")
     assert loaded == model and loaded.cost_names == ["a", "b", "c"]
@@ -305,7 +338,9 @@ def test_the_command_line_and_python_agree_on_names(problem, tables, tmp_path, p
 def test_polars_frames_have_names_too(problem, tables):
     polars = pytest.importorskip("polars")
     _, costs = tables
-    check_decisions(problem.solve_all(polars.DataFrame({name: costs[name].to_numpy() for name in costs})), costs)
+    check_decisions(
+        problem.solve_all(polars.DataFrame({name: costs[name].to_numpy() for name in costs})), costs
+    )
 
 
 def test_scikit_learn_is_matched_by_name(problem, tables):
@@ -314,7 +349,9 @@ def test_scikit_learn_is_matched_by_name(problem, tables):
     from sklearn.linear_model import LinearRegression
 
     features, costs = tables
-    estimator = DecisionFocusedRegressor(problem, loss="MSE", epochs=200, learning_rate=0.05).fit(features, costs)
+    estimator = DecisionFocusedRegressor(problem, loss="MSE", epochs=200, learning_rate=0.05).fit(
+        features, costs
+    )
     assert estimator.cost_names_in_ == ["c", "b", "a"]
     predicted = pandas.DataFrame(estimator.predict(features), columns=costs.columns)
     np.testing.assert_allclose(predicted.mean(), costs.mean(), atol=1.0)
@@ -340,7 +377,9 @@ def test_clusters_label_and_train_by_name(problem, tables, tmp_path):
     labels = cluster.label(problem, costs, engine="here", store=tmp_path / "labels", shards=2)
     check_decisions(labels, costs)
     runs = [{"loss": "MSE", "epochs": 2}]
-    report = cluster.sweep(problem, features.to_numpy(), costs, runs, engine="here", folder=tmp_path / "runs")
+    report = cluster.sweep(
+        problem, features.to_numpy(), costs, runs, engine="here", folder=tmp_path / "runs"
+    )
     _, same = rl.train(problem, features.to_numpy(), costs, **runs[0])
     assert report[0]["test"] == same["test"]
 

@@ -14,11 +14,26 @@ def shop(program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("shop")
 
     def run(*words):
-        done = subprocess.run([program, *map(str, words)], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [program, *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    run("generate", "--benchmark", "KS12", "--instances", 250, "--seed", 3, "--format", "npy", "--out", ".", "--json")
+    run(
+        "generate",
+        "--benchmark",
+        "KS12",
+        "--instances",
+        250,
+        "--seed",
+        3,
+        "--format",
+        "npy",
+        "--out",
+        ".",
+        "--json",
+    )
     run.folder = folder
     run.table = ["--data", "features.npy", "--cost-data", "costs.npy", "--problem", "problem.toml"]
     return run
@@ -27,7 +42,11 @@ def shop(program, tmp_path_factory):
 @pytest.fixture(scope="module")
 def table(shop):
     folder = shop.folder
-    return rl.Problem(folder / "problem.toml"), np.load(folder / "features.npy"), np.load(folder / "costs.npy")
+    return (
+        rl.Problem(folder / "problem.toml"),
+        np.load(folder / "features.npy"),
+        np.load(folder / "costs.npy"),
+    )
 
 
 def test_tables_are_the_same_bytes(shop, table):
@@ -63,13 +82,21 @@ def test_tables_are_the_same_bytes(shop, table):
                 "--learning-rate",
                 0.01,
             ],
-            {"profile": "paper", "optimizer": "sgd:momentum=0.9", "select": "last", "batch": 8, "learning_rate": 0.01},
+            {
+                "profile": "paper",
+                "optimizer": "sgd:momentum=0.9",
+                "select": "last",
+                "batch": 8,
+                "learning_rate": 0.01,
+            },
         ),
     ],
 )
 def test_models_are_the_same_bytes(shop, table, flags, settings):
     problem, X, C = table
-    told = shop("train", *shop.table, *flags, "--epochs", 4, "--out", "m.safetensors", "--force", "--json")
+    told = shop(
+        "train", *shop.table, *flags, "--epochs", 4, "--out", "m.safetensors", "--force", "--json"
+    )
     model, report = rl.train(problem, X, C, epochs=4, **settings)
     assert model.to_bytes() == (shop.folder / "m.safetensors").read_bytes()
     del told["model"], report["rounds"]
@@ -81,7 +108,18 @@ def test_models_are_the_same_bytes(shop, table, flags, settings):
 def test_tables_of_text_give_the_same_models_too(shop, table):
     pandas = pytest.importorskip("pandas")
     folder = shop.folder
-    shop("generate", "--benchmark", "KS12", "--instances", 250, "--seed", 3, "--out", "text", "--json")
+    shop(
+        "generate",
+        "--benchmark",
+        "KS12",
+        "--instances",
+        250,
+        "--seed",
+        3,
+        "--out",
+        "text",
+        "--json",
+    )
     columns = ["--data", "text/table.csv", "--costs", "c*", "--problem", "text/problem.toml"]
     shop("train", *columns, "--epochs", 3, "--out", "t.safetensors", "--force", "--json")
     frame = pandas.read_csv(folder / "text/table.csv", dtype=np.float32)
@@ -117,7 +155,16 @@ def test_decisions_and_regrets_are_the_same(shop, table):
     )
     np.testing.assert_array_equal(np.load(shop.folder / "d.npy"), model.decide(X).decisions)
     np.testing.assert_array_equal(np.load(shop.folder / "p.npy"), model.predict(X))
-    told = shop("evaluate", "--model", "d.safetensors", "--data", "features.npy", "--cost-data", "costs.npy", "--json")
+    told = shop(
+        "evaluate",
+        "--model",
+        "d.safetensors",
+        "--data",
+        "features.npy",
+        "--cost-data",
+        "costs.npy",
+        "--json",
+    )
     found = rl.evaluate(problem, model, X, C)
     assert found == {name: told[name] for name in found}
 
@@ -127,6 +174,13 @@ def test_a_model_of_python_is_read_by_the_command_line(shop, table):
     model, _ = rl.train(problem, X, C, epochs=2)
     model.save(shop.folder / "python.safetensors", force=True)
     told = shop(
-        "evaluate", "--model", "python.safetensors", "--data", "features.npy", "--cost-data", "costs.npy", "--json"
+        "evaluate",
+        "--model",
+        "python.safetensors",
+        "--data",
+        "features.npy",
+        "--cost-data",
+        "costs.npy",
+        "--json",
     )
     assert told["regret"] == rl.evaluate(problem, model, X, C)["regret"]

@@ -31,9 +31,17 @@ def test_names_files_and_dicts_describe_the_same_problem(tmp_path):
     by_dict = rl.Problem({"kind": "top_k", "items": 12, "k": 3, "sense": "maximize"})
     assert rl.Problem(str(path)) == rl.Problem(path) == rl.Problem.from_file(path) == by_dict
     assert (by_dict.sense, by_dict.num_costs, by_dict.name) == ("maximize", 12, "top 3 of 12")
-    assert by_dict.to_dict() == {"kind": "top_k", "items": 12, "k": 3, "at_most": False, "sense": "maximize"}
+    assert by_dict.to_dict() == {
+        "kind": "top_k",
+        "items": 12,
+        "k": 3,
+        "at_most": False,
+        "sense": "maximize",
+    }
     assert rl.Problem("KS12") != rl.Problem("KS12", seed=1)
-    np.testing.assert_allclose(by_dict.solve_all(COSTS).objectives, np.sort(COSTS)[:, -3:].sum(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(
+        by_dict.solve_all(COSTS).objectives, np.sort(COSTS)[:, -3:].sum(axis=1), rtol=1e-6
+    )
 
 
 def test_unknown_names_are_answered_with_the_choices():
@@ -60,7 +68,11 @@ def test_arrays_and_a_model_file_are_the_same_problem(tmp_path):
         costs=[0, 1, 2],
         known_costs=[0, 0, 0, 1],
     )
-    assert (by_file.sense, by_file.num_costs) == (by_arrays.sense, by_arrays.num_costs) == ("maximize", 3)
+    assert (
+        (by_file.sense, by_file.num_costs)
+        == (by_arrays.sense, by_arrays.num_costs)
+        == ("maximize", 3)
+    )
     np.testing.assert_array_equal(by_file.costs, [3, 2, 4])
     left, right = by_file.solve_all(COSTS[:, :3]), by_arrays.solve_all(COSTS[:, :3])
     np.testing.assert_array_equal(left.decisions, right.decisions)
@@ -76,7 +88,10 @@ def test_sparse_matrices_are_read_as_they_are():
     sparse = pytest.importorskip("scipy.sparse")
     A = np.ones((1, 12))
     dense = rl.Problem.from_arrays(A, [4], sense="minimize", relations="==", upper=1)
-    assert rl.Problem.from_arrays(sparse.csc_array(A), [4], sense="minimize", relations="==", upper=1) == dense
+    assert (
+        rl.Problem.from_arrays(sparse.csc_array(A), [4], sense="minimize", relations="==", upper=1)
+        == dense
+    )
     solutions = dense.solve_all(COSTS)
     rebuilt = sparse.csr_array(solutions.sparse(), shape=(len(solutions), dense.num_costs))
     np.testing.assert_array_equal(rebuilt.toarray(), solutions.decisions)
@@ -161,7 +176,9 @@ def test_a_function_may_tell_its_objective_and_what_is_infeasible():
     solutions = problem.solve_all(COSTS)
     barred = COSTS[:, 0] > 5
     assert (np.array(solutions.statuses) == np.where(barred, "infeasible", "optimal")).all()
-    assert np.isnan(solutions.objectives[barred]).all() and np.isnan(solutions.decisions[barred]).all()
+    assert (
+        np.isnan(solutions.objectives[barred]).all() and np.isnan(solutions.decisions[barred]).all()
+    )
     with pytest.raises(RuntimeError, match="feasible"):
         problem.solve(COSTS[barred][0])
     with pytest.warns(UserWarning, match="have no decision and are left out"):
@@ -228,7 +245,9 @@ def test_problems_survive_a_pickle():
     ]:
         again = pickle.loads(pickle.dumps(problem))
         assert again == problem and hash(again) == hash(problem)
-        np.testing.assert_array_equal(again.solve_all(COSTS).decisions, problem.solve_all(COSTS).decisions)
+        np.testing.assert_array_equal(
+            again.solve_all(COSTS).decisions, problem.solve_all(COSTS).decisions
+        )
 
 
 def test_results_do_not_depend_on_threads_or_kind_of_array():

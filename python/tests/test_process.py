@@ -182,7 +182,9 @@ def test_progress_is_shown_on_standard_error(bar):
         return np.eye(4)[0]
     rl.Problem.from_callable(slow, 4, sense='minimize').solve_all(np.ones((250, 4)), progress=True)
     """
-    shown = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
     assert "solving" in shown.stderr and "/250" in shown.stderr
     assert shown.stdout == ""
 
@@ -214,5 +216,7 @@ SIZES = [
 def test_sizes_that_no_machine_has_raise_ordinary_exceptions(call):
     """In a process of its own: what is tested for would end it."""
     code = f"import regretless as rl\ntry:\n    {call}\nexcept (ValueError, MemoryError, OverflowError):\n    print('told')"
-    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    child = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
     assert (child.returncode, child.stdout) == (0, "told\n"), child.stderr

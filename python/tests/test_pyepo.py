@@ -35,7 +35,12 @@ def model_of(name):
 def trained_regret(model, features, costs, train):
     """Normalised regret after PyEPO's own loop."""
     torch.manual_seed(0)
-    batches = DataLoader(optDataset(model, features[:train], costs[:train]), 16, shuffle=True, generator=torch.Generator().manual_seed(1))
+    batches = DataLoader(
+        optDataset(model, features[:train], costs[:train]),
+        16,
+        shuffle=True,
+        generator=torch.Generator().manual_seed(1),
+    )
     rest = DataLoader(optDataset(model, features[train:], costs[train:]), 32)
     predictor = torch.nn.Linear(features.shape[1], costs.shape[1])
     loss, optimizer = SPOPlus(model, processes=1), torch.optim.Adam(predictor.parameters(), lr=0.1)
@@ -146,7 +151,11 @@ def test_changes_of_a_known_model_are_kept():
     fixed = knapsackModel(weights, capacity)
     fixed.x[0].UB = 0
     assert from_pyepo(knapsackModel(weights, capacity)).to_dict()["kind"] == "knapsack"
-    for model, right in [(Picky(weights, capacity), 6 + 4 + 3), (changed, 6 + 4 + 3), (fixed, 5 + 4 + 3)]:
+    for model, right in [
+        (Picky(weights, capacity), 6 + 4 + 3),
+        (changed, 6 + 4 + 3),
+        (fixed, 5 + 4 + 3),
+    ]:
         assert from_pyepo(model).solve([6, 5, 4, 3, 2, 1]).objective == pytest.approx(right)
 
 

@@ -25,7 +25,10 @@ X, C = rl.generate("KS12", rows=300, seed=0)
 
 
 @parametrize_with_checks(
-    [DecisionFocusedRegressor(), DecisionFocusedRegressor(loss="MSE", predictor="mlp:16", epochs=40)]
+    [
+        DecisionFocusedRegressor(),
+        DecisionFocusedRegressor(loss="MSE", predictor="mlp:16", epochs=40),
+    ]
 )
 def test_every_check_of_scikit_learn_passes(estimator, check):
     check(estimator)
@@ -83,7 +86,9 @@ def test_pipelines_and_grids_work():
 def test_the_scorer_judges_any_estimator():
     scores = cross_val_score(LinearRegression(), X, C, scoring=make_regret_scorer("KS12"), cv=3)
     assert scores.shape == (3,) and (scores <= 0).all() and (scores > -1).all()
-    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]}, scoring=make_regret_scorer(KS), cv=3).fit(X, C)
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]}, scoring=make_regret_scorer(KS), cv=3).fit(
+        X, C
+    )
     assert search.best_params_ == {"alpha": 0.1}
 
 
@@ -111,7 +116,11 @@ def test_column_names_are_kept_and_checked(library):
     assert list(estimator.feature_names_in_) == names == estimator.model_.feature_names
     assert estimator.predict(frame).shape == C.shape
     np.testing.assert_array_equal(estimator.model_.predict(frame), estimator.predict(frame))
-    other = frame.rename(columns={"sun": "moon"}) if library == "pandas" else frame.rename({"sun": "moon"})
+    other = (
+        frame.rename(columns={"sun": "moon"})
+        if library == "pandas"
+        else frame.rename({"sun": "moon"})
+    )
     with pytest.raises(ValueError, match="moon"):
         estimator.predict(other)
     with pytest.raises(ValueError, match="moon"):
@@ -121,7 +130,9 @@ def test_column_names_are_kept_and_checked(library):
 def test_set_output_gives_frames_of_predictions_in_a_pipeline():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcde"))
-    pipe = make_pipeline(StandardScaler().set_output(transform="pandas"), DecisionFocusedRegressor(KS, epochs=2))
+    pipe = make_pipeline(
+        StandardScaler().set_output(transform="pandas"), DecisionFocusedRegressor(KS, epochs=2)
+    )
     assert list(pipe.fit(frame, C)[-1].feature_names_in_) == list("abcde")
 
 
@@ -130,7 +141,9 @@ def test_without_a_problem_nothing_is_decided():
     assert estimator.predict(X).shape == (len(X),)
     with pytest.raises(ValueError, match="nothing is decided"):
         estimator.decide(X)
-    assert estimator.decide(X, rl.Problem({"kind": "top_k", "items": 1, "k": 1, "sense": "minimize"})).decisions.all()
+    assert estimator.decide(
+        X, rl.Problem({"kind": "top_k", "items": 1, "k": 1, "sense": "minimize"})
+    ).decisions.all()
 
 
 def deciding(**settings):
@@ -140,12 +153,14 @@ def deciding(**settings):
 @pytest.mark.parametrize("wrapper", [MultiOutputRegressor, RegressorChain])
 def test_fitting_each_cost_alone_is_refused(wrapper):
     with pytest.raises(
-        ValueError, match="depends on all costs of a row: do not wrap this estimator in MultiOutputRegressor"
+        ValueError,
+        match="depends on all costs of a row: do not wrap this estimator in MultiOutputRegressor",
     ):
         wrapper(deciding()).fit(X, C)
-    assert wrapper(DecisionFocusedRegressor(epochs=2)).fit(X, C[:, :2]).predict(X).shape == (len(X), 2), (
-        "nothing is decided"
-    )
+    assert wrapper(DecisionFocusedRegressor(epochs=2)).fit(X, C[:, :2]).predict(X).shape == (
+        len(X),
+        2,
+    ), "nothing is decided"
 
 
 def test_means_of_several_estimators_decide():
@@ -172,7 +187,10 @@ def pandas_standardised(costs):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_costs_that_a_scaler_made_are_told(transformer, words, dtype):
     estimator = TransformedTargetRegressor(deciding(), transformer=transformer, check_inverse=False)
-    with pytest.warns(UserWarning, match=f"every column of y has {words}.*fit the estimator to the costs themselves"):
+    with pytest.warns(
+        UserWarning,
+        match=f"every column of y has {words}.*fit the estimator to the costs themselves",
+    ):
         estimator.fit(X, C.astype(dtype))
 
 
@@ -193,11 +211,14 @@ def test_the_scorer_refuses_decisions_of_transformed_costs():
     # A logarithm leaves no trace in the costs that `fit` sees.
     inside = TransformedTargetRegressor(deciding(), **LOGARITHM).fit(X, C)
     in_pipeline = make_pipeline(StandardScaler(), clone(inside)).fit(X, C)
-    of_pipeline = TransformedTargetRegressor(make_pipeline(StandardScaler(), deciding()), **LOGARITHM).fit(X, C)
+    of_pipeline = TransformedTargetRegressor(
+        make_pipeline(StandardScaler(), deciding()), **LOGARITHM
+    ).fit(X, C)
     search = GridSearchCV(clone(inside), {"regressor__epochs": [1]}, cv=2).fit(X, C)
     for estimator in (inside, in_pipeline, of_pipeline, search):
         with pytest.raises(
-            ValueError, match="inside TransformedTargetRegressor learns decisions of the transformed costs"
+            ValueError,
+            match="inside TransformedTargetRegressor learns decisions of the transformed costs",
         ):
             scorer(estimator, X, C)
 
@@ -208,7 +229,9 @@ def test_the_scorer_judges_other_regressors_of_transformed_costs():
     assert scorer(ridge, X, C) == regret_score(KS, C, ridge.predict(X))
     untouched = TransformedTargetRegressor(deciding()).fit(X, C)
     assert scorer(untouched, X, C) == deciding().fit(X, C).score(X, C)
-    plain = TransformedTargetRegressor(DecisionFocusedRegressor(epochs=2), transformer=StandardScaler()).fit(X, C)
+    plain = TransformedTargetRegressor(
+        DecisionFocusedRegressor(epochs=2), transformer=StandardScaler()
+    ).fit(X, C)
     assert scorer(plain, X, C) <= 0
 
 
@@ -232,11 +255,17 @@ def test_frames_go_through_searches_and_cross_validation():
     pipe = make_pipeline(StandardScaler(), deciding())
     predicted = cross_val_predict(pipe, features, costs, cv=3)
     np.testing.assert_array_equal(predicted, cross_val_predict(pipe, X, C, cv=3))
-    scores = cross_val_score(pipe, features, costs, cv=3, scoring=make_regret_scorer(KS), error_score="raise")
+    scores = cross_val_score(
+        pipe, features, costs, cv=3, scoring=make_regret_scorer(KS), error_score="raise"
+    )
     np.testing.assert_array_equal(scores, cross_val_score(pipe, X, C, cv=3))
-    search = GridSearchCV(deciding(), {"loss": ["MSE", "MAE(O,S)"]}, cv=2, error_score="raise").fit(features, costs)
+    search = GridSearchCV(deciding(), {"loss": ["MSE", "MAE(O,S)"]}, cv=2, error_score="raise").fit(
+        features, costs
+    )
     assert search.best_score_ <= 0
-    np.testing.assert_array_equal(search.predict(features), search.best_estimator_.model_.predict(X).astype(float))
+    np.testing.assert_array_equal(
+        search.predict(features), search.best_estimator_.model_.predict(X).astype(float)
+    )
 
 
 def test_rows_in_another_order_are_refused():
@@ -251,7 +280,9 @@ def test_rows_in_another_order_are_refused():
     ):
         with pytest.raises(ValueError, match=words):
             call()
-    with pytest.raises(ValueError, match="y_true and y_pred have the same row labels in another order"):
+    with pytest.raises(
+        ValueError, match="y_true and y_pred have the same row labels in another order"
+    ):
         regret_score(KS, costs, turned)
     assert deciding().fit(features, turned.loc[features.index]).model_ == estimator.model_
 
@@ -281,16 +312,25 @@ def test_a_share_of_rows_that_is_none_is_refused(validation):
 
 def test_another_problem_may_be_given_by_name():
     estimator = deciding().fit(X, C)
-    np.testing.assert_array_equal(estimator.decide(X, "KS12").decisions, estimator.decide(X).decisions)
+    np.testing.assert_array_equal(
+        estimator.decide(X, "KS12").decisions, estimator.decide(X).decisions
+    )
 
 
 def test_the_scorer_takes_costs_in_the_order_of_those_the_estimator_was_fitted_to():
     pandas = pytest.importorskip("pandas")
     problem = rl.Problem.from_arrays(
-        np.array([[5.0, 1.0, 1.0]]), [2.0], sense="maximize", upper=1.0, integer=True, names=["a", "b", "c"]
+        np.array([[5.0, 1.0, 1.0]]),
+        [2.0],
+        sense="maximize",
+        upper=1.0,
+        integer=True,
+        names=["a", "b", "c"],
     )
     features = np.random.default_rng(0).normal(size=(100, 2))
-    costs = pandas.DataFrame({"c": 1 + features[:, 0], "b": 2 + features[:, 1], "a": 9 + features[:, 0]})
+    costs = pandas.DataFrame(
+        {"c": 1 + features[:, 0], "b": 2 + features[:, 1], "a": 9 + features[:, 0]}
+    )
     scorer = make_regret_scorer(problem)
     alone = DecisionFocusedRegressor(problem, loss="MSE", epochs=5)
     piped = make_pipeline(StandardScaler(), clone(alone))

@@ -8,14 +8,27 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import regretless as rl  # noqa: E402
 from regretless.torch import DecisionLayer, DecisionLoss, cos_loss_torch  # noqa: E402
 
-NAMES = ["MSE", "MAE", "MSE(O)", "MAE(O)", "MSE(S)", "MAE(S)", "MSE(O,S)", "MAE(O,S)", "MSE(tau=0.3)", "MAE(tau=0.3,S)"]
+NAMES = [
+    "MSE",
+    "MAE",
+    "MSE(O)",
+    "MAE(O)",
+    "MSE(S)",
+    "MAE(S)",
+    "MSE(O,S)",
+    "MAE(O,S)",
+    "MSE(tau=0.3)",
+    "MAE(tau=0.3,S)",
+]
 
 
 def table(name: str, rows: int = 12):
     """A problem, true costs, labels, and predictions that are wrong."""
     problem = rl.Problem(name)
     _, costs = rl.generate(name, rows=rows, seed=1)
-    predictions = torch.from_numpy(costs * np.random.default_rng(3).uniform(0.5, 1.5, costs.shape).astype(np.float32))
+    predictions = torch.from_numpy(
+        costs * np.random.default_rng(3).uniform(0.5, 1.5, costs.shape).astype(np.float32)
+    )
     return problem, costs, rl.label(problem, costs), predictions
 
 
@@ -30,7 +43,9 @@ def test_torch_operations_give_the_value_and_gradient_of_rust(problem_name, loss
     value.backward()
     other.backward()
     torch.testing.assert_close(value, other, rtol=1e-5, atol=1e-7)
-    torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5 * float(theirs.grad.abs().max()))
+    torch.testing.assert_close(
+        ours.grad, theirs.grad, rtol=1e-4, atol=1e-5 * float(theirs.grad.abs().max())
+    )
 
 
 @pytest.mark.parametrize("loss", ["SPO+", "PFYL", "DBB", "PG", "MAE(O_S,S)"])
@@ -39,7 +54,9 @@ def test_every_loss_is_a_module_whose_gradient_is_that_of_rust(loss):
     predictions = predictions.requires_grad_()
     module = DecisionLoss(problem, loss, costs, labels=labels, reduction="sum")
     module(predictions, torch.tensor([2, 0, 1, 3])).backward()
-    _, gradients = rl.Loss(loss, problem, costs, labels=labels).evaluate(predictions.detach().numpy(), rows=np.array([2, 0, 1, 3]))
+    _, gradients = rl.Loss(loss, problem, costs, labels=labels).evaluate(
+        predictions.detach().numpy(), rows=np.array([2, 0, 1, 3])
+    )
     np.testing.assert_allclose(predictions.grad.numpy(), gradients, rtol=1e-5, atol=1e-7)
 
 
@@ -68,9 +85,13 @@ def test_rows_are_found_by_their_costs_and_labelled_once(monkeypatch):
     from regretless import _rows
 
     real = _rows.label
-    monkeypatch.setattr(_rows, "label", lambda problem, new: solved.append(len(new)) or real(problem, new))
+    monkeypatch.setattr(
+        _rows, "label", lambda problem, new: solved.append(len(new)) or real(problem, new)
+    )
     module = DecisionLoss(problem, "SPO+", reduction="none")
-    by_row = DecisionLoss(problem, "SPO+", costs, labels=labels, reduction="none")(predictions, torch.arange(12))
+    by_row = DecisionLoss(problem, "SPO+", costs, labels=labels, reduction="none")(
+        predictions, torch.arange(12)
+    )
     true = torch.from_numpy(costs)
     for _ in range(2):
         for batch in (slice(0, 5), slice(3, 12)):
@@ -85,10 +106,16 @@ def test_known_decisions_are_not_solved_again(monkeypatch):
     problem, costs, labels, predictions = table("SP5x5", rows=3)
     from regretless import _rows
 
-    monkeypatch.setattr(_rows, "label", lambda *_: pytest.fail("solved although the decisions were given"))
+    monkeypatch.setattr(
+        _rows, "label", lambda *_: pytest.fail("solved although the decisions were given")
+    )
     module = DecisionLoss(problem, "MAE(O,S)")
-    value = module(predictions, torch.from_numpy(costs), torch.from_numpy(np.asarray(labels.decisions)))
-    assert value == DecisionLoss(problem, "MAE(O,S)", costs, labels=labels)(predictions, torch.arange(3))
+    value = module(
+        predictions, torch.from_numpy(costs), torch.from_numpy(np.asarray(labels.decisions))
+    )
+    assert value == DecisionLoss(problem, "MAE(O,S)", costs, labels=labels)(
+        predictions, torch.arange(3)
+    )
 
 
 def test_noise_follows_the_epoch_and_nothing_else():
@@ -104,12 +131,19 @@ def test_noise_follows_the_epoch_and_nothing_else():
 def test_weights_multiply_the_loss_of_their_rows():
     problem, costs, labels, predictions = table("SP5x5", rows=3)
     weights = torch.tensor([1.0, 2.0, 4.0])
-    plain = DecisionLoss(problem, "MAE(O)", costs, labels=labels, reduction="none")(predictions, torch.arange(3))
-    weighted = DecisionLoss(problem, "MAE(O)", costs, labels=labels, weights=weights)(predictions, torch.arange(3))
+    plain = DecisionLoss(problem, "MAE(O)", costs, labels=labels, reduction="none")(
+        predictions, torch.arange(3)
+    )
+    weighted = DecisionLoss(problem, "MAE(O)", costs, labels=labels, weights=weights)(
+        predictions, torch.arange(3)
+    )
     torch.testing.assert_close(weighted, (plain * weights).mean())
     best = torch.from_numpy(np.asarray(labels.decisions))
     torch.testing.assert_close(
-        weighted, cos_loss_torch(predictions, torch.from_numpy(costs), best, loss="MAE(O,C)", weights=weights)
+        weighted,
+        cos_loss_torch(
+            predictions, torch.from_numpy(costs), best, loss="MAE(O,C)", weights=weights
+        ),
     )
 
 
@@ -140,16 +174,22 @@ def test_rows_of_equal_costs_keep_their_own_weights():
     # By costs, row 1 can be told from the others, rows 0 and 2 cannot.
     torch.testing.assert_close(loss(predictions[1:2], true[1:2]), plain[1:2] * 2)
     for kind in (torch.float32, torch.float64):
-        with pytest.raises(ValueError, match="row 1 of the true costs is row 0 and row 2 of the table.*row numbers"):
+        with pytest.raises(
+            ValueError, match="row 1 of the true costs is row 0 and row 2 of the table.*row numbers"
+        ):
             loss(predictions[1:], true[1:].to(kind))
-    same = DecisionLoss(problem, "MSE", costs, weights=torch.tensor([3.0, 2.0, 3.0]), reduction="none")
+    same = DecisionLoss(
+        problem, "MSE", costs, weights=torch.tensor([3.0, 2.0, 3.0]), reduction="none"
+    )
     torch.testing.assert_close(same(predictions, true), plain * torch.tensor([3.0, 2.0, 3.0]))
 
 
 def test_rows_without_a_weight_are_refused():
     problem, costs, _, predictions = table("SP5x5", rows=3)
     loss = DecisionLoss(problem, "MSE", costs[:2], weights=[1.0, 2.0])
-    with pytest.raises(ValueError, match="row 2 of the true costs is not in the table, so that it has no weight"):
+    with pytest.raises(
+        ValueError, match="row 2 of the true costs is not in the table, so that it has no weight"
+    ):
         loss(predictions, torch.from_numpy(costs))
     with pytest.raises(ValueError, match="give its costs too"):
         DecisionLoss(problem, "MSE", weights=[1.0, 2.0])
@@ -159,7 +199,10 @@ def test_weights_keep_their_digits_in_double_precision():
     problem, costs, labels, predictions = table("SP5x5", rows=1)
     predictions, rows = predictions.double(), torch.arange(1)
     plain = DecisionLoss(problem, "MSE", costs, labels=labels)(predictions, rows)
-    assert float(DecisionLoss(problem, "MSE", costs, labels=labels, weights=[0.1])(predictions, rows)) == float(plain) * 0.1
+    assert (
+        float(DecisionLoss(problem, "MSE", costs, labels=labels, weights=[0.1])(predictions, rows))
+        == float(plain) * 0.1
+    )
 
 
 def test_as_many_predictions_as_rows_and_decisions_are_needed():
@@ -192,7 +235,12 @@ def test_as_many_predictions_as_rows_and_decisions_are_needed():
     ],
 )
 def test_torch_operations_refuse_what_they_would_stretch_or_misread(change, word):
-    right = {"costs_true": torch.ones(3, 2), "decisions": torch.ones(3, 2), "weights": torch.ones(3), "loss": "MAE(O,C)"}
+    right = {
+        "costs_true": torch.ones(3, 2),
+        "decisions": torch.ones(3, 2),
+        "weights": torch.ones(3),
+        "loss": "MAE(O,C)",
+    }
     cos_loss_torch(torch.ones(3, 2), **right)
     with pytest.raises(ValueError, match=word):
         cos_loss_torch(torch.ones(3, 2), **{**right, **change})
@@ -200,8 +248,14 @@ def test_torch_operations_refuse_what_they_would_stretch_or_misread(change, word
 
 @pytest.mark.parametrize(
     "settings, word",
-    [({"width": width}, "width is a finite number above 0") for width in (0, -1.0, float("nan"), float("inf"))]
-    + [({"samples": samples}, "samples is a whole number of at least 1") for samples in (0, -2, 1.5, True)],
+    [
+        ({"width": width}, "width is a finite number above 0")
+        for width in (0, -1.0, float("nan"), float("inf"))
+    ]
+    + [
+        ({"samples": samples}, "samples is a whole number of at least 1")
+        for samples in (0, -2, 1.5, True)
+    ],
 )
 @pytest.mark.parametrize("method", ["DBB", "NID", "DPO"])
 def test_layers_refuse_settings_without_a_meaning(method, settings, word):
@@ -223,7 +277,10 @@ def test_training_with_spo_plus_lowers_the_regret():
     torch.manual_seed(0)
     model = torch.nn.Linear(features.shape[1], costs.shape[1])
     before = rl.regret(problem, model(inputs).detach().numpy(), costs, labels=labels).mean()
-    loss, optimizer = DecisionLoss(problem, "SPO+", costs, labels=labels), torch.optim.Adam(model.parameters(), lr=0.05)
+    loss, optimizer = (
+        DecisionLoss(problem, "SPO+", costs, labels=labels),
+        torch.optim.Adam(model.parameters(), lr=0.05),
+    )
     for _ in range(60):
         optimizer.zero_grad()
         loss(model(inputs), torch.arange(len(costs))).backward()
@@ -240,13 +297,17 @@ def test_a_layer_under_the_true_costs_has_the_gradient_of_its_loss(problem_name,
     sign = 1.0 if problem.sense == "minimize" else -1.0
     decisions = DecisionLayer(problem, method)(predictions)
     (sign * decisions * torch.from_numpy(costs)).sum().backward()
-    _, gradients = rl.Loss(method, problem, costs, labels=labels).evaluate(predictions.detach().numpy())
+    _, gradients = rl.Loss(method, problem, costs, labels=labels).evaluate(
+        predictions.detach().numpy()
+    )
     np.testing.assert_allclose(predictions.grad.numpy(), gradients, rtol=1e-5, atol=1e-5)
 
 
 def test_the_perturbed_layer_has_the_slope_of_its_mean_decision():
     # The dearer of two items is chosen with probability Φ((c0 − c1)/(σ√2)), so the slope is known.
-    problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "at_most": False, "sense": "maximize"})
+    problem = rl.Problem(
+        {"kind": "top_k", "items": 2, "k": 1, "at_most": False, "sense": "maximize"}
+    )
     layer = DecisionLayer(problem, "DPO", width=1.0, samples=40_000)
     costs = torch.tensor([[1.0, 0.5]], requires_grad=True)
     chosen = layer(costs)[0, 0]

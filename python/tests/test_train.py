@@ -21,7 +21,9 @@ def test_training_lowers_regret():
 
 def test_the_same_seed_gives_the_same_bytes_on_any_threads():
     def trained(threads, seed=5):
-        model, _ = rl.train(PROBLEM, X, C, "SPO+", labels=LABELS, epochs=3, threads=threads, seed=seed)
+        model, _ = rl.train(
+            PROBLEM, X, C, "SPO+", labels=LABELS, epochs=3, threads=threads, seed=seed
+        )
         return model.to_bytes()
 
     assert trained(1) == trained(2)
@@ -119,7 +121,11 @@ def test_models_come_back_from_files_bytes_and_pickles(tmp_path):
     path = tmp_path / "model.safetensors"
     model.save(path)
     assert path.read_bytes() == model.to_bytes()
-    for again in [rl.Model.load(path), rl.Model.from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model))]:
+    for again in [
+        rl.Model.load(path),
+        rl.Model.from_bytes(model.to_bytes()),
+        pickle.loads(pickle.dumps(model)),
+    ]:
         assert again == model and again.feature_names == list("abcde")
     assert model.cost_names[:2] == ["c0", "c1"]
     with pytest.raises(FileExistsError, match="force=True"):

@@ -38,11 +38,15 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
     problem, _, costs = data(20)
     for loss in ("MSE", "MSE(O,S)", "MAE(O,S)", "MAE(O)"):
         objective = CosObjective(problem, costs, loss)
-        predictions = costs * np.random.default_rng(0).uniform(0.5, 1.5, costs.shape).astype(np.float32)
+        predictions = costs * np.random.default_rng(0).uniform(0.5, 1.5, costs.shape).astype(
+            np.float32
+        )
         gradient, second = objective.derivatives(predictions)
         _, plain = rl.Loss(loss, problem, costs).evaluate(predictions)
         np.testing.assert_allclose(gradient, plain * sizes(loss, costs)[0], rtol=1e-5)
-        assert 0.01 < np.abs(gradient).max() / np.abs(costs).mean() < 50, "a gradient of the size of costs"
+        assert 0.01 < np.abs(gradient).max() / np.abs(costs).mean() < 50, (
+            "a gradient of the size of costs"
+        )
         assert (second > 0).all()
     squared, curvature = CosObjective(problem, costs, "MSE").derivatives(predictions)
     np.testing.assert_allclose(squared / curvature, predictions - costs, rtol=1e-4, atol=1e-4)
@@ -57,7 +61,9 @@ def test_spaces_in_a_label_change_no_gradient():
 def test_fine_tuning_lowers_the_regret_on_rows_never_seen(library):
     problem, features, costs = data(600)
     model = tuner(library, CosObjective(problem, costs[:400]))(features[:400], rounds=(15, 40))
-    base, tuned = (mean_regret(problem, each, features[400:], costs[400:]) for each in (model.base, model))
+    base, tuned = (
+        mean_regret(problem, each, features[400:], costs[400:]) for each in (model.base, model)
+    )
     assert model.report["kept_round"] > 0
     assert tuned < 0.9 * base
 
@@ -74,11 +80,17 @@ def groups(rows, seed, noise=0.5):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_base_that_tuning_spoils_is_kept(library):
     # The base knows each kind from 2000 noisy rows; the tuning has 30, and takes steps several times as long as the costs.
-    problem, (features, costs), held = cheapest(), groups(30, 1, noise=8.0), groups(300, 2, noise=8.0)
+    problem, (features, costs), held = (
+        cheapest(),
+        groups(30, 1, noise=8.0),
+        groups(300, 2, noise=8.0),
+    )
     base = Known(groups(2000, 3, noise=8.0))
     small_leaves = {"min_data_in_leaf": 1} if library == "lightgbm" else {}
     tune = tuner(library, CosObjective(problem, costs))
-    model = tune(features, base=base, rounds=(1, 20), validation=held, learning_rate=5.0, **small_leaves)
+    model = tune(
+        features, base=base, rounds=(1, 20), validation=held, learning_rate=5.0, **small_leaves
+    )
     regrets = [entry["regret"] for entry in model.history]
     assert max(regrets) > regrets[0], "the tuning did harm, else this test shows nothing"
     assert regrets[-1] > regrets[0], "the last round is worse than the base"
@@ -110,7 +122,9 @@ def test_the_history_holds_every_round_and_the_best_is_kept(library):
     regrets = [entry["regret"] for entry in model.history]
     report = model.report
     assert report["kept_round"] == int(np.argmin(regrets)) and report["rounds"] == 12
-    assert report["base_regret"] == regrets[0] and report["kept_regret"] == pytest.approx(min(regrets), rel=1e-6)
+    assert report["base_regret"] == regrets[0] and report["kept_regret"] == pytest.approx(
+        min(regrets), rel=1e-6
+    )
     assert (report["training_rows"], report["validation_rows"]) == (200, 100)
     labels = rl.label(problem, costs[held])
     worth = rl.evaluate(problem, model.predict(features[held]), C=costs[held], labels=labels)
@@ -124,7 +138,13 @@ def test_the_history_holds_every_round_and_the_best_is_kept(library):
 def test_patience_ends_a_tuning_that_gains_nothing(library):
     problem, (features, costs) = cheapest(), groups(100, 1)
     tune = tuner(library, CosObjective(problem, costs))
-    model = tune(features, base=Known((features, costs)), rounds=(1, 50), validation=groups(60, 2), patience=3)
+    model = tune(
+        features,
+        base=Known((features, costs)),
+        rounds=(1, 50),
+        validation=groups(60, 2),
+        patience=3,
+    )
     assert model.report["rounds"] == model.report["kept_round"] + 3
     assert model.report["stopped"] == "no better round within 3"
 
@@ -134,7 +154,9 @@ def test_the_same_call_gives_the_same_bytes_for_any_number_of_threads(library, t
     problem, features, costs = data(150)
     files = []
     for name, threads in (("a", None), ("b", 1), ("c", 2)):
-        model = tuner(library, CosObjective(problem, costs))(features, rounds=(5, 5), threads=threads)
+        model = tuner(library, CosObjective(problem, costs))(
+            features, rounds=(5, 5), threads=threads
+        )
         model.save(tmp_path / name)
         files.append(model.predict(features).tobytes())
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -158,12 +180,16 @@ def frames(rows=150):
 @pytest.mark.parametrize("learning_rate", [0.02, 50.0])
 def test_a_saved_model_decides_the_same(library, learning_rate, tmp_path):
     problem, features, costs = frames()
-    model = tuner(library, CosObjective(problem, costs))(features, rounds=(5, 8), learning_rate=learning_rate)
+    model = tuner(library, CosObjective(problem, costs))(
+        features, rounds=(5, 8), learning_rate=learning_rate
+    )
     path = tmp_path / "model.zip"
     model.save(path)
     again = BoostedCosts.load(path)
     np.testing.assert_array_equal(again.predict(features), model.predict(features))
-    np.testing.assert_array_equal(again.decide(features).decisions, model.decide(features, problem).decisions)
+    np.testing.assert_array_equal(
+        again.decide(features).decisions, model.decide(features, problem).decisions
+    )
     np.testing.assert_array_equal(
         model.decide(features).decisions, problem.solve_all(model.predict(features)).decisions
     )
@@ -178,27 +204,37 @@ def test_a_saved_model_decides_the_same(library, learning_rate, tmp_path):
 def test_a_base_without_trees_is_saved_too(library, tmp_path):
     problem, (features, costs) = cheapest(), groups(30, 1)
     base, _ = rl.train(problem, features, costs, "MSE", epochs=3, seed=1)
-    model = tuner(library, CosObjective(problem, costs))(features, base=base, validation=groups(20, 2), rounds=(1, 3))
+    model = tuner(library, CosObjective(problem, costs))(
+        features, base=base, validation=groups(20, 2), rounds=(1, 3)
+    )
     model.save(tmp_path / "model")
     again = BoostedCosts.load(tmp_path / "model")
     assert again.base == base
     np.testing.assert_array_equal(again.predict(features), model.predict(features))
-    twice = tuner(library, CosObjective(problem, costs))(features, base=again, validation=groups(20, 2), rounds=(1, 3))
+    twice = tuner(library, CosObjective(problem, costs))(
+        features, base=again, validation=groups(20, 2), rounds=(1, 3)
+    )
     twice.save(tmp_path / "twice")
-    np.testing.assert_array_equal(BoostedCosts.load(tmp_path / "twice").predict(features), twice.predict(features))
+    np.testing.assert_array_equal(
+        BoostedCosts.load(tmp_path / "twice").predict(features), twice.predict(features)
+    )
 
 
 def test_boosters_of_xgboost_are_bases_by_what_they_predict(tmp_path):
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
     problem, (features, costs) = cheapest(), groups(100, 1)
     # A logarithmic link: margins of this base are logarithms of costs.
-    estimator = xgboost.XGBRegressor(n_estimators=20, objective="reg:gamma", n_jobs=1).fit(features, costs)
+    estimator = xgboost.XGBRegressor(n_estimators=20, objective="reg:gamma", n_jobs=1).fit(
+        features, costs
+    )
     model = CosObjective(problem, costs).fine_tune_xgboost(
         features, base=estimator, rounds=(1, 2), validation=groups(60, 2), learning_rate=1e-9
     )
     np.testing.assert_allclose(model.predict(features), estimator.predict(features), rtol=1e-4)
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(BoostedCosts.load(tmp_path / "model").predict(features), model.predict(features))
+    np.testing.assert_array_equal(
+        BoostedCosts.load(tmp_path / "model").predict(features), model.predict(features)
+    )
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -210,19 +246,27 @@ def test_a_regressor_of_logarithms_is_a_base(library):
     problem, features, costs = frames(220)
     train, held = slice(0, 150), slice(150, 220)
     logarithm = {"func": np.log, "inverse_func": np.exp, "check_inverse": False}
-    base = TransformedTargetRegressor(Ridge(alpha=300.0), **logarithm).fit(features[train], costs[train])
+    base = TransformedTargetRegressor(Ridge(alpha=300.0), **logarithm).fit(
+        features[train], costs[train]
+    )
     tune = tuner(library, CosObjective(problem, costs[train]))
-    model = tune(features[train], base=base, rounds=(1, 20), validation=(features[held], costs[held]))
+    model = tune(
+        features[train], base=base, rounds=(1, 20), validation=(features[held], costs[held])
+    )
     assert model.base is base and model.report["kept_round"] > 0
     worth = [mean_regret(problem, each, features[held], costs[held]) for each in (base, model)]
-    assert worth == pytest.approx([model.report["base_regret"], model.report["kept_regret"]], rel=1e-5)
+    assert worth == pytest.approx(
+        [model.report["base_regret"], model.report["kept_regret"]], rel=1e-5
+    )
     assert worth[1] < worth[0]
 
 
 def test_a_base_that_only_pickle_could_write_is_not_saved(tmp_path):
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(100, 1)
-    model = CosObjective(problem, costs).fine_tune_lightgbm(features, base=Known((features, costs)), rounds=(1, 2))
+    model = CosObjective(problem, costs).fine_tune_lightgbm(
+        features, base=Known((features, costs)), rounds=(1, 2)
+    )
     with pytest.raises(ValueError, match="Known, which only pickle could write"):
         model.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
@@ -238,7 +282,9 @@ def test_a_model_for_a_function_is_given_the_function_again(library, tmp_path):
     model = tuner(library, CosObjective(problem, costs))(features, rounds=(3, 3))
     model.save(tmp_path / "model")
     again = BoostedCosts.load(tmp_path / "model")
-    np.testing.assert_array_equal(again.decide(features, problem).decisions, model.decide(features).decisions)
+    np.testing.assert_array_equal(
+        again.decide(features, problem).decisions, model.decide(features).decisions
+    )
     with pytest.raises(ValueError, match="give it: decide"):
         again.decide(features)
 
@@ -268,7 +314,10 @@ def test_wrong_files_are_refused(library, tmp_path):
     def changed(**replaced):
         with zipfile.ZipFile(right) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
-        parts |= {name.replace("__", "/").replace("_json", ".json"): content for name, content in replaced.items()}
+        parts |= {
+            name.replace("__", "/").replace("_json", ".json"): content
+            for name, content in replaced.items()
+        }
         with zipfile.ZipFile(wrong, "w") as archive:
             for name, content in parts.items():
                 if content is not None:
@@ -341,7 +390,10 @@ def test_progress_shows_both_parts(monkeypatch):
     monkeypatch.setattr(_fine_tune, "Progress", Shown)
     problem, (features, costs) = cheapest(), groups(60, 1)
     CosObjective(problem, costs).fine_tune_lightgbm(features, rounds=(2, 3), progress=True)
-    assert {(entry[0], entry[1]) for entry in told[:-1]} == {("base by squared error", 2), ("fine-tuning", 3)}
+    assert {(entry[0], entry[1]) for entry in told[:-1]} == {
+        ("base by squared error", 2),
+        ("fine-tuning", 3),
+    }
     assert "validation regret" in told[-2][3] and told[-1] == "closed"
 
 
@@ -402,7 +454,8 @@ def test_settings_by_an_alias_count_and_those_of_the_tuning_are_refused():
     objective = CosObjective(problem, costs)
     for tune in (objective.fine_tune_lightgbm, objective.fine_tune_xgboost):
         by_name, by_alias, as_it_is = (
-            tune(features, rounds=(2, 3), **rate) for rate in ({"learning_rate": 0.5}, {"eta": 0.5}, {})
+            tune(features, rounds=(2, 3), **rate)
+            for rate in ({"learning_rate": 0.5}, {"eta": 0.5}, {})
         )
         assert [e["regret"] for e in by_name.history] == [e["regret"] for e in by_alias.history]
         assert [e["regret"] for e in by_name.history] != [e["regret"] for e in as_it_is.history]
@@ -428,8 +481,12 @@ def test_a_round_chosen_on_a_handful_of_rows_is_told():
 def test_a_table_too_small_for_trees_keeps_its_mean_costs():
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(15, 1)
-    model = CosObjective(problem, costs).fine_tune_lightgbm(features, validation=groups(20, 2), rounds=(5, 5))
-    np.testing.assert_allclose(model.predict(features), np.repeat(costs.mean(axis=0)[None], 15, axis=0), rtol=1e-5)
+    model = CosObjective(problem, costs).fine_tune_lightgbm(
+        features, validation=groups(20, 2), rounds=(5, 5)
+    )
+    np.testing.assert_allclose(
+        model.predict(features), np.repeat(costs.mean(axis=0)[None], 15, axis=0), rtol=1e-5
+    )
     assert model.report["stopped"] == "no tree could be split any more"
 
 
@@ -440,15 +497,25 @@ def test_an_objective_refuses_a_table_of_other_costs():
     settings = {"num_target": costs.shape[1], "disable_default_eval_metric": 1, "nthread": 1}
     xgboost.train(settings, xgboost.DMatrix(features, label=costs), 1, obj=objective.xgboost)
     precise = costs.astype(np.float64) + 1e-9
-    xgboost.train(settings, xgboost.DMatrix(features, label=precise), 1, obj=CosObjective(problem, precise).xgboost)
+    xgboost.train(
+        settings,
+        xgboost.DMatrix(features, label=precise),
+        1,
+        obj=CosObjective(problem, precise).xgboost,
+    )
     with pytest.raises(ValueError, match="row by row"):
-        xgboost.train(settings, xgboost.DMatrix(features, label=costs[::-1]), 1, obj=objective.xgboost)
+        xgboost.train(
+            settings, xgboost.DMatrix(features, label=costs[::-1]), 1, obj=objective.xgboost
+        )
 
 
 def test_regret_is_a_metric_of_xgboost():
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
     problem, features, costs = data()
-    table, rest = xgboost.DMatrix(features[:200], label=costs[:200]), xgboost.DMatrix(features[200:], label=costs[200:])
+    table, rest = (
+        xgboost.DMatrix(features[:200], label=costs[:200]),
+        xgboost.DMatrix(features[200:], label=costs[200:]),
+    )
     told: dict = {}
     settings = {
         "tree_method": "hist",
@@ -459,11 +526,19 @@ def test_regret_is_a_metric_of_xgboost():
     }
     metric = RegretMetric(problem)
     model = xgboost.train(
-        settings, table, 20, evals=[(rest, "rest")], custom_metric=metric.xgboost, evals_result=told, verbose_eval=False
+        settings,
+        table,
+        20,
+        evals=[(rest, "rest")],
+        custom_metric=metric.xgboost,
+        evals_result=told,
+        verbose_eval=False,
     )
     predictions = model.predict(rest)
     labels = rl.label(problem, costs[200:])
-    expected = rl.regret(problem, predictions, costs[200:], labels=labels).sum() / labels.objectives.sum()
+    expected = (
+        rl.regret(problem, predictions, costs[200:], labels=labels).sum() / labels.objectives.sum()
+    )
     assert told["rest"]["regret"][-1] == pytest.approx(expected, rel=1e-4)
     assert told["rest"]["regret"][-1] < told["rest"]["regret"][0]
 
@@ -487,11 +562,18 @@ def test_regret_is_a_metric_of_lightgbm():
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, features, costs = data(200)
     table = lightgbm.Dataset(
-        features, label=np.zeros(len(costs)), init_score=np.repeat(costs.mean(0)[None], len(costs), 0)
+        features,
+        label=np.zeros(len(costs)),
+        init_score=np.repeat(costs.mean(0)[None], len(costs), 0),
     )
     told: dict = {}
     objective = CosObjective(problem, costs, "MSE").lightgbm
-    settings = {"num_class": costs.shape[1], "objective": objective, "verbosity": -1, "num_threads": 1}
+    settings = {
+        "num_class": costs.shape[1],
+        "objective": objective,
+        "verbosity": -1,
+        "num_threads": 1,
+    }
     metric = RegretMetric(problem, {id(table): costs})
     lightgbm.train(
         settings,
@@ -523,10 +605,14 @@ def test_trees_that_end_up_worse_than_the_base_are_dropped_with_a_warning(librar
 
     monkeypatch.setattr(BoostedCosts, "predict", turned)
     with pytest.warns(UserWarning, match="The base is kept"):
-        model = tuner(library, CosObjective(problem, costs))(features, rounds=(1, 10), validation=held)
+        model = tuner(library, CosObjective(problem, costs))(
+            features, rounds=(1, 10), validation=held
+        )
     assert model.trees is None and model.report["kept_round"] == 0
     assert model.report["kept_regret"] == model.report["base_regret"] == model.history[0]["regret"]
-    assert min(entry["regret"] for entry in model.history) < model.history[0]["regret"], "a round was better on its way"
+    assert min(entry["regret"] for entry in model.history) < model.history[0]["regret"], (
+        "a round was better on its way"
+    )
     np.testing.assert_array_equal(model.predict(held[0]), model.base.predict(held[0]))
 
 

@@ -25,9 +25,18 @@ pub struct Method {
 
 /// What is trained; ten samples are the default on both sides.
 const METHODS: [Method; 3] = [
-    Method { label: "SPO+", samples: 0 },
-    Method { label: "PFYL(samples=1)", samples: 1 },
-    Method { label: "PFYL", samples: 10 },
+    Method {
+        label: "SPO+",
+        samples: 0,
+    },
+    Method {
+        label: "PFYL(samples=1)",
+        samples: 1,
+    },
+    Method {
+        label: "PFYL",
+        samples: 10,
+    },
 ];
 
 /// One problem.
@@ -50,7 +59,12 @@ impl Case {
             &[("SP5x5", 1000, 20), ("KS32", 1000, 10), ("TSP20", 500, 10)]
         };
         let case = |(name, train, epochs): &(&str, usize, usize)| {
-            Ok(Self { benchmark: name.parse()?, train: *train, test: *train, epochs: *epochs })
+            Ok(Self {
+                benchmark: name.parse()?,
+                train: *train,
+                test: *train,
+                epochs: *epochs,
+            })
         };
         sizes.iter().map(case).collect()
     }
@@ -62,12 +76,19 @@ impl Case {
 
     /// The methods that are wanted, by names such as `KS32 SPO+`.
     pub fn methods(&self, cli: &Cli) -> Vec<&'static Method> {
-        METHODS.iter().filter(|method| cli.wants(&format!("{} {}", self.name(), method.label))).collect()
+        METHODS
+            .iter()
+            .filter(|method| cli.wants(&format!("{} {}", self.name(), method.label)))
+            .collect()
     }
 
     /// Epochs on both sides; fewer of the methods that take minutes.
     pub fn epochs_of(&self, method: &Method) -> usize {
-        if method.samples > 1 { self.epochs.div_ceil(3) } else { self.epochs }
+        if method.samples > 1 {
+            self.epochs.div_ceil(3)
+        } else {
+            self.epochs
+        }
     }
 }
 
@@ -82,20 +103,40 @@ pub struct Table {
 impl Table {
     /// PyEPO's data.
     pub fn generate(case: &Case) -> Result<Self> {
-        let (problem, data) = case.benchmark.generate(Recipe::paper(case.train + case.test, SEED as u32))?;
+        let (problem, data) = case
+            .benchmark
+            .generate(Recipe::paper(case.train + case.test, SEED as u32))?;
         Ok(Self { problem, data })
     }
 
     /// Everything the peer needs to do the same: table, first parameters, order of every epoch.
     pub fn write(&self, case: &Case, folder: &Path) -> Result<()> {
-        npy::write(&folder.join("features.npy"), &folder.join("costs.npy"), &self.data, true)?;
-        let (features, costs) = (self.data.features().values().cols(), self.data.costs().cols());
-        let mut first = PredictorSpec::Linear.build(features, costs, SEED).parameters().to_vec();
+        npy::write(
+            &folder.join("features.npy"),
+            &folder.join("costs.npy"),
+            &self.data,
+            true,
+        )?;
+        let (features, costs) = (
+            self.data.features().values().cols(),
+            self.data.costs().cols(),
+        );
+        let mut first = PredictorSpec::Linear
+            .build(features, costs, SEED)
+            .parameters()
+            .to_vec();
         // Our networks predict costs to be minimised, the peer's in the sense of the problem.
         self.problem.build()?.sense().flip(&mut first);
         let first = Matrix::new(1, first.len(), first)?;
         npy::write_predictions(&folder.join("parameters.npy"), &first, true)?;
-        let orders = (1..=case.epochs).flat_map(|epoch| order(case.train, epoch)).map(|row| row as f32).collect();
-        npy::write_predictions(&folder.join("orders.npy"), &Matrix::new(case.epochs, case.train, orders)?, true)
+        let orders = (1..=case.epochs)
+            .flat_map(|epoch| order(case.train, epoch))
+            .map(|row| row as f32)
+            .collect();
+        npy::write_predictions(
+            &folder.join("orders.npy"),
+            &Matrix::new(case.epochs, case.train, orders)?,
+            true,
+        )
     }
 }

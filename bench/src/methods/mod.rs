@@ -1,8 +1,9 @@
 //! Methods race: epochs of losses that solve the problem for every row, beside PyEPO with Gurobi.
 //!
-//! Both train a linear model on the same table from the same parameters, with the same batches of 32 rows and Adam. SPO+
-//! draws nothing at random, so that losses must agree epoch by epoch; PFYL draws noise of its own on each side, so that
-//! what was learned is compared by the regret on test rows.
+//! Both train a linear model on the same table from the same parameters, with the same batches of
+//! 32 rows and Adam. SPO+ draws nothing at random, so that losses must agree epoch by epoch; PFYL
+//! draws noise of its own on each side, so that what was learned is compared by the regret on test
+//! rows.
 
 use std::fs;
 use std::path::Path;
@@ -61,13 +62,19 @@ pub fn race(cli: &Cli) -> Result<Report> {
         "regret, PyEPO",
         "losses",
     ];
-    let title = "Methods: milliseconds per epoch, processor time unless wall is written (medians; wall: least)";
+    let title = "Methods: milliseconds per epoch, processor time unless wall is written (medians; \
+        wall: least)";
     let mut table = Table::new(title, &heading);
-    let mut goals =
-        Table::new("Goals: times as fast as PyEPO, one thread", &["problem", "method", "goal", "reached", "met"]);
+    let mut goals = Table::new(
+        "Goals: times as fast as PyEPO, one thread",
+        &["problem", "method", "goal", "reached", "met"],
+    );
     let mut report = Report::default();
     let mut versions = Vec::new();
-    for case in Case::all(cli.smoke)?.into_iter().filter(|case| !case.methods(cli).is_empty()) {
+    for case in Case::all(cli.smoke)?
+        .into_iter()
+        .filter(|case| !case.methods(cli).is_empty())
+    {
         eprintln!("bench: {}", case.name());
         let found = Found::measure(cli, &case)?;
         found.rows(&case, &mut table);
@@ -85,10 +92,14 @@ pub fn race(cli: &Cli) -> Result<Report> {
 }
 
 const NOTES: [&str; 4] = [
-    "both: linear model, the same first parameters and batches, Adam with rate 0.01, no validation during the epochs",
-    "PyEPO: processes=1, torch and Gurobi on one thread each, DataLoader as in its tutorial; labels are not part of the time",
-    "losses: ok where the mean training loss of SPO+ agrees to 1 % in every epoch (best decisions that are tied differ between solvers)",
-    "regret: of the last epoch on the test rows, divided by the sum of best objectives; PFYL draws other noise on each side",
+    "both: linear model, the same first parameters and batches, Adam with rate 0.01, no validation \
+        during the epochs",
+    "PyEPO: processes=1, torch and Gurobi on one thread each, DataLoader as in its tutorial; \
+        labels are not part of the time",
+    "losses: ok where the mean training loss of SPO+ agrees to 1 % in every epoch (best decisions \
+        that are tied differ between solvers)",
+    "regret: of the last epoch on the test rows, divided by the sum of best objectives; PFYL draws \
+        other noise on each side",
 ];
 
 /// Everything measured on one problem.
@@ -107,16 +118,29 @@ impl Found {
         let methods = case.methods(cli);
         let single = ours::runs(case, &rows, (&methods, 1))?;
         let double = ours::runs(case, &rows, (&methods, 2))?;
-        let answer = if cli.no_peers { None } else { race_pyepo(cli, case, (&rows, &methods))? };
-        let (version, pyepo) = answer.map_or((None, Vec::new()), |answer| (Some(answer.version), answer.runs));
-        Ok(Self { single, double, pyepo, version })
+        let answer = if cli.no_peers {
+            None
+        } else {
+            race_pyepo(cli, case, (&rows, &methods))?
+        };
+        let (version, pyepo) = answer.map_or((None, Vec::new()), |answer| {
+            (Some(answer.version), answer.runs)
+        });
+        Ok(Self {
+            single,
+            double,
+            pyepo,
+            version,
+        })
     }
 
     fn rows(&self, case: &Case, table: &mut Table) {
         for (index, (one, two)) in self.single.iter().zip(&self.double).enumerate() {
             let (ours, both) = (one.epochs.cpu.median(), two.epochs.wall.least());
             let theirs = self.pyepo.get(index);
-            let [cpu, wall] = theirs.map_or([f64::NAN; 2], |run| [run.epochs.cpu.median(), run.epochs.wall.least()]);
+            let [cpu, wall] = theirs.map_or([f64::NAN; 2], |run| {
+                [run.epochs.cpu.median(), run.epochs.wall.least()]
+            });
             table.row(vec![
                 case.name(),
                 one.epochs.form.clone(),
@@ -140,12 +164,19 @@ impl Found {
             let reached = theirs.epochs.cpu.median() / ours.epochs.cpu.median();
             let met = if reached >= *goal { "yes" } else { "no" };
             let method = ours.epochs.form.clone();
-            table.row(vec![(*name).to_owned(), method, format!("{goal}×"), ratio(reached, 1.0), met.to_owned()]);
+            table.row(vec![
+                (*name).to_owned(),
+                method,
+                format!("{goal}×"),
+                ratio(reached, 1.0),
+                met.to_owned(),
+            ]);
         }
     }
 
     fn raw(&self, case: &Case) -> Value {
-        json!({ "case": case.name(), "ours, 1 thread": self.single, "ours, 2 threads": self.double, "PyEPO": self.pyepo })
+        json!({ "case": case.name(), "ours, 1 thread": self.single, "ours, 2 \
+            threads": self.double, "PyEPO": self.pyepo })
     }
 }
 
@@ -160,7 +191,11 @@ fn agreement(ours: &Epochs, theirs: &Epochs) -> String {
     }
 }
 
-fn race_pyepo(cli: &Cli, case: &Case, (rows, methods): (&Rows, &[&Method])) -> Result<Option<PyepoAnswer>> {
+fn race_pyepo(
+    cli: &Cli,
+    case: &Case,
+    (rows, methods): (&Rows, &[&Method]),
+) -> Result<Option<PyepoAnswer>> {
     let folder = cli.folder()?.join(case.name());
     fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
     rows.write(case, &folder)?;
@@ -172,6 +207,9 @@ fn race_pyepo(cli: &Cli, case: &Case, (rows, methods): (&Rows, &[&Method])) -> R
         "folder": Path::new(&folder), "problem": rows.problem, "methods": methods, "batch": BATCH, "rate": RATE,
         "train": case.train,
     });
-    Peer { script: "pyepo_methods", environment: &[("OMP_NUM_THREADS", "1"), ("TQDM_DISABLE", "1")] }
-        .run(cli, &folder, &job)
+    Peer {
+        script: "pyepo_methods",
+        environment: &[("OMP_NUM_THREADS", "1"), ("TQDM_DISABLE", "1")],
+    }
+    .run(cli, &folder, &job)
 }

@@ -15,12 +15,24 @@ use super::case::{Case, Method as Known, RATE, Table};
 use crate::epochs::{BATCH, Epochs, SEED, train_timed};
 
 /// Trains every method on so many threads.
-pub fn runs(case: &Case, table: &Table, (methods, threads): (&[&Known], usize)) -> Result<Vec<Run>> {
+pub fn runs(
+    case: &Case,
+    table: &Table,
+    (methods, threads): (&[&Known], usize),
+) -> Result<Vec<Run>> {
     let oracle = Oracle::new(table.problem.build()?).with_threads(Threads::new(threads)?);
     let data = Labelled::solve(table.data.clone(), &oracle, &Silent)?;
     let split = Split::in_order(data.len(), [case.train, 0, case.test])?;
-    let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
-    methods.iter().map(|method| run(&task, table, method.label, case.epochs_of(method))).collect()
+    let task = Task {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        watch: &Silent,
+    };
+    methods
+        .iter()
+        .map(|method| run(&task, table, method.label, case.epochs_of(method)))
+        .collect()
 }
 
 fn run(task: &Task<'_>, table: &Table, label: &str, epochs: usize) -> Result<Run> {
@@ -40,5 +52,11 @@ fn run(task: &Task<'_>, table: &Table, label: &str, epochs: usize) -> Result<Run
     let mut predictions = Matrix::new(rows.len(), all.cols(), tested)?;
     task.data.sense().flip(predictions.as_mut_slice());
     let evaluation = evaluate(&predictions, task.data, rows, (task.oracle, &Silent))?;
-    Ok(Run { epochs: Epochs { form: label.to_owned(), ..timed }, regret: evaluation.normalised_regret })
+    Ok(Run {
+        epochs: Epochs {
+            form: label.to_owned(),
+            ..timed
+        },
+        regret: evaluation.normalised_regret,
+    })
 }

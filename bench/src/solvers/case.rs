@@ -35,7 +35,12 @@ impl Case {
     /// All cases of the race.
     pub fn all(smoke: bool) -> Result<Vec<Self>> {
         let sizes: &[(&str, usize, usize)] = if smoke {
-            &[("SP5x5", 20, 2), ("KS32", 10, 2), ("TSP20", 5, 1), ("CVRP10", 2, 1)]
+            &[
+                ("SP5x5", 20, 2),
+                ("KS32", 10, 2),
+                ("TSP20", 5, 1),
+                ("CVRP10", 2, 1),
+            ]
         } else {
             &[
                 ("SP5x5", 300, 5),
@@ -50,7 +55,10 @@ impl Case {
                 ("CVRP30", 8, 1),
             ]
         };
-        sizes.iter().map(|size| Self::new(*size, if smoke { 2.0 } else { 12.0 })).collect()
+        sizes
+            .iter()
+            .map(|size| Self::new(*size, if smoke { 2.0 } else { 12.0 }))
+            .collect()
     }
 
     fn new((name, instances, passes): (&str, usize, usize), budget: f64) -> Result<Self> {
@@ -61,10 +69,21 @@ impl Case {
         let fit = LinearFit::least_squares(&data, &rows)?;
         let predicted: Vec<f32> = fit.predict(&data.features().chosen(&rows[..instances]));
         let truth = &data.costs().as_slice()[..instances * width];
-        let mixed: Vec<f32> = predicted.iter().zip(truth).map(|(p, c)| 2.0 * p - c).collect();
+        let mixed: Vec<f32> = predicted
+            .iter()
+            .zip(truth)
+            .map(|(p, c)| 2.0 * p - c)
+            .collect();
         let matrix = |values: Vec<f32>| Matrix::new(instances, width, values);
         let costs = [matrix(truth.to_vec())?, matrix(predicted)?, matrix(mixed)?];
-        Ok(Self { benchmark, problem, costs, passes, budget, limit: budget })
+        Ok(Self {
+            benchmark,
+            problem,
+            costs,
+            passes,
+            budget,
+            limit: budget,
+        })
     }
 
     /// What the case is called.
@@ -74,7 +93,9 @@ impl Case {
 
     /// Writes the cost vectors for peers.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let write = |(kind, costs)| npy::write_predictions(&folder.join(format!("{kind}.npy")), costs, true);
+        let write = |(kind, costs)| {
+            npy::write_predictions(&folder.join(format!("{kind}.npy")), costs, true)
+        };
         KINDS.iter().zip(&self.costs).try_for_each(write)
     }
 

@@ -108,7 +108,9 @@ impl Solves {
         let sign = if maximises { -1.0 } else { 1.0 };
         let mut found = Against::default();
         for (theirs, ours) in self.objective.iter().zip(&ours.objective) {
-            let (Some(theirs), Some(ours)) = (theirs, ours) else { continue };
+            let (Some(theirs), Some(ours)) = (theirs, ours) else {
+                continue;
+            };
             let excess = sign * (theirs - ours) / ours.abs().max(1.0);
             found.equal += usize::from(excess <= GAP);
             found.better += usize::from(excess < -MISTAKE);
@@ -124,7 +126,9 @@ mod tests {
 
     fn solves(objectives: &[f64]) -> Solves {
         let mut solves = Solves::default();
-        objectives.iter().for_each(|objective| solves.push([1.0, 1.0], *objective, true));
+        objectives
+            .iter()
+            .for_each(|objective| solves.push([1.0, 1.0], *objective, true));
         solves
     }
 
@@ -133,7 +137,8 @@ mod tests {
         let found = solves(&[10.0, 11.0, 9.0]).against(&solves(&[10.0, 10.0, 10.0]), false);
         assert_eq!((found.equal, found.better), (2, 1));
         assert!((found.worst - 0.1).abs() < 1e-12);
-        let found = solves(&[10.0, 11.0, 9.0, 8.0]).against(&solves(&[10.0, 10.0, 10.0, 10.0]), true);
+        let found =
+            solves(&[10.0, 11.0, 9.0, 8.0]).against(&solves(&[10.0, 10.0, 10.0, 10.0]), true);
         assert_eq!((found.equal, found.better), (2, 1));
         assert!((found.worst - 0.2).abs() < 1e-12);
     }

@@ -1,9 +1,11 @@
-//! Solvers race: one more cost vector, beside solvers that a Python user can install, one thread each.
+//! Solvers race: one more cost vector, beside solvers that a Python user can install, one thread
+//! each.
 //!
-//! All solve the same instances with three kinds of costs: true ones, those a least-squares model predicts, and
-//! 2·predicted − true, which the SPO+ loss asks for. Times are processor time, the least of several passes over the
-//! instances; the clock of peers runs around their Python interface, since that is what their users pay. Ratios are of
-//! medians over the instances that both solved.
+//! All solve the same instances with three kinds of costs: true ones, those a least-squares model
+//! predicts, and 2·predicted − true, which the SPO+ loss asks for. Times are processor time, the
+//! least of several passes over the instances; the clock of peers runs around their Python
+//! interface, since that is what their users pay. Ratios are of medians over the instances that
+//! both solved.
 
 use std::fs;
 
@@ -38,11 +40,15 @@ const GOALS: [(&str, f64); 3] = [("TSP20", 10.0), ("KS32", 10.0), ("TSP50", 5.0)
 /// Runs the race.
 ///
 /// # Errors
-/// When a solve of ours fails, a peer proves a better decision than ours, or a file cannot be written.
+/// When a solve of ours fails, a peer proves a better decision than ours, or a file cannot be
+/// written.
 pub fn race(cli: &Cli) -> Result<Report> {
     let mut tables = Tables::new();
     let mut raw = Vec::new();
-    for case in Case::all(cli.smoke)?.into_iter().filter(|case| cli.wants(&case.name())) {
+    for case in Case::all(cli.smoke)?
+        .into_iter()
+        .filter(|case| cli.wants(&case.name()))
+    {
         eprintln!("bench: {}", case.name());
         let ours = ours::solve(&case)?;
         let peers = race_peers(cli, &case)?;
@@ -66,8 +72,17 @@ fn race_peers(cli: &Cli, case: &Case) -> Result<Vec<Contender>> {
         "limit": case.limit,
     });
     let mut found = Vec::new();
-    for (script, _) in PEERS.iter().filter(|(_, kinds)| kinds.iter().any(|kind| case.name().starts_with(kind))) {
-        found.extend(Peer { script, environment: &[("OMP_NUM_THREADS", "1")] }.run::<Contender>(cli, &folder, &job)?);
+    for (script, _) in PEERS
+        .iter()
+        .filter(|(_, kinds)| kinds.iter().any(|kind| case.name().starts_with(kind)))
+    {
+        found.extend(
+            Peer {
+                script,
+                environment: &[("OMP_NUM_THREADS", "1")],
+            }
+            .run::<Contender>(cli, &folder, &job)?,
+        );
     }
     let maximises = case.maximises()?;
     found.iter_mut().for_each(|peer| peer.maximises = maximises);
@@ -90,8 +105,8 @@ impl Tables {
             times: Table::new(
                 format!("Solvers: median {clock} per cost vector, one thread each"),
                 &[
-                    "problem", "costs", "ours", "Gurobi", "×", "HiGHS", "×", "SCIP", "×", "CP-SAT", "×", "LKH*", "×",
-                    "PyVRP*", "×",
+                    "problem", "costs", "ours", "Gurobi", "×", "HiGHS", "×", "SCIP", "×", "CP-SAT",
+                    "×", "LKH*", "×", "PyVRP*", "×",
                 ],
             ),
             details: Table::new(
@@ -120,16 +135,30 @@ impl Tables {
 
     fn add(&mut self, case: &Case, kind: &str, ours: &Contender, peers: &[Contender]) {
         let (name, own) = (case.name(), &ours.kinds[kind]);
-        let mut wide = vec![name.clone(), kind.to_owned(), milliseconds(own.times().median())];
+        let mut wide = vec![
+            name.clone(),
+            kind.to_owned(),
+            milliseconds(own.times().median()),
+        ];
         self.detail(&name, kind, (ours, own), own);
         for column in ["Gurobi", "HiGHS", "SCIP", "CP-SAT", "LKH", "PyVRP"] {
-            let solves = peers.iter().find(|peer| peer.name == column).map(|peer| (peer, &peer.kinds[kind]));
+            let solves = peers
+                .iter()
+                .find(|peer| peer.name == column)
+                .map(|peer| (peer, &peer.kinds[kind]));
             let Some((peer, solves)) = solves else {
                 wide.extend([String::new(), String::new()]);
                 continue;
             };
-            let (theirs, same) = (solves.times().median(), own.first(solves.len()).times().median());
-            let unproven = if peer.heuristic || solves.all_proven() { "" } else { "†" };
+            let (theirs, same) = (
+                solves.times().median(),
+                own.first(solves.len()).times().median(),
+            );
+            let unproven = if peer.heuristic || solves.all_proven() {
+                ""
+            } else {
+                "†"
+            };
             wide.extend([milliseconds(theirs) + unproven, ratio(theirs, same)]);
             self.detail(&name, kind, (peer, solves), own);
             self.judge(&name, kind, (peer, solves), own);
@@ -137,13 +166,27 @@ impl Tables {
         self.times.row(wide);
     }
 
-    fn detail(&mut self, case: &str, kind: &str, (who, solves): (&Contender, &Solves), ours: &Solves) {
+    fn detail(
+        &mut self,
+        case: &str,
+        kind: &str,
+        (who, solves): (&Contender, &Solves),
+        ours: &Solves,
+    ) {
         let same = ours.first(solves.len());
         let (times, own_times) = (solves.times(), same.times());
         let against = solves.against(&same, who.maximises);
         let clock = solves.own_clock();
-        let shown = if clock.0.is_empty() { String::new() } else { milliseconds(clock.median()) };
-        let own_ratio = if clock.0.is_empty() { String::new() } else { ratio(clock.median(), own_times.median()) };
+        let shown = if clock.0.is_empty() {
+            String::new()
+        } else {
+            milliseconds(clock.median())
+        };
+        let own_ratio = if clock.0.is_empty() {
+            String::new()
+        } else {
+            ratio(clock.median(), own_times.median())
+        };
         self.details.row(vec![
             case.to_owned(),
             kind.to_owned(),
@@ -155,20 +198,37 @@ impl Tables {
             ratio(times.mean(), own_times.mean()),
             shown,
             own_ratio,
-            solves.proven.iter().filter(|proven| **proven).count().to_string(),
+            solves
+                .proven
+                .iter()
+                .filter(|proven| **proven)
+                .count()
+                .to_string(),
             against.equal.to_string(),
             format!("{} %", digits(100.0 * against.worst)),
         ]);
     }
 
-    fn judge(&mut self, case: &str, kind: &str, (who, solves): (&Contender, &Solves), ours: &Solves) {
+    fn judge(
+        &mut self,
+        case: &str,
+        kind: &str,
+        (who, solves): (&Contender, &Solves),
+        ours: &Solves,
+    ) {
         let same = ours.first(solves.len());
         if who.name == "Gurobi" && GOALS.iter().any(|(name, _)| *name == case) {
-            self.goals.push((case.to_owned(), solves.times().median() / same.times().median()));
+            self.goals.push((
+                case.to_owned(),
+                solves.times().median() / same.times().median(),
+            ));
         }
         let better = solves.against(&same, who.maximises).better;
         if better > 0 && !who.relaxes {
-            self.contradictions.push(format!("{} found {better} better decisions on {case} {kind}", who.name));
+            self.contradictions.push(format!(
+                "{} found {better} better decisions on {case} {kind}",
+                who.name
+            ));
         }
         let version = format!("{} {}", who.name, who.version);
         if !self.versions.contains(&version) {
@@ -178,11 +238,20 @@ impl Tables {
 
     fn report(self, raw: Vec<serde_json::Value>) -> Result<Report> {
         if !self.contradictions.is_empty() {
-            return Err(Error::setting(format!("not optimal after all: {}", self.contradictions.join("; "))));
+            return Err(Error::setting(format!(
+                "not optimal after all: {}",
+                self.contradictions.join("; ")
+            )));
         }
-        let mut report = Report { tables: vec![self.times, self.details], notes: Vec::new(), raw };
+        let mut report = Report {
+            tables: vec![self.times, self.details],
+            notes: Vec::new(),
+            raw,
+        };
         report.tables.extend(goals(&self.goals));
-        report.notes.push(format!("peers: {}", self.versions.join(", ")));
+        report
+            .notes
+            .push(format!("peers: {}", self.versions.join(", ")));
         report.notes.extend(NOTES.map(String::from));
         Ok(report)
     }
@@ -195,20 +264,35 @@ fn goals(found: &[(String, f64)]) -> Option<Table> {
         &["problem", "goal", "reached", "met"],
     );
     for (name, goal) in GOALS {
-        let least = found.iter().filter(|(case, _)| case == name).map(|(_, ratio)| *ratio).reduce(f64::min);
+        let least = found
+            .iter()
+            .filter(|(case, _)| case == name)
+            .map(|(_, ratio)| *ratio)
+            .reduce(f64::min);
         let Some(least) = least else { continue };
         let met = if least >= goal { "yes" } else { "no" };
-        table.row(vec![name.to_owned(), format!("{goal}×"), ratio(least, 1.0), met.to_owned()]);
+        table.row(vec![
+            name.to_owned(),
+            format!("{goal}×"),
+            ratio(least, 1.0),
+            met.to_owned(),
+        ]);
     }
     (!found.is_empty()).then_some(table)
 }
 
 const NOTES: [&str; 6] = [
-    "ours: one call of the library's oracle per cost vector, the decision checked, proved optimal with gap 0",
-    "peers: model built once; handing over the costs, the solve and reading the decision back are timed around the Python \
-     interface; Gurobi and CP-SAT are also shown with their own clock (wall time of the solve alone)",
-    "peers stop at their default gap of 1e-4, CP-SAT and the heuristics excepted; a decision is as good as ours within 1e-4 of it",
-    "* heuristic, without proof: LKH one run, PyVRP 1,000 iterations (PyVRP may use routes of a single customer)",
+    "ours: one call of the library's oracle per cost vector, the decision checked, proved optimal \
+        with gap 0",
+    "peers: model built once; handing over the costs, the solve and reading the decision back are \
+        timed around the Python \
+     interface; Gurobi and CP-SAT are also shown with their own clock (wall time of the solve \
+     alone)",
+    "peers stop at their default gap of 1e-4, CP-SAT and the heuristics excepted; a decision is as \
+        good as ours within 1e-4 of it",
+    "* heuristic, without proof: LKH one run, PyVRP 1,000 iterations (PyVRP may use routes of a \
+        single customer)",
     "† not all instances were proved within the time limit",
-    "tours in Gurobi: PyEPO's model, subtours cut at integer points; in HiGHS, which has no lazy constraints: solve, cut, solve again",
+    "tours in Gurobi: PyEPO's model, subtours cut at integer points; in HiGHS, which has no lazy \
+        constraints: solve, cut, solve again",
 ];

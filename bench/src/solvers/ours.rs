@@ -18,21 +18,37 @@ pub fn solve(case: &Case) -> Result<Contender> {
     for (kind, costs) in KINDS.iter().zip(&case.costs) {
         let mut minimised = costs.clone();
         oracle.problem().sense().flip(minimised.as_mut_slice());
-        let rows: Vec<&[f32]> = (0..minimised.rows()).map(|row| minimised.row(row)).collect();
+        let rows: Vec<&[f32]> = (0..minimised.rows())
+            .map(|row| minimised.row(row))
+            .collect();
         let mut solves = timed(case, &mut oracle.asker(), &rows)?;
         let sign = oracle.problem().sense().sign();
-        solves.objective.iter_mut().flatten().for_each(|objective| *objective *= sign);
+        solves
+            .objective
+            .iter_mut()
+            .flatten()
+            .for_each(|objective| *objective *= sign);
         kinds.insert((*kind).to_owned(), solves);
     }
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let maximises = case.maximises()?;
-    Ok(Contender { name: "ours".into(), version, heuristic: false, kinds, maximises, relaxes: false })
+    Ok(Contender {
+        name: "ours".into(),
+        version,
+        heuristic: false,
+        kinds,
+        maximises,
+        relaxes: false,
+    })
 }
 
 /// Passes over all rows, one after the other, so that no row profits from having just been solved.
 fn timed(case: &Case, asker: &mut Asker<'_>, rows: &[&[f32]]) -> Result<Solves> {
     let mut solves = Solves::default();
-    let nothing = (0..1000).map(|_| stopwatch(|| ()).1).reduce(least).unwrap_or([0.0; 2]);
+    let nothing = (0..1000)
+        .map(|_| stopwatch(|| ()).1)
+        .reduce(least)
+        .unwrap_or([0.0; 2]);
     for pass in 0..case.passes.max(3) {
         for (row, costs) in rows.iter().enumerate() {
             let (answer, [wall, cpu]) = stopwatch(|| asker.solve_row(costs));
@@ -40,7 +56,11 @@ fn timed(case: &Case, asker: &mut Asker<'_>, rows: &[&[f32]]) -> Result<Solves> 
             // What reading the clocks takes is no part of a solve of a microsecond.
             let times = [(wall - nothing[0]).max(1e-9), (cpu - nothing[1]).max(1e-9)];
             if pass == 0 {
-                solves.push(times, solution.objective, solution.status == Status::Optimal);
+                solves.push(
+                    times,
+                    solution.objective,
+                    solution.status == Status::Optimal,
+                );
             } else {
                 solves.shorten(row, times);
             }

@@ -1,7 +1,8 @@
 //! The sizes that are raced, and their data.
 //!
-//! Costs are a linear function of the features plus noise; decisions choose as many variables at random as a tour
-//! through the graph would. No solver is asked: only the arithmetic of training is timed.
+//! Costs are a linear function of the features plus noise; decisions choose as many variables at
+//! random as a tour through the graph would. No solver is asked: only the arithmetic of training is
+//! timed.
 
 use std::path::Path;
 
@@ -70,21 +71,43 @@ impl Case {
             epochs,
             torch_epochs,
         };
-        let mut cases: Vec<Self> =
-            ["MSE", "MAE(O,S)"].iter().flat_map(|loss| sizes.iter().map(|size| linear(*size, *loss))).collect();
+        let mut cases: Vec<Self> = ["MSE", "MAE(O,S)"]
+            .iter()
+            .flat_map(|loss| sizes.iter().map(|size| linear(*size, *loss)))
+            .collect();
         let (wide, items) = if smoke { (400, 50) } else { (31_125, 1000) };
         let deep = linear([wide, if smoke { 64 } else { 320 }, 20, 8, 5], "MAE(O,S)");
-        let shared = linear([items, if smoke { 64 } else { 320 }, 20, 40, 10], "MAE(O,S)");
-        cases.push(Self { hidden: vec![256], ..deep });
-        cases.push(Self { shared: true, features: 8, ..shared.clone() });
-        cases.push(Self { shared: true, features: 8, hidden: vec![64], ..shared });
+        let shared = linear(
+            [items, if smoke { 64 } else { 320 }, 20, 40, 10],
+            "MAE(O,S)",
+        );
+        cases.push(Self {
+            hidden: vec![256],
+            ..deep
+        });
+        cases.push(Self {
+            shared: true,
+            features: 8,
+            ..shared.clone()
+        });
+        cases.push(Self {
+            shared: true,
+            features: 8,
+            hidden: vec![64],
+            ..shared
+        });
         cases
     }
 
     /// Layers, in words.
     pub fn model(&self) -> String {
         let outputs = if self.shared { 1 } else { self.costs };
-        let sizes: Vec<String> = self.hidden.iter().chain([&outputs]).map(usize::to_string).collect();
+        let sizes: Vec<String> = self
+            .hidden
+            .iter()
+            .chain([&outputs])
+            .map(usize::to_string)
+            .collect();
         let kind = if self.shared { "shared " } else { "" };
         format!("{kind}{}–{}", self.features, sizes.join("–"))
     }
@@ -96,20 +119,36 @@ impl Case {
 
     /// What is trained.
     pub fn predictor(&self) -> PredictorSpec {
-        if self.hidden.is_empty() { PredictorSpec::Linear } else { PredictorSpec::Mlp { hidden: self.hidden.clone() } }
+        if self.hidden.is_empty() {
+            PredictorSpec::Linear
+        } else {
+            PredictorSpec::Mlp {
+                hidden: self.hidden.clone(),
+            }
+        }
     }
 
     /// The table and its random decisions.
     pub fn generate(&self) -> Result<Data> {
         let mut stream = Stream::new(Purpose::Benchmark, SEED, [self.costs as u64, 0]);
-        let rows = if self.shared { self.instances * self.costs } else { self.instances };
+        let rows = if self.shared {
+            self.instances * self.costs
+        } else {
+            self.instances
+        };
         let mut features = vec![0.0; rows * self.features];
         stream.fill_normal(&mut features);
-        let weights: Vec<f32> = (0..self.costs * self.features).map(|_| stream.uniform(-0.5, 0.5) as f32).collect();
+        let weights: Vec<f32> = (0..self.costs * self.features)
+            .map(|_| stream.uniform(-0.5, 0.5) as f32)
+            .collect();
         let mut costs = Vec::with_capacity(self.instances * self.costs);
         for instance in 0..self.instances {
             for cost in 0..self.costs {
-                let row = if self.shared { instance * self.costs + cost } else { instance };
+                let row = if self.shared {
+                    instance * self.costs + cost
+                } else {
+                    instance
+                };
                 let own = if self.shared { 0 } else { cost };
                 let x = &features[row * self.features..][..self.features];
                 let w = &weights[own * self.features..][..self.features];
@@ -117,10 +156,24 @@ impl Case {
                 costs.push((3.0 + signal + stream.uniform(-0.5, 0.5)) as f32);
             }
         }
-        let shape = if self.shared { Shape::Long { items: self.costs } } else { Shape::Wide };
-        let features = Features::new(Matrix::from_f64(rows, self.features, &features)?, shape, None)?;
-        let data = Dataset::new(features, Matrix::new(self.instances, self.costs, costs)?, None)?;
-        let decisions = (0..self.instances).map(|_| self.decision(&mut stream)).collect();
+        let shape = if self.shared {
+            Shape::Long { items: self.costs }
+        } else {
+            Shape::Wide
+        };
+        let features = Features::new(
+            Matrix::from_f64(rows, self.features, &features)?,
+            shape,
+            None,
+        )?;
+        let data = Dataset::new(
+            features,
+            Matrix::new(self.instances, self.costs, costs)?,
+            None,
+        )?;
+        let decisions = (0..self.instances)
+            .map(|_| self.decision(&mut stream))
+            .collect();
         Ok(Data { data, decisions })
     }
 
@@ -134,7 +187,12 @@ impl Case {
 
     /// The problem that accepts the decisions.
     pub fn problem(&self) -> ProblemSpec {
-        ProblemSpec::TopK(TopK { items: self.costs, k: self.chosen, at_most: false, sense: Sense::Minimize })
+        ProblemSpec::TopK(TopK {
+            items: self.costs,
+            k: self.chosen,
+            at_most: false,
+            sense: Sense::Minimize,
+        })
     }
 }
 
@@ -148,23 +206,40 @@ impl Data {
     /// The table with its decisions as labels, and the oracle that training asks for threads.
     pub fn labelled(&self, case: &Case, threads: usize) -> Result<(Labelled, Oracle)> {
         let oracle = Oracle::new(case.problem().build()?).with_threads(Threads::new(threads)?);
-        let known = self.decisions.iter().map(|decision| Solution::optimal(decision.clone(), 0.0)).collect();
+        let known = self
+            .decisions
+            .iter()
+            .map(|decision| Solution::optimal(decision.clone(), 0.0))
+            .collect();
         Ok((Labelled::known(self.data.clone(), &oracle, known)?, oracle))
     }
 
-    /// Everything the peer needs to do the same: table, decisions, first parameters, order of every epoch.
+    /// Everything the peer needs to do the same: table, decisions, first parameters, order of every
+    /// epoch.
     pub fn write(&self, case: &Case, folder: &Path) -> Result<()> {
         let array = |name: &str, rows: usize, values: Vec<f32>| {
             let cols = values.len() / rows.max(1);
             npy::write_predictions(&folder.join(name), &Matrix::new(rows, cols, values)?, true)
         };
-        npy::write(&folder.join("features.npy"), &folder.join("costs.npy"), &self.data, true)?;
-        let chosen = self.decisions.iter().flat_map(|decision| decision.indices().iter().map(|j| *j as f32));
+        npy::write(
+            &folder.join("features.npy"),
+            &folder.join("costs.npy"),
+            &self.data,
+            true,
+        )?;
+        let chosen = self
+            .decisions
+            .iter()
+            .flat_map(|decision| decision.indices().iter().map(|j| *j as f32));
         array("chosen.npy", case.instances, chosen.collect())?;
         let outputs = if case.shared { 1 } else { case.costs };
         let network = case.predictor().build(case.features, outputs, SEED);
         array("parameters.npy", 1, network.parameters().to_vec())?;
         let orders = (1..=case.torch_epochs).flat_map(|epoch| order(case.instances, epoch));
-        array("orders.npy", case.torch_epochs, orders.map(|row| row as f32).collect())
+        array(
+            "orders.npy",
+            case.torch_epochs,
+            orders.map(|row| row as f32).collect(),
+        )
     }
 }

@@ -1,10 +1,12 @@
 //! The least time an epoch could take on this machine: its roofline.
 //!
-//! Arithmetic per number of the table: a multiply-add per parameter to predict and one to send back, and a few
-//! operations for the error; plain squared errors multiply out and need no prediction. Per parameter and step a dozen for Adam. Traffic per step and cost: the true costs of the
-//! batch and the bits of its decisions; with normalisation two passes over the parameters (read W, write the local
-//! gradient; read W, gradient and both moments, write W and both moments), without it one pass per epoch. Traffic
-//! counts only where the data do not fit into the last cache.
+//! Arithmetic per number of the table: a multiply-add per parameter to predict and one to send
+//! back, and a few operations for the error; plain squared errors multiply out and need no
+//! prediction. Per parameter and step a dozen for Adam. Traffic per step and cost: the true costs
+//! of the batch and the bits of its decisions; with normalisation two passes over the parameters
+//! (read W, write the local gradient; read W, gradient and both moments, write W and both moments),
+//! without it one pass per epoch. Traffic counts only where the data do not fit into the last
+//! cache.
 
 use super::case::Case;
 use crate::epochs::BATCH;
@@ -15,8 +17,16 @@ const CACHE: f64 = 32e6;
 
 /// Seconds per epoch.
 pub fn seconds(case: &Case, machine: &Machine) -> f64 {
-    let demand = if case.shared || !case.hidden.is_empty() { layered(case) } else { linear(case) };
-    let memory = if demand.held > CACHE { demand.traffic / machine.adam.max(machine.triad) } else { 0.0 };
+    let demand = if case.shared || !case.hidden.is_empty() {
+        layered(case)
+    } else {
+        linear(case)
+    };
+    let memory = if demand.held > CACHE {
+        demand.traffic / machine.adam.max(machine.triad)
+    } else {
+        0.0
+    };
     memory.max(demand.work / machine.flops)
 }
 
@@ -30,13 +40,21 @@ struct Demand {
 }
 
 fn linear(case: &Case) -> Demand {
-    let (rows, costs, parameters) = (case.instances as f64, case.costs as f64, case.features as f64 + 1.0);
+    let (rows, costs, parameters) = (
+        case.instances as f64,
+        case.costs as f64,
+        case.features as f64 + 1.0,
+    );
     let steps = case.instances.div_ceil(BATCH) as f64;
     let normalised = case.loss.contains('S') && case.loss.contains('(');
     let table = rows * costs * if normalised { 4.125 } else { 4.0 };
     // One product with the costs per row, and one small matrix per step and cost.
     let plain = case.loss == "MSE";
-    let row = if plain { 2.0 * parameters + 1.0 } else { 4.0 * parameters + 4.0 };
+    let row = if plain {
+        2.0 * parameters + 1.0
+    } else {
+        4.0 * parameters + 4.0
+    };
     let step = if plain { 12.0 + 2.0 * parameters } else { 12.0 };
     let visits = if normalised { 9.0 * steps } else { 6.0 };
     Demand {
@@ -46,19 +64,31 @@ fn linear(case: &Case) -> Demand {
     }
 }
 
-/// Every weight is used three times per row; the first layer's inputs are blamed for nothing, which saves a third there.
-/// A parameter is read twice and written once a step, like its two moments; features and costs are read once.
+/// Every weight is used three times per row; the first layer's inputs are blamed for nothing, which
+/// saves a third there. A parameter is read twice and written once a step, like its two moments;
+/// features and costs are read once.
 fn layered(case: &Case) -> Demand {
     let outputs = if case.shared { 1 } else { case.costs };
-    let sizes: Vec<usize> = [case.features].into_iter().chain(case.hidden.iter().copied()).chain([outputs]).collect();
+    let sizes: Vec<usize> = [case.features]
+        .into_iter()
+        .chain(case.hidden.iter().copied())
+        .chain([outputs])
+        .collect();
     let rows = (case.instances * if case.shared { case.costs } else { 1 }) as f64;
     let (weights, first) = (weights(&sizes), weights(&sizes[..2]));
     let steps = case.instances.div_ceil(BATCH) as f64;
     let table = 4.0 * (rows * case.features as f64 + (case.instances * case.costs) as f64);
     let work = rows * (6.0 * weights - 2.0 * first) + steps * 12.0 * weights;
-    Demand { work, traffic: table + steps * 28.0 * weights, held: table + 12.0 * weights }
+    Demand {
+        work,
+        traffic: table + steps * 28.0 * weights,
+        held: table + 12.0 * weights,
+    }
 }
 
 fn weights(sizes: &[usize]) -> f64 {
-    sizes.windows(2).map(|pair| (pair[0] * pair[1]) as f64).sum()
+    sizes
+        .windows(2)
+        .map(|pair| (pair[0] * pair[1]) as f64)
+        .sum()
 }

@@ -1,9 +1,9 @@
 //! Training race: epochs of losses that need no solves, beside torch, two threads each.
 //!
-//! Both train on the same arrays from the same parameters with the same batches, so that their losses can be compared
-//! epoch by epoch. Ours is the public `train` call, whose report has the time of every epoch. Torch is raced as people
-//! write it (`eager`) and as well as we could write it (`best`), with the memory allocator as it comes and told to keep
-//! its pages.
+//! Both train on the same arrays from the same parameters with the same batches, so that their
+//! losses can be compared epoch by epoch. Ours is the public `train` call, whose report has the
+//! time of every epoch. Torch is raced as people write it (`eager`) and as well as we could write
+//! it (`best`), with the memory allocator as it comes and told to keep its pages.
 
 use std::fs;
 
@@ -25,8 +25,10 @@ use crate::report::{Report, Table};
 use crate::statistics::{milliseconds, ratio};
 
 /// Makes glibc keep the pages of freed arrays.
-const KEEP_PAGES: [(&str, &str); 2] =
-    [("MALLOC_MMAP_THRESHOLD_", "4294967296"), ("MALLOC_TRIM_THRESHOLD_", "17179869184")];
+const KEEP_PAGES: [(&str, &str); 2] = [
+    ("MALLOC_MMAP_THRESHOLD_", "4294967296"),
+    ("MALLOC_TRIM_THRESHOLD_", "17179869184"),
+];
 /// Losses of two contenders may differ by this share: single precision, other orders of summation.
 const AGREEMENT: f64 = 2e-3;
 
@@ -44,7 +46,8 @@ pub fn race(cli: &Cli) -> Result<Report> {
     let mut report = Report::default();
     let before = Machine::measure(cli.threads, cli.smoke);
     let title = format!(
-        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (least; ratios of least)",
+        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (least; ratios of \
+            least)",
         cli.threads
     );
     let heading = [
@@ -66,11 +69,17 @@ pub fn race(cli: &Cli) -> Result<Report> {
     ];
     let mut table = Table::new(title, &heading);
     let mut all = Vec::new();
-    for case in Case::all(cli.smoke).into_iter().filter(|case| cli.wants(&case.name())) {
+    for case in Case::all(cli.smoke)
+        .into_iter()
+        .filter(|case| cli.wants(&case.name()))
+    {
         eprintln!("bench: {}", case.name());
         let found = Found::measure(cli, &case)?;
         eprintln!("bench: {}", found.row(&case, &before).join(" | "));
-        found.torch_version.iter().for_each(|version| note_once(&mut report, &format!("torch {version}")));
+        found
+            .torch_version
+            .iter()
+            .for_each(|version| note_once(&mut report, &format!("torch {version}")));
         all.push((case, found));
     }
     // Neighbours only ever slow a machine down: its limits are the best of both times.
@@ -86,10 +95,14 @@ pub fn race(cli: &Cli) -> Result<Report> {
 }
 
 const NOTES: [&str; 5] = [
-    "ours: the public train call, time of an epoch from its report, parameters copied out after each epoch as every run does",
-    "torch eager: formula with masks, default Adam; torch best: relu form, constants precomputed, fused Adam",
-    "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc does not give arrays back",
-    "limit: the longer of arithmetic at the multiply-add peak and, where the data outgrow the cache, traffic at the bandwidth of the Adam mix",
+    "ours: the public train call, time of an epoch from its report, parameters copied out after \
+        each epoch as every run does",
+    "torch eager: formula with masks, default Adam; torch best: relu form, constants precomputed, \
+        fused Adam",
+    "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc does not \
+        give arrays back",
+    "limit: the longer of arithmetic at the multiply-add peak and, where the data outgrow the \
+        cache, traffic at the bandwidth of the Adam mix",
     "losses: ok where the mean training loss of every epoch that both ran agrees to 0.2 %",
 ];
 
@@ -112,30 +125,45 @@ impl Found {
         let ours = ours::epochs(case, &data, cli.threads)?;
         let folder = cli.folder()?.join("work");
         fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        let mut found = Self { ours, torch: Vec::new(), torch_version: None };
+        let mut found = Self {
+            ours,
+            torch: Vec::new(),
+            torch_version: None,
+        };
         if !cli.no_peers {
             data.write(case, &folder)?;
             found.race_torch(cli, case, &folder)?;
             // Once more after torch, so that both had their chance at a quiet moment.
-            found.ours.add_times(ours::epochs(case, &data, cli.threads)?);
+            found
+                .ours
+                .add_times(ours::epochs(case, &data, cli.threads)?);
             fs::remove_dir_all(&folder).map_err(Error::io(&folder))?;
         }
         Ok(found)
     }
 
     fn race_torch(&mut self, cli: &Cli, case: &Case, folder: &std::path::Path) -> Result<()> {
-        for (environment, forms, suffix) in
-            [(&[][..], &["eager"][..], ""), (&KEEP_PAGES[..], &["eager", "best"][..], ", pages kept")]
-        {
+        for (environment, forms, suffix) in [
+            (&[][..], &["eager"][..], ""),
+            (&KEEP_PAGES[..], &["eager", "best"][..], ", pages kept"),
+        ] {
             let job = json!({
                 "folder": folder, "forms": forms, "threads": cli.threads, "epochs": case.torch_epochs,
                 "batch": BATCH, "rate": case::RATE, "loss": case.loss, "hidden": case.hidden,
                 "shared": case.shared,
             });
-            let peer = Peer { script: "torch_training", environment };
-            let Some(answer) = peer.run::<TorchAnswer>(cli, folder, &job)? else { break };
+            let peer = Peer {
+                script: "torch_training",
+                environment,
+            };
+            let Some(answer) = peer.run::<TorchAnswer>(cli, folder, &job)? else {
+                break;
+            };
             self.torch_version = Some(answer.version);
-            self.torch.extend(answer.runs.into_iter().map(|run| Epochs { form: run.form + suffix, ..run }));
+            self.torch.extend(answer.runs.into_iter().map(|run| Epochs {
+                form: run.form + suffix,
+                ..run
+            }));
         }
         Ok(())
     }
@@ -164,7 +192,11 @@ impl Found {
 
     /// Whether all contenders learned the same.
     fn agreement(&self) -> String {
-        let worst = self.torch.iter().map(|run| run.difference(&self.ours)).reduce(f64::max);
+        let worst = self
+            .torch
+            .iter()
+            .map(|run| run.difference(&self.ours))
+            .reduce(f64::max);
         match worst {
             None => String::new(),
             Some(worst) if worst <= AGREEMENT => "ok".into(),

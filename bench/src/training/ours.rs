@@ -12,7 +12,12 @@ use crate::epochs::{BATCH, Epochs, SEED, train_timed};
 pub fn epochs(case: &Case, data: &Data, threads: usize) -> Result<Epochs> {
     let (labelled, oracle) = data.labelled(case, threads)?;
     let split = Split::in_order(case.instances, [case.instances, 0, 0])?;
-    let task = Task { data: &labelled, split: &split, oracle: &oracle, watch: &Silent };
+    let task = Task {
+        data: &labelled,
+        split: &split,
+        oracle: &oracle,
+        watch: &Silent,
+    };
     let settings = Settings {
         epochs: case.epochs,
         batch: BATCH,
@@ -22,6 +27,10 @@ pub fn epochs(case: &Case, data: &Data, threads: usize) -> Result<Epochs> {
         ..Settings::paper(SEED)
     };
     let method: Method = case.loss.parse()?;
-    let (epochs, _) = train_timed(&task, &Recipe::new(method, case.predictor(), settings), &case.problem())?;
+    let (epochs, _) = train_timed(
+        &task,
+        &Recipe::new(method, case.predictor(), settings),
+        &case.problem(),
+    )?;
     Ok(epochs)
 }

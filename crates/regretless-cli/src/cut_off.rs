@@ -1,12 +1,17 @@
-//! A file that is cut off while its numbers are read in place: the operating system has no other way to say so
-//! than a signal, which would end the program without a word.
+//! A file that is cut off while its numbers are read in place: the operating system has no other
+//! way to say so than a signal, which would end the program without a word.
 
-#![allow(unsafe_code, reason = "a signal handler is installed; it does nothing but write a line and end the program")]
+#![allow(
+    unsafe_code,
+    reason = "a signal handler is installed; it does nothing but write a line and end the program"
+)]
 
 use std::ffi::c_int;
 
-const WORDS: &str = "error: a file was cut off while it was in use (a table of costs, most likely); files written so \
-                     far are whole. Replace files by renaming instead of writing over them, and start again\n";
+const WORDS: &str = "error: a file was cut off while it was in use (a table of costs, most \
+    likely); files written so \
+                     far are whole. Replace files by renaming instead of writing over them, and \
+                     start again\n";
 
 extern "C" fn tell(_: c_int) {
     // SAFETY: both calls are allowed in a handler; the words live as long as the program.

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use regretless::data::{Dataset, Features, Layout, Matrix, Shape, TableSource, WideColumns, csv, npy};
+use regretless::data::{
+    Dataset, Features, Layout, Matrix, Shape, TableSource, WideColumns, csv, npy,
+};
 use regretless::predict::Model;
 use regretless::problem::{OfModel, Problem, ProblemSpec};
 use regretless::{Error, Result};
@@ -22,17 +24,26 @@ pub enum Kind {
 impl Kind {
     /// The kind that a file's name says.
     pub fn of(path: &Path) -> Result<Self> {
-        match path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).as_deref() {
+        match path
+            .extension()
+            .map(|end| end.to_string_lossy().to_ascii_lowercase())
+            .as_deref()
+        {
             Some("csv") => Ok(Self::Csv),
             Some("npy") => Ok(Self::Npy),
-            _ => Err(Error::setting(format!("{}: unknown kind of table; files end in .csv or .npy", path.display()))),
+            _ => Err(Error::setting(format!(
+                "{}: unknown kind of table; files end in .csv or .npy",
+                path.display()
+            ))),
         }
     }
 }
 
 /// A setting that must be given.
 pub fn needed<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
-    value.cloned().ok_or_else(|| Error::setting(format!("{flag} is missing; see --help for an example")))
+    value
+        .cloned()
+        .ok_or_else(|| Error::setting(format!("{flag} is missing; see --help for an example")))
 }
 
 /// Names the file in an error that knows no place of its own.
@@ -52,17 +63,24 @@ pub struct Decided {
 impl Decided {
     /// A problem, its numbers checked.
     pub fn new(spec: ProblemSpec) -> Result<Self> {
-        Ok(Self { problem: spec.build()?, spec })
+        Ok(Self {
+            problem: spec.build()?,
+            spec,
+        })
     }
 
     /// The problem of a file or of the settings.
     pub fn load(source: &ProblemSource) -> Result<Self> {
         match source {
             ProblemSource::Inline(spec) => Self::new(spec.clone()),
-            ProblemSource::File(path) => Self::new(ProblemSpec::read(path)?).map_err(|error| match error {
-                Error::Setting(message) => Error::setting(format!("{}: {message}", path.display())),
-                other => other,
-            }),
+            ProblemSource::File(path) => {
+                Self::new(ProblemSpec::read(path)?).map_err(|error| match error {
+                    Error::Setting(message) => {
+                        Error::setting(format!("{}: {message}", path.display()))
+                    }
+                    other => other,
+                })
+            }
         }
     }
 
@@ -87,16 +105,26 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     let layout = options.layout();
     match (Kind::of(&data)?, &options.cost_data) {
         (Kind::Csv, None) => Ok(TableSource::Csv { file: data, layout }),
-        (Kind::Npy, None) => {
-            Err(Error::setting(format!("{} holds features only; give --cost-data costs.npy too", data.display())))
-        }
-        (kind, Some(costs)) if kind != Kind::of(costs)? => {
-            Err(Error::setting("--data and --cost-data must be of one kind; both CSV or both NPY"))
-        }
-        (Kind::Npy, Some(costs)) => Ok(TableSource::Npy { features: data, costs: costs.clone() }),
+        (Kind::Npy, None) => Err(Error::setting(format!(
+            "{} holds features only; give --cost-data costs.npy too",
+            data.display()
+        ))),
+        (kind, Some(costs)) if kind != Kind::of(costs)? => Err(Error::setting(
+            "--data and --cost-data must be of one kind; both CSV or both NPY",
+        )),
+        (Kind::Npy, Some(costs)) => Ok(TableSource::Npy {
+            features: data,
+            costs: costs.clone(),
+        }),
         (Kind::Csv, Some(costs)) => match layout {
-            Layout::Wide(columns) => Ok(TableSource::CsvPair { features: data, costs: costs.clone(), columns }),
-            Layout::Long(_) => Err(Error::setting("a long table holds its costs itself; drop --cost-data")),
+            Layout::Wide(columns) => Ok(TableSource::CsvPair {
+                features: data,
+                costs: costs.clone(),
+                columns,
+            }),
+            Layout::Long(_) => Err(Error::setting(
+                "a long table holds its costs itself; drop --cost-data",
+            )),
         },
     }
 }
@@ -104,12 +132,27 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
 /// The options with what a model knows filled in: names of features and costs, and its shape.
 pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
     let mut options = options.clone();
-    options.features.get_or_insert_with(|| model.about.features.clone());
+    options
+        .features
+        .get_or_insert_with(|| model.about.features.clone());
     match model.about.shape {
         // Arrays have no names, and the list of them may be longer than the memory.
-        Shape::Wide if options.cost_data.as_deref().is_some_and(|path| Kind::of(path).ok() == Some(Kind::Npy)) => {}
-        Shape::Wide => drop(options.costs.get_or_insert_with(|| model.about.costs.to_vec())),
-        Shape::Long { .. } => drop(options.columns.instance_column.get_or_insert_with(|| "instance".into())),
+        Shape::Wide
+            if options
+                .cost_data
+                .as_deref()
+                .is_some_and(|path| Kind::of(path).ok() == Some(Kind::Npy)) => {}
+        Shape::Wide => drop(
+            options
+                .costs
+                .get_or_insert_with(|| model.about.costs.to_vec()),
+        ),
+        Shape::Long { .. } => drop(
+            options
+                .columns
+                .instance_column
+                .get_or_insert_with(|| "instance".into()),
+        ),
     }
     options
 }
@@ -120,7 +163,11 @@ pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<Dataset>
     if let TableSource::Npy { .. } = source {
         // Arrays have no names; as many columns as the model wants are those it wants.
         let features = source.read_features(&model.about.features)?;
-        return Dataset::new(features, data.costs().clone(), Some(data.cost_names().clone()));
+        return Dataset::new(
+            features,
+            data.costs().clone(),
+            Some(data.cost_names().clone()),
+        );
     }
     Ok(data)
 }
@@ -140,14 +187,32 @@ pub fn features_for_model(path: &Path, columns: &ColumnOptions, model: &Model) -
 
 /// A table of which only the costs count; its features mean nothing.
 pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
-    let missing = || Error::setting("--data with --costs, or --cost-data, is missing; see --help for an example");
-    let path = options.cost_data.as_ref().or(options.data.as_ref()).ok_or_else(missing)?;
+    let missing = || {
+        Error::setting("--data with --costs, or --cost-data, is missing; see --help for an example")
+    };
+    let path = options
+        .cost_data
+        .as_ref()
+        .or(options.data.as_ref())
+        .ok_or_else(missing)?;
     let data = match (Kind::of(path)?, options.layout()) {
         (Kind::Npy, _) => npy::read_costs(path, npy::Storage::BySize)?,
         (Kind::Csv, layout @ Layout::Long(_)) => csv::read(path, &layout)?,
         (Kind::Csv, Layout::Wide(columns)) => {
-            let costs = if columns.costs.is_empty() { vec!["*".into()] } else { columns.costs };
-            csv::read_pair(path, path, &WideColumns { features: costs.clone(), costs, ignore: columns.ignore })?
+            let costs = if columns.costs.is_empty() {
+                vec!["*".into()]
+            } else {
+                columns.costs
+            };
+            csv::read_pair(
+                path,
+                path,
+                &WideColumns {
+                    features: costs.clone(),
+                    costs,
+                    ignore: columns.ignore,
+                },
+            )?
         }
     };
     Ok((path.clone(), data))

@@ -1,6 +1,7 @@
 //! What leaves the program: results on standard output, errors and remarks on standard error.
 //!
-//! Nothing from a file reaches a terminal raw: control characters and the like are escaped here, whoever made the text.
+//! Nothing from a file reaches a terminal raw: control characters and the like are escaped here,
+//! whoever made the text.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
@@ -23,12 +24,16 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a line for people. Line breaks before and behind it stay; inside they can only come from a name or a cell
-    /// and are shown as `\n`. Text of several lines is pushed to `text` by whoever made these lines.
+    /// Adds a line for people. Line breaks before and behind it stay; inside they can only come
+    /// from a name or a cell and are shown as `\n`. Text of several lines is pushed to `text` by
+    /// whoever made these lines.
     pub fn line(&mut self, line: impl AsRef<str>) {
         let line = line.as_ref();
         let words = line.trim_matches('\n');
-        let (before, behind) = line.split_once(words).filter(|_| !words.is_empty()).unwrap_or((line, ""));
+        let (before, behind) = line
+            .split_once(words)
+            .filter(|_| !words.is_empty())
+            .unwrap_or((line, ""));
         self.text.push_str(before);
         self.text.push_str(&escaped(words));
         self.text.push_str(behind);
@@ -50,7 +55,9 @@ impl Report {
         }
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::io(Path::new("standard output"))(error)),
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Error::io(Path::new("standard output"))(error))
+            }
             _ => Ok(()),
         }
     }
@@ -109,7 +116,11 @@ pub fn number(value: f64) -> String {
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
     // A share of next to nothing says nothing: best objectives can add up to 0.
-    if share.abs() < 1e4 { format!("{:.2} %", 100.0 * share) } else { "–".into() }
+    if share.abs() < 1e4 {
+        format!("{:.2} %", 100.0 * share)
+    } else {
+        "–".into()
+    }
 }
 
 #[cfg(test)]
@@ -118,8 +129,17 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_readable() {
-        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([number(0.0), number(0.123_456), number(12.345_67)], ["0.0000", "0.1235", "12.346"]);
-        assert_eq!([number(123_456.7), number(1.5e-9)], ["123456.7", "1.500e-9"]);
+        assert_eq!(
+            [grouped(0), grouped(999), grouped(1000), grouped(1_234_567)],
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [number(0.0), number(0.123_456), number(12.345_67)],
+            ["0.0000", "0.1235", "12.346"]
+        );
+        assert_eq!(
+            [number(123_456.7), number(1.5e-9)],
+            ["123456.7", "1.500e-9"]
+        );
     }
 }

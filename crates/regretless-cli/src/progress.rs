@@ -1,8 +1,8 @@
 //! Progress bars on standard error, and Ctrl-C.
 //!
 //! Bars show after a moment, and only on a terminal. The first Ctrl-C asks the work to stop, which
-//! keeps what is finished; the second, or a single solve that takes too long to notice, ends the program at
-//! once. Files are whole at any moment, so that nothing is lost that was written down.
+//! keeps what is finished; the second, or a single solve that takes too long to notice, ends the
+//! program at once. Files are whole at any moment, so that nothing is lost that was written down.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -62,7 +62,11 @@ struct Bar {
 impl Progress {
     /// Bars on a terminal, unless the user wants it quiet.
     pub fn new(quiet: bool) -> Self {
-        Self { shown: !quiet && stderr().is_terminal(), quiet, bar: Mutex::new(None) }
+        Self {
+            shown: !quiet && stderr().is_terminal(),
+            quiet,
+            bar: Mutex::new(None),
+        }
     }
 
     fn with_bar(&self, work: impl FnOnce(&ProgressBar)) {
@@ -77,12 +81,17 @@ impl Progress {
 impl Bar {
     fn new(task: &str, steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
-        let form = "{prefix} {bar:30.cyan/dim} {human_pos}/{human_len}  {elapsed}, {eta} left  {msg:.dim}";
+        let form =
+            "{prefix} {bar:30.cyan/dim} {human_pos}/{human_len}  {elapsed}, {eta} left  {msg:.dim}";
         if let Ok(style) = ProgressStyle::with_template(form) {
             bar.set_style(style.progress_chars("━╸─"));
         }
         bar.set_prefix(escaped(task).into_owned());
-        Self { bar, begun: Instant::now(), drawn: false }
+        Self {
+            bar,
+            begun: Instant::now(),
+            drawn: false,
+        }
     }
 
     fn draw_when_due(&mut self) {
@@ -120,7 +129,12 @@ impl Watch for Progress {
     }
 
     fn end(&self) {
-        if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(bar) = self
+            .bar
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
             bar.bar.finish_and_clear();
         }
     }

@@ -14,10 +14,23 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; tables of these names hold for their command only.
-const COMMANDS: [&str; 8] = ["generate", "label", "train", "evaluate", "decide", "solve", "compare", "reproduce"];
+const COMMANDS: [&str; 8] = [
+    "generate",
+    "label",
+    "train",
+    "evaluate",
+    "decide",
+    "solve",
+    "compare",
+    "reproduce",
+];
 
 /// The options of a command: flags first, then the file.
-pub fn merged<O: Args + Serialize + DeserializeOwned>(flags: O, config: Option<&Path>, command: &str) -> Result<O> {
+pub fn merged<O: Args + Serialize + DeserializeOwned>(
+    flags: O,
+    config: Option<&Path>,
+    command: &str,
+) -> Result<O> {
     let Some(path) = config else { return Ok(flags) };
     let mut table = read_table(path)?;
     let own = table.remove(command);
@@ -25,20 +38,31 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(flags: O, config: Option<&
     match own {
         None => {}
         Some(Value::Table(own)) => table.extend(own),
-        Some(_) => return Err(in_file(path, &format!("'{command}' must be a table: [{command}]"))),
+        Some(_) => {
+            return Err(in_file(
+                path,
+                &format!("'{command}' must be a table: [{command}]"),
+            ));
+        }
     }
     check_names::<O>(&table, path, command)?;
     check_values::<O>(&table, path)?;
     let given = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
     table.extend(given);
-    table.try_into().map_err(|e: toml::de::Error| in_file(path, &one_line(e.message())))
+    table
+        .try_into()
+        .map_err(|e: toml::de::Error| in_file(path, &one_line(e.message())))
 }
 
 /// Options as the text of a settings file that gives the same run again.
 pub fn text<O: Serialize>(options: &O, command: &str) -> Result<String> {
-    let body = toml::to_string(options).map_err(|e| Error::setting(format!("settings cannot be written: {e}")))?;
+    let body = toml::to_string(options)
+        .map_err(|e| Error::setting(format!("settings cannot be written: {e}")))?;
     let version = env!("CARGO_PKG_VERSION");
-    Ok(format!("# regretless {version}; run again: regretless {command} --config THIS_FILE --out NEW\n{body}"))
+    Ok(format!(
+        "# regretless {version}; run again: regretless {command} --config THIS_FILE --out \
+            NEW\n{body}"
+    ))
 }
 
 /// Reads a TOML file as a value of any type.
@@ -49,8 +73,12 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
 /// Reads TOML text as a value of any type; errors name its place.
 pub fn parse_toml<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
     toml::from_str(text).map_err(|e| {
-        let line = e.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        let line = e
+            .span()
+            .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let place = line
+            .map(|line| format!("line {line}: "))
+            .unwrap_or_default();
         in_file(path, &format!("{place}{}", one_line(e.message())))
     })
 }
@@ -65,12 +93,18 @@ fn in_file(path: &Path, message: &str) -> Error {
 
 fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()> {
     let flags = O::augment_args(clap::Command::new("settings"));
-    let names: Vec<&str> = flags.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+    let names: Vec<&str> = flags
+        .get_arguments()
+        .map(|argument| argument.get_id().as_str())
+        .collect();
     match table.keys().find(|key| !names.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => {
             let choices = names.join(", ");
-            Err(in_file(path, &format!("unknown setting '{key}' for {command}; choose one of: {choices}")))
+            Err(in_file(
+                path,
+                &format!("unknown setting '{key}' for {command}; choose one of: {choices}"),
+            ))
         }
     }
 }
@@ -79,7 +113,10 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
 fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
     for (name, value) in table {
         let single = Table::from_iter([(name.clone(), value.clone())]);
-        single.try_into::<O>().map(drop).map_err(|e| in_file(path, &format!("{name}: {}", one_line(e.message()))))?;
+        single
+            .try_into::<O>()
+            .map(drop)
+            .map_err(|e| in_file(path, &format!("{name}: {}", one_line(e.message()))))?;
     }
     Ok(())
 }

@@ -12,22 +12,34 @@ pub struct Table {
 impl Table {
     /// An empty table.
     pub fn new<const N: usize>(heading: [&str; N]) -> Self {
-        Self { heading: heading.map(str::to_owned).to_vec(), rows: Vec::new() }
+        Self {
+            heading: heading.map(str::to_owned).to_vec(),
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.map(|cell| escaped(&cell).into_owned()).into());
+        self.rows
+            .push(cells.map(|cell| escaped(&cell).into_owned()).into());
     }
 
     /// The table as lines of text.
     pub fn text(&self) -> String {
-        let width = |column: usize| self.all().map(|row| length(&row[column])).max().unwrap_or(0);
+        let width = |column: usize| {
+            self.all()
+                .map(|row| length(&row[column]))
+                .max()
+                .unwrap_or(0)
+        };
         let widths: Vec<usize> = (0..self.heading.len()).map(width).collect();
         let rule = "─".repeat(widths.iter().sum::<usize>() + 3 * widths.len().saturating_sub(1));
         let mut lines: Vec<String> = self.all().map(|row| line(row, &widths)).collect();
         lines.insert(1, rule);
-        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+        lines
+            .iter()
+            .map(|line| format!("{}\n", line.trim_end()))
+            .collect()
     }
 
     fn all(&self) -> impl Iterator<Item = &Vec<String>> {
@@ -38,9 +50,19 @@ impl Table {
 fn line(cells: &[String], widths: &[usize]) -> String {
     let pad = |(column, (cell, width)): (usize, (&String, &usize))| {
         let space = " ".repeat(width - length(cell));
-        if column == 0 { format!("{cell}{space}") } else { format!("{space}{cell}") }
+        if column == 0 {
+            format!("{cell}{space}")
+        } else {
+            format!("{space}{cell}")
+        }
     };
-    cells.iter().zip(widths).enumerate().map(pad).collect::<Vec<_>>().join("   ")
+    cells
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(pad)
+        .collect::<Vec<_>>()
+        .join("   ")
 }
 
 fn length(text: &str) -> usize {
@@ -57,6 +79,10 @@ mod tests {
         table.row(["MSE".into(), "1.000".into()]);
         table.row(["MAE(O,S)".into(), "0.8 ± 0.1".into()]);
         let text = table.text();
-        assert_eq!(text, "loss           ratio\n────────────────────\nMSE            1.000\nMAE(O,S)   0.8 ± 0.1\n");
+        assert_eq!(
+            text,
+            "loss           ratio\n────────────────────\nMSE            1.000\nMAE(O,S)   0.8 ± \
+                0.1\n"
+        );
     }
 }

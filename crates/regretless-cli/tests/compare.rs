@@ -9,7 +9,9 @@ const SMALL: &str = "compare --benchmark SP4x4 --seeds 2 --split 60,20,20 --epoc
 
 /// The lines of a CSV file without the last column, which is seconds.
 fn without_seconds(text: &str) -> Vec<&str> {
-    text.lines().map(|line| line.rsplit_once(',').unwrap().0).collect()
+    text.lines()
+        .map(|line| line.rsplit_once(',').unwrap().0)
+        .collect()
 }
 
 /// The lines of results.jsonl without seconds, in an order of their own.
@@ -29,23 +31,40 @@ fn runs(text: &str) -> Vec<String> {
 #[test]
 fn two_losses_on_two_seeds_are_compared() {
     let shop = Workshop::new();
-    let left = shop.run(&format!("{SMALL} --losses MSE;MAE(O,S) --out cmp")).succeeded();
-    assert!(left.out.contains("1.000 ± 0.000") && left.out.contains("MAE(O,S)"), "{}", left.out);
+    let left = shop
+        .run(&format!("{SMALL} --losses MSE;MAE(O,S) --out cmp"))
+        .succeeded();
+    assert!(
+        left.out.contains("1.000 ± 0.000") && left.out.contains("MAE(O,S)"),
+        "{}",
+        left.out
+    );
     // Two losses and three baselines: the split goes in table order.
     assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 10);
     assert_eq!(shop.read("cmp/results.csv").lines().count(), 11);
     let summary = shop.read("cmp/summary.csv");
-    assert!(summary.contains("\nMSE,2,1,0,") && summary.contains("\n\"MAE(O,S)\",2,"), "{summary}");
+    assert!(
+        summary.contains("\nMSE,2,1,0,") && summary.contains("\n\"MAE(O,S)\",2,"),
+        "{summary}"
+    );
 }
 
 #[test]
 fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
     let shop = Workshop::new();
-    let found = shop.run(&format!("{SMALL} --losses MAE --out cmp --json")).json();
+    let found = shop
+        .run(&format!("{SMALL} --losses MAE --out cmp --json"))
+        .json();
     let runs = shop.read("cmp/results.jsonl");
-    let runs: Vec<serde_json::Value> = runs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let runs: Vec<serde_json::Value> = runs
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let regret = |loss: &str, seed: u64| {
-        let run = runs.iter().find(|run| run["loss"] == loss && run["seed"] == seed).unwrap();
+        let run = runs
+            .iter()
+            .find(|run| run["loss"] == loss && run["seed"] == seed)
+            .unwrap();
         run["test_regret"].as_f64().unwrap()
     };
     let ratios = [0, 1].map(|seed| regret("MAE", seed) / regret("MSE", seed));
@@ -60,7 +79,9 @@ fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
 #[test]
 fn mse_runs_as_the_reference_even_when_it_is_not_listed() {
     let shop = Workshop::new();
-    let left = shop.run(&format!("{SMALL} --loss MAE --loss MAE(S) --out cmp")).succeeded();
+    let left = shop
+        .run(&format!("{SMALL} --loss MAE --loss MAE(S) --out cmp"))
+        .succeeded();
     assert!(left.err.contains("MSE runs too"), "{}", left.err);
     assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 2 * (3 + 3));
 }
@@ -69,35 +90,56 @@ fn mse_runs_as_the_reference_even_when_it_is_not_listed() {
 fn results_do_not_depend_on_the_number_of_threads() {
     let shop = Workshop::new();
     for threads in [1, 3] {
-        let words = format!("{SMALL} --losses MSE;MSE(C,O);MAE(S) --threads {threads} --out t{threads}");
+        let words =
+            format!("{SMALL} --losses MSE;MSE(C,O);MAE(S) --threads {threads} --out t{threads}");
         shop.run(&words).succeeded();
     }
     for file in ["results.csv", "summary.csv"] {
-        let (one, three) = (shop.read(&format!("t1/{file}")), shop.read(&format!("t3/{file}")));
+        let (one, three) = (
+            shop.read(&format!("t1/{file}")),
+            shop.read(&format!("t3/{file}")),
+        );
         assert!(one.lines().next().unwrap().ends_with(",seconds"));
         assert_eq!(without_seconds(&one), without_seconds(&three));
     }
-    assert_eq!(runs(&shop.read("t1/results.jsonl")), runs(&shop.read("t3/results.jsonl")));
+    assert_eq!(
+        runs(&shop.read("t1/results.jsonl")),
+        runs(&shop.read("t3/results.jsonl"))
+    );
 }
 
 #[test]
 fn settings_of_a_comparison_give_the_same_comparison_again() {
     let shop = Workshop::new();
-    shop.run(&format!("{SMALL} --losses MSE;MAE(O) --learning-rate 0.02 --out a")).succeeded();
-    shop.run("compare --config a/settings.toml --out b").succeeded();
-    assert_eq!(without_seconds(&shop.read("a/results.csv")), without_seconds(&shop.read("b/results.csv")));
+    shop.run(&format!(
+        "{SMALL} --losses MSE;MAE(O) --learning-rate 0.02 --out a"
+    ))
+    .succeeded();
+    shop.run("compare --config a/settings.toml --out b")
+        .succeeded();
+    assert_eq!(
+        without_seconds(&shop.read("a/results.csv")),
+        without_seconds(&shop.read("b/results.csv"))
+    );
 }
 
 #[test]
 fn a_users_table_is_compared_on_splits_of_its_own() {
     let shop = Workshop::with_knapsack();
-    let words = "compare --data table.csv --costs c* --problem problem.toml --losses MSE;MAE --seeds 3 --epochs 2";
+    let words = "compare --data table.csv --costs c* --problem problem.toml --losses MSE;MAE \
+        --seeds 3 --epochs 2";
     let found = shop.run(&format!("{words} --out cmp --json")).json();
     assert_eq!(found["losses"][0]["runs"], 3);
     let runs = shop.read("cmp/results.csv");
-    let regrets: Vec<&str> =
-        runs.lines().filter(|l| l.starts_with("MSE,")).map(|l| l.split(',').nth(5).unwrap()).collect();
-    assert!(regrets[0] != regrets[1] && regrets[1] != regrets[2], "{regrets:?}");
+    let regrets: Vec<&str> = runs
+        .lines()
+        .filter(|l| l.starts_with("MSE,"))
+        .map(|l| l.split(',').nth(5).unwrap())
+        .collect();
+    assert!(
+        regrets[0] != regrets[1] && regrets[1] != regrets[2],
+        "{regrets:?}"
+    );
 }
 
 #[test]
@@ -116,9 +158,12 @@ fn results_that_exist_are_kept_unless_forced() {
     let words = format!("{SMALL} --losses MSE --out cmp");
     shop.run(&words).succeeded();
     let before = shop.read("cmp/results.csv");
-    shop.run(&words).failed(3, &["cmp/results.jsonl", "--force"]);
-    shop.run(&format!("{SMALL} --losses MAE --out cmp")).failed(3, &["cmp/results.jsonl", "--force"]);
-    shop.run(&words.replace("--epochs 3", "--epochs 4")).failed(3, &["cmp/results.jsonl"]);
+    shop.run(&words)
+        .failed(3, &["cmp/results.jsonl", "--force"]);
+    shop.run(&format!("{SMALL} --losses MAE --out cmp"))
+        .failed(3, &["cmp/results.jsonl", "--force"]);
+    shop.run(&words.replace("--epochs 3", "--epochs 4"))
+        .failed(3, &["cmp/results.jsonl"]);
     assert_eq!(shop.read("cmp/results.csv"), before);
     shop.run(&format!("{words} --force")).succeeded();
 }
@@ -126,17 +171,25 @@ fn results_that_exist_are_kept_unless_forced() {
 #[test]
 fn a_comparison_that_cannot_begin_leaves_nothing() {
     let shop = Workshop::new();
-    shop.run(&format!("{SMALL} --losses MSE --batch 0 --out cmp")).failed(2, &["batch"]);
-    shop.run("compare --benchmark SP4x4 --losses MSE --split 0.2,0 --out cmp").failed(2, &["test"]);
-    shop.run("compare --benchmark SP4x4 --seeds 0 --out cmp").failed(2, &["seeds"]);
+    shop.run(&format!("{SMALL} --losses MSE --batch 0 --out cmp"))
+        .failed(2, &["batch"]);
+    shop.run("compare --benchmark SP4x4 --losses MSE --split 0.2,0 --out cmp")
+        .failed(2, &["test"]);
+    shop.run("compare --benchmark SP4x4 --seeds 0 --out cmp")
+        .failed(2, &["seeds"]);
     assert!(shop.files().is_empty());
 }
 
-/// A folder of a finished comparison as an interruption leaves it: some runs, the last line cut off, no tables.
+/// A folder of a finished comparison as an interruption leaves it: some runs, the last line cut
+/// off, no tables.
 fn interrupt(shop: &Workshop, folder: &str, finished: usize) {
     let path = shop.path(folder);
     let text = shop.read(&format!("{folder}/results.jsonl"));
-    let mut left: String = text.lines().take(finished).map(|line| format!("{line}\n")).collect();
+    let mut left: String = text
+        .lines()
+        .take(finished)
+        .map(|line| format!("{line}\n"))
+        .collect();
     left.push_str(&text.lines().nth(finished).unwrap()[..40]);
     std::fs::write(path.join("results.jsonl"), left).unwrap();
     std::fs::remove_file(path.join("results.csv")).unwrap();
@@ -154,17 +207,30 @@ fn the_same_command_resumes_an_interrupted_comparison() {
         interrupt(&shop, "cut", finished);
         let left = shop.run(&format!("{words} --out cut")).succeeded();
         assert_eq!(
-            left.err.contains(&format!("{finished} of 12 runs were finished earlier")),
+            left.err
+                .contains(&format!("{finished} of 12 runs were finished earlier")),
             finished > 0,
             "{}",
             left.err
         );
         let after = shop.read("cut/results.jsonl");
-        let taken = |text: &str| text.lines().take(finished).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(taken(&before), taken(&after), "finished runs are not done again");
+        let taken = |text: &str| {
+            text.lines()
+                .take(finished)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            taken(&before),
+            taken(&after),
+            "finished runs are not done again"
+        );
         assert_eq!(runs(&after), runs(&shop.read("whole/results.jsonl")));
         for file in ["results.csv", "summary.csv"] {
-            let (whole, cut) = (shop.read(&format!("whole/{file}")), shop.read(&format!("cut/{file}")));
+            let (whole, cut) = (
+                shop.read(&format!("whole/{file}")),
+                shop.read(&format!("cut/{file}")),
+            );
             assert_eq!(without_seconds(&whole), without_seconds(&cut));
         }
     }
@@ -177,18 +243,25 @@ fn without_a_folder_the_interrupted_one_is_gone_on_with() {
     shop.run(&words).succeeded();
     interrupt(&shop, "runs/SP4x4-1", 3);
     shop.run(&format!("{SMALL} --losses MSE")).succeeded();
-    assert!(shop.path("runs/SP4x4-2/summary.csv").exists(), "other losses have a folder of their own");
+    assert!(
+        shop.path("runs/SP4x4-2/summary.csv").exists(),
+        "other losses have a folder of their own"
+    );
     std::fs::remove_dir_all(shop.path("runs/SP4x4-2")).unwrap();
     let left = shop.run(&words).succeeded();
-    assert!(left.err.contains("3 of 10 runs were finished earlier"), "{}", left.err);
+    assert!(
+        left.err.contains("3 of 10 runs were finished earlier"),
+        "{}",
+        left.err
+    );
     assert!(shop.path("runs/SP4x4-1/summary.csv").exists() && !shop.path("runs/SP4x4-2").exists());
 }
 
 #[test]
 fn runs_of_a_table_that_has_changed_are_not_taken_over() {
     let shop = Workshop::with_knapsack();
-    let words =
-        "compare --data table.csv --costs c* --problem problem.toml --losses MSE --seeds 2 --epochs 2 --out cmp";
+    let words = "compare --data table.csv --costs c* --problem problem.toml --losses MSE --seeds 2 \
+        --epochs 2 --out cmp";
     shop.run(words).succeeded();
     interrupt(&shop, "cmp", 2);
     let text = shop.read("table.csv");
@@ -203,18 +276,28 @@ fn a_killed_comparison_ends_as_one_that_was_never_stopped() {
     let shop = Workshop::new();
     let words = format!("{SMALL} --losses MSE;MAE;SPO+ --epochs 60").replace("--epochs 3 ", "");
     shop.run(&format!("{words} --out whole")).succeeded();
-    let cut: Vec<String> = format!("{words} --out cut").split(' ').map(str::to_owned).collect();
+    let cut: Vec<String> = format!("{words} --out cut")
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
     for kill in 0..4 {
         common::killed_after(&shop, &cut, common::moment(kill + 3, 150));
     }
     if !shop.path("cut/summary.csv").exists() {
         shop.run_words(&cut).succeeded();
     }
-    assert_eq!(runs(&shop.read("cut/results.jsonl")), runs(&shop.read("whole/results.jsonl")));
-    assert_eq!(without_seconds(&shop.read("cut/summary.csv")), without_seconds(&shop.read("whole/summary.csv")));
+    assert_eq!(
+        runs(&shop.read("cut/results.jsonl")),
+        runs(&shop.read("whole/results.jsonl"))
+    );
+    assert_eq!(
+        without_seconds(&shop.read("cut/summary.csv")),
+        without_seconds(&shop.read("whole/summary.csv"))
+    );
 }
 
-/// A table whose two costs are linear in features far from standardised ones, and a choice of the cheaper one.
+/// A table whose two costs are linear in features far from standardised ones, and a choice of the
+/// cheaper one.
 fn linear_table(shop: &Workshop, rows: usize) {
     write_linear_table(shop, rows, 1.0);
 }
@@ -222,29 +305,59 @@ fn linear_table(shop: &Workshop, rows: usize) {
 fn write_linear_table(shop: &Workshop, rows: usize, spread: f64) {
     let mut text = String::from("temperature,pressure,a,b\n");
     for row in 0..rows {
-        let (x, y) = ((row * 37 % 101) as f64 / 10.0, 1000.0 + (row * 53 % 89) as f64);
+        let (x, y) = (
+            (row * 37 % 101) as f64 / 10.0,
+            1000.0 + (row * 53 % 89) as f64,
+        );
         // A little noise, so that no regret is exactly 0.
         let noise = spread * (((row * 7919) % 13) as f64 / 13.0 - 0.5);
-        text += &format!("{x},{y},{},{}\n", 300.0 + 4.0 * x + noise, 850.0 - 0.5 * y + 3.0 * x - noise);
+        text += &format!(
+            "{x},{y},{},{}\n",
+            300.0 + 4.0 * x + noise,
+            850.0 - 0.5 * y + 3.0 * x - noise
+        );
     }
     std::fs::write(shop.path("table.csv"), text).unwrap();
-    std::fs::write(shop.path("problem.toml"), "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n").unwrap();
+    std::fs::write(
+        shop.path("problem.toml"),
+        "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n",
+    )
+    .unwrap();
 }
 
-const TABLE: &str = "compare --data table.csv --costs a,b --problem problem.toml --losses MSE;MAE(O,S)";
+const TABLE: &str =
+    "compare --data table.csv --costs a,b --problem problem.toml --losses MSE;MAE(O,S)";
 
 #[test]
 fn where_least_squares_is_best_one_sentence_says_so() {
     let shop = Workshop::new();
     write_linear_table(&shop, 200, 0.0);
     let settled = "--epochs 100 --learning-rate 0.05 --decay";
-    let left = shop.run(&format!("{TABLE} --seeds 3 {settled} --out cmp").replace(";MAE(O,S)", "")).succeeded();
-    assert!(left.out.contains("Nothing decides better than least squares"), "{}", left.out);
-    assert!(left.out.contains("a linear regression is enough here"), "{}", left.out);
+    let left = shop
+        .run(&format!("{TABLE} --seeds 3 {settled} --out cmp").replace(";MAE(O,S)", ""))
+        .succeeded();
+    assert!(
+        left.out
+            .contains("Nothing decides better than least squares"),
+        "{}",
+        left.out
+    );
+    assert!(
+        left.out.contains("a linear regression is enough here"),
+        "{}",
+        left.out
+    );
     assert!(left.out.contains("profile default"), "{}", left.out);
     // What a training that was stopped too early would have reached is not known.
-    let left = shop.run(&format!("{TABLE} --seeds 3 --epochs 3 --out early")).succeeded();
-    assert!(left.out.contains("Nothing, as trained here, decides better than least squares"), "{}", left.out);
+    let left = shop
+        .run(&format!("{TABLE} --seeds 3 --epochs 3 --out early"))
+        .succeeded();
+    assert!(
+        left.out
+            .contains("Nothing, as trained here, decides better than least squares"),
+        "{}",
+        left.out
+    );
     assert!(!left.out.contains("is enough here"), "{}", left.out);
 }
 
@@ -252,18 +365,41 @@ fn where_least_squares_is_best_one_sentence_says_so() {
 fn the_baselines_are_always_in_the_table() {
     let shop = Workshop::new();
     linear_table(&shop, 100);
-    let in_order = shop.run(&format!("{TABLE} --seeds 1 --split 60,20,20 --out a --json")).json();
+    let in_order = shop
+        .run(&format!(
+            "{TABLE} --seeds 1 --split 60,20,20 --out a --json"
+        ))
+        .json();
     let names = |found: &serde_json::Value| -> Vec<String> {
         let lines = found["losses"].as_array().unwrap();
-        lines.iter().map(|line| line["loss"].as_str().unwrap().to_owned()).collect()
+        lines
+            .iter()
+            .map(|line| line["loss"].as_str().unwrap().to_owned())
+            .collect()
     };
-    assert_eq!(names(&in_order), ["MSE", "MAE(O,S)", "least squares", "mean of history", "previous row"]);
-    let at_random = shop.run(&format!("{TABLE} --seeds 1 --out b --json")).json();
-    assert_eq!(names(&at_random), ["MSE", "MAE(O,S)", "least squares", "mean of history"]);
+    assert_eq!(
+        names(&in_order),
+        [
+            "MSE",
+            "MAE(O,S)",
+            "least squares",
+            "mean of history",
+            "previous row"
+        ]
+    );
+    let at_random = shop
+        .run(&format!("{TABLE} --seeds 1 --out b --json"))
+        .json();
+    assert_eq!(
+        names(&at_random),
+        ["MSE", "MAE(O,S)", "least squares", "mean of history"]
+    );
     // Both costs lie far apart on average: the mean of the history always takes the same one.
     let regret = |name: &str| {
         let lines = in_order["losses"].as_array().unwrap();
-        lines.iter().find(|line| line["loss"] == name).unwrap()["test_regret"].as_f64().unwrap()
+        lines.iter().find(|line| line["loss"] == name).unwrap()["test_regret"]
+            .as_f64()
+            .unwrap()
     };
     let text = shop.read("table.csv");
     let costs: Vec<[f64; 2]> = text
@@ -279,31 +415,63 @@ fn the_baselines_are_always_in_the_table() {
         costs[row][taken] - costs[row][0].min(costs[row][1])
     };
     let mean = |item: usize| costs[..60].iter().map(|row| row[item]).sum::<f64>() / 60.0;
-    let expected: f64 = (80..100).map(|row| pay(row, [mean(0), mean(1)])).sum::<f64>() / 20.0;
-    assert!((regret("mean of history") - expected).abs() < 1e-4 * (1.0 + expected), "{expected}");
+    let expected: f64 = (80..100)
+        .map(|row| pay(row, [mean(0), mean(1)]))
+        .sum::<f64>()
+        / 20.0;
+    assert!(
+        (regret("mean of history") - expected).abs() < 1e-4 * (1.0 + expected),
+        "{expected}"
+    );
     let expected: f64 = (80..100).map(|row| pay(row, costs[row - 1])).sum::<f64>() / 20.0;
-    assert!((regret("previous row") - expected).abs() < 1e-4 * (1.0 + expected), "{expected}");
+    assert!(
+        (regret("previous row") - expected).abs() < 1e-4 * (1.0 + expected),
+        "{expected}"
+    );
 }
 
 #[test]
 fn an_untrained_reference_is_named() {
     let shop = Workshop::new();
     linear_table(&shop, 200);
-    let left = shop.run(&format!("{TABLE} --seeds 2 --epochs 5 --profile paper --out cmp")).succeeded();
+    let left = shop
+        .run(&format!(
+            "{TABLE} --seeds 2 --epochs 5 --profile paper --out cmp"
+        ))
+        .succeeded();
     assert!(left.out.contains("profile paper"), "{}", left.out);
-    assert!(left.out.contains("MSE predicts worse than least squares under its own error"), "{}", left.out);
-    let few = shop.run(&format!("{TABLE} --seeds 1 --epochs 5 --learning-rate 0.0001 --out slow")).succeeded();
-    assert!(few.out.contains("Not converged: MSE; MAE(O,S)"), "{}", few.out);
+    assert!(
+        left.out
+            .contains("MSE predicts worse than least squares under its own error"),
+        "{}",
+        left.out
+    );
+    let few = shop
+        .run(&format!(
+            "{TABLE} --seeds 1 --epochs 5 --learning-rate 0.0001 --out slow"
+        ))
+        .succeeded();
+    assert!(
+        few.out.contains("Not converged: MSE; MAE(O,S)"),
+        "{}",
+        few.out
+    );
 }
 
 #[test]
 fn auto_can_be_compared() {
     let shop = Workshop::new();
-    let words: Vec<String> =
-        SMALL.split(' ').chain(["--losses", "MSE;auto 2s", "--out", "cmp", "--json"]).map(str::to_owned).collect();
+    let words: Vec<String> = SMALL
+        .split(' ')
+        .chain(["--losses", "MSE;auto 2s", "--out", "cmp", "--json"])
+        .map(str::to_owned)
+        .collect();
     let found = shop.run_words(&words).json();
     assert_eq!(found["losses"][1]["loss"], "auto 2s");
-    assert!(found["losses"][1]["solves"].as_f64().unwrap() > 0.0, "{found}");
+    assert!(
+        found["losses"][1]["solves"].as_f64().unwrap() > 0.0,
+        "{found}"
+    );
 }
 
 #[test]
@@ -312,11 +480,32 @@ fn a_handful_of_rows_proves_nothing() {
     linear_table(&shop, 3);
     let common = "--data table.csv --costs a,b --problem problem.toml";
     let left = shop.run(&format!("train {common}")).succeeded();
-    assert!(left.out.contains("that of 1 test row: nothing can be concluded"), "{}", left.out);
-    let left = shop.run(&format!("evaluate --model model.safetensors {common}")).succeeded();
-    assert!(left.out.contains("that of 3 evaluated rows: nothing can be concluded"), "{}", left.out);
-    let left = shop.run(&format!("compare {common} --losses MSE --seeds 1 --out cmp")).succeeded();
-    assert!(left.out.contains("that of 1 test row: nothing can be concluded"), "{}", left.out);
+    assert!(
+        left.out
+            .contains("that of 1 test row: nothing can be concluded"),
+        "{}",
+        left.out
+    );
+    let left = shop
+        .run(&format!("evaluate --model model.safetensors {common}"))
+        .succeeded();
+    assert!(
+        left.out
+            .contains("that of 3 evaluated rows: nothing can be concluded"),
+        "{}",
+        left.out
+    );
+    let left = shop
+        .run(&format!(
+            "compare {common} --losses MSE --seeds 1 --out cmp"
+        ))
+        .succeeded();
+    assert!(
+        left.out
+            .contains("that of 1 test row: nothing can be concluded"),
+        "{}",
+        left.out
+    );
 }
 
 #[test]
@@ -325,15 +514,35 @@ fn seeds_that_share_their_test_rows_claim_nothing_about_chance() {
     // Costs that no linear model predicts well, so that some method beats the baselines.
     let mut text = String::from("x,y,a,b\n");
     for row in 0..120_i32 {
-        let (x, y) = (f64::from(row * 37 % 101) / 50.0 - 1.0, f64::from(row * 53 % 89) / 44.0 - 1.0);
-        text += &format!("{x},{y},{},{}\n", 5.0 + (3.0 * x).exp(), 5.0 + (2.0 * x + y).exp());
+        let (x, y) = (
+            f64::from(row * 37 % 101) / 50.0 - 1.0,
+            f64::from(row * 53 % 89) / 44.0 - 1.0,
+        );
+        text += &format!(
+            "{x},{y},{},{}\n",
+            5.0 + (3.0 * x).exp(),
+            5.0 + (2.0 * x + y).exp()
+        );
     }
     std::fs::write(shop.path("table.csv"), text).unwrap();
-    std::fs::write(shop.path("problem.toml"), "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n").unwrap();
+    std::fs::write(
+        shop.path("problem.toml"),
+        "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n",
+    )
+    .unwrap();
     for (split, out) in [("60,20,40", "a"), ("0.2,0.3", "b")] {
-        let left = shop.run(&format!("{TABLE} --seeds 3 --epochs 30 --split {split} --out {out}")).succeeded();
+        let left = shop
+            .run(&format!(
+                "{TABLE} --seeds 3 --epochs 30 --split {split} --out {out}"
+            ))
+            .succeeded();
         if left.out.contains("less test regret than") {
-            assert_eq!(left.out.contains("tested on the same rows"), out == "a", "{}", left.out);
+            assert_eq!(
+                left.out.contains("tested on the same rows"),
+                out == "a",
+                "{}",
+                left.out
+            );
             assert_eq!(left.out.contains("chance"), out == "b", "{}", left.out);
         } else {
             assert!(left.out.contains("decides better than"), "{}", left.out);
@@ -348,7 +557,8 @@ fn two_comparisons_do_not_share_a_folder() {
     let held = std::fs::File::create(shop.path("cmp/lock")).unwrap();
     held.lock().unwrap();
     let words = format!("{SMALL} --losses MSE --out cmp");
-    shop.run(&words).failed(3, &["cmp", "another comparison writes there"]);
+    shop.run(&words)
+        .failed(3, &["cmp", "another comparison writes there"]);
     drop(held);
     shop.run(&words).succeeded();
     assert!(!shop.path("cmp/lock").exists());
@@ -357,9 +567,22 @@ fn two_comparisons_do_not_share_a_folder() {
 #[test]
 fn auto_without_validation_rows_is_refused_before_anything_runs() {
     let shop = Workshop::new();
-    let words = ["compare", "--benchmark", "SP4x4", "--seeds", "1", "--split", "60,0,20", "--select", "last"];
-    let words: Vec<String> =
-        words.into_iter().chain(["--losses", "MSE;auto 2s", "--out", "cmp"]).map(str::to_owned).collect();
+    let words = [
+        "compare",
+        "--benchmark",
+        "SP4x4",
+        "--seeds",
+        "1",
+        "--split",
+        "60,0,20",
+        "--select",
+        "last",
+    ];
+    let words: Vec<String> = words
+        .into_iter()
+        .chain(["--losses", "MSE;auto 2s", "--out", "cmp"])
+        .map(str::to_owned)
+        .collect();
     shop.run_words(&words).failed(2, &["validation rows"]);
     assert!(shop.files().is_empty());
 }

@@ -1,7 +1,10 @@
-//! Costs are matched to a problem by name. What is feasible and what is best is computed here anew, by name, from the model
-//! file's own words.
+//! Costs are matched to a problem by name. What is feasible and what is best is computed here anew,
+//! by name, from the model file's own words.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod common;
 
@@ -10,7 +13,8 @@ use std::collections::BTreeMap;
 use common::Workshop;
 
 /// `a` never fits, so that a decision by position is infeasible by name.
-const LP: &str = "maximize\n obj: a + b + c\nsubject to\n room: 5 a + b + c <= 2\nbinary\n a b c\nend\n";
+const LP: &str =
+    "maximize\n obj: a + b + c\nsubject to\n room: 5 a + b + c <= 2\nbinary\n a b c\nend\n";
 const WEIGHTS: [(&str, f64); 3] = [("a", 5.0), ("b", 1.0), ("c", 1.0)];
 const ROOM: f64 = 2.0;
 const ROWS: usize = 30;
@@ -46,20 +50,33 @@ fn shop() -> Workshop {
 fn table(text: &str) -> Vec<ByName> {
     let mut lines = text.lines();
     let names: Vec<String> = lines.next().unwrap().split(',').map(String::from).collect();
-    let row = |line: &str| names.iter().cloned().zip(line.split(',').map(|cell| cell.parse().unwrap())).collect();
+    let row = |line: &str| {
+        names
+            .iter()
+            .cloned()
+            .zip(line.split(',').map(|cell| cell.parse().unwrap()))
+            .collect()
+    };
     lines.map(row).collect()
 }
 
 /// The most that costs can earn within the room, over all eight choices.
 fn most(costs: &ByName) -> f64 {
     let choices = (0..8_u32).map(|choice| {
-        let chosen = WEIGHTS.iter().enumerate().filter(|(place, _)| choice >> place & 1 == 1);
+        let chosen = WEIGHTS
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| choice >> place & 1 == 1);
         let (mut weight, mut worth) = (0.0, 0.0);
         for (_, (name, heavy)) in chosen {
             weight += heavy;
             worth += costs[*name];
         }
-        if weight <= ROOM { worth } else { f64::NEG_INFINITY }
+        if weight <= ROOM {
+            worth
+        } else {
+            f64::NEG_INFINITY
+        }
     });
     choices.fold(f64::NEG_INFINITY, f64::max)
 }
@@ -69,48 +86,84 @@ fn assert_decisions(shop: &Workshop, decisions: &str, predictions: &str) {
     let (decisions, predictions) = (table(&shop.read(decisions)), table(&shop.read(predictions)));
     assert_eq!((decisions.len(), predictions.len()), (ROWS, ROWS));
     for (decision, costs) in decisions.iter().zip(&predictions) {
-        let weight: f64 = WEIGHTS.iter().map(|(name, weight)| weight * decision[*name]).sum();
+        let weight: f64 = WEIGHTS
+            .iter()
+            .map(|(name, weight)| weight * decision[*name])
+            .sum();
         assert!(weight <= ROOM, "infeasible: {decision:?}");
-        let worth: f64 = WEIGHTS.iter().map(|(name, _)| costs[*name] * decision[*name]).sum();
-        assert!((worth - most(costs)).abs() < 1e-4, "{worth} instead of {}: {decision:?} for {costs:?}", most(costs));
+        let worth: f64 = WEIGHTS
+            .iter()
+            .map(|(name, _)| costs[*name] * decision[*name])
+            .sum();
+        assert!(
+            (worth - most(costs)).abs() < 1e-4,
+            "{worth} instead of {}: {decision:?} for {costs:?}",
+            most(costs)
+        );
     }
 }
 
 fn note(err: &str) -> bool {
-    err.lines().any(|line| line.starts_with("note: ") && line.contains("matched by position"))
+    err.lines()
+        .any(|line| line.starts_with("note: ") && line.contains("matched by position"))
 }
 
 #[test]
 fn wide_tables_in_another_order_are_matched_by_name() {
     let shop = shop();
     for costs in ["c,b,a", "a,c,b", "b*,a*,c*"] {
-        let words = format!("train --data wide.csv --features f --costs {costs} --problem toy.toml --force");
-        let left = shop.run(&format!("{words} --epochs 20 --out m.safetensors")).succeeded();
-        assert!(!note(&left.err), "{}", left.err);
-        shop.run("decide --model m.safetensors --data wide.csv --out d.csv --predictions-out p.csv --force")
+        let words = format!(
+            "train --data wide.csv --features f --costs {costs} --problem toy.toml --force"
+        );
+        let left = shop
+            .run(&format!("{words} --epochs 20 --out m.safetensors"))
             .succeeded();
+        assert!(!note(&left.err), "{}", left.err);
+        shop.run(
+            "decide --model m.safetensors --data wide.csv --out d.csv --predictions-out p.csv \
+            --force",
+        )
+        .succeeded();
         assert_decisions(&shop, "d.csv", "p.csv");
     }
     let sparse = "decide --model m.safetensors --data wide.csv --out s.csv --sparse";
     shop.run(sparse).succeeded();
-    assert!(shop.read("s.csv").lines().skip(1).all(|line| !line.contains(",a,")), "{}", shop.read("s.csv"));
+    assert!(
+        shop.read("s.csv")
+            .lines()
+            .skip(1)
+            .all(|line| !line.contains(",a,")),
+        "{}",
+        shop.read("s.csv")
+    );
 }
 
 #[test]
 fn labels_and_regrets_are_those_of_the_names() {
     let shop = shop();
-    shop.run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1").succeeded();
-    shop.run("decide --model model.safetensors --data wide.csv --out d.csv").succeeded();
+    shop.run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
+        .succeeded();
+    shop.run("decide --model model.safetensors --data wide.csv --out d.csv")
+        .succeeded();
     let decisions = table(&shop.read("d.csv"));
     let mut regret = 0.0;
     for (row, decision) in decisions.iter().enumerate() {
-        let costs: ByName = truth(row).into_iter().map(|(name, cost)| (name.to_string(), cost)).collect();
+        let costs: ByName = truth(row)
+            .into_iter()
+            .map(|(name, cost)| (name.to_string(), cost))
+            .collect();
         let worth: f64 = costs.iter().map(|(name, cost)| cost * decision[name]).sum();
         regret += (most(&costs) - worth) / ROWS as f64;
     }
-    let told = shop.run("evaluate --model model.safetensors --data wide.csv --json").json();
-    assert!((told["regret"].as_f64().unwrap() - regret).abs() < 1e-5, "{told} {regret}");
-    let perfect = "evaluate --predictions wide.csv --data wide.csv --costs c,b,a --problem toy.toml --json";
+    let told = shop
+        .run("evaluate --model model.safetensors --data wide.csv --json")
+        .json();
+    assert!(
+        (told["regret"].as_f64().unwrap() - regret).abs() < 1e-5,
+        "{told} {regret}"
+    );
+    let perfect =
+        "evaluate --predictions wide.csv --data wide.csv --costs c,b,a --problem toy.toml --json";
     assert_eq!(shop.run(perfect).json()["regret"], 0.0);
 }
 
@@ -118,14 +171,22 @@ fn labels_and_regrets_are_those_of_the_names() {
 fn long_tables_in_another_order_are_matched_by_name() {
     let shop = shop();
     let columns = "--data long.csv --instance-column day --item-column thing";
-    shop.run(&format!("train {columns} --problem toy.toml --epochs 20")).succeeded();
-    let decide = format!("decide --model model.safetensors {columns} --out d.csv --predictions-out p.csv");
+    shop.run(&format!("train {columns} --problem toy.toml --epochs 20"))
+        .succeeded();
+    let decide =
+        format!("decide --model model.safetensors {columns} --out d.csv --predictions-out p.csv");
     shop.run(&decide).succeeded();
     assert_decisions(&shop, "d.csv", "p.csv");
-    let found = shop.run(&format!("evaluate --model model.safetensors {columns}")).succeeded();
+    let found = shop
+        .run(&format!("evaluate --model model.safetensors {columns}"))
+        .succeeded();
     assert!(!note(&found.err), "{}", found.err);
-    let unnamed = "evaluate --model model.safetensors --data long.csv --instance-column day --ignore thing";
-    assert!(note(&shop.run(unnamed).succeeded().err), "without names of items positions decide");
+    let unnamed =
+        "evaluate --model model.safetensors --data long.csv --instance-column day --ignore thing";
+    assert!(
+        note(&shop.run(unnamed).succeeded().err),
+        "without names of items positions decide"
+    );
 }
 
 #[test]
@@ -133,90 +194,154 @@ fn another_set_of_names_is_refused_and_both_sides_are_shown() {
     let shop = shop();
     let wide = shop.read("wide.csv");
     shop.write("other.csv", &wide.replacen("f,c,b,a", "f,c,b,bonus", 1));
-    let both = &["other.csv", "only the table has 'bonus'", "only linear problem toy has 'a'"];
+    let both = &[
+        "other.csv",
+        "only the table has 'bonus'",
+        "only linear problem toy has 'a'",
+    ];
     for command in ["train", "label", "compare"] {
-        let features = if command == "label" { "" } else { "--features f" };
-        let words = format!("{command} --data other.csv {features} --costs c,b,bonus --problem toy.toml");
+        let features = if command == "label" {
+            ""
+        } else {
+            "--features f"
+        };
+        let words =
+            format!("{command} --data other.csv {features} --costs c,b,bonus --problem toy.toml");
         shop.run(&words).failed(3, both);
     }
-    let more: String = wide.lines().map(|line| format!("{line},{line}\n")).collect();
-    shop.write("more.csv", &more.replacen("f,c,b,a,f,c,b,a", "f,c,b,a,f2,c2,b2,a2", 1));
+    let more: String = wide
+        .lines()
+        .map(|line| format!("{line},{line}\n"))
+        .collect();
+    shop.write(
+        "more.csv",
+        &more.replacen("f,c,b,a,f,c,b,a", "f,c,b,a,f2,c2,b2,a2", 1),
+    );
     let words = "label --data more.csv --costs c,b,a,a2 --problem toy.toml";
-    shop.run(words).failed(3, &["only the table has 'a2'", "(4 costs)", "(3 costs)"]);
+    shop.run(words)
+        .failed(3, &["only the table has 'a2'", "(4 costs)", "(3 costs)"]);
 }
 
 #[test]
 fn arrays_have_no_names_and_positions_decide_with_a_word() {
     let shop = shop();
-    shop.run("train --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1").succeeded();
-    let decide = "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.npy";
+    shop.run("train --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1")
+        .succeeded();
+    let decide =
+        "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.npy";
     shop.run(decide).succeeded();
-    let label = shop.run("label --cost-data p.npy --problem toy.toml").succeeded();
+    let label = shop
+        .run("label --cost-data p.npy --problem toy.toml")
+        .succeeded();
     assert!(note(&label.err), "{}", label.err);
-    let judged = shop.run("evaluate --predictions p.npy --data wide.csv --costs c,b,a --problem toy.toml").succeeded();
+    let judged = shop
+        .run("evaluate --predictions p.npy --data wide.csv --costs c,b,a --problem toy.toml")
+        .succeeded();
     assert!(note(&judged.err), "{}", judged.err);
     // A knapsack has no names for its costs: nothing to say.
     let plain = Workshop::with_knapsack();
-    let left = plain.run("label --data table.csv --costs c* --problem problem.toml").succeeded();
+    let left = plain
+        .run("label --data table.csv --costs c* --problem problem.toml")
+        .succeeded();
     assert!(!note(&left.err), "{}", left.err);
 }
 
 #[test]
 fn a_model_is_matched_to_another_problem_by_name() {
     let shop = shop();
-    shop.run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 20").succeeded();
-    shop.write("turned.lp", &LP.replace("a + b + c\n", "c + b + a\n").replace("5 a + b + c", "c + b + 5 a"));
+    shop.run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 20")
+        .succeeded();
+    shop.write(
+        "turned.lp",
+        &LP.replace("a + b + c\n", "c + b + a\n")
+            .replace("5 a + b + c", "c + b + 5 a"),
+    );
     shop.write("turned.toml", "kind = 'linear'\nfile = 'turned.lp'\n");
     let words = "--model model.safetensors --data wide.csv --problem turned.toml";
-    shop.run(&format!("decide {words} --out d.csv --predictions-out p.csv")).succeeded();
-    assert!(shop.read("d.csv").starts_with("c,b,a\n"), "the order of the problem given");
+    shop.run(&format!(
+        "decide {words} --out d.csv --predictions-out p.csv"
+    ))
+    .succeeded();
+    assert!(
+        shop.read("d.csv").starts_with("c,b,a\n"),
+        "the order of the problem given"
+    );
     assert_decisions(&shop, "d.csv", "p.csv");
-    let here = shop.run("evaluate --model model.safetensors --data wide.csv --json").json();
-    assert_eq!(shop.run(&format!("evaluate {words} --json")).json()["regret"], here["regret"]);
-    shop.write("turned.lp", &LP.replace('a', "z").replace("mzximize", "maximize").replace("binzry", "binary"));
-    shop.run(&format!("decide {words} --out e.csv")).failed(3, &["only the model has 'a'", "has 'z'"]);
+    let here = shop
+        .run("evaluate --model model.safetensors --data wide.csv --json")
+        .json();
+    assert_eq!(
+        shop.run(&format!("evaluate {words} --json")).json()["regret"],
+        here["regret"]
+    );
+    shop.write(
+        "turned.lp",
+        &LP.replace('a', "z")
+            .replace("mzximize", "maximize")
+            .replace("binzry", "binary"),
+    );
+    shop.run(&format!("decide {words} --out e.csv"))
+        .failed(3, &["only the model has 'a'", "has 'z'"]);
 }
 
 #[test]
 fn columns_of_linear_arrays_may_have_names() {
     let shop = shop();
-    let column = |name: &str| format!("[[columns]]\nname = '{name}'\nlower = 0\nupper = 1\ninteger = true\n");
+    let column = |name: &str| {
+        format!("[[columns]]\nname = '{name}'\nlower = 0\nupper = 1\ninteger = true\n")
+    };
     let row = "[[rows]]\nupper = 2\nentries = [[0, 5], [1, 1], [2, 1]]\n";
     let head = "kind = 'linear_arrays'\nname = 'toy'\nsense = 'maximize'\n";
     let problem = |names: [&str; 3]| format!("{head}{}{row}", names.map(column).concat());
     shop.write("arrays.toml", &problem(["a", "b", "c"]));
-    shop.run("train --data wide.csv --features f --costs c,b,a --problem arrays.toml --epochs 20").succeeded();
-    let decide = "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.csv";
+    shop.run("train --data wide.csv --features f --costs c,b,a --problem arrays.toml --epochs 20")
+        .succeeded();
+    let decide =
+        "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.csv";
     shop.run(decide).succeeded();
     assert_decisions(&shop, "d.csv", "p.csv");
     let label = "label --data wide.csv --costs c,b,a --problem arrays.toml";
     shop.write("arrays.toml", &problem(["a", "b", "a"]));
     shop.run(label).failed(2, &["two columns are named 'a'"]);
     shop.write("arrays.toml", &problem(["a", "b", ""]));
-    shop.run(label).failed(2, &["column 2 (counted from 0) has an empty name"]);
-    shop.write("arrays.toml", &problem(["a", "b", "c"]).replacen("name = 'b'\n", "", 1));
+    shop.run(label)
+        .failed(2, &["column 2 (counted from 0) has an empty name"]);
+    shop.write(
+        "arrays.toml",
+        &problem(["a", "b", "c"]).replacen("name = 'b'\n", "", 1),
+    );
     shop.run(label).failed(2, &["some have none"]);
     let nameless = "[[columns]]\nlower = 0\nupper = 1\ninteger = true\n".repeat(3);
     shop.write("arrays.toml", &format!("{head}{nameless}{row}"));
-    assert!(note(&shop.run(label).succeeded().err), "a table with names and a problem that could have some");
+    assert!(
+        note(&shop.run(label).succeeded().err),
+        "a table with names and a problem that could have some"
+    );
 }
 
 #[test]
 fn a_problem_file_that_changed_since_training_is_refused() {
     let shop = shop();
     std::fs::create_dir(shop.path("kept")).unwrap();
-    shop.run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1 --out kept/m.safetensors")
-        .succeeded();
+    shop.run(
+        "train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1 --out \
+        kept/m.safetensors",
+    )
+    .succeeded();
     let decide = "decide --model kept/m.safetensors --data wide.csv --out d.csv --force";
     shop.run(decide).succeeded();
     shop.write("toy.lp", &LP.replace("<= 2", "<= 7"));
-    shop.run(decide).failed(3, &["toy.lp", "changed since training", "--problem"]);
-    shop.run("evaluate --model kept/m.safetensors --data wide.csv").failed(3, &["changed since training"]);
+    shop.run(decide)
+        .failed(3, &["toy.lp", "changed since training", "--problem"]);
+    shop.run("evaluate --model kept/m.safetensors --data wide.csv")
+        .failed(3, &["changed since training"]);
     // With a problem of the user's own the new file counts.
-    shop.run(&format!("{decide} --problem toy.toml")).succeeded();
+    shop.run(&format!("{decide} --problem toy.toml"))
+        .succeeded();
     assert!(shop.read("d.csv").contains("1,"), "{}", shop.read("d.csv"));
     std::fs::remove_file(shop.path("toy.lp")).unwrap();
-    shop.run(decide).failed(3, &["toy.lp", "not there", "--problem"]);
+    shop.run(decide)
+        .failed(3, &["toy.lp", "not there", "--problem"]);
     // Beside the model the file is found too.
     shop.write("kept/toy.lp", LP);
     shop.run(decide).succeeded();

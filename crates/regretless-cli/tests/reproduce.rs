@@ -36,7 +36,12 @@ fn cells(folder: &Path) -> BTreeMap<String, String> {
             }
             let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
             forget_seconds(&mut value);
-            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_string();
+            let name = path
+                .strip_prefix(folder)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_string();
             found.insert(name, value.to_string());
         }
     }
@@ -49,7 +54,10 @@ fn forget_seconds(value: &mut Value) {
             map.retain(|name, _| !name.ends_with("seconds"));
             if let Some(Value::Array(seeds)) = map.get_mut("seeds") {
                 // Seed, ratio, seconds.
-                seeds.iter_mut().filter_map(Value::as_array_mut).for_each(|seed| seed.truncate(2));
+                seeds
+                    .iter_mut()
+                    .filter_map(Value::as_array_mut)
+                    .for_each(|seed| seed.truncate(2));
             }
             map.values_mut().for_each(forget_seconds);
         }
@@ -71,18 +79,41 @@ fn an_experiment_runs_every_cell_once() {
     assert_eq!(sack[1]["seeds"].as_array().unwrap().len(), 2);
     assert_eq!(sack[1]["published"]["ratio"], 0.5);
     assert_eq!(sack[0]["ratio"]["mean"], 1.0);
-    assert!(tour[2]["note"].as_str().unwrap().contains("adjacent vertices"), "{}", tour[2]["note"]);
-    assert_eq!(problems[1]["drawing"]["places"].as_array().unwrap().len(), 6);
-    let (first, times) = (cells(&shop.path("runs/small")), modified(&shop.path("runs/small")));
-    assert_eq!(first.len(), 4 * 3 + 3, "a file per cell and one per problem and seed");
+    assert!(
+        tour[2]["note"]
+            .as_str()
+            .unwrap()
+            .contains("adjacent vertices"),
+        "{}",
+        tour[2]["note"]
+    );
+    assert_eq!(
+        problems[1]["drawing"]["places"].as_array().unwrap().len(),
+        6
+    );
+    let (first, times) = (
+        cells(&shop.path("runs/small")),
+        modified(&shop.path("runs/small")),
+    );
+    assert_eq!(
+        first.len(),
+        4 * 3 + 3,
+        "a file per cell and one per problem and seed"
+    );
     shop.run("reproduce small.toml").succeeded();
-    assert_eq!(modified(&shop.path("runs/small")), times, "nothing was run again");
+    assert_eq!(
+        modified(&shop.path("runs/small")),
+        times,
+        "nothing was run again"
+    );
 }
 
 fn modified(folder: &Path) -> Vec<std::time::SystemTime> {
     let problems = fs::read_dir(folder.join("cells")).unwrap();
     let files = problems.flat_map(|problem| fs::read_dir(problem.unwrap().path()).unwrap());
-    let mut times: Vec<_> = files.map(|file| file.unwrap().metadata().unwrap().modified().unwrap()).collect();
+    let mut times: Vec<_> = files
+        .map(|file| file.unwrap().metadata().unwrap().modified().unwrap())
+        .collect();
     times.sort();
     times
 }
@@ -94,7 +125,9 @@ fn shards_threads_and_lost_or_damaged_cells_end_in_the_same_cells() {
         shop.write("small.toml", SMALL);
     }
     whole.run("reproduce small.toml --threads 1").succeeded();
-    parts.run("reproduce small.toml --shard 1/2 --threads 2").succeeded();
+    parts
+        .run("reproduce small.toml --shard 1/2 --threads 2")
+        .succeeded();
     parts.run("reproduce small.toml --shard 2/2").succeeded();
     let expected = cells(&whole.path("runs/small"));
     assert_eq!(cells(&parts.path("runs/small")), expected);
@@ -103,14 +136,19 @@ fn shards_threads_and_lost_or_damaged_cells_end_in_the_same_cells() {
         if name.contains("scene") {
             continue;
         }
-        if number % 2 == 0 { fs::remove_file(&file).unwrap() } else { fs::write(&file, "{\"key\": 3").unwrap() }
+        if number % 2 == 0 {
+            fs::remove_file(&file).unwrap()
+        } else {
+            fs::write(&file, "{\"key\": 3").unwrap()
+        }
     }
     parts.run("reproduce small.toml").succeeded();
     assert_eq!(cells(&parts.path("runs/small")), expected);
 }
 
 fn results(folder: &Path) -> Value {
-    let mut value = serde_json::from_slice(&fs::read(folder.join("results.json")).unwrap()).unwrap();
+    let mut value =
+        serde_json::from_slice(&fs::read(folder.join("results.json")).unwrap()).unwrap();
     forget_seconds(&mut value);
     value
 }
@@ -140,20 +178,27 @@ fn an_experiment_that_is_killed_again_and_again_ends_with_the_same_results() {
     killed.run_words(&words).succeeded();
     assert_eq!(cells(&folder), expected);
     assert_eq!(results(&folder), results(&whole.path("runs/small")));
-    assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
+    assert!(
+        interrupted > kills() / 4,
+        "only {interrupted} runs were killed at work"
+    );
 }
 
 #[test]
 fn a_changed_setting_is_a_new_cell_and_a_budget_leaves_the_rest_for_later() {
     let shop = Workshop::new();
     shop.write("small.toml", SMALL);
-    let left = shop.run("reproduce small.toml --budget 0s --json").succeeded();
+    let left = shop
+        .run("reproduce small.toml --budget 0s --json")
+        .succeeded();
     let told: Value = serde_json::from_str(&left.out).unwrap();
     assert_eq!(told[0]["missing"], 12);
-    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1").succeeded();
+    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1")
+        .succeeded();
     assert_eq!(cells(&shop.path("runs/small")).len(), 2 + 1);
     shop.write("small.toml", &SMALL.replace("epochs = 3", "epochs = 4"));
-    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1").succeeded();
+    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1")
+        .succeeded();
     assert_eq!(cells(&shop.path("runs/small")).len(), 4 + 1);
 }
 
@@ -167,16 +212,27 @@ fn mistakes_in_an_experiment_are_named() {
         left.err
     };
     assert!(told("\"MSE\", ", "").contains("reference"));
-    assert!(told("\"LAVA\"", "\"LAVE\"").contains("LAV"), "{}", told("\"LAVA\"", "\"LAVE\""));
+    assert!(
+        told("\"LAVA\"", "\"LAVE\"").contains("LAV"),
+        "{}",
+        told("\"LAVA\"", "\"LAVE\"")
+    );
     assert!(told("\"LAVA\"", "\"MSE\"").contains("twice"));
     assert!(told("epochs = 3", "epoch = 3").contains("epoch"));
     assert!(told("\"KS8\", split", "\"QAP8\", split").contains("QAP8"));
     assert!(told("seeds = 2", "seed = 2").contains("seed"));
     assert!(told("seeds = 2\n", "seeds = 2\nequal_seconds = -1\n").contains("equal_seconds"));
     let named = told("seeds = 1 }", "seeds = 1, methods = [\"MSE\", \"quick\"] }");
-    assert!(named.contains("TSP6") && named.contains("quick") && named.contains("fast"), "{named}");
+    assert!(
+        named.contains("TSP6") && named.contains("quick") && named.contains("fast"),
+        "{named}"
+    );
     let left = shop.run("reproduce nothing");
-    assert!(left.code == 2 && left.err.contains("components"), "{}", left.err);
+    assert!(
+        left.code == 2 && left.err.contains("components"),
+        "{}",
+        left.err
+    );
     let left = shop.run("reproduce components --only TSP99");
     assert!(left.code == 2 && left.err.contains("SP5x5"), "{}", left.err);
 }
@@ -186,20 +242,35 @@ fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
     let shop = Workshop::new();
     let named = SMALL.replace("seeds = 1 }", "seeds = 1, methods = [\"fast\"] }");
     shop.write("small.toml", &named);
-    let told: Value = serde_json::from_str(&shop.run("reproduce small.toml --json").succeeded().out).unwrap();
-    let methods = told[0]["results"]["problems"][1]["methods"].as_array().unwrap();
-    let labels: Vec<&str> = methods.iter().map(|method| method["label"].as_str().unwrap()).collect();
+    let told: Value =
+        serde_json::from_str(&shop.run("reproduce small.toml --json").succeeded().out).unwrap();
+    let methods = told[0]["results"]["problems"][1]["methods"]
+        .as_array()
+        .unwrap();
+    let labels: Vec<&str> = methods
+        .iter()
+        .map(|method| method["label"].as_str().unwrap())
+        .collect();
     assert_eq!(labels, ["MSE", "fast"], "the reference and what is named");
     let written = || fs::read_dir(shop.path("runs/labels")).unwrap().count();
     assert_eq!(written(), 3);
     let times = |name: &str| {
         let folder = fs::read_dir(shop.path("runs/labels").join(name)).unwrap();
-        folder.map(|file| file.unwrap().metadata().unwrap().modified().unwrap()).collect::<Vec<_>>()
+        folder
+            .map(|file| file.unwrap().metadata().unwrap().modified().unwrap())
+            .collect::<Vec<_>>()
     };
     let before = times("KS8-0.labels");
-    shop.write("other.toml", &named.replace("name = \"small\"", "name = \"other\""));
+    shop.write(
+        "other.toml",
+        &named.replace("name = \"small\"", "name = \"other\""),
+    );
     shop.run("reproduce other.toml").succeeded();
-    assert_eq!((written(), times("KS8-0.labels")), (3, before), "nothing was labelled again");
+    assert_eq!(
+        (written(), times("KS8-0.labels")),
+        (3, before),
+        "nothing was labelled again"
+    );
 }
 
 #[test]
@@ -219,17 +290,37 @@ fn all_that_is_built_in_runs_tiny() {
         assert_eq!(experiment["results"]["smoke"], true);
         let folder = format!("runs/{}", experiment["results"]["name"].as_str().unwrap());
         let page = shop.read(&format!("{folder}/report.html"));
-        assert!(page.contains("<h1>Smoke run: ") && page.contains("Nothing is learnt"), "{folder}");
-        assert!(!page.contains("<ul class=\"winners\"><li>") && !page.contains("id=\"overview\""), "{folder}");
-        assert!(!page.contains("beats MSE") && !page.contains("50 epochs on 1000 rows"), "{folder}");
+        assert!(
+            page.contains("<h1>Smoke run: ") && page.contains("Nothing is learnt"),
+            "{folder}"
+        );
+        assert!(
+            !page.contains("<ul class=\"winners\"><li>") && !page.contains("id=\"overview\""),
+            "{folder}"
+        );
+        assert!(
+            !page.contains("beats MSE") && !page.contains("50 epochs on 1000 rows"),
+            "{folder}"
+        );
         for problem in experiment["results"]["problems"].as_array().unwrap() {
             for method in problem["methods"].as_array().unwrap() {
-                let (name, label) = (problem["name"].as_str().unwrap(), method["label"].as_str().unwrap());
+                let (name, label) = (
+                    problem["name"].as_str().unwrap(),
+                    method["label"].as_str().unwrap(),
+                );
                 let excused = name.starts_with("CAKS")
                     || name.starts_with("ENERGY")
                     || (label == "LAVA" && !name.starts_with("KS"));
-                assert_eq!(method["note"].is_null(), !excused, "{label} on {name}: {}", method["note"]);
-                assert!(method["ratio"]["mean"].is_null(), "{label} on {name} has a ratio");
+                assert_eq!(
+                    method["note"].is_null(),
+                    !excused,
+                    "{label} on {name}: {}",
+                    method["note"]
+                );
+                assert!(
+                    method["ratio"]["mean"].is_null(),
+                    "{label} on {name} has a ratio"
+                );
             }
         }
     }

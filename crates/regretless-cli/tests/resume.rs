@@ -11,8 +11,12 @@ use common::{Workshop, killed_after, kills, moment};
 
 /// The one file of labels of a table, and nothing else beside it but what a killed run left.
 fn labels(shop: &Workshop) -> Vec<u8> {
-    let entries = fs::read_dir(shop.path("table.csv.labels")).unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "safetensors")).collect();
+    let entries = fs::read_dir(shop.path("table.csv.labels"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|e| e == "safetensors"))
+        .collect();
     assert_eq!(files.len(), 1, "{files:?}");
     fs::read(&files[0]).unwrap()
 }
@@ -23,7 +27,8 @@ fn forget(shop: &Workshop) {
 
 fn tours() -> Workshop {
     let shop = Workshop::new();
-    shop.run("generate --benchmark TSP15 --instances 400 --out .").succeeded();
+    shop.run("generate --benchmark TSP15 --instances 400 --out .")
+        .succeeded();
     shop
 }
 
@@ -37,7 +42,11 @@ fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     forget(&shop);
     let mut interrupted = 0;
     for kill in 0..kills() {
-        let words: Vec<String> = LABEL.split(' ').chain(["--keep-every", "0"]).map(str::to_owned).collect();
+        let words: Vec<String> = LABEL
+            .split(' ')
+            .chain(["--keep-every", "0"])
+            .map(str::to_owned)
+            .collect();
         interrupted += u64::from(killed_after(&shop, &words, moment(kill + 1, 60)));
         if kill % 5 == 4 {
             shop.run(LABEL).succeeded();
@@ -47,7 +56,10 @@ fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     }
     shop.run(LABEL).succeeded();
     assert_eq!(labels(&shop), whole);
-    assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
+    assert!(
+        interrupted > kills() / 4,
+        "only {interrupted} runs were killed at work"
+    );
 }
 
 #[test]
@@ -65,7 +77,10 @@ fn shards_and_threads_do_not_change_the_labels() {
                 assert_eq!(told["known"] == 400, shard == 1, "{told}");
             }
             let told = shop.run(&format!("{LABEL} --json")).json();
-            assert_eq!((&told["solved"], &told["continued"]), (&0.into(), &400.into()));
+            assert_eq!(
+                (&told["solved"], &told["continued"]),
+                (&0.into(), &400.into())
+            );
             assert_eq!(labels(&shop), whole, "{threads} threads, {shards} shards");
         }
     }
@@ -80,8 +95,16 @@ fn damaged_and_foreign_parts_are_solved_again() {
     for shard in 1..=3 {
         shop.run(&format!("{LABEL} --shard {shard}/3")).succeeded();
     }
-    let folder = fs::read_dir(shop.path("table.csv.labels")).unwrap().next().unwrap().unwrap().path();
-    let mut parts: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder = fs::read_dir(shop.path("table.csv.labels"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let mut parts: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     parts.sort();
     assert_eq!(parts.len(), 3);
     let mut bytes = fs::read(&parts[0]).unwrap();
@@ -90,7 +113,11 @@ fn damaged_and_foreign_parts_are_solved_again() {
     fs::write(&parts[0], &bytes).unwrap();
     fs::write(folder.join("foreign.part"), "instance,item\n").unwrap();
     let told = shop.run(&format!("{LABEL} --json")).succeeded();
-    assert!(told.err.contains("foreign.part: not used") && told.err.matches("not used").count() == 2, "{}", told.err);
+    assert!(
+        told.err.contains("foreign.part: not used") && told.err.matches("not used").count() == 2,
+        "{}",
+        told.err
+    );
     assert_eq!(labels(&shop), whole);
     assert!(!folder.exists());
 }
@@ -99,33 +126,48 @@ fn damaged_and_foreign_parts_are_solved_again() {
 fn a_shard_that_does_not_exist_is_refused() {
     let shop = tours();
     for shard in ["0/2", "3/2", "2", "a/b"] {
-        shop.run(&format!("{LABEL} --shard {shard}")).failed(2, &["is no shard", "2/7"]);
+        shop.run(&format!("{LABEL} --shard {shard}"))
+            .failed(2, &["is no shard", "2/7"]);
     }
 }
 
-/// The bytes of the model a training writes, after it was killed this often, and how often it was at work then.
+/// The bytes of the model a training writes, after it was killed this often, and how often it was
+/// at work then.
 fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
-    let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors --keep-every 0";
-    let words: Vec<String> = common.split(' ').map(str::to_owned).chain(words.iter().cloned()).collect();
+    let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors \
+        --keep-every 0";
+    let words: Vec<String> = common
+        .split(' ')
+        .map(str::to_owned)
+        .chain(words.iter().cloned())
+        .collect();
     let mut interrupted = 0;
     for kill in 0..kills {
         interrupted += u64::from(killed_after(shop, &words, moment(kill + 7, 120)));
-        // A model without a claim on it is one that was done before the kill; the same command is then refused.
-        if shop.path("m.safetensors").exists() && !shop.path("m.safetensors.progress/results.json").exists() {
-            WRITTEN.iter().for_each(|name| fs::remove_file(shop.path(name)).unwrap());
+        // A model without a claim on it is one that was done before the kill; the same command is
+        // then refused.
+        if shop.path("m.safetensors").exists()
+            && !shop.path("m.safetensors.progress/results.json").exists()
+        {
+            WRITTEN
+                .iter()
+                .for_each(|name| fs::remove_file(shop.path(name)).unwrap());
         }
     }
     shop.run_words(&words).succeeded();
     assert!(!shop.path("m.safetensors.progress").exists());
     let model = shop.bytes("m.safetensors");
-    WRITTEN.iter().for_each(|name| fs::remove_file(shop.path(name)).unwrap());
+    WRITTEN
+        .iter()
+        .for_each(|name| fs::remove_file(shop.path(name)).unwrap());
     (model, interrupted)
 }
 
 #[test]
 fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     let shop = Workshop::new();
-    shop.run("generate --benchmark SP4x4 --instances 120 --out .").succeeded();
+    shop.run("generate --benchmark SP4x4 --instances 120 --out .")
+        .succeeded();
     let recipes = [
         "--loss MAE(O,S) --epochs 400",
         "--loss MSE(C,O) --epochs 200",
@@ -136,21 +178,33 @@ fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     ];
     let mut interrupted = 0;
     for words in recipes {
-        let words: Vec<String> = words.split(' ').map(|word| word.replace('|', " ")).collect();
+        let words: Vec<String> = words
+            .split(' ')
+            .map(|word| word.replace('|', " "))
+            .collect();
         let (whole, _) = trained(&shop, &words, 0);
         let (resumed, stopped) = trained(&shop, &words, kills().div_ceil(recipes.len() as u64));
         assert!(whole == resumed, "{words:?}");
         interrupted += stopped;
     }
-    assert!(interrupted > kills() / 4, "only {interrupted} runs were killed at work");
+    assert!(
+        interrupted > kills() / 4,
+        "only {interrupted} runs were killed at work"
+    );
 }
 
-const TRAIN: &str =
-    "train --data table.csv --costs c* --problem problem.toml --loss MSE --epochs 3 --out m.safetensors";
-const WRITTEN: [&str; 5] = ["m.epochs.csv", "m.epochs.jsonl", "m.report.json", "m.settings.toml", "m.safetensors"];
+const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --loss MSE --epochs \
+    3 --out m.safetensors";
+const WRITTEN: [&str; 5] = [
+    "m.epochs.csv",
+    "m.epochs.jsonl",
+    "m.report.json",
+    "m.settings.toml",
+    "m.safetensors",
+];
 
-/// What lies on the disk after a kill behind each step of writing the results: the claim, then one file more each time,
-/// then the checkpoints in part removed.
+/// What lies on the disk after a kill behind each step of writing the results: the claim, then one
+/// file more each time, then the checkpoints in part removed.
 #[test]
 fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_command() {
     let shop = Workshop::with_knapsack();
@@ -162,7 +216,11 @@ fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_comma
     for step in 0..=WRITTEN.len() {
         let left = killed_in_writing(&shop, step);
         let told = shop.run(TRAIN);
-        assert_eq!(told.code, 0, "{step} files written ({left:?}): {}", told.err);
+        assert_eq!(
+            told.code, 0,
+            "{step} files written ({left:?}): {}",
+            told.err
+        );
         assert_eq!(shop.bytes("m.safetensors"), model, "{step} files written");
         assert!(!shop.path("m.safetensors.progress").exists());
         for name in WRITTEN {
@@ -173,7 +231,8 @@ fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_comma
 
 /// The state after so many of the files are written.
 fn killed_in_writing(shop: &Workshop, files: usize) -> Vec<String> {
-    // The claim of a whole run is kept by stopping its end: a folder that is not empty cannot be removed.
+    // The claim of a whole run is kept by stopping its end: a folder that is not empty cannot be
+    // removed.
     let progress = shop.path("m.safetensors.progress");
     fs::create_dir_all(progress.join("kept")).unwrap();
     fs::write(progress.join("kept/x"), "x").unwrap();
@@ -192,12 +251,15 @@ fn results_of_another_run_are_refused_whatever_a_killed_run_left() {
     let shop = Workshop::with_knapsack();
     killed_in_writing(&shop, 2);
     let other = TRAIN.replace("MSE", "MAE");
-    shop.run(&other).failed(3, &["m.epochs.csv", "exists already"]);
+    shop.run(&other)
+        .failed(3, &["m.epochs.csv", "exists already"]);
     shop.write("m.epochs.csv", "mine");
-    shop.run(TRAIN).failed(3, &["m.epochs.csv", "exists already"]);
+    shop.run(TRAIN)
+        .failed(3, &["m.epochs.csv", "exists already"]);
     assert_eq!(shop.read("m.epochs.csv"), "mine");
     shop.run(&format!("{TRAIN} --force")).succeeded();
-    shop.run(TRAIN).failed(3, &["m.safetensors", "exists already"]);
+    shop.run(TRAIN)
+        .failed(3, &["m.safetensors", "exists already"]);
 }
 
 #[test]
@@ -206,7 +268,8 @@ fn a_second_training_to_one_model_is_refused_while_the_first_runs() {
     fs::create_dir(shop.path("m.safetensors.progress")).unwrap();
     let lock = fs::File::create(shop.path("m.safetensors.progress/lock")).unwrap();
     lock.try_lock().unwrap();
-    shop.run(TRAIN).failed(3, &["m.safetensors.progress", "another training"]);
+    shop.run(TRAIN)
+        .failed(3, &["m.safetensors.progress", "another training"]);
     drop(lock);
     shop.run(TRAIN).succeeded();
     assert!(!shop.path("m.safetensors.progress").exists());
@@ -218,18 +281,28 @@ fn what_killed_runs_left_is_removed() {
     shop.run(LABEL).succeeded();
     let whole = labels(&shop);
     let folder = shop.path("table.csv.labels");
-    let name = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let name = fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let parts = name.with_extension("parts");
     fs::create_dir(&parts).unwrap();
     fs::write(parts.join("00000000-x.part"), "x").unwrap();
-    for place in [folder.join(".regretless-dead00.tmp"), shop.path(".regretless-dead00.tmp")] {
+    for place in [
+        folder.join(".regretless-dead00.tmp"),
+        shop.path(".regretless-dead00.tmp"),
+    ] {
         fs::write(place, "half").unwrap();
     }
     shop.run(TRAIN).succeeded();
     assert_eq!(labels(&shop), whole);
     assert!(!parts.exists());
     for place in [folder, shop.path(".")] {
-        let left = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let left = fs::read_dir(place)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         assert_eq!(left.filter(|name| name.ends_with(".tmp")).count(), 0);
     }
 }
@@ -238,6 +311,7 @@ fn what_killed_runs_left_is_removed() {
 fn a_model_name_that_leaves_no_room_for_its_checkpoints_is_refused_at_once() {
     let shop = Workshop::with_knapsack();
     let out = format!("{}.safetensors", "m".repeat(240));
-    shop.run(&TRAIN.replace("m.safetensors", &out)).failed(2, &[".progress", "255"]);
+    shop.run(&TRAIN.replace("m.safetensors", &out))
+        .failed(2, &[".progress", "255"]);
     assert_eq!(shop.files(), ["problem.toml", "table.csv"]);
 }

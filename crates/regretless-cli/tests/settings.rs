@@ -7,61 +7,98 @@ use common::Workshop;
 #[test]
 fn a_settings_file_equals_its_flags() {
     let shop = Workshop::with_knapsack();
-    let flags = "--data table.csv --costs c* --problem problem.toml --loss MSE(O) --epochs 4 --batch 8 \
-                 --learning-rate 0.01 --optimizer sgd:momentum=0.5 --select last --patience 3 --standardize false \
+    let flags = "--data table.csv --costs c* --problem problem.toml --loss MSE(O) --epochs 4 \
+        --batch 8 \
+                 --learning-rate 0.01 --optimizer sgd:momentum=0.5 --select last --patience 3 \
+                 --standardize false \
                  --output-map true --rescale false --split 0.3,0.1 --seed 7 --predictor mlp:4,3";
-    shop.run(&format!("train {flags} --out flags.safetensors")).succeeded();
+    shop.run(&format!("train {flags} --out flags.safetensors"))
+        .succeeded();
     shop.write(
         "run.toml",
-        "data = 'table.csv'\ncosts = ['c*']\nproblem = 'problem.toml'\nloss = 'MSE(O)'\nepochs = 4\nbatch = 8\n\
-         learning_rate = 0.01\noptimizer = 'sgd:momentum=0.5'\nselect = 'last'\npatience = 3\nstandardize = false\n\
+        "data = 'table.csv'\ncosts = ['c*']\nproblem = 'problem.toml'\nloss = 'MSE(O)'\nepochs = \
+            4\nbatch = 8\n\
+         learning_rate = 0.01\noptimizer = 'sgd:momentum=0.5'\nselect = 'last'\npatience = \
+         3\nstandardize = false\n\
          output_map = true\nrescale = false\nsplit = [0.3, 0.1]\nseed = 7\npredictor = 'mlp:4,3'\n",
     );
-    shop.run("train --config run.toml --out file.safetensors").succeeded();
-    assert_eq!(shop.bytes("flags.safetensors"), shop.bytes("file.safetensors"));
-    let settings = |name: &str| shop.read(name).replace("flags.safetensors", "").replace("file.safetensors", "");
-    assert_eq!(settings("flags.settings.toml"), settings("file.settings.toml"));
+    shop.run("train --config run.toml --out file.safetensors")
+        .succeeded();
+    assert_eq!(
+        shop.bytes("flags.safetensors"),
+        shop.bytes("file.safetensors")
+    );
+    let settings = |name: &str| {
+        shop.read(name)
+            .replace("flags.safetensors", "")
+            .replace("file.safetensors", "")
+    };
+    assert_eq!(
+        settings("flags.settings.toml"),
+        settings("file.settings.toml")
+    );
 }
 
 #[test]
 fn the_settings_beside_a_model_give_the_same_model_again() {
     let shop = Workshop::with_knapsack();
-    shop.run("train --data table.csv --costs c* --problem problem.toml --epochs 3 --out a.safetensors").succeeded();
-    shop.run("train --config a.settings.toml --out b.safetensors").succeeded();
+    shop.run(
+        "train --data table.csv --costs c* --problem problem.toml --epochs 3 --out a.safetensors",
+    )
+    .succeeded();
+    shop.run("train --config a.settings.toml --out b.safetensors")
+        .succeeded();
     assert_eq!(shop.bytes("a.safetensors"), shop.bytes("b.safetensors"));
 }
 
 #[test]
 fn flags_win_over_the_file() {
     let shop = Workshop::with_knapsack();
-    shop.write("run.toml", "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nepochs = 9\nloss = 'MSE'\n");
-    shop.run("train --config run.toml --epochs 2 --loss MAE").succeeded();
+    shop.write(
+        "run.toml",
+        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nepochs = 9\nloss = 'MSE'\n",
+    );
+    shop.run("train --config run.toml --epochs 2 --loss MAE")
+        .succeeded();
     let settings = shop.read("model.settings.toml");
-    assert!(settings.contains("epochs = 2\n") && settings.contains("loss = \"MAE\"\n"), "{settings}");
+    assert!(
+        settings.contains("epochs = 2\n") && settings.contains("loss = \"MAE\"\n"),
+        "{settings}"
+    );
 }
 
 #[test]
 fn one_file_serves_several_commands_and_holds_the_problem() {
     let shop = Workshop::with_knapsack();
     let problem = shop.read("problem.toml").replace("kind", "[problem]\nkind");
-    let shared =
-        "data = 'table.csv'\ncosts = 'c*'\n[train]\nepochs = 2\n[compare]\nseeds = 1\nlosses = 'MSE;MAE'\nepochs = 1\n";
+    let shared = "data = 'table.csv'\ncosts = 'c*'\n[train]\nepochs = 2\n[compare]\nseeds = \
+        1\nlosses = 'MSE;MAE'\nepochs = 1\n";
     shop.write("all.toml", &format!("{shared}{problem}"));
     shop.run("train --config all.toml").succeeded();
     assert_eq!(shop.read("model.epochs.csv").lines().count(), 1 + 3);
     shop.run("compare --config all.toml --out cmp").succeeded();
-    assert_eq!(shop.read("cmp/results.csv").lines().count(), 1 + 2 + 2, "two losses and two baselines");
-    shop.run("train --config model.settings.toml --out again.safetensors").succeeded();
-    assert_eq!(shop.bytes("model.safetensors"), shop.bytes("again.safetensors"));
+    assert_eq!(
+        shop.read("cmp/results.csv").lines().count(),
+        1 + 2 + 2,
+        "two losses and two baselines"
+    );
+    shop.run("train --config model.settings.toml --out again.safetensors")
+        .succeeded();
+    assert_eq!(
+        shop.bytes("model.safetensors"),
+        shop.bytes("again.safetensors")
+    );
 }
 
 #[test]
 fn unknown_settings_are_named_with_the_choices() {
     let shop = Workshop::with_knapsack();
     shop.write("run.toml", "epoch = 9\n");
-    shop.run("train --config run.toml").failed(2, &["run.toml", "'epoch'", "epochs", "learning_rate"]);
+    shop.run("train --config run.toml")
+        .failed(2, &["run.toml", "'epoch'", "epochs", "learning_rate"]);
     shop.write("run.toml", "[train]\nlearning-rate = 9\n");
-    shop.run("train --config run.toml").failed(2, &["run.toml", "'learning-rate'", "learning_rate"]);
+    shop.run("train --config run.toml")
+        .failed(2, &["run.toml", "'learning-rate'", "learning_rate"]);
 }
 
 #[test]
@@ -79,21 +116,33 @@ fn settings_of_the_wrong_kind_are_named() {
         ("[problem]\nkind = 'tour'", ["problem", "knapsack"]),
     ] {
         shop.write("run.toml", text);
-        shop.run("train --config run.toml").failed(2, &[&["run.toml"], &words[..]].concat());
+        shop.run("train --config run.toml")
+            .failed(2, &[&["run.toml"], &words[..]].concat());
     }
     shop.write("run.toml", "a = 1\nepochs =\n");
-    shop.run("train --config run.toml").failed(2, &["run.toml", "line 2"]);
-    shop.run("train --config missing.toml").failed(3, &["missing.toml"]);
+    shop.run("train --config run.toml")
+        .failed(2, &["run.toml", "line 2"]);
+    shop.run("train --config missing.toml")
+        .failed(3, &["missing.toml"]);
 }
 
 #[test]
 fn results_are_json_when_asked() {
     let shop = Workshop::with_knapsack();
-    let made = shop.run("generate --benchmark SP3x3 --instances 9 --out sp --json").json();
+    let made = shop
+        .run("generate --benchmark SP3x3 --instances 9 --out sp --json")
+        .json();
     assert_eq!(made["costs"], 12);
-    let trained = shop.run("train --data table.csv --costs c* --problem problem.toml --epochs 1 --json").json();
-    assert!(trained["test"]["regret"].is_number() && trained["solves"].is_number(), "{trained}");
-    let decided = shop.run("decide --model model.safetensors --data table.csv --out d.csv --json").json();
+    let trained = shop
+        .run("train --data table.csv --costs c* --problem problem.toml --epochs 1 --json")
+        .json();
+    assert!(
+        trained["test"]["regret"].is_number() && trained["solves"].is_number(),
+        "{trained}"
+    );
+    let decided = shop
+        .run("decide --model model.safetensors --data table.csv --out d.csv --json")
+        .json();
     assert_eq!(decided["instances"], 60);
 }
 
@@ -102,7 +151,8 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
     let shop = Workshop::with_knapsack();
     shop.write(
         "run.toml",
-        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nloss = 'MAE(O,S) then SPO+ cache 50%'\n\
+        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nloss = 'MAE(O,S) then SPO+ \
+            cache 50%'\n\
          epochs = 2\nthen_epochs = 3\nselect = 'last'\n",
     );
     let trained = shop.run("train --config run.toml --json").json();
@@ -111,30 +161,60 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
     assert_eq!(trained["solves"], kinds["exact"]);
     let asked = kinds["exact"].as_u64().unwrap() + kinds["pooled"].as_u64().unwrap();
     let rows = asked / 3;
-    assert!(asked.is_multiple_of(3) && (30..60).contains(&rows), "{trained}");
+    assert!(
+        asked.is_multiple_of(3) && (30..60).contains(&rows),
+        "{trained}"
+    );
     shop.write("run.toml", "loss = 'SPO+ fast'");
-    shop.run("train --config run.toml").failed(2, &["run.toml", "relax tight", "cache 5%"]);
+    shop.run("train --config run.toml")
+        .failed(2, &["run.toml", "relax tight", "cache 5%"]);
 }
 
 #[test]
 fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
     let shop = Workshop::with_knapsack();
-    let table = "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nseed = 4\nselect = 'last'\n";
-    shop.write("first.toml", &format!("{table}loss = 'MAE(O,S)'\nepochs = 3\n"));
-    shop.run("train --config first.toml --out first.safetensors").succeeded();
-    shop.write("tune.toml", &format!("{table}loss = 'SPO+'\ninit_from = 'first.safetensors'\n"));
-    shop.run("train --config tune.toml --learning-rate 0.001 --epochs 2 --out two.safetensors").succeeded();
-    shop.write("both.toml", &format!("{table}loss = 'MAE(O,S) then SPO+ lr 0.001 epochs 2'\nepochs = 3\n"));
-    let whole = shop.run("train --config both.toml --out one.safetensors --json").json();
+    let table =
+        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nseed = 4\nselect = 'last'\n";
+    shop.write(
+        "first.toml",
+        &format!("{table}loss = 'MAE(O,S)'\nepochs = 3\n"),
+    );
+    shop.run("train --config first.toml --out first.safetensors")
+        .succeeded();
+    shop.write(
+        "tune.toml",
+        &format!("{table}loss = 'SPO+'\ninit_from = 'first.safetensors'\n"),
+    );
+    shop.run("train --config tune.toml --learning-rate 0.001 --epochs 2 --out two.safetensors")
+        .succeeded();
+    shop.write(
+        "both.toml",
+        &format!("{table}loss = 'MAE(O,S) then SPO+ lr 0.001 epochs 2'\nepochs = 3\n"),
+    );
+    let whole = shop
+        .run("train --config both.toml --out one.safetensors --json")
+        .json();
     assert_eq!(whole["loss"], "MAE(O,S) then SPO+ lr 0.001 epochs 2");
-    let judged = |model: &str| shop.run(&format!("evaluate --model {model} --data table.csv --json")).json();
+    let judged = |model: &str| {
+        shop.run(&format!("evaluate --model {model} --data table.csv --json"))
+            .json()
+    };
     assert_eq!(judged("one.safetensors"), judged("two.safetensors"));
-    assert_ne!(judged("one.safetensors")["mse"], judged("first.safetensors")["mse"]);
-    assert!(shop.read("two.settings.toml").contains("init_from = \"first.safetensors\""));
+    assert_ne!(
+        judged("one.safetensors")["mse"],
+        judged("first.safetensors")["mse"]
+    );
+    assert!(
+        shop.read("two.settings.toml")
+            .contains("init_from = \"first.safetensors\"")
+    );
     shop.run("train --config tune.toml --init-from none.safetensors --out x.safetensors")
         .failed(3, &["none.safetensors"]);
-    shop.run("train --benchmark SP3x3 --split 20,10,10 --init-from first.safetensors --out x.safetensors")
-        .failed(2, &["the model to start from predicts 8 costs", "12"]);
+    shop.run(
+        "train --benchmark SP3x3 --split 20,10,10 --init-from first.safetensors --out \
+        x.safetensors",
+    )
+    .failed(2, &["the model to start from predicts 8 costs", "12"]);
 }
 
 #[test]
@@ -142,8 +222,16 @@ fn help_teaches_every_command_by_an_example() {
     let shop = Workshop::new();
     for command in ["generate", "train", "evaluate", "decide", "compare"] {
         let help = shop.run(&format!("{command} --help")).succeeded().out;
-        assert!(help.contains("Example") && help.contains(&format!("  regretless {command}")), "{help}");
+        assert!(
+            help.contains("Example") && help.contains(&format!("  regretless {command}")),
+            "{help}"
+        );
     }
     let help = shop.run("--help").succeeded().out;
-    assert!(["  2 ", "  3 ", "  4 ", "  130 "].iter().all(|code| help.contains(code)), "{help}");
+    assert!(
+        ["  2 ", "  3 ", "  4 ", "  130 "]
+            .iter()
+            .all(|code| help.contains(code)),
+        "{help}"
+    );
 }

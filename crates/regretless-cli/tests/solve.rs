@@ -7,17 +7,26 @@ use std::path::PathBuf;
 
 use common::Workshop;
 
-const SQUARE: &str = "NAME : square\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n\
+const SQUARE: &str = "NAME : square\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : \
+    EUC_2D\nNODE_COORD_SECTION\n\
                       1 0 0\n2 0 10\n3 10 0\n4 10 10\nEOF\n";
-const FLEET: &str = "NAME : toy-n4-k2\nTYPE : CVRP\nDIMENSION : 4\nCAPACITY : 10\nEDGE_WEIGHT_TYPE : EUC_2D\n\
-                     NODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 0\n4 4 3\nDEMAND_SECTION\n1 0\n2 9\n3 5\n4 5\n\
+const FLEET: &str = "NAME : toy-n4-k2\nTYPE : CVRP\nDIMENSION : 4\nCAPACITY : 10\nEDGE_WEIGHT_TYPE \
+    : EUC_2D\n\
+                     NODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 0\n4 4 3\nDEMAND_SECTION\n1 0\n2 9\n3 \
+                     5\n4 5\n\
                      DEPOT_SECTION\n1\n-1\nEOF\n";
 const KNAPSACKS: &str = "2\n3 1 0\n6 5 4\n3 2 2\n4\n2 1 7\n7 1\n1 1\n1\n";
-const MODEL: &str = "max\n obj: 3 x + 2 y\nst\n c: x + y <= 4.5\nbounds\n x <= 2\ngeneral\n x y\nend\n";
+const MODEL: &str =
+    "max\n obj: 3 x + 2 y\nst\n c: x + y <= 4.5\nbounds\n x <= 2\ngeneral\n x y\nend\n";
 
 fn shop() -> Workshop {
     let shop = Workshop::new();
-    let files = [("square.tsp", SQUARE), ("toy.vrp", FLEET), ("ks.txt", KNAPSACKS), ("m.lp", MODEL)];
+    let files = [
+        ("square.tsp", SQUARE),
+        ("toy.vrp", FLEET),
+        ("ks.txt", KNAPSACKS),
+        ("m.lp", MODEL),
+    ];
     files.iter().for_each(|(name, text)| shop.write(name, text));
     shop
 }
@@ -26,54 +35,103 @@ fn shop() -> Workshop {
 fn a_tour_is_told_and_written() {
     let shop = shop();
     let told = shop.run("solve square.tsp --out best.tour --json").json();
-    assert_eq!((&told[0]["objective"], &told[0]["bound"]), (&40.0.into(), &40.0.into()));
-    assert_eq!((&told[0]["status"], &told[0]["gap"]), (&"optimal".into(), &0.0.into()));
-    assert!(shop.read("best.tour").ends_with("TOUR_SECTION\n1\n2\n4\n3\n-1\nEOF\n"));
+    assert_eq!(
+        (&told[0]["objective"], &told[0]["bound"]),
+        (&40.0.into(), &40.0.into())
+    );
+    assert_eq!(
+        (&told[0]["status"], &told[0]["gap"]),
+        (&"optimal".into(), &0.0.into())
+    );
+    assert!(
+        shop.read("best.tour")
+            .ends_with("TOUR_SECTION\n1\n2\n4\n3\n-1\nEOF\n")
+    );
     let shown = shop.run("solve square.tsp").succeeded().out;
-    assert!(shown.contains("objective  40\n") && shown.contains("gap        0.00 %"), "{shown}");
+    assert!(
+        shown.contains("objective  40\n") && shown.contains("gap        0.00 %"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn routes_may_serve_one_customer_or_must_not() {
     let shop = shop();
-    assert_eq!(shop.run("solve toy.vrp --out best.sol --json").json()[0]["objective"], 18.0);
-    assert_eq!(shop.read("best.sol"), "Route #1: 1\nRoute #2: 2 3\nCost 18\n");
-    shop.run("solve toy.vrp --single-customer-routes false").refused(4, &["infeasible", "no decision is feasible"]);
+    assert_eq!(
+        shop.run("solve toy.vrp --out best.sol --json").json()[0]["objective"],
+        18.0
+    );
+    assert_eq!(
+        shop.read("best.sol"),
+        "Route #1: 1\nRoute #2: 2 3\nCost 18\n"
+    );
+    shop.run("solve toy.vrp --single-customer-routes false")
+        .refused(4, &["infeasible", "no decision is feasible"]);
 }
 
 #[test]
 fn a_file_of_knapsacks_is_a_table() {
     let shop = shop();
     let told = shop.run("solve ks.txt --json --out chosen").json();
-    assert_eq!((&told[0]["objective"], &told[1]["objective"]), (&9.0.into(), &7.0.into()));
-    assert_eq!(shop.read("chosen/ks#1.csv"), "name,value\nitem1,1\nitem2,1\n");
-    assert_eq!(shop.run("solve ks.txt --number 2 --json").json()[0]["problem"], "ks#2");
-    shop.run("solve ks.txt --number 3").refused(2, &["has problems 1 to 2"]);
+    assert_eq!(
+        (&told[0]["objective"], &told[1]["objective"]),
+        (&9.0.into(), &7.0.into())
+    );
+    assert_eq!(
+        shop.read("chosen/ks#1.csv"),
+        "name,value\nitem1,1\nitem2,1\n"
+    );
+    assert_eq!(
+        shop.run("solve ks.txt --number 2 --json").json()[0]["problem"],
+        "ks#2"
+    );
+    shop.run("solve ks.txt --number 3")
+        .refused(2, &["has problems 1 to 2"]);
     let relaxed = shop.run("solve ks.txt --relax --number 1 --json").json();
-    assert_eq!((&relaxed[0]["objective"], &relaxed[0]["status"]), (&9.0.into(), &"relaxed".into()));
+    assert_eq!(
+        (&relaxed[0]["objective"], &relaxed[0]["status"]),
+        (&9.0.into(), &"relaxed".into())
+    );
 }
 
 #[test]
 fn a_model_keeps_its_sense_and_its_names() {
     let shop = shop();
-    assert_eq!(shop.run("solve m.lp --out x.csv --json").json()[0]["objective"], 10.0);
+    assert_eq!(
+        shop.run("solve m.lp --out x.csv --json").json()[0]["objective"],
+        10.0
+    );
     assert_eq!(shop.read("x.csv"), "name,value\nx,2\ny,2\n");
-    assert_eq!(shop.run("solve m.lp --relax --json").json()[0]["objective"], 11.0);
-    shop.write("infeasible.lp", "min\n obj: x\nst\n c: x >= 3\nbounds\n x <= 2\nend\n");
+    assert_eq!(
+        shop.run("solve m.lp --relax --json").json()[0]["objective"],
+        11.0
+    );
+    shop.write(
+        "infeasible.lp",
+        "min\n obj: x\nst\n c: x >= 3\nbounds\n x <= 2\nend\n",
+    );
     shop.write("unbounded.lp", "max\n obj: x\nst\n c: x >= 3\nend\n");
     for status in ["infeasible", "unbounded"] {
-        shop.run(&format!("solve {status}.lp")).refused(4, &[status]);
+        shop.run(&format!("solve {status}.lp"))
+            .refused(4, &[status]);
     }
 }
 
 #[test]
 fn one_bad_file_does_not_stop_the_others() {
     let shop = shop();
-    shop.write("broken.tsp", "NAME : x\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 zero\n");
+    shop.write(
+        "broken.tsp",
+        "NAME : x\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 zero\n",
+    );
     shop.write("broken.mps", "NAME t\nROWS\n N obj\n Q what\nENDATA\n");
     let left = shop.run("solve broken.tsp square.tsp broken.mps --out tours");
     assert_eq!(left.code, 3, "{}", left.err);
-    assert!(left.out.contains("square") && left.out.contains("40"), "{}", left.out);
+    assert!(
+        left.out.contains("square") && left.out.contains("40"),
+        "{}",
+        left.out
+    );
     for words in ["broken.tsp, row 5", "broken.mps, row 4"] {
         assert!(left.out.contains(words), "{words} is not in {}", left.out);
     }
@@ -86,17 +144,24 @@ fn one_bad_file_does_not_stop_the_others() {
 fn outputs_are_not_replaced_unless_forced() {
     let shop = shop();
     shop.write("best.tour", "mine");
-    shop.run("solve square.tsp --out best.tour").refused(3, &["exists already"]);
+    shop.run("solve square.tsp --out best.tour")
+        .refused(3, &["exists already"]);
     assert_eq!(shop.read("best.tour"), "mine");
-    shop.run("solve square.tsp --out best.tour --force").succeeded();
+    shop.run("solve square.tsp --out best.tour --force")
+        .succeeded();
 }
 
 /// Folder of published instances, if it is there.
 fn reference_data() -> Option<PathBuf> {
-    let folder = std::env::var_os("REGRETLESS_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    let folder = std::env::var_os("REGRETLESS_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
     if !folder.is_dir() {
-        eprintln!("skipped: no reference data in {} (set REGRETLESS_DATA)", folder.display());
+        eprintln!(
+            "skipped: no reference data in {} (set REGRETLESS_DATA)",
+            folder.display()
+        );
         return None;
     }
     Some(folder)
@@ -104,7 +169,9 @@ fn reference_data() -> Option<PathBuf> {
 
 #[test]
 fn published_files_reach_their_optima() {
-    let Some(folder) = reference_data() else { return };
+    let Some(folder) = reference_data() else {
+        return;
+    };
     let shop = Workshop::new();
     let cases = [
         ("tsplib/berlin52.tsp", 7542.0),
@@ -113,15 +180,21 @@ fn published_files_reach_their_optima() {
         ("mps/p0033.mps", 3089.0),
     ];
     for (file, optimum) in cases {
-        let told = shop.run(&format!("solve {} --json", folder.join(file).display())).json();
+        let told = shop
+            .run(&format!("solve {} --json", folder.join(file).display()))
+            .json();
         let objective = told[0]["objective"].as_f64().unwrap();
-        assert!((objective - optimum).abs() <= 1e-6 * optimum, "{file}: {objective}");
+        assert!(
+            (objective - optimum).abs() <= 1e-6 * optimum,
+            "{file}: {objective}"
+        );
     }
 }
 
 fn tour(head: &str, weights: &str) -> String {
     format!(
-        "NAME: t\nTYPE: TSP\nDIMENSION: 4\n{head}EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\n\
+        "NAME: t\nTYPE: TSP\nDIMENSION: 4\n{head}EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: \
+            UPPER_ROW\n\
          EDGE_WEIGHT_SECTION\n{weights}\nEOF\n"
     )
 }
@@ -133,13 +206,22 @@ fn numbers_that_would_overflow_are_refused_and_the_other_files_are_solved() {
     let left = shop.run("solve square.tsp bad.tsp m.lp --json");
     assert_eq!(left.code, 3, "{}", left.err);
     let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
-    assert_eq!((&told[0]["status"], &told[2]["status"]), (&"optimal".into(), &"optimal".into()));
-    assert!(left.err.contains("bad.tsp, row 8") && left.err.contains("-1e308"), "{}", left.err);
+    assert_eq!(
+        (&told[0]["status"], &told[2]["status"]),
+        (&"optimal".into(), &"optimal".into())
+    );
+    assert!(
+        left.err.contains("bad.tsp, row 8") && left.err.contains("-1e308"),
+        "{}",
+        left.err
+    );
     let far = SQUARE.replace("10 10", "1e300 10");
     shop.write("far.tsp", &far);
-    shop.run("solve far.tsp").refused(3, &["far.tsp, row 9", "1e300"]);
+    shop.run("solve far.tsp")
+        .refused(3, &["far.tsp, row 9", "1e300"]);
     shop.write("ks.txt", &KNAPSACKS.replace("6 5 4", "6 1e200 4"));
-    shop.run("solve ks.txt").refused(3, &["ks.txt, row 3", "1e200"]);
+    shop.run("solve ks.txt")
+        .refused(3, &["ks.txt, row 3", "1e200"]);
     shop.write("m.lp", &MODEL.replace("3 x", "3 x + 1e308"));
     shop.run("solve m.lp").refused(3, &["m.lp", "constant"]);
 }
@@ -148,27 +230,57 @@ fn numbers_that_would_overflow_are_refused_and_the_other_files_are_solved() {
 fn routing_files_that_contradict_themselves_are_refused_by_line() {
     let shop = shop();
     shop.write("twice.tsp", &tour("DIMENSION: 3\n", "1 2 3\n4 5\n6"));
-    shop.run("solve twice.tsp").refused(3, &["twice.tsp, row 4", "second time"]);
-    shop.write("two.tsp", &SQUARE.replace("DIMENSION : 4", "DIMENSION : 2").replace("3 10 0\n4 10 10\n", ""));
-    shop.run("solve two.tsp").refused(3, &["two.tsp", "3 to 20000 nodes"]);
-    shop.write("toy.vrp", &FLEET.replace("DEMAND_SECTION\n1 0", "DEMAND_SECTION\n1 4"));
-    shop.run("solve toy.vrp").refused(3, &["toy.vrp", "depot that demands 4"]);
-    shop.write("toy.vrp", &FLEET.replace("DEPOT_SECTION\n1", "DEPOT_SECTION\n2"));
+    shop.run("solve twice.tsp")
+        .refused(3, &["twice.tsp, row 4", "second time"]);
+    shop.write(
+        "two.tsp",
+        &SQUARE
+            .replace("DIMENSION : 4", "DIMENSION : 2")
+            .replace("3 10 0\n4 10 10\n", ""),
+    );
+    shop.run("solve two.tsp")
+        .refused(3, &["two.tsp", "3 to 20000 nodes"]);
+    shop.write(
+        "toy.vrp",
+        &FLEET.replace("DEMAND_SECTION\n1 0", "DEMAND_SECTION\n1 4"),
+    );
+    shop.run("solve toy.vrp")
+        .refused(3, &["toy.vrp", "depot that demands 4"]);
+    shop.write(
+        "toy.vrp",
+        &FLEET.replace("DEPOT_SECTION\n1", "DEPOT_SECTION\n2"),
+    );
     let left = shop.run("solve toy.vrp");
-    assert!(left.err.contains("first node") && !left.err.contains("vehicles"), "{}", left.err);
+    assert!(
+        left.err.contains("first node") && !left.err.contains("vehicles"),
+        "{}",
+        left.err
+    );
     shop.write("toy.vrp", &FLEET.replace("toy-n4-k2", "toy"));
-    shop.run("solve toy.vrp").refused(3, &["toy.vrp", "how many vehicles"]);
+    shop.run("solve toy.vrp")
+        .refused(3, &["toy.vrp", "how many vehicles"]);
 }
 
 #[test]
 fn nothing_but_results_is_on_standard_output() {
     let shop = shop();
-    for row in ["b = 1 - > x + y <= 4", "b = 1 -\n > x + y <= 4", "x + > 3", "b = 1 -> x + y <= 4"] {
-        shop.write("m.lp", &MODEL.replace("c: x + y <= 4.5", &format!("c: {row}")));
+    for row in [
+        "b = 1 - > x + y <= 4",
+        "b = 1 -\n > x + y <= 4",
+        "x + > 3",
+        "b = 1 -> x + y <= 4",
+    ] {
+        shop.write(
+            "m.lp",
+            &MODEL.replace("c: x + y <= 4.5", &format!("c: {row}")),
+        );
         let left = shop.run("solve m.lp --json");
         assert_eq!(left.code, 3, "{row}: {}", left.err);
         let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
-        assert!(told[0]["status"].as_str().unwrap().contains("conditional"), "{told}");
+        assert!(
+            told[0]["status"].as_str().unwrap().contains("conditional"),
+            "{told}"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! Names and cells from outside: they stay in their folder, and do not reach a terminal raw or a spreadsheet unguarded.
+//! Names and cells from outside: they stay in their folder, and do not reach a terminal raw or a
+//! spreadsheet unguarded.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -29,9 +30,19 @@ fn an_experiment_whose_name_leaves_the_folder_is_refused_before_anything_is_writ
     std::fs::create_dir(shop.path("victim")).unwrap();
     shop.write("victim/report.html", "mine");
     let absolute = shop.path("victim").to_str().unwrap().to_owned();
-    for name in ["../victim", absolute.as_str(), "..", ".", "", "a/b", "a\\b", &"n".repeat(10_000)] {
+    for name in [
+        "../victim",
+        absolute.as_str(),
+        "..",
+        ".",
+        "",
+        "a/b",
+        "a\\b",
+        &"n".repeat(10_000),
+    ] {
         shop.write("e.toml", &experiment(name, "x"));
-        shop.run("reproduce e.toml --out runs").failed(2, &["the experiment", "folder"]);
+        shop.run("reproduce e.toml --out runs")
+            .failed(2, &["the experiment", "folder"]);
     }
     assert_eq!(shop.read("victim/report.html"), "mine");
     assert_eq!(shop.files(), ["e.toml", "victim"], "no folder was made");
@@ -42,7 +53,13 @@ fn a_long_label_runs_and_is_kept() {
     let shop = Workshop::new();
     shop.write("e.toml", &experiment("e", &"l".repeat(10_000)));
     shop.run("reproduce e.toml --out runs").succeeded();
-    assert_eq!(std::fs::read_dir(shop.path("runs/e/cells/KS8")).unwrap().count(), 3, "two cells and their scene");
+    assert_eq!(
+        std::fs::read_dir(shop.path("runs/e/cells/KS8"))
+            .unwrap()
+            .count(),
+        3,
+        "two cells and their scene"
+    );
 }
 
 #[test]
@@ -59,7 +76,9 @@ fn labels_that_look_like_formulas_are_guarded_in_tables() {
 
 /// No character that a terminal obeys, but for line breaks.
 fn assert_plain(text: &str) {
-    let wrong = text.chars().find(|c| *c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(c)));
+    let wrong = text
+        .chars()
+        .find(|c| *c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(c)));
     assert_eq!(wrong, None, "{text:?}");
 }
 
@@ -68,8 +87,18 @@ const ESCAPE: &str = "\u{1b}]0;owned\u{7}\u{1b}[31m\u{202e}";
 #[test]
 fn cells_columns_files_and_labels_are_shown_escaped() {
     let shop = Workshop::new();
-    shop.write("problem.toml", "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n");
-    let train = ["train", "--costs", "c*", "--problem", "problem.toml", "--data"];
+    shop.write(
+        "problem.toml",
+        "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n",
+    );
+    let train = [
+        "train",
+        "--costs",
+        "c*",
+        "--problem",
+        "problem.toml",
+        "--data",
+    ];
     let refused = |table: &str, file: &str, words: &[&str]| {
         shop.write(file, table);
         let mut line = train.to_vec();
@@ -78,39 +107,83 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
         assert_plain(&left.err);
         left.failed(3, words);
     };
-    refused(&format!("x,c0,c1\n1,2,3\n1,{ESCAPE},3\n"), "t.csv", &["\\u{1b}]0;owned\\u{7}"]);
-    refused(&format!("x,c0,c{ESCAPE}\n1,2,3\n1,2,high\n"), "t.csv", &["column c\\u{1b}"]);
-    refused("x,c0,c1\n1,2,3\n1,\"high\nerror: all is lost\",3\n", "t.csv", &["high\\nerror"]);
-    refused("x,c0,c1\n1,2,3\n1,high,3\n", &format!("t{ESCAPE}\nx.csv"), &["t\\u{1b}", "\\nx.csv"]);
+    refused(
+        &format!("x,c0,c1\n1,2,3\n1,{ESCAPE},3\n"),
+        "t.csv",
+        &["\\u{1b}]0;owned\\u{7}"],
+    );
+    refused(
+        &format!("x,c0,c{ESCAPE}\n1,2,3\n1,2,high\n"),
+        "t.csv",
+        &["column c\\u{1b}"],
+    );
+    refused(
+        "x,c0,c1\n1,2,3\n1,\"high\nerror: all is lost\",3\n",
+        "t.csv",
+        &["high\\nerror"],
+    );
+    refused(
+        "x,c0,c1\n1,2,3\n1,high,3\n",
+        &format!("t{ESCAPE}\nx.csv"),
+        &["t\\u{1b}", "\\nx.csv"],
+    );
 
     shop.write("e.toml", &experiment("e", &format!("m{ESCAPE}\nfake line")));
     let left = shop.run("reproduce e.toml --out runs").succeeded();
     assert_plain(&left.out);
-    assert!(left.out.contains("m\\u{1b}") && left.out.contains("\\nfake line"), "{}", left.out);
+    assert!(
+        left.out.contains("m\\u{1b}") && left.out.contains("\\nfake line"),
+        "{}",
+        left.out
+    );
     let json = shop.run("reproduce e.toml --out runs --json").succeeded();
     assert_plain(&json.out);
     let told: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     let label = &told[0]["results"]["problems"][0]["methods"][1]["label"];
-    assert_eq!(label.as_str().unwrap(), format!("m{ESCAPE}\nfake line"), "JSON keeps the label itself");
+    assert_eq!(
+        label.as_str().unwrap(),
+        format!("m{ESCAPE}\nfake line"),
+        "JSON keeps the label itself"
+    );
 }
 
 #[test]
 fn sizes_that_no_machine_has_are_refused() {
     let shop = Workshop::new();
     let train = "train --benchmark KS8 --split 20,10,10 --epochs 1 --loss MAE(O,S)";
-    shop.run("train --benchmark KS8 --epochs 1 --split 18446744073709551615,1,1").failed(2, &["more than"]);
-    shop.run(&format!("{train} --predictor mlp:100000,100000")).failed(2, &["parameters", "hidden layers"]);
-    shop.run(&format!("{train} --predictor mlp:1000000000000")).failed(2, &["parameters", "hidden layers"]);
+    shop.run("train --benchmark KS8 --epochs 1 --split 18446744073709551615,1,1")
+        .failed(2, &["more than"]);
+    shop.run(&format!("{train} --predictor mlp:100000,100000"))
+        .failed(2, &["parameters", "hidden layers"]);
+    shop.run(&format!("{train} --predictor mlp:1000000000000"))
+        .failed(2, &["parameters", "hidden layers"]);
     for threads in ["65536", "1000000000000000000"] {
-        shop.run(&format!("{train} --threads {threads}")).failed(2, &["threads", "allowed"]);
+        shop.run(&format!("{train} --threads {threads}"))
+            .failed(2, &["threads", "allowed"]);
     }
-    for benchmark in ["SP100000x100000", "TSP65535", "CVRP65535", "KS18446744073709551615", "SP4294967296x4294967296"] {
-        let what = if benchmark.starts_with("KS") { "items" } else { "nodes" };
-        shop.run(&format!("generate --benchmark {benchmark} --instances 1 --out d")).failed(2, &[what]);
+    for benchmark in [
+        "SP100000x100000",
+        "TSP65535",
+        "CVRP65535",
+        "KS18446744073709551615",
+        "SP4294967296x4294967296",
+    ] {
+        let what = if benchmark.starts_with("KS") {
+            "items"
+        } else {
+            "nodes"
+        };
+        shop.run(&format!(
+            "generate --benchmark {benchmark} --instances 1 --out d"
+        ))
+        .failed(2, &[what]);
     }
-    shop.run("generate --benchmark KS8 --instances 9223372036854775808 --out d").failed(2, &["allowed"]);
-    shop.run("generate --benchmark KS8 --instances 1000000000000 --out d").failed(2, &["allowed"]);
-    shop.run("generate --benchmark KS8 --instances 2 --features 1000000000000 --out d").failed(2, &["allowed"]);
+    shop.run("generate --benchmark KS8 --instances 9223372036854775808 --out d")
+        .failed(2, &["allowed"]);
+    shop.run("generate --benchmark KS8 --instances 1000000000000 --out d")
+        .failed(2, &["allowed"]);
+    shop.run("generate --benchmark KS8 --instances 2 --features 1000000000000 --out d")
+        .failed(2, &["allowed"]);
     assert!(shop.files().is_empty(), "{:?}", shop.files());
 }
 
@@ -120,7 +193,10 @@ fn a_batch_is_cut_to_the_rows() {
     for batch in ["20", "100000000000", "1000000000000000000"] {
         for (name, loss) in [("fused", "MAE(O,S)"), ("plain", "SPO+")] {
             let train = "train --benchmark KS8 --split 20,10,10 --epochs 2";
-            shop.run(&format!("{train} --loss {loss} --batch {batch} --out {name}-{batch}.safetensors")).succeeded();
+            shop.run(&format!(
+                "{train} --loss {loss} --batch {batch} --out {name}-{batch}.safetensors"
+            ))
+            .succeeded();
             let of = |batch: &str| shop.bytes(&format!("{name}-{batch}.safetensors"));
             assert_eq!(of(batch), of("20"), "{name} with batches of {batch}");
         }
@@ -131,10 +207,18 @@ fn a_batch_is_cut_to_the_rows() {
 fn a_short_routing_file_cannot_ask_for_much_memory() {
     let shop = Workshop::new();
     let head = "NAME: t\nTYPE: TSP\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n";
-    shop.write("big.tsp", &format!("{head}DIMENSION: 65535\nEDGE_WEIGHT_SECTION\n1 2 3\nEOF\n"));
-    shop.run("solve big.tsp").refused(3, &["big.tsp, row 5", "20000"]);
-    shop.write("large.tsp", &format!("{head}DIMENSION: 20000\nEDGE_WEIGHT_SECTION\n1 2 3\n"));
-    shop.run("solve large.tsp").refused(3, &["large.tsp, row 6", "3 of 400000000 weights"]);
+    shop.write(
+        "big.tsp",
+        &format!("{head}DIMENSION: 65535\nEDGE_WEIGHT_SECTION\n1 2 3\nEOF\n"),
+    );
+    shop.run("solve big.tsp")
+        .refused(3, &["big.tsp, row 5", "20000"]);
+    shop.write(
+        "large.tsp",
+        &format!("{head}DIMENSION: 20000\nEDGE_WEIGHT_SECTION\n1 2 3\n"),
+    );
+    shop.run("solve large.tsp")
+        .refused(3, &["large.tsp, row 6", "3 of 400000000 weights"]);
 }
 
 const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
@@ -143,9 +227,11 @@ const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
 fn times_that_are_none_are_refused() {
     let shop = Workshop::with_knapsack();
     for time in ["nan", "inf", "-1", "1e300"] {
-        shop.run(&format!("{LABEL} --keep-every={time}")).refused(2, &["keep-every", "seconds from 0"]);
+        shop.run(&format!("{LABEL} --keep-every={time}"))
+            .refused(2, &["keep-every", "seconds from 0"]);
         shop.write("s.toml", &format!("keep_every = {time}\n"));
-        shop.run(&format!("{LABEL} --config s.toml")).failed(2, &["s.toml", "keep_every", "seconds from 0"]);
+        shop.run(&format!("{LABEL} --config s.toml"))
+            .failed(2, &["s.toml", "keep_every", "seconds from 0"]);
     }
     shop.run(&format!("{LABEL} --keep-every 0")).succeeded();
 }
@@ -156,7 +242,11 @@ fn labels_that_could_not_be_kept_are_a_failure() {
     shop.write("table.csv.labels", "a file in the folder's place");
     let left = shop.run(&format!("{LABEL} --json"));
     assert_eq!(left.code, 3, "{}", left.err);
-    assert!(left.err.contains("table.csv.labels") && left.err.contains("could not be written"), "{}", left.err);
+    assert!(
+        left.err.contains("table.csv.labels") && left.err.contains("could not be written"),
+        "{}",
+        left.err
+    );
     let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
     assert!(told["labels"].is_null() && told["rows"] == 60, "{told}");
 }
@@ -175,7 +265,11 @@ fn a_table_whose_name_is_no_text_is_labelled_and_refused_by_name() {
         words.push(name.clone());
         words
     };
-    let told = shop.run_words(&words("label --json --costs c* --problem problem.toml --data")).json();
+    let told = shop
+        .run_words(&words(
+            "label --json --costs c* --problem problem.toml --data",
+        ))
+        .json();
     assert!(told["labels"].as_str().unwrap().contains("bad"), "{told}");
     let train = words("train --costs c* --problem problem.toml --data");
     shop.run_words(&train).failed(3, &["bad", "not UTF-8"]);

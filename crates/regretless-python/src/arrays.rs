@@ -1,17 +1,21 @@
 //! numpy's arrays in and out.
 //!
-//! float32 in C order is read where it is; everything else numpy can turn into it is converted once. Numbers of more
-//! digits stay beside the rounded ones where something is solved or judged ([`finite_matrix`]). What outlives the call
-//! that brought it is copied, since the user may change the array afterwards. What is no number, such as dates and
-//! masked entries, is refused (`regretless._numbers`).
+//! float32 in C order is read where it is; everything else numpy can turn into it is converted
+//! once. Numbers of more digits stay beside the rounded ones where something is solved or judged
+//! ([`finite_matrix`]). What outlives the call that brought it is copied, since the user may change
+//! the array afterwards. What is no number, such as dates and masked entries, is refused
+//! (`regretless._numbers`).
 
-#![allow(unsafe_code, reason = "an array is read by threads without the interpreter's lock")]
+#![allow(
+    unsafe_code,
+    reason = "an array is read by threads without the interpreter's lock"
+)]
 
 use std::sync::Arc;
 
 use numpy::{
-    AllowTypeChange, Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayDyn, PyArrayLike1,
-    PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
+    AllowTypeChange, Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayDyn,
+    PyArrayLike1, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,8 +33,8 @@ struct Borrowed<T> {
     len: usize,
 }
 
-// SAFETY: the array is kept alive and never written to by us; whoever writes to it from Python while a call
-// reads it gets numbers from before or after.
+// SAFETY: the array is kept alive and never written to by us; whoever writes to it from Python
+// while a call reads it gets numbers from before or after.
 unsafe impl<T> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Borrowed<T> {}
@@ -38,7 +42,11 @@ unsafe impl<T> Sync for Borrowed<T> {}
 impl<T: Element> Borrowed<T> {
     /// An array in C order.
     fn new(array: &Bound<'_, PyArrayDyn<T>>) -> Self {
-        Self { _array: array.clone().unbind(), first: array.data(), len: array.len() }
+        Self {
+            _array: array.clone().unbind(),
+            first: array.data(),
+            len: array.len(),
+        }
     }
 
     fn slice(&self) -> &[T] {
@@ -74,7 +82,10 @@ fn plain<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUn
     {
         return Ok(array.clone());
     }
-    let checked = value.py().import("regretless._numbers")?.call_method1("numbers", (value, what))?;
+    let checked = value
+        .py()
+        .import("regretless._numbers")?
+        .call_method1("numbers", (value, what))?;
     checked.cast_into::<PyUntypedArray>().map_err(PyErr::from)
 }
 
@@ -108,7 +119,8 @@ fn single<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyA
     in_order_of_rows(&plain(value, what)?, "float32")
 }
 
-/// Rows of numbers as they are: in single precision, or in double precision where that holds more digits.
+/// Rows of numbers as they are: in single precision, or in double precision where that holds more
+/// digits.
 pub enum Rows<'py> {
     /// float32 in C order.
     Single(PyReadonlyArrayDyn<'py, f32>),
@@ -119,7 +131,9 @@ pub enum Rows<'py> {
 /// Rows of numbers and how many rows and columns there are.
 pub fn rows_of<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<(Rows<'py>, [usize; 2])> {
     let array = plain(value, what)?;
-    let [rows, cols] = *array.shape() else { return Err(dimensions(what, array.ndim(), "2: rows, columns")) };
+    let [rows, cols] = *array.shape() else {
+        return Err(dimensions(what, array.ndim(), "2: rows, columns"));
+    };
     let numbers = if fits_single(&array) {
         Rows::Single(in_order_of_rows(&array, "float32")?.readonly())
     } else {
@@ -137,7 +151,12 @@ fn fits_single(array: &Bound<'_, PyUntypedArray>) -> bool {
     }
 }
 
-fn shaped(array: &Bound<'_, PyArrayDyn<f32>>, rows: usize, cols: usize, keep: Keep) -> PyResult<Matrix> {
+fn shaped(
+    array: &Bound<'_, PyArrayDyn<f32>>,
+    rows: usize,
+    cols: usize,
+    keep: Keep,
+) -> PyResult<Matrix> {
     let borrowed = Borrowed::new(array);
     if borrowed.len == 0 || keep == Keep::Copied {
         return Matrix::new(rows, cols, borrowed.slice().to_vec()).map_err(raise);
@@ -146,7 +165,12 @@ fn shaped(array: &Bound<'_, PyArrayDyn<f32>>, rows: usize, cols: usize, keep: Ke
 }
 
 /// Numbers of more digits than float32 has, and beside them the rounded ones.
-fn with_doubles(array: &Bound<'_, PyArrayDyn<f64>>, rows: usize, cols: usize, keep: Keep) -> PyResult<Matrix> {
+fn with_doubles(
+    array: &Bound<'_, PyArrayDyn<f64>>,
+    rows: usize,
+    cols: usize,
+    keep: Keep,
+) -> PyResult<Matrix> {
     let borrowed = Borrowed::new(array);
     let rounded = Matrix::from_f64(rows, cols, borrowed.slice()).map_err(raise)?;
     let doubles: Arc<dyn Shared<f64>> = match keep {
@@ -165,11 +189,14 @@ pub fn matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matr
     }
 }
 
-/// A table of numbers, every one finite, those of double precision with all their digits; errors name row and column.
+/// A table of numbers, every one finite, those of double precision with all their digits; errors
+/// name row and column.
 pub fn finite_matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matrix> {
     let array = plain(value, what)?;
     let numbers = match *array.shape() {
-        [rows, cols] if fits_single(&array) => shaped(&in_order_of_rows(&array, "float32")?, rows, cols, keep)?,
+        [rows, cols] if fits_single(&array) => {
+            shaped(&in_order_of_rows(&array, "float32")?, rows, cols, keep)?
+        }
         [rows, cols] => with_doubles(&in_order_of_rows(&array, "float64")?, rows, cols, keep)?,
         _ => return Err(dimensions(what, array.ndim(), "2: rows, columns")),
     };
@@ -183,17 +210,34 @@ fn dimensions(what: &str, found: usize, right: &str) -> PyErr {
     PyValueError::new_err(format!("{what} has {found} dimensions and needs {right}"))
 }
 
-/// Features: two dimensions are one row per instance, three are one row per instance and cost. Names are
-/// those given, else the table's, else `known` where there are as many columns.
-pub fn features(value: &Bound<'_, PyAny>, given: Option<Vec<String>>, known: Option<&[String]>) -> PyResult<Features> {
+/// Features: two dimensions are one row per instance, three are one row per instance and cost.
+/// Names are those given, else the table's, else `known` where there are as many columns.
+pub fn features(
+    value: &Bound<'_, PyAny>,
+    given: Option<Vec<String>>,
+    known: Option<&[String]>,
+) -> PyResult<Features> {
     let array = single(value, "X")?;
     let (matrix, shape) = match *array.shape() {
         [rows, cols] => (shaped(&array, rows, cols, Keep::Borrowed)?, Shape::Wide),
-        [rows, items, cols] => (shaped(&array, rows * items, cols, Keep::Borrowed)?, Shape::Long { items }),
-        _ => return Err(dimensions("X", array.ndim(), "2 (rows, features) or 3 (rows, costs, features)")),
+        [rows, items, cols] => (
+            shaped(&array, rows * items, cols, Keep::Borrowed)?,
+            Shape::Long { items },
+        ),
+        _ => {
+            return Err(dimensions(
+                "X",
+                array.ndim(),
+                "2 (rows, features) or 3 (rows, costs, features)",
+            ));
+        }
     };
     let names = given.map_or_else(|| column_names(value), |given| Ok(Some(given)))?;
-    let unnamed = || known.filter(|known| known.len() == matrix.cols()).map(<[String]>::to_vec);
+    let unnamed = || {
+        known
+            .filter(|known| known.len() == matrix.cols())
+            .map(<[String]>::to_vec)
+    };
     let names = names.or_else(unnamed);
     Features::new(matrix, shape, names).map_err(|error| match error {
         regretless::Error::Input { .. } => PyValueError::new_err(format!("X: {error}")),
@@ -205,17 +249,22 @@ pub fn features(value: &Bound<'_, PyAny>, given: Option<Vec<String>>, known: Opt
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
     let array = plain(value, what)?;
     match array.ndim() {
-        1 => Ok(Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?).slice().to_vec()),
+        1 => Ok(Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?)
+            .slice()
+            .to_vec()),
         found => Err(dimensions(what, found, "1: one row of numbers")),
     }
 }
 
-/// Rows of numbers in double precision, one after the other, and how many rows and columns there are.
+/// Rows of numbers in double precision, one after the other, and how many rows and columns there
+/// are.
 pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [usize; 2])> {
     let array = plain(value, what)?;
     match *array.shape() {
         [rows, cols] => {
-            let numbers = Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?).slice().to_vec();
+            let numbers = Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?)
+                .slice()
+                .to_vec();
             Ok((numbers, [rows, cols]))
         }
         _ => Err(dimensions(what, array.ndim(), "2: rows, columns")),
@@ -224,7 +273,11 @@ pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, 
 
 /// Row numbers: a list, a range or an array of whole numbers that are not negative.
 pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
-    let wrong = || PyValueError::new_err(format!("{what} must be row numbers: whole numbers from 0 on"));
+    let wrong = || {
+        PyValueError::new_err(format!(
+            "{what} must be row numbers: whole numbers from 0 on"
+        ))
+    };
     let array = plain(value, what).map_err(|_| wrong())?;
     if array.len() == 0 {
         return Ok(Vec::new());
@@ -232,8 +285,14 @@ pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>>
     if !matches!(array.dtype().kind(), b'i' | b'u') {
         return Err(wrong());
     }
-    let numbers = array.extract::<PyArrayLike1<'_, i64, AllowTypeChange>>().map_err(|_| wrong())?;
-    numbers.as_array().iter().map(|number| usize::try_from(*number).map_err(|_| wrong())).collect()
+    let numbers = array
+        .extract::<PyArrayLike1<'_, i64, AllowTypeChange>>()
+        .map_err(|_| wrong())?;
+    numbers
+        .as_array()
+        .iter()
+        .map(|number| usize::try_from(*number).map_err(|_| wrong()))
+        .collect()
 }
 
 /// A rectangle for Python, without a copy.

@@ -1,9 +1,10 @@
-//! One call of Python into the library while it lasts: whether it should stop, what the user's function raised, and the
-//! solver calls that wait for the calling thread.
+//! One call of Python into the library while it lasts: whether it should stop, what the user's
+//! function raised, and the solver calls that wait for the calling thread.
 //!
-//! A user's function runs on the thread that made the call, as any Python code would: Ctrl-C reaches it there, and none
-//! of the library's threads ever waits for Python. Functions that may run on several threads at once
-//! (`thread_safe=True`) run on threads of their own. What a function raises belongs to the call that led to it.
+//! A user's function runs on the thread that made the call, as any Python code would: Ctrl-C
+//! reaches it there, and none of the library's threads ever waits for Python. Functions that may
+//! run on several threads at once (`thread_safe=True`) run on threads of their own. What a function
+//! raises belongs to the call that led to it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -91,10 +92,14 @@ impl CallState {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work should end: by Ctrl-C or an exception, here or in the call whose function made this one.
+    /// Whether the work should end: by Ctrl-C or an exception, here or in the call whose function
+    /// made this one.
     pub fn interrupted(&self) -> bool {
         let here = self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed);
-        here || self.enclosing.as_ref().is_some_and(|enclosing| enclosing.interrupted())
+        here || self
+            .enclosing
+            .as_ref()
+            .is_some_and(|enclosing| enclosing.interrupted())
     }
 
     fn keep(&self, error: PyErr) {
@@ -104,7 +109,10 @@ impl CallState {
 
     /// What the user's function raised.
     pub fn take_exception(&self) -> Option<PyErr> {
-        self.failed.swap(false, Ordering::Acquire).then(|| locked(&self.exception).take()).flatten()
+        self.failed
+            .swap(false, Ordering::Acquire)
+            .then(|| locked(&self.exception).take())
+            .flatten()
     }
 
     /// The calling thread and all that wait for this call to end.
@@ -120,7 +128,10 @@ impl CallState {
 
     /// The calling thread looks from now on.
     pub fn open(&self) {
-        *locked(&self.mail) = Mail { open: true, ..Mail::default() };
+        *locked(&self.mail) = Mail {
+            open: true,
+            ..Mail::default()
+        };
     }
 
     /// Tells the calling thread that the work is done.
@@ -138,7 +149,11 @@ impl CallState {
     pub fn wait(&self, time: Duration) -> Event {
         let mail = locked(&self.mail);
         let quiet = |mail: &mut Mail| mail.requests.is_empty() && !mail.finished;
-        let mut mail = self.arrived.wait_timeout_while(mail, time, quiet).unwrap_or_else(PoisonError::into_inner).0;
+        let mut mail = self
+            .arrived
+            .wait_timeout_while(mail, time, quiet)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
         match mail.requests.pop_front() {
             Some(request) => Event::Request(request),
             None if mail.finished => Event::Finished,
@@ -149,11 +164,17 @@ impl CallState {
     /// Has the calling thread call a function; waits for the answer without the interpreter's lock.
     pub fn ask(&self, function: &Arc<Function>, costs: &[f64]) -> Answer {
         let (answer, answered) = sync_channel(1);
-        let request = Request { function: Arc::clone(function), costs: costs.to_vec(), answer };
+        let request = Request {
+            function: Arc::clone(function),
+            costs: costs.to_vec(),
+            answer,
+        };
         {
             let mut mail = locked(&self.mail);
             if !mail.open {
-                return Err(Failure::Engine("nobody is there to call the function".into()));
+                return Err(Failure::Engine(
+                    "nobody is there to call the function".into(),
+                ));
             }
             mail.requests.push_back(request);
         }
@@ -161,12 +182,21 @@ impl CallState {
         answered.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Calls the function of a request on this thread, when it is its turn, and hands the answer back.
+    /// Calls the function of a request on this thread, when it is its turn, and hands the answer
+    /// back.
     pub fn serve(self: &Arc<Self>, py: Python<'_>, request: Request) {
-        let Request { function, costs, answer } = request;
+        let Request {
+            function,
+            costs,
+            answer,
+        } = request;
         let go_on = |py: Python<'_>| {
             py.check_signals()?;
-            if self.interrupted() { Err(PyKeyboardInterrupt::new_err(())) } else { Ok(()) }
+            if self.interrupted() {
+                Err(PyKeyboardInterrupt::new_err(()))
+            } else {
+                Ok(())
+            }
         };
         let found = match Turn::wait(py, function.identity(), &self.line(), go_on) {
             Ok(_turn) => self.call(py, &function, &costs),
@@ -182,7 +212,9 @@ impl CallState {
             return Err(stopped());
         }
         let _enclosed = Enclosed::by(Arc::clone(self));
-        function.call(py, costs).unwrap_or_else(|error| self.failing(error))
+        function
+            .call(py, costs)
+            .unwrap_or_else(|error| self.failing(error))
     }
 
     fn failing(&self, error: PyErr) -> Answer {
@@ -202,7 +234,9 @@ struct Enclosed {
 
 impl Enclosed {
     fn by(call: Arc<CallState>) -> Self {
-        Self { before: ENCLOSING.replace(Some(call)) }
+        Self {
+            before: ENCLOSING.replace(Some(call)),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! A problem that is a Python function: costs in, decision out.
 //!
-//! Costs are handed over and the decision is read in the user's sense. The function is called once at a time
-//! (`turns.rs`), on the thread that made the call (`call.rs`), unless the user says that several threads may call it.
-//! An exception stops the whole call and arrives as it was raised; `None` says that no decision is feasible.
+//! Costs are handed over and the decision is read in the user's sense. The function is called once
+//! at a time (`turns.rs`), on the thread that made the call (`call.rs`), unless the user says that
+//! several threads may call it. An exception stops the whole call and arrives as it was raised;
+//! `None` says that no decision is feasible.
 
 use std::fmt;
 use std::sync::Arc;
@@ -74,21 +75,33 @@ impl Problem for Callable {
             return Bounds::Binary;
         }
         let costs = self.function.given.costs;
-        Bounds::Box { lower: vec![f64::NEG_INFINITY; costs], upper: vec![f64::INFINITY; costs] }
+        Bounds::Box {
+            lower: vec![f64::NEG_INFINITY; costs],
+            upper: vec![f64::INFINITY; costs],
+        }
     }
 
     fn solver_calls(&self) -> SolverCalls {
-        if self.function.thread_safe { SolverCalls::OutsidePool } else { SolverCalls::OneAtATime }
+        if self.function.thread_safe {
+            SolverCalls::OutsidePool
+        } else {
+            SolverCalls::OneAtATime
+        }
     }
 
     fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
-        Box::new(Caller { function: Arc::clone(&self.function), call: self.call.clone() })
+        Box::new(Caller {
+            function: Arc::clone(&self.function),
+            call: self.call.clone(),
+        })
     }
 
     /// What is feasible is known to the function alone; only the form is checked.
     fn check(&self, decision: &Decision) -> Result<(), String> {
         match decision.indices().last() {
-            Some(last) if *last as usize >= self.function.given.costs => Err(format!("variable {last} does not exist")),
+            Some(last) if *last as usize >= self.function.given.costs => {
+                Err(format!("variable {last} does not exist"))
+            }
             _ => Ok(()),
         }
     }
@@ -103,8 +116,12 @@ struct Caller {
 impl Solver for Caller {
     fn solve(&mut self, costs: &[f64]) -> Answer {
         match &self.call {
-            None => Err(Failure::Engine("a function can be called only within a call of Python".into())),
-            Some(call) if self.function.thread_safe => Python::attach(|py| call.call(py, &self.function, costs)),
+            None => Err(Failure::Engine(
+                "a function can be called only within a call of Python".into(),
+            )),
+            Some(call) if self.function.thread_safe => {
+                Python::attach(|py| call.call(py, &self.function, costs))
+            }
             Some(call) => call.ask(&self.function, costs),
         }
     }
@@ -112,11 +129,26 @@ impl Solver for Caller {
 
 impl Function {
     /// A function; methods of one object count as one function, since they share its state.
-    pub fn new(solve: &Bound<'_, PyAny>, given: Given, binary: bool, thread_safe: bool) -> PyResult<Self> {
+    pub fn new(
+        solve: &Bound<'_, PyAny>,
+        given: Given,
+        binary: bool,
+        thread_safe: bool,
+    ) -> PyResult<Self> {
         let method = solve.py().import("types")?.getattr("MethodType")?;
-        let holder = if solve.is_instance(&method)? { solve.getattr("__self__")? } else { solve.clone() };
+        let holder = if solve.is_instance(&method)? {
+            solve.getattr("__self__")?
+        } else {
+            solve.clone()
+        };
         let identity = holder.as_ptr() as usize;
-        Ok(Self { solve: solve.clone().unbind(), given, binary, thread_safe, identity })
+        Ok(Self {
+            solve: solve.clone().unbind(),
+            given,
+            binary,
+            thread_safe,
+            identity,
+        })
     }
 
     /// Tells functions apart that do not share their state.
@@ -127,45 +159,70 @@ impl Function {
     /// Calls the function on this thread.
     pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<Answer> {
         let sign = self.given.sense.sign();
-        let users = costs.iter().map(|cost| sign * cost + 0.0).collect::<Vec<f64>>();
+        let users = costs
+            .iter()
+            .map(|cost| sign * cost + 0.0)
+            .collect::<Vec<f64>>();
         let answer = self.solve.bind(py).call1((row(py, users),))?;
         if answer.is_none() {
             return Ok(Err(Failure::Infeasible));
         }
         let (decision, claimed) = match answer.cast::<PyTuple>() {
-            Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, Some(pair.get_item(1)?.extract::<f64>()?)),
+            Ok(pair) if pair.len() == 2 => {
+                (pair.get_item(0)?, Some(pair.get_item(1)?.extract::<f64>()?))
+            }
             _ => (answer, None),
         };
         if let Some(claimed) = claimed.filter(|claimed| !claimed.is_finite()) {
-            let message = format!("the function returned the objective {claimed}, which is not a finite number");
-            return Err(PyValueError::new_err(format!("{message}; return None where no decision is feasible")));
+            let message = format!(
+                "the function returned the objective {claimed}, which is not a finite number"
+            );
+            return Err(PyValueError::new_err(format!(
+                "{message}; return None where no decision is feasible"
+            )));
         }
         let decision = self.decision(&vector(&decision, "the decision")?, costs.len())?;
         let objective = decision.dot(costs);
         // What the objective holds beyond the costs is fixed, as with columns of known cost.
         let fixed = claimed.map_or(0.0, |claimed| sign * claimed - objective);
-        let fixed = if fixed.abs() <= 1e-6 * objective.abs().max(1.0) { 0.0 } else { fixed };
-        Ok(Ok(Solution::optimal(decision.with_fixed(fixed), objective + fixed)))
+        let fixed = if fixed.abs() <= 1e-6 * objective.abs().max(1.0) {
+            0.0
+        } else {
+            fixed
+        };
+        Ok(Ok(Solution::optimal(
+            decision.with_fixed(fixed),
+            objective + fixed,
+        )))
     }
 
     fn decision(&self, values: &[f64], costs: usize) -> PyResult<Decision> {
         if values.len() != costs {
-            let message = format!("the function returned a decision of {} values for {costs} costs", values.len());
+            let message = format!(
+                "the function returned a decision of {} values for {costs} costs",
+                values.len()
+            );
             return Err(PyValueError::new_err(message));
         }
         if let Some(bad) = values.iter().position(|value| !value.is_finite()) {
-            return Err(PyValueError::new_err(format!("value {bad} of the decision is not a finite number")));
+            return Err(PyValueError::new_err(format!(
+                "value {bad} of the decision is not a finite number"
+            )));
         }
         if !self.binary {
             return Ok(Decision::from_dense(values));
         }
         // Solvers answer with 0.9999999 for 1.
         let rounded: Vec<f64> = values.iter().map(|value| value.round()).collect();
-        let off = values.iter().zip(&rounded).position(|(v, r)| (v - r).abs() > 1e-5 || !(0.0..=1.0).contains(r));
+        let off = values
+            .iter()
+            .zip(&rounded)
+            .position(|(v, r)| (v - r).abs() > 1e-5 || !(0.0..=1.0).contains(r));
         match off {
             None => Ok(Decision::from_dense(&rounded)),
             Some(bad) => Err(PyValueError::new_err(format!(
-                "value {bad} of the decision is {}, neither 0 nor 1; say binary=False if that is right",
+                "value {bad} of the decision is {}, neither 0 nor 1; say binary=False if that is \
+                    right",
                 values[bad]
             ))),
         }

@@ -33,9 +33,18 @@ pub fn generate<'py>(
     features: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let benchmark: Benchmark = benchmark.parse().map_err(raise)?;
-    let recipe = Recipe { instances: rows, features, degree, noise, seed };
+    let recipe = Recipe {
+        instances: rows,
+        features,
+        degree,
+        noise,
+        seed,
+    };
     let (_, mut made) = guarded(|| benchmark.rows(recipe).map_err(raise))?;
-    let (x, shape) = (guarded(|| made.features().map_err(raise))?, [made.rows(), made.num_costs()]);
+    let (x, shape) = (
+        guarded(|| made.features().map_err(raise))?,
+        [made.rows(), made.num_costs()],
+    );
     let costs = Call::new(false).run(py, move |watch| {
         let count = sizes::product("costs", &shape, sizes::MOST_NUMBERS)?;
         let mut costs = sizes::reserved("the table", count)?;

@@ -4,24 +4,32 @@ use std::io::ErrorKind;
 
 use pyo3::PyErr;
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyRuntimeError,
+    PyValueError,
 };
 use regretless::Error;
 
-/// The exception for an error: `ValueError` for input and settings, `OSError` for files, `RuntimeError` for
-/// solvers and trainings that fail, `KeyboardInterrupt` for Ctrl-C.
-#[allow(clippy::needless_pass_by_value, reason = "so that it can stand in map_err")]
+/// The exception for an error: `ValueError` for input and settings, `OSError` for files,
+/// `RuntimeError` for solvers and trainings that fail, `KeyboardInterrupt` for Ctrl-C.
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "so that it can stand in map_err"
+)]
 pub fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
-        Error::Input { .. } | Error::Setting(_) | Error::Capability { .. } | Error::EmptyPool { .. } => {
-            PyValueError::new_err(message)
+        Error::Input { .. }
+        | Error::Setting(_)
+        | Error::Capability { .. }
+        | Error::EmptyPool { .. } => PyValueError::new_err(message),
+        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            PyFileNotFoundError::new_err(message)
         }
-        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
         Error::Io { .. } => PyOSError::new_err(message),
         Error::Exists(_) => PyFileExistsError::new_err(message.replace("--force", "force=True")),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        // Solvers without a decision, trainings that diverge, and whatever the library learns to tell.
+        // Solvers without a decision, trainings that diverge, and whatever the library learns to
+        // tell.
         _ => PyRuntimeError::new_err(message),
     }
 }

@@ -28,10 +28,18 @@ struct Judging<'a, 'py> {
 
 impl<'py> Judging<'_, 'py> {
     /// What predictions are worth that somebody made.
-    fn measure(&self, predictions: &Bound<'py, PyAny>, costs: &Bound<'py, PyAny>) -> PyResult<Evaluation> {
+    fn measure(
+        &self,
+        predictions: &Bound<'py, PyAny>,
+        costs: &Bound<'py, PyAny>,
+    ) -> PyResult<Evaluation> {
         check_same_rows(predictions, costs, ["predictions", "C"])?;
         let data = costs_only(self.problem.get(), costs, Keep::Borrowed)?;
-        let predictions = in_order(predictions, "predictions", CostSide::new("C", data.cost_names()))?;
+        let predictions = in_order(
+            predictions,
+            "predictions",
+            CostSide::new("C", data.cost_names()),
+        )?;
         self.judge(costs.py(), &predictions, data)
     }
 
@@ -49,8 +57,10 @@ impl<'py> Judging<'_, 'py> {
         let table = features(x, None, Some(&model.about.features))?;
         let matching = match_model(model, problem.problem.as_ref()).map_err(raise)?;
         let predictions = detached(py, || model.predict_matched(&table, &matching))?;
-        check_finite(&predictions, |column| data.cost_names().get(column).into_owned())
-            .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
+        check_finite(&predictions, |column| {
+            data.cost_names().get(column).into_owned()
+        })
+        .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
         self.judge(py, &predictions, data)
     }
 
@@ -58,11 +68,17 @@ impl<'py> Judging<'_, 'py> {
         let problem = self.problem.get();
         problem.check_width(predictions.cols())?;
         if predictions.rows() != data.len() {
-            let message = format!("{} rows of predictions for {} instances", predictions.rows(), data.len());
+            let message = format!(
+                "{} rows of predictions for {} instances",
+                predictions.rows(),
+                data.len()
+            );
             return Err(PyValueError::new_err(message));
         }
         let call = Call::new(self.progress);
-        let oracle = problem.oracle(&call, self.threads, self.decide_by).map_err(raise)?;
+        let oracle = problem
+            .oracle(&call, self.threads, self.decide_by)
+            .map_err(raise)?;
         let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
         call.run(py, |watch: &dyn Watch| {
             let rows = data.rows();
@@ -74,18 +90,21 @@ impl<'py> Judging<'_, 'py> {
                 Ok(predictions)
             };
             watch.begin("deciding", rows.len() as u64);
-            let found = regretless::evaluate::evaluate_in_parts(predict, &data, &rows, (&oracle, watch))?;
+            let found =
+                regretless::evaluate::evaluate_in_parts(predict, &data, &rows, (&oracle, watch))?;
             watch.end();
             Ok(found)
         })
     }
 }
 
-/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret (sum of regrets
-/// over sum of best objectives), relative_regret (mean share), optimal_share, mse, mae and instances.
+/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret
+/// (sum of regrets over sum of best objectives), relative_regret (mean share), optimal_share, mse,
+/// mae and instances.
 ///
 /// * `predictions`: an array of predicted costs (X is then not needed), or a Model.
-/// * `C`: true costs. DataFrames of predictions and costs are matched to the problem's costs by name, arrays by position.
+/// * `C`: true costs. DataFrames of predictions and costs are matched to the problem's costs by
+///   name, arrays by position.
 /// * `labels`: their best decisions; found now unless given.
 #[pyfunction]
 #[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, decide_by=None))]
@@ -101,19 +120,28 @@ pub fn evaluate<'py>(
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
-    let judging = Judging { problem, labels, threads, progress, decide_by };
+    let judging = Judging {
+        problem,
+        labels,
+        threads,
+        progress,
+        decide_by,
+    };
     let found = match predictions.cast::<Model>() {
         Err(_) => judging.measure(predictions, costs)?,
         Ok(model) => {
-            let x = X.ok_or_else(|| PyValueError::new_err("X is missing: the features a model predicts from"))?;
+            let x = X.ok_or_else(|| {
+                PyValueError::new_err("X is missing: the features a model predicts from")
+            })?;
             judging.measure_model(&model.get().model, x, costs)?
         }
     };
     python(py, &found)
 }
 
-/// The regret of each row of predictions: what its decision costs beyond the best one. Beside exact labels it is never
-/// negative but for rounding; beside labels within a gap or found by a heuristic it can be.
+/// The regret of each row of predictions: what its decision costs beyond the best one. Beside exact
+/// labels it is never negative but for rounding; beside labels within a gap or found by a heuristic
+/// it can be.
 ///
 /// Rows whose true costs have no decision are left out. Arguments as in `evaluate`.
 #[pyfunction]
@@ -128,6 +156,13 @@ pub fn regret<'py>(
     progress: bool,
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let found = Judging { problem, labels, threads, progress, decide_by }.measure(predictions, C)?;
+    let found = Judging {
+        problem,
+        labels,
+        threads,
+        progress,
+        decide_by,
+    }
+    .measure(predictions, C)?;
     Ok(row(py, found.regrets))
 }

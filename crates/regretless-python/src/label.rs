@@ -35,9 +35,10 @@ pub struct Labels {
 
 #[pymethods]
 impl Labels {
-    /// Labels of costs whose best decisions are known; each decision is checked, none is solved. Decisions with column
-    /// names are matched by name, as costs are. Problems in which other columns have known costs are refused, since the
-    /// decisions do not say what those cost. For a function the objective is taken to be the costs times the decision.
+    /// Labels of costs whose best decisions are known; each decision is checked, none is solved.
+    /// Decisions with column names are matched by name, as costs are. Problems in which other
+    /// columns have known costs are refused, since the decisions do not say what those cost. For a
+    /// function the objective is taken to be the costs times the decision.
     #[staticmethod]
     fn known(
         py: Python<'_>,
@@ -51,29 +52,43 @@ impl Labels {
         problem.check_width(data.costs().cols())?;
         let fixed = problem.problem.fixed_cost().ok_or_else(|| {
             PyValueError::new_err(
-                "columns of known cost are part of the objective, and the decisions do not say where they stand; find the \
+                "columns of known cost are part of the objective, and the decisions do not say \
+                    where they stand; find the \
                  labels with regretless.label(problem, C)",
             )
         })?;
-        let decisions = in_order(decisions, "decisions", CostSide::new("C", data.cost_names()))?;
+        let decisions = in_order(
+            decisions,
+            "decisions",
+            CostSide::new("C", data.cost_names()),
+        )?;
         problem.check_width(decisions.cols())?;
-        let oracle = problem.oracle(&Call::new(false), Some(1), None).map_err(raise)?;
+        let oracle = problem
+            .oracle(&Call::new(false), Some(1), None)
+            .map_err(raise)?;
         let labelled = detached(py, || {
             let sign = problem.problem.sense().sign();
             let best = |(row, values): (usize, &[f32])| {
-                let decision =
-                    Decision::from_dense(&values.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>());
+                let decision = Decision::from_dense(
+                    &values
+                        .iter()
+                        .map(|value| f64::from(*value))
+                        .collect::<Vec<f64>>(),
+                );
                 let objective = sign * data.costs().objective_of(&decision, row) + fixed;
                 Solution::optimal(decision.with_fixed(fixed), objective)
             };
             let count = decisions.rows().min(data.len());
-            let best = (0..count).map(|row| best((row, decisions.row(row)))).collect();
+            let best = (0..count)
+                .map(|row| best((row, decisions.row(row))))
+                .collect();
             Labelled::known(data, &oracle, best)
         });
         Self::new(problem, labelled?, Vec::new())
     }
 
-    /// All decisions, one row each (float32); made when first asked for. A row that has none is NaN.
+    /// All decisions, one row each (float32); made when first asked for. A row that has none is
+    /// NaN.
     #[getter]
     fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f32>>> {
         if let Some(known) = self.dense.get() {
@@ -81,7 +96,9 @@ impl Labels {
         }
         let data = &self.labelled;
         let width = data.data().costs().cols();
-        let rows: Vec<_> = (0..data.len()).map(|row| self.has(row).then(|| data.best(row))).collect();
+        let rows: Vec<_> = (0..data.len())
+            .map(|row| self.has(row).then(|| data.best(row)))
+            .collect();
         let made = rectangle(py, dense(rows.into_iter(), width), [data.len(), width])?.unbind();
         Ok(self.dense.get_or_init(|| made).clone_ref(py))
     }
@@ -98,14 +115,23 @@ impl Labels {
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let data = &self.labelled;
         let sign = data.sense().sign();
-        let objective = |row| if self.has(row) { sign * data.best_objective(row) } else { f64::NAN };
+        let objective = |row| {
+            if self.has(row) {
+                sign * data.best_objective(row)
+            } else {
+                f64::NAN
+            }
+        };
         row(py, (0..data.len()).map(objective).collect())
     }
 
     /// Rows without a decision and why, as a dict; they are left out of training.
     #[getter]
     fn failed(&self) -> std::collections::BTreeMap<usize, String> {
-        self.failed.iter().map(|(row, failure)| (*row, failed(failure))).collect()
+        self.failed
+            .iter()
+            .map(|(row, failure)| (*row, failed(failure)))
+            .collect()
     }
 
     fn __len__(&self) -> usize {
@@ -113,18 +139,30 @@ impl Labels {
     }
 
     fn __repr__(&self) -> String {
-        format!("<regretless.Labels of {} rows, {} without a decision>", self.labelled.len(), self.failed.len())
+        format!(
+            "<regretless.Labels of {} rows, {} without a decision>",
+            self.labelled.len(),
+            self.failed.len()
+        )
     }
 }
 
 impl Labels {
     fn has(&self, row: usize) -> bool {
-        self.failed.binary_search_by_key(&row, |(failed, _)| *failed).is_err()
+        self.failed
+            .binary_search_by_key(&row, |(failed, _)| *failed)
+            .is_err()
     }
 
     fn new(problem: &Problem, labelled: Labelled, failed: Vec<(usize, Failure)>) -> PyResult<Self> {
         let (function, problem) = (problem.function().cloned(), problem.identity()?);
-        Ok(Self { labelled: Arc::new(labelled), failed, problem, function, dense: OnceLock::new() })
+        Ok(Self {
+            labelled: Arc::new(labelled),
+            failed,
+            problem,
+            function,
+            dense: OnceLock::new(),
+        })
     }
 
     /// Whether they are the best decisions of this problem.
@@ -149,7 +187,8 @@ pub fn costs_only(problem: &Problem, costs: &Bound<'_, PyAny>, keep: Keep) -> Py
 pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
     let names = column_names(costs)?.map(Names::from);
     let costs = finite_matrix(costs, "C", keep)?;
-    let nothing = Features::new(Matrix::zeros(costs.rows(), 1), Shape::Wide, None).map_err(raise)?;
+    let nothing =
+        Features::new(Matrix::zeros(costs.rows(), 1), Shape::Wide, None).map_err(raise)?;
     Dataset::new(nothing, costs, names).map_err(raise)
 }
 
@@ -164,7 +203,8 @@ pub fn with_labels(
     if let Some(labels) = labels {
         if !labels.get().belong_to(problem)? {
             return Err(PyValueError::new_err(
-                "the labels are the best decisions of another problem; find those of this one: regretless.label(problem, C)",
+                "the labels are the best decisions of another problem; find those of this one: \
+                    regretless.label(problem, C)",
             ));
         }
         let known = Arc::clone(&labels.get().labelled);
@@ -178,16 +218,27 @@ pub fn with_labels(
 }
 
 fn tell_failed(py: Python<'_>, failures: &[(usize, Failure)]) -> PyResult<()> {
-    let Some((row, failure)) = failures.first() else { return Ok(()) };
+    let Some((row, failure)) = failures.first() else {
+        return Ok(());
+    };
     let count = failures.len();
-    let message = format!("{count} of the rows have no decision and are left out; the first is row {row}: {failure}");
+    let message = format!(
+        "{count} of the rows have no decision and are left out; the first is row {row}: {failure}"
+    );
     warn(py, &message)
 }
 
 /// Refuses two tables whose row labels are the same in another order: rows are matched by position.
-pub fn check_same_rows(first: &Bound<'_, PyAny>, second: &Bound<'_, PyAny>, names: [&str; 2]) -> PyResult<()> {
+pub fn check_same_rows(
+    first: &Bound<'_, PyAny>,
+    second: &Bound<'_, PyAny>,
+    names: [&str; 2],
+) -> PyResult<()> {
     let [one, other] = names;
-    first.py().import("regretless._frames")?.call_method1("check_same_rows", (first, second, (one, other)))?;
+    first
+        .py()
+        .import("regretless._frames")?
+        .call_method1("check_same_rows", (first, second, (one, other)))?;
     Ok(())
 }
 
@@ -202,12 +253,13 @@ fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 /// The best decision of every row of costs, found once.
 ///
 /// * `problem`: what is decided.
-/// * `C`: costs, one row per instance; a DataFrame is matched to the problem's costs by name, an array by position.
-/// * `store`: a file beside which labels are kept, in the same folder and files as the command line keeps for a
-///   table of that name; labels that are there are not solved again, a run that was stopped goes on, and
-///   several processes can share the work.
-/// * `shard`: "2/7" or (2, 7) solves the second of seven shares, writes it to the store, and returns how many
-///   rows of all are known; the call without it joins them.
+/// * `C`: costs, one row per instance; a DataFrame is matched to the problem's costs by name, an
+///   array by position.
+/// * `store`: a file beside which labels are kept, in the same folder and files as the command line
+///   keeps for a table of that name; labels that are there are not solved again, a run that was
+///   stopped goes on, and several processes can share the work.
+/// * `shard`: "2/7" or (2, 7) solves the second of seven shares, writes it to the store, and
+///   returns how many rows of all are known; the call without it joins them.
 /// * `threads`, `progress`, `decide_by`: as in Problem.solve_all.
 #[pyfunction]
 #[pyo3(signature = (problem, C, *, store=None, shard=None, threads=None, progress=false, decide_by=None))]
@@ -228,23 +280,35 @@ pub fn label<'py>(
     let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
     let Some(store) = store else {
         if shard.is_some() {
-            return Err(PyValueError::new_err("a shard is written to a store; say where: store='costs.npy'"));
+            return Err(PyValueError::new_err(
+                "a shard is written to a store; say where: store='costs.npy'",
+            ));
         }
-        let (labelled, failed) = call.run(py, |watch| Labelled::solve_possible(data, &oracle, watch))?;
+        let (labelled, failed) =
+            call.run(py, |watch| Labelled::solve_possible(data, &oracle, watch))?;
         tell_failed(py, &failed)?;
         return Ok(Bound::new(py, Labels::new(problem, labelled, failed)?)?.into_any());
     };
     problem.check_storable()?;
     let store = LabelStore::beside(&store);
-    // Files of labels are the same from both doors; the program knows costs in single precision alone.
+    // Files of labels are the same from both doors; the program knows costs in single precision
+    // alone.
     let (data, given) = data.rounded();
     if let Some(shard) = shard.map(shard_of).transpose()? {
-        let done = call.run(py, |watch| store.label_shard(data, (&problem.spec, &oracle), shard, watch))?;
-        done.warnings.iter().try_for_each(|warning| warn(py, warning))?;
+        let done = call.run(py, |watch| {
+            store.label_shard(data, (&problem.spec, &oracle), shard, watch)
+        })?;
+        done.warnings
+            .iter()
+            .try_for_each(|warning| warn(py, warning))?;
         return Ok(done.known.into_pyobject(py)?.into_any());
     }
-    let (labelled, report) = call.run(py, |watch| store.label(data, &problem.spec, &oracle, watch))?;
-    report.warnings.iter().try_for_each(|warning| warn(py, warning))?;
+    let (labelled, report) =
+        call.run(py, |watch| store.label(data, &problem.spec, &oracle, watch))?;
+    report
+        .warnings
+        .iter()
+        .try_for_each(|warning| warn(py, warning))?;
     tell_failed(py, &report.failed)?;
     let labelled = match given {
         None => labelled,

@@ -1,9 +1,9 @@
 //! `regretless._core`: the library as Python classes, one file per room of the library.
 //!
-//! Rules of this crate: costs come in and go out in the user's sense; the interpreter is released while the
-//! library works (`watch.rs`), Ctrl-C is heard and stops the work, and an exception of a user's own function
-//! arrives as it was raised; arrays of float32 in C order are read where they are (`arrays.rs`). Docstrings
-//! here are the documentation of the Python package.
+//! Rules of this crate: costs come in and go out in the user's sense; the interpreter is released
+//! while the library works (`watch.rs`), Ctrl-C is heard and stops the work, and an exception of a
+//! user's own function arrives as it was raised; arrays of float32 in C order are read where they
+//! are (`arrays.rs`). Docstrings here are the documentation of the Python package.
 
 #![allow(
     clippy::too_many_arguments,

@@ -17,7 +17,10 @@ pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
     let (numbers, [rows, count]) = double_rows(matrix, "A")?;
     let entries = |row: usize| {
         let numbers = numbers[row * count..][..count].iter().copied();
-        numbers.enumerate().filter(|(_, value)| *value != 0.0).collect::<Vec<(usize, f64)>>()
+        numbers
+            .enumerate()
+            .filter(|(_, value)| *value != 0.0)
+            .collect::<Vec<(usize, f64)>>()
     };
     Ok(((0..rows).map(entries).collect(), count))
 }
@@ -29,7 +32,9 @@ fn sparse(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
     let (_, count): (usize, usize) = matrix.getattr("shape")?.extract()?;
     let entries = |pair: &[f64]| {
         let places = pair[0] as usize..pair[1] as usize;
-        places.map(|place| (columns[place] as usize, values[place])).collect()
+        places
+            .map(|place| (columns[place] as usize, values[place]))
+            .collect()
     };
     Ok((starts.windows(2).map(entries).collect(), count))
 }
@@ -40,7 +45,11 @@ pub fn each(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<
         return Ok(vec![one; count]);
     }
     let all = vector(value, what)?;
-    if all.len() == count { Ok(all) } else { Err(wrong_count(what, all.len(), count)) }
+    if all.len() == count {
+        Ok(all)
+    } else {
+        Err(wrong_count(what, all.len(), count))
+    }
 }
 
 fn wrong_count(what: &str, found: usize, right: usize) -> PyErr {
@@ -49,32 +58,51 @@ fn wrong_count(what: &str, found: usize, right: usize) -> PyErr {
 
 /// Bounds of one side; those that are infinite to that side are none.
 pub fn bounds(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Option<f64>>> {
-    let none = if what == "lower" { f64::NEG_INFINITY } else { f64::INFINITY };
+    let none = if what == "lower" {
+        f64::NEG_INFINITY
+    } else {
+        f64::INFINITY
+    };
     let bound = |(number, bound): (usize, f64)| match bound {
         bound if bound == none => Ok(None),
         bound if bound.is_finite() => Ok(Some(bound)),
-        bound => Err(PyValueError::new_err(format!("{what}[{number}] is {bound}, which no variable can keep"))),
+        bound => Err(PyValueError::new_err(format!(
+            "{what}[{number}] is {bound}, which no variable can keep"
+        ))),
     };
-    each(value, count, what)?.into_iter().enumerate().map(bound).collect()
+    each(value, count, what)?
+        .into_iter()
+        .enumerate()
+        .map(bound)
+        .collect()
 }
 
 /// Which variables are whole numbers.
 pub fn flags(value: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Vec<bool>> {
-    let Some(value) = value else { return Ok(vec![false; count]) };
+    let Some(value) = value else {
+        return Ok(vec![false; count]);
+    };
     if let Ok(one) = value.extract::<bool>() {
         return Ok(vec![one; count]);
     }
-    Ok(each(value, count, "integer")?.into_iter().map(|flag| flag != 0.0).collect())
+    Ok(each(value, count, "integer")?
+        .into_iter()
+        .map(|flag| flag != 0.0)
+        .collect())
 }
 
 /// Which variables have predicted costs; they must be listed in order, since costs are.
 pub fn predicted(costs: Option<Vec<usize>>, count: usize) -> PyResult<Vec<bool>> {
-    let Some(listed) = costs else { return Ok(vec![true; count]) };
+    let Some(listed) = costs else {
+        return Ok(vec![true; count]);
+    };
     let mut flags = vec![false; count];
     for (place, number) in listed.iter().enumerate() {
         if *number >= count || (place > 0 && listed[place - 1] >= *number) {
             let message = "costs must be increasing numbers of variables";
-            return Err(PyValueError::new_err(format!("{message}; costs[{place}] is {number} of {count}")));
+            return Err(PyValueError::new_err(format!(
+                "{message}; costs[{place}] is {number} of {count}"
+            )));
         }
         flags[*number] = true;
     }
@@ -82,32 +110,50 @@ pub fn predicted(costs: Option<Vec<usize>>, count: usize) -> PyResult<Vec<bool>>
 }
 
 /// Rows with their bounds.
-pub fn related(entries: Entries, right: &[f64], relations: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Row>> {
+pub fn related(
+    entries: Entries,
+    right: &[f64],
+    relations: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Row>> {
     if right.len() != entries.len() {
         return Err(wrong_count("b", right.len(), entries.len()));
     }
     let words: Vec<String> = match relations {
         None => vec!["<=".into(); right.len()],
         Some(one) if one.is_instance_of::<PyString>() => vec![one.extract()?; right.len()],
-        Some(many) => many.try_iter()?.map(|word| word?.extract()).collect::<PyResult<_>>()?,
+        Some(many) => many
+            .try_iter()?
+            .map(|word| word?.extract())
+            .collect::<PyResult<_>>()?,
     };
     if words.len() != right.len() {
         return Err(wrong_count("relations", words.len(), right.len()));
     }
     let rows = entries.into_iter().zip(right).zip(words);
-    rows.map(|((entries, value), word)| related_by(entries, *value, &word)).collect()
+    rows.map(|((entries, value), word)| related_by(entries, *value, &word))
+        .collect()
 }
 
 fn related_by(entries: Vec<(usize, f64)>, value: f64, word: &str) -> PyResult<Row> {
     let (lower, upper) = match (word, value) {
         ("<=" | "<", f64::INFINITY) | (">=" | ">", f64::NEG_INFINITY) => (None, None),
         _ if !value.is_finite() => {
-            return Err(PyValueError::new_err(format!("b holds {value}, which no row can keep")));
+            return Err(PyValueError::new_err(format!(
+                "b holds {value}, which no row can keep"
+            )));
         }
         ("<=" | "<", _) => (None, Some(value)),
         (">=" | ">", _) => (Some(value), None),
         ("==" | "=", _) => (Some(value), Some(value)),
-        _ => return Err(PyValueError::new_err(format!("unknown relation '{word}'; choose <=, >= or =="))),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "unknown relation '{word}'; choose <=, >= or =="
+            )));
+        }
     };
-    Ok(Row { lower, upper, entries })
+    Ok(Row {
+        lower,
+        upper,
+        entries,
+    })
 }

@@ -22,21 +22,23 @@ use crate::watch::{Call, detached};
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
-/// * `loss`: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
-///   "SPO+ relax", "MAP cache 5%".
+/// * `loss`: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+",
+///   "PFYL(samples=4)", "SPO+ relax", "MAP cache 5%".
 /// * `problem`: what is decided.
 /// * `C`: true costs, one row per instance.
 /// * `labels`: their best decisions; found now unless given.
 /// * `seed`: of the noise that perturbed losses draw.
-/// * `share_pool`: another Loss of the same method and problem, whose pool of known decisions this one shares.
+/// * `share_pool`: another Loss of the same method and problem, whose pool of known decisions this
+///   one shares.
 ///
-/// Methods that compare with known decisions (MAP, NCE, LTR) or answer from them ("cache 5%") keep a pool. It begins with
-/// the best decisions of C and grows only by `evaluate(..., training=True)`.
+/// Methods that compare with known decisions (MAP, NCE, LTR) or answer from them ("cache 5%") keep
+/// a pool. It begins with the best decisions of C and grows only by `evaluate(..., training=True)`.
 ///
-/// Values are computed in float64 from C as it was given, and from float32 where the predictions are float32: true costs
-/// and predictions are then rounded alike.
+/// Values are computed in float64 from C as it was given, and from float32 where the predictions
+/// are float32: true costs and predictions are then rounded alike.
 ///
-/// Components that weight instances by the regret of a trained baseline (C, W, IC, EIC) belong to `train`.
+/// Components that weight instances by the regret of a trained baseline (C, W, IC, EIC) belong to
+/// `train`.
 #[pyclass(frozen, module = "regretless")]
 pub struct Loss {
     method: Method,
@@ -77,7 +79,13 @@ impl Number for f32 {
 
     fn read_costs(data: &Labelled, instance: usize, out: &mut Vec<f64>) {
         out.clear();
-        out.extend(data.data().costs().row(instance).iter().map(|cost| f64::from(*cost)));
+        out.extend(
+            data.data()
+                .costs()
+                .row(instance)
+                .iter()
+                .map(|cost| f64::from(*cost)),
+        );
     }
 }
 
@@ -143,7 +151,10 @@ impl Loss {
         let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
         let (data, loss, pool) = call.run(py, |watch| {
             let rows = data.rows();
-            let other = method.labels.apply(&data, &rows, &method.stage_label(), (&oracle, watch))?;
+            let other =
+                method
+                    .labels
+                    .apply(&data, &rows, &method.stage_label(), (&oracle, watch))?;
             let data = other.map_or(data, Arc::new);
             let loss = method.loss.build(&data, &oracle, watch)?;
             let best = rows.iter().map(|row| data.best(*row));
@@ -160,7 +171,17 @@ impl Loss {
             Some(other) => other.get().shared_pool(&method, kept, pool)?,
         };
         let problem = kept.clone().unbind();
-        Ok(Self { method, loss, data, known, oracle, threads, problem, seed, pool })
+        Ok(Self {
+            method,
+            loss,
+            data,
+            known,
+            oracle,
+            threads,
+            problem,
+            seed,
+            pool,
+        })
     }
 
     /// The loss of each row of predictions and its gradient with respect to the predicted costs.
@@ -169,10 +190,11 @@ impl Loss {
     /// * `rows`: which rows of C they belong to, all in order unless given.
     /// * `epoch`: perturbed losses draw other noise in every epoch.
     /// * `batch`: with a cache, another coin for every batch of an epoch.
-    /// * `training`: whether this is a step of a training. Methods that compare with known decisions then first solve for the
-    ///   best decisions under the predictions (with a cache, where the coin says so), which join the pool, as `train` does;
-    ///   what a method with a cache solves joins it afterwards. Otherwise the pool stays as it is, and methods with a
-    ///   cache are answered from it.
+    /// * `training`: whether this is a step of a training. Methods that compare with known
+    ///   decisions then first solve for the best decisions under the predictions (with a cache,
+    ///   where the coin says so), which join the pool, as `train` does; what a method with a cache
+    ///   solves joins it afterwards. Otherwise the pool stays as it is, and methods with a cache
+    ///   are answered from it.
     ///
     /// Returns (values, gradients): float64 of shape (n,), and an array like the predictions.
     #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
@@ -186,14 +208,24 @@ impl Loss {
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
-        if let Some(found) = crate::single::evaluate((&*self.loss, &self.data), predictions, rows.as_deref())? {
+        if let Some(found) =
+            crate::single::evaluate((&*self.loss, &self.data), predictions, rows.as_deref())?
+        {
             return Ok(found);
         }
-        let moment = Moment { epoch, batch, training };
+        let moment = Moment {
+            epoch,
+            batch,
+            training,
+        };
         check_order(predictions, "predictions", self.problem.get())?;
         match rows_of(predictions, "predictions")? {
-            (Given::Single(numbers), shape) => self.judged(py, (numbers.as_slice()?, shape), rows, moment),
-            (Given::Double(numbers), shape) => self.judged(py, (numbers.as_slice()?, shape), rows, moment),
+            (Given::Single(numbers), shape) => {
+                self.judged(py, (numbers.as_slice()?, shape), rows, moment)
+            }
+            (Given::Double(numbers), shape) => {
+                self.judged(py, (numbers.as_slice()?, shape), rows, moment)
+            }
         }
     }
 
@@ -220,7 +252,11 @@ impl Loss {
     }
 
     fn __repr__(&self) -> String {
-        format!("<regretless.Loss {} on {} rows>", self.name(), self.data.len())
+        format!(
+            "<regretless.Loss {} on {} rows>",
+            self.name(),
+            self.data.len()
+        )
     }
 }
 
@@ -228,34 +264,54 @@ impl Loss {
 fn single(method: &Method) -> Result<()> {
     method.check()?;
     if method.then.is_some() {
-        return Err(Error::setting("a loss is one method; 'then' belongs to train"));
+        return Err(Error::setting(
+            "a loss is one method; 'then' belongs to train",
+        ));
     }
     if method.loss.weighting() != Weighting::Equal {
-        let message = format!("{} weights instances by the regret of a trained baseline", method.loss);
-        return Err(Error::setting(format!("{message}; use train, or leave the weighting out")));
+        let message = format!(
+            "{} weights instances by the regret of a trained baseline",
+            method.loss
+        );
+        return Err(Error::setting(format!(
+            "{message}; use train, or leave the weighting out"
+        )));
     }
     Ok(())
 }
 
 fn check_finite<T: Number>(numbers: &[T], cols: usize) -> PyResult<()> {
-    let Some(at) = numbers.iter().position(|number| !number.wide().is_finite()) else { return Ok(()) };
+    let Some(at) = numbers.iter().position(|number| !number.wide().is_finite()) else {
+        return Ok(());
+    };
     let (row, column, number) = (at / cols, at % cols, numbers[at].wide());
     let place = format!("predictions: row {row}, column c{column}");
-    Err(PyValueError::new_err(format!("{place}: {number} is not a finite number (rows counted from 0)")))
+    Err(PyValueError::new_err(format!(
+        "{place}: {number} is not a finite number (rows counted from 0)"
+    )))
 }
 
 impl Loss {
     fn rows(&self, rows: Option<Vec<usize>>, count: usize) -> PyResult<Vec<usize>> {
         let rows = rows.unwrap_or_else(|| (0..self.data.len()).collect());
         if rows.len() != count {
-            return Err(PyValueError::new_err(format!("{count} rows of predictions for {} instances", rows.len())));
+            return Err(PyValueError::new_err(format!(
+                "{count} rows of predictions for {} instances",
+                rows.len()
+            )));
         }
-        match rows.iter().find(|row| !self.known.get(**row).is_some_and(|known| *known)) {
+        match rows
+            .iter()
+            .find(|row| !self.known.get(**row).is_some_and(|known| *known))
+        {
             None => Ok(rows),
-            Some(row) if *row >= self.known.len() => {
-                Err(PyValueError::new_err(format!("row {row} does not exist; there are {}", self.known.len())))
-            }
-            Some(row) => Err(PyValueError::new_err(format!("row {row} has no decision, so its loss is unknown"))),
+            Some(row) if *row >= self.known.len() => Err(PyValueError::new_err(format!(
+                "row {row} does not exist; there are {}",
+                self.known.len()
+            ))),
+            Some(row) => Err(PyValueError::new_err(format!(
+                "row {row} has no decision, so its loss is unknown"
+            ))),
         }
     }
 
@@ -270,20 +326,34 @@ impl Loss {
         let rows = self.rows(rows, shape[0])?;
         let right = self.data.data().costs().cols();
         if shape[1] != right {
-            let message = format!("{} costs are predicted per row and there are {right}", shape[1]);
+            let message = format!(
+                "{} costs are predicted per row and there are {right}",
+                shape[1]
+            );
             return Err(PyValueError::new_err(message));
         }
         check_finite(predictions, shape[1])?;
         let mut gradients = vec![T::rounded(0.0); predictions.len()];
         let values = if self.method.loss.asks() {
             let (call, problem) = (Call::new(false), self.problem.get());
-            let own = problem.is_function().then(|| problem.oracle(&call, self.threads, None));
+            let own = problem
+                .is_function()
+                .then(|| problem.oracle(&call, self.threads, None));
             let own = own.transpose().map_err(raise)?;
             let oracle = own.as_ref().unwrap_or(&self.oracle);
-            call.run(py, |watch| self.judge(predictions, (&rows, &mut gradients), moment, (oracle, watch)))?
+            call.run(py, |watch| {
+                self.judge(
+                    predictions,
+                    (&rows, &mut gradients),
+                    moment,
+                    (oracle, watch),
+                )
+            })?
         } else {
             let nobody = (&self.oracle, &Silent as &dyn Watch);
-            detached(py, || self.judge(predictions, (&rows, &mut gradients), moment, nobody))?
+            detached(py, || {
+                self.judge(predictions, (&rows, &mut gradients), moment, nobody)
+            })?
         };
         (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
     }
@@ -297,16 +367,27 @@ impl Loss {
     ) -> Result<Vec<f64>> {
         let cols = self.data.data().costs().cols();
         let mut answering = self.answering(oracle)?;
-        let occasion = Occasion { epoch: moment.epoch, batch: moment.batch, training: moment.training };
+        let occasion = Occasion {
+            epoch: moment.epoch,
+            batch: moment.batch,
+            training: moment.training,
+        };
         let mut found = Vec::new();
         if self.loss.compares() && moment.training {
             let sign = self.data.sense().sign();
-            let minimised: Vec<f64> = predictions.iter().map(|number| sign * number.wide()).collect();
+            let minimised: Vec<f64> = predictions
+                .iter()
+                .map(|number| sign * number.wide())
+                .collect();
             let best = |instance: usize| self.data.best(instance);
             found = answering.solve_for_pool((occasion, rows), &minimised, best, watch)?;
             answering.keep(&found);
         }
-        let slot = |gradient| Slot { value: Err(Error::Interrupted), gradient, found: Vec::new() };
+        let slot = |gradient| Slot {
+            value: Err(Error::Interrupted),
+            gradient,
+            found: Vec::new(),
+        };
         let mut slots: Vec<Slot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
         let one = Threads::one();
         let threads = match self.loss.solves() {
@@ -314,18 +395,30 @@ impl Loss {
             false if predictions.len() >= WORTH_THREADS => oracle.threads(),
             false => &one,
         };
-        let work = |(asker, memory): &mut (Asker<'_>, Rows), index: usize, slot: &mut Slot<'_, T>| {
-            if !watch.interrupted() {
-                asker.take_turn(answering.turn(occasion, rows[index]));
-                memory.read(&predictions[index * cols..][..cols], &self.data, rows[index]);
-                self.judge_one(memory, (rows[index], moment.epoch), (asker, slot));
-            }
-        };
+        let work =
+            |(asker, memory): &mut (Asker<'_>, Rows), index: usize, slot: &mut Slot<'_, T>| {
+                if !watch.interrupted() {
+                    asker.take_turn(answering.turn(occasion, rows[index]));
+                    memory.read(
+                        &predictions[index * cols..][..cols],
+                        &self.data,
+                        rows[index],
+                    );
+                    self.judge_one(memory, (rows[index], moment.epoch), (asker, slot));
+                }
+            };
         threads.fill(&mut slots, || (answering.asker(), Rows::default()), work);
         self.loss.batch_done(moment.training);
         if moment.training {
-            slots.iter_mut().for_each(|slot| found.append(&mut slot.found));
-            if let Some(pool) = self.pool.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            slots
+                .iter_mut()
+                .for_each(|slot| found.append(&mut slot.found));
+            if let Some(pool) = self
+                .pool
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .as_mut()
+            {
                 pool.extend(&found);
             }
         }
@@ -340,11 +433,17 @@ impl Loss {
         theirs: Option<Pool>,
     ) -> PyResult<Arc<Mutex<Option<Pool>>>> {
         if self.method.stage_label() != method.stage_label() || !problem.eq(&self.problem)? {
-            return Err(PyValueError::new_err("share_pool must be a loss of the same method and problem"));
+            return Err(PyValueError::new_err(
+                "share_pool must be a loss of the same method and problem",
+            ));
         }
-        if let (Some(pool), Some(theirs)) =
-            (self.pool.lock().unwrap_or_else(PoisonError::into_inner).as_mut(), theirs.as_ref())
-        {
+        if let (Some(pool), Some(theirs)) = (
+            self.pool
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .as_mut(),
+            theirs.as_ref(),
+        ) {
             pool.extend(theirs.decisions());
         }
         Ok(Arc::clone(&self.pool))
@@ -353,8 +452,14 @@ impl Loss {
     /// The oracle as the method wants it to answer, with the decisions known so far.
     fn answering<'o>(&self, oracle: &'o Oracle) -> Result<Answering<'o>> {
         let asks = (&*self.name(), self.seed);
-        let mut answering = Answering::new(oracle, self.method.oracle, asks)?.knowing([], self.loss.compares());
-        if let Some(pool) = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        let mut answering =
+            Answering::new(oracle, self.method.oracle, asks)?.knowing([], self.loss.compares());
+        if let Some(pool) = self
+            .pool
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+        {
             answering.replace_pool(pool);
         }
         Ok(answering)
@@ -366,14 +471,30 @@ impl Loss {
         (instance, epoch): (usize, usize),
         (asker, slot): (&mut Asker<'_>, &mut Slot<'_, T>),
     ) {
-        let Rows { costs, prediction, gradient } = memory;
-        let draw = Draw { seed: self.seed, epoch };
-        let query = Query { instance, costs, prediction, best: self.data.best(instance), draw };
+        let Rows {
+            costs,
+            prediction,
+            gradient,
+        } = memory;
+        let draw = Draw {
+            seed: self.seed,
+            epoch,
+        };
+        let query = Query {
+            instance,
+            costs,
+            prediction,
+            best: self.data.best(instance),
+            draw,
+        };
         asker.about(instance);
         slot.value = self.loss.evaluate(&query, asker, gradient);
         slot.found = asker.take_found();
         let sign = self.data.sense().sign();
-        slot.gradient.iter_mut().zip(gradient).for_each(|(out, entry)| *out = T::rounded(sign * *entry));
+        slot.gradient
+            .iter_mut()
+            .zip(gradient)
+            .for_each(|(out, entry)| *out = T::rounded(sign * *entry));
     }
 }
 
@@ -382,7 +503,8 @@ impl Rows {
     fn read<T: Number>(&mut self, prediction: &[T], data: &Labelled, instance: usize) {
         let sign = data.sense().sign();
         self.prediction.clear();
-        self.prediction.extend(prediction.iter().map(|number| sign * number.wide()));
+        self.prediction
+            .extend(prediction.iter().map(|number| sign * number.wide()));
         T::read_costs(data, instance, &mut self.costs);
         self.gradient.resize(prediction.len(), 0.0);
     }

@@ -60,7 +60,11 @@ impl Solution {
     }
 
     fn __repr__(&self) -> String {
-        format!("<regretless.Solution {}: objective {}>", self.status(), self.objective())
+        format!(
+            "<regretless.Solution {}: objective {}>",
+            self.status(),
+            self.objective()
+        )
     }
 }
 
@@ -77,7 +81,13 @@ pub struct Solutions {
 impl Solutions {
     /// Answers of an oracle.
     pub fn new(answers: Vec<Answer>, sense: Sense, width: usize) -> Self {
-        Self { answers, sense, width, cost_names: None, dense: OnceLock::new() }
+        Self {
+            answers,
+            sense,
+            width,
+            cost_names: None,
+            dense: OnceLock::new(),
+        }
     }
 
     /// The same, the values of decisions under these names.
@@ -90,13 +100,19 @@ impl Solutions {
 
 #[pymethods]
 impl Solutions {
-    /// All decisions, one row each (float32); made when first asked for. A row that has none is NaN.
+    /// All decisions, one row each (float32); made when first asked for. A row that has none is
+    /// NaN.
     #[getter]
     fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f32>>> {
         if let Some(known) = self.dense.get() {
             return Ok(known.clone_ref(py));
         }
-        let values = dense(self.answers.iter().map(|answer| answer.as_ref().ok().map(|s| &s.decision)), self.width);
+        let values = dense(
+            self.answers
+                .iter()
+                .map(|answer| answer.as_ref().ok().map(|s| &s.decision)),
+            self.width,
+        );
         let made = rectangle(py, values, [self.answers.len(), self.width])?.unbind();
         Ok(self.dense.get_or_init(|| made).clone_ref(py))
     }
@@ -111,23 +127,39 @@ impl Solutions {
     #[getter]
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let sign = self.sense.sign();
-        row(py, self.answers.iter().map(|a| a.as_ref().map_or(f64::NAN, |s| sign * s.objective)).collect())
+        row(
+            py,
+            self.answers
+                .iter()
+                .map(|a| a.as_ref().map_or(f64::NAN, |s| sign * s.objective))
+                .collect(),
+        )
     }
 
     /// How good each decision is known to be, or why there is none.
     #[getter]
     fn statuses(&self) -> Vec<String> {
-        self.answers.iter().map(|answer| answer.as_ref().map_or_else(failed, |s| status(s.status))).collect()
+        self.answers
+            .iter()
+            .map(|answer| answer.as_ref().map_or_else(failed, |s| status(s.status)))
+            .collect()
     }
 
-    /// Decisions without their zeros, as the parts of a scipy.sparse.csr_array: (values, columns, starts).
+    /// Decisions without their zeros, as the parts of a scipy.sparse.csr_array: (values, columns,
+    /// starts).
     ///
     /// scipy.sparse.csr_array(solutions.sparse(), shape=(len(solutions), problem.num_costs))
     fn sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
         for answer in &self.answers {
             if let Ok(solution) = answer {
-                columns.extend(solution.decision.indices().iter().map(|index| i64::from(*index)));
+                columns.extend(
+                    solution
+                        .decision
+                        .indices()
+                        .iter()
+                        .map(|index| i64::from(*index)),
+                );
                 values.extend(solution.decision.iter().map(|(_, value)| value as f32));
             }
             starts.push(columns.len() as i64);
@@ -141,16 +173,24 @@ impl Solutions {
 
     fn __repr__(&self) -> String {
         let found = self.answers.iter().filter(|answer| answer.is_ok()).count();
-        format!("<regretless.Solutions: {found} of {} rows decided>", self.answers.len())
+        format!(
+            "<regretless.Solutions: {found} of {} rows decided>",
+            self.answers.len()
+        )
     }
 }
 
 fn write(decision: &regretless::Decision, out: &mut [f32]) {
-    decision.iter().for_each(|(place, value)| out[place] = value as f32);
+    decision
+        .iter()
+        .for_each(|(place, value)| out[place] = value as f32);
 }
 
 /// Dense rows; those of nobody are NaN.
-pub fn dense<'a>(decisions: impl ExactSizeIterator<Item = Option<&'a regretless::Decision>>, width: usize) -> Vec<f32> {
+pub fn dense<'a>(
+    decisions: impl ExactSizeIterator<Item = Option<&'a regretless::Decision>>,
+    width: usize,
+) -> Vec<f32> {
     let mut values = vec![0.0; decisions.len() * width];
     for (decision, row) in decisions.zip(values.chunks_exact_mut(width)) {
         match decision {

@@ -26,7 +26,10 @@ pub struct Model {
 impl Model {
     /// A model that comes from no file.
     pub fn new(model: regretless::predict::Model) -> Self {
-        Self { model, folder: None }
+        Self {
+            model,
+            folder: None,
+        }
     }
 
     /// The problem given, or else the one the model was trained for.
@@ -45,13 +48,27 @@ impl Model {
     }
 }
 
-/// The problem that a file of a model describes; the model file it names must be what it was at training.
+/// The problem that a file of a model describes; the model file it names must be what it was at
+/// training.
 #[pyfunction]
 #[pyo3(name = "_problem_of_model")]
-pub fn problem_of_model(description: &str, file_hash: Option<&str>, folder: PathBuf) -> PyResult<Problem> {
-    let problem = serde_json::from_str(description)
-        .map_err(|error| raise(regretless::Error::data(format!("the model's problem cannot be read: {error}"))))?;
-    let (spec, problem) = OfModel { problem: &problem, file_hash, folder: Some(&folder) }.build().map_err(raise)?;
+pub fn problem_of_model(
+    description: &str,
+    file_hash: Option<&str>,
+    folder: PathBuf,
+) -> PyResult<Problem> {
+    let problem = serde_json::from_str(description).map_err(|error| {
+        raise(regretless::Error::data(format!(
+            "the model's problem cannot be read: {error}"
+        )))
+    })?;
+    let (spec, problem) = OfModel {
+        problem: &problem,
+        file_hash,
+        folder: Some(&folder),
+    }
+    .build()
+    .map_err(raise)?;
     Ok(Problem::ready(spec, problem))
 }
 
@@ -60,7 +77,11 @@ impl Model {
     /// Predicted costs, one row per row of X (float32), in the user's sense.
     ///
     /// A table with column names must have the names the model was trained on, in their order.
-    fn predict<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let table = features(X, None, Some(&self.model.about.features))?;
         let costs = detached(py, || self.model.predict(&table))?;
         let shape = [costs.rows(), costs.cols()];
@@ -69,8 +90,9 @@ impl Model {
 
     /// Predicts and decides: Solutions with one decision per row of X.
     ///
-    /// problem: what is decided, if not the problem the model was trained for; the model's costs are matched to it by name.
-    /// A problem that was read from a model file (.mps, .lp) is read again, and must not have changed since training.
+    /// problem: what is decided, if not the problem the model was trained for; the model's costs
+    /// are matched to it by name. A problem that was read from a model file (.mps, .lp) is read
+    /// again, and must not have changed since training.
     #[pyo3(signature = (X, problem=None, *, threads=None, progress=false, decide_by=None))]
     fn decide(
         &self,
@@ -117,18 +139,26 @@ impl Model {
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
         let model = detached(class.py(), || regretless::predict::Model::load(&path))?;
-        Ok(Self { model, folder: path.parent().map(PathBuf::from) })
+        Ok(Self {
+            model,
+            folder: path.parent().map(PathBuf::from),
+        })
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &guarded(|| self.model.to_bytes().map_err(raise))?))
+        Ok(PyBytes::new(
+            py,
+            &guarded(|| self.model.to_bytes().map_err(raise))?,
+        ))
     }
 
     /// The model in the bytes of a model file.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self::new(guarded(|| regretless::predict::Model::from_bytes(bytes).map_err(raise))?))
+        Ok(Self::new(guarded(|| {
+            regretless::predict::Model::from_bytes(bytes).map_err(raise)
+        })?))
     }
 
     /// Names of the features, in the order the model expects them.
@@ -157,11 +187,18 @@ impl Model {
 
     fn __repr__(&self) -> String {
         let about = &self.model.about;
-        format!("<regretless.Model {}: {} features, {} costs>", about.loss, about.features.len(), about.costs.len())
+        format!(
+            "<regretless.Model {}: {} features, {} costs>",
+            about.loss,
+            about.features.len(),
+            about.costs.len()
+        )
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| other.get().model == self.model)
+        other
+            .cast::<Self>()
+            .is_ok_and(|other| other.get().model == self.model)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -24,10 +24,11 @@ use crate::watch::{Call, guarded, warn};
 
 /// What is decided: which decisions are feasible, and whether costs are paid or earned.
 ///
-/// Problem("KS32") is a benchmark by name: KS32 (knapsack, any number of items), SP5x5 (shortest path, any
-/// grid), TSP20 (tour, any number of nodes), CVRP20 (routes). Numbers that a benchmark draws at random, such as
-/// the weights of a knapsack, follow `seed`, as in `generate`. Problem("problem.toml") is a problem file as the
-/// command line writes it, and Problem({"kind": "top_k", ...}) the same as a dict.
+/// Problem("KS32") is a benchmark by name: KS32 (knapsack, any number of items), SP5x5 (shortest
+/// path, any grid), TSP20 (tour, any number of nodes), CVRP20 (routes). Numbers that a benchmark
+/// draws at random, such as the weights of a knapsack, follow `seed`, as in `generate`.
+/// Problem("problem.toml") is a problem file as the command line writes it, and Problem({"kind":
+/// "top_k", ...}) the same as a dict.
 #[pyclass(frozen, module = "regretless")]
 pub struct Problem {
     /// In writing.
@@ -51,21 +52,32 @@ impl Problem {
 
     /// A problem that is ready to be solved.
     pub fn ready(spec: ProblemSpec, problem: Arc<dyn regretless::problem::Problem>) -> Self {
-        Self { spec, problem, function: None, costs: None, warned: Mutex::default() }
+        Self {
+            spec,
+            problem,
+            function: None,
+            costs: None,
+            warned: Mutex::default(),
+        }
     }
 
     /// Says once that costs are matched by position.
     pub fn warn_once(&self, py: Python<'_>, notice: &str) -> PyResult<()> {
-        let new = self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(notice.to_owned());
+        let new = self
+            .warned
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(notice.to_owned());
         if new { warn(py, notice) } else { Ok(()) }
     }
 
     /// The problem of a problem file; errors name the file.
     fn of_file(path: &Path) -> PyResult<Self> {
         let named = |error: regretless::Error| match error {
-            regretless::Error::Setting(message) => {
-                raise(regretless::Error::setting(format!("{}: {message}", path.display())))
-            }
+            regretless::Error::Setting(message) => raise(regretless::Error::setting(format!(
+                "{}: {message}",
+                path.display()
+            ))),
             other => raise(other.in_file(path)),
         };
         let spec = ProblemSpec::read(path).map_err(raise)?;
@@ -73,17 +85,26 @@ impl Problem {
         Ok(Self::ready(spec, problem))
     }
 
-    /// Who solves during a call: on so many threads (none: all there are), by a heuristic if one is named.
-    pub fn oracle(&self, call: &Call, threads: Option<usize>, decide_by: Option<&str>) -> regretless::Result<Oracle> {
+    /// Who solves during a call: on so many threads (none: all there are), by a heuristic if one is
+    /// named.
+    pub fn oracle(
+        &self,
+        call: &Call,
+        threads: Option<usize>,
+        decide_by: Option<&str>,
+    ) -> regretless::Result<Oracle> {
         let heuristic = decide_by.map(str::parse::<Heuristic>).transpose()?;
         let threads = Threads::new(threads.unwrap_or(0))?;
         let problem: Arc<dyn regretless::problem::Problem> = match &self.function {
             None => Arc::clone(&self.problem),
-            Some(function) => {
-                Arc::new(Callable { function: Arc::clone(function), call: Some(Arc::clone(call.state())) })
-            }
+            Some(function) => Arc::new(Callable {
+                function: Arc::clone(function),
+                call: Some(Arc::clone(call.state())),
+            }),
         };
-        Oracle::new(problem).with_threads(threads).deciding_by(heuristic)
+        Oracle::new(problem)
+            .with_threads(threads)
+            .deciding_by(heuristic)
     }
 
     /// Whether it is solved by a function of the user's.
@@ -109,7 +130,8 @@ impl Problem {
     pub fn check_storable(&self) -> PyResult<()> {
         match &self.spec {
             ProblemSpec::Given(given) if given.name == UNNAMED => Err(PyValueError::new_err(
-                "labels of a function are kept under its name; give it one: from_callable(..., name='depots 2024')",
+                "labels of a function are kept under its name; give it one: from_callable(..., \
+                    name='depots 2024')",
             )),
             _ => Ok(()),
         }
@@ -124,7 +146,11 @@ fn sense(text: &str) -> PyResult<Sense> {
     match text {
         "minimize" | "min" => Ok(Sense::Minimize),
         "maximize" | "max" => Ok(Sense::Maximize),
-        _ => Err(raise(regretless::Error::unknown("sense", text, &["minimize", "maximize"]))),
+        _ => Err(raise(regretless::Error::unknown(
+            "sense",
+            text,
+            &["minimize", "maximize"],
+        ))),
     }
 }
 
@@ -132,7 +158,8 @@ fn sense(text: &str) -> PyResult<Sense> {
 fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec> {
     if let Ok(table) = description.cast::<PyDict>() {
         let text = crate::train::json_text(table, "the problem")?;
-        return serde_json::from_str(&text).map_err(|e| PyValueError::new_err(format!("the problem: {e}")));
+        return serde_json::from_str(&text)
+            .map_err(|e| PyValueError::new_err(format!("the problem: {e}")));
     }
     let name: String = description.extract()?;
     let benchmark: Benchmark = name.parse().map_err(raise)?;
@@ -145,18 +172,21 @@ impl Problem {
     #[pyo3(signature = (description, *, seed=0))]
     fn new(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<Self> {
         if let Ok(path) = description.extract::<PathBuf>()
-            && (path.extension().is_some_and(|end| end == "toml") || !description.is_instance_of::<PyString>())
+            && (path.extension().is_some_and(|end| end == "toml")
+                || !description.is_instance_of::<PyString>())
         {
             return Self::of_file(&path);
         }
         Self::of(described(description, seed)?)
     }
 
-    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a knapsack of
-    /// the OR-Library, or a problem file (.toml). What the file says about costs is in `costs`.
+    /// The problem of a file: a model (.mps, .lp), a tour or routes (TSPLIB .tsp, CVRPLIB .vrp), a
+    /// knapsack of the OR-Library, or a problem file (.toml). What the file says about costs is in
+    /// `costs`.
     ///
-    /// * `costs`: names or patterns such as "x*" of the columns whose costs are predicted, in the order of the
-    ///   costs; all columns unless given. Other columns keep the cost the file gives them.
+    /// * `costs`: names or patterns such as "x*" of the columns whose costs are predicted, in the
+    ///   order of the costs; all columns unless given. Other columns keep the cost the file gives
+    ///   them.
     /// * `sense`: "minimize" or "maximize", if not as the file says.
     /// * `kind`: "tsplib", "knapsack" or "linear" where the name does not tell.
     /// * `number`: which problem of an OR-Library file, counted from 1.
@@ -179,7 +209,9 @@ impl Problem {
         }
         let costs = match costs {
             None => CostColumns::All,
-            Some(one) if one.is_instance_of::<PyString>() => CostColumns::Named(vec![one.extract()?]),
+            Some(one) if one.is_instance_of::<PyString>() => {
+                CostColumns::Named(vec![one.extract()?])
+            }
             Some(many) => CostColumns::Named(many.extract()?),
         };
         let reading = Reading {
@@ -191,23 +223,30 @@ impl Problem {
             sense: sense.map(self::sense).transpose()?,
         };
         let mut found = guarded(|| Published::read(&path, &reading).map_err(raise))?;
-        let published = found.pop().ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
-        Ok(Self { costs: Some(published.costs), ..Self::of(published.spec)? })
+        let published = found
+            .pop()
+            .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
+        Ok(Self {
+            costs: Some(published.costs),
+            ..Self::of(published.spec)?
+        })
     }
 
-    /// A linear problem by its numbers: rows A x <= b, bounds, and which variables are whole numbers.
+    /// A linear problem by its numbers: rows A x <= b, bounds, and which variables are whole
+    /// numbers.
     ///
     /// * `A`: constraint matrix, an array or scipy.sparse.
     /// * `b`: right-hand sides.
     /// * `sense`: "minimize" or "maximize".
     /// * `relations`: "<=", ">=" or "==", one for all rows or one each.
-    /// * `lower`, `upper`: bounds of the variables, one for all or one each; 0 and none unless given, infinite is
-    ///   none.
+    /// * `lower`, `upper`: bounds of the variables, one for all or one each; 0 and none unless
+    ///   given, infinite is none.
     /// * `integer`: which variables are whole numbers, one for all or one each.
-    /// * `costs`: numbers of the variables whose costs are predicted, all unless given; the others cost what
-    ///   `known_costs` (one per variable) says, else nothing.
-    /// * `names`: names of the variables, one each (None for variables whose costs are not predicted); those of A's
-    ///   columns where A is a DataFrame. Costs of tables that have names are then matched by name.
+    /// * `costs`: numbers of the variables whose costs are predicted, all unless given; the others
+    ///   cost what `known_costs` (one per variable) says, else nothing.
+    /// * `names`: names of the variables, one each (None for variables whose costs are not
+    ///   predicted); those of A's columns where A is a DataFrame. Costs of tables that have names
+    ///   are then matched by name.
     #[classmethod]
     #[pyo3(signature = (A, b, *, sense, relations=None, lower=None, upper=None, integer=None, costs=None, known_costs=None, names=None, name="arrays"))]
     fn from_arrays(
@@ -226,14 +265,26 @@ impl Problem {
     ) -> PyResult<Self> {
         let (entries, count) = linear::rows(A)?;
         let of_columns = || Ok(column_names(A)?.map(|names| names.into_iter().map(Some).collect()));
-        let names: Option<Vec<Option<String>>> = names.map_or_else(of_columns, |names| Ok::<_, PyErr>(Some(names)))?;
+        let names: Option<Vec<Option<String>>> =
+            names.map_or_else(of_columns, |names| Ok::<_, PyErr>(Some(names)))?;
         if let Some(names) = names.as_ref().filter(|names| names.len() != count) {
-            return Err(PyValueError::new_err(format!("{} names for {count} variables", names.len())));
+            return Err(PyValueError::new_err(format!(
+                "{} names for {count} variables",
+                names.len()
+            )));
         }
-        let lower = lower.map_or_else(|| Ok(vec![Some(0.0); count]), |value| linear::bounds(value, count, "lower"))?;
-        let upper = upper.map_or_else(|| Ok(vec![None; count]), |value| linear::bounds(value, count, "upper"))?;
+        let lower = lower.map_or_else(
+            || Ok(vec![Some(0.0); count]),
+            |value| linear::bounds(value, count, "lower"),
+        )?;
+        let upper = upper.map_or_else(
+            || Ok(vec![None; count]),
+            |value| linear::bounds(value, count, "upper"),
+        )?;
         let integer = linear::flags(integer, count)?;
-        let known = known_costs.map(|value| linear::each(value, count, "known_costs")).transpose()?;
+        let known = known_costs
+            .map(|value| linear::each(value, count, "known_costs"))
+            .transpose()?;
         let costs = costs.map(|costs| row_numbers(costs, "costs")).transpose()?;
         let predicted = linear::predicted(costs, count)?;
         let column = |number: usize| Column {
@@ -245,29 +296,36 @@ impl Problem {
         };
         let rows = linear::related(entries, &vector(b, "b")?, relations)?;
         let columns = (0..count).map(column).collect();
-        let arrays = LinearArrays { name: name.into(), sense: self::sense(sense)?, columns, rows };
+        let arrays = LinearArrays {
+            name: name.into(),
+            sense: self::sense(sense)?,
+            columns,
+            rows,
+        };
         Self::of(ProblemSpec::LinearArrays(arrays))
     }
 
-    /// A problem that is a function: `solve(costs)` gets one row of costs and returns the best decision, an
-    /// array of as many values, or a pair (decision, objective), or None where no decision is feasible.
+    /// A problem that is a function: `solve(costs)` gets one row of costs and returns the best
+    /// decision, an array of as many values, or a pair (decision, objective), or None where no
+    /// decision is feasible.
     ///
     /// The objective is needed only where it holds more than costs times decision.
     ///
     /// * `binary`: whether decisions are zeros and ones.
     /// * `thread_safe`: whether several threads may call the function at the same time.
-    /// * `cost_names`: names of the costs, in the order the function gets them. Costs of tables that have names are then
-    ///   matched by name.
+    /// * `cost_names`: names of the costs, in the order the function gets them. Costs of tables
+    ///   that have names are then matched by name.
     ///
-    /// The function is called on the thread that calls `solve_all`, `label`, `train` and so on, and one call ends before
-    /// the next one begins, also where several threads use the problem, or several problems are made from one function or
-    /// from methods of one object. So it may keep state, such as a solver's model. It may use this package itself,
-    /// and its own problem too; it must not wait for another thread that uses its own problem. A function without state
-    /// of its own that releases the interpreter's lock is faster with thread_safe=True: `threads` threads then call
-    /// it at the same time.
+    /// The function is called on the thread that calls `solve_all`, `label`, `train` and so on, and
+    /// one call ends before the next one begins, also where several threads use the problem, or
+    /// several problems are made from one function or from methods of one object. So it may keep
+    /// state, such as a solver's model. It may use this package itself, and its own problem too; it
+    /// must not wait for another thread that uses its own problem. A function without state of its
+    /// own that releases the interpreter's lock is faster with thread_safe=True: `threads` threads
+    /// then call it at the same time.
     ///
-    /// An exception of the function stops the call that led to it and arrives unchanged. A name is needed to
-    /// keep labels in a store, and should change when the function does.
+    /// An exception of the function stops the call that led to it and arrives unchanged. A name is
+    /// needed to keep labels in a store, and should change when the function does.
     #[classmethod]
     #[pyo3(signature = (solve, num_costs, *, sense, binary=true, name=None, thread_safe=false, cost_names=None))]
     fn from_callable(
@@ -287,15 +345,26 @@ impl Problem {
         if let Some(names) = &cost_names {
             names.check("cost").map_err(raise)?;
             if names.len() != num_costs {
-                return Err(PyValueError::new_err(format!("{} names for {num_costs} costs", names.len())));
+                return Err(PyValueError::new_err(format!(
+                    "{} names for {num_costs} costs",
+                    names.len()
+                )));
             }
         }
         let name = name.unwrap_or(UNNAMED.into());
-        let given = Given { name, sense: self::sense(sense)?, costs: num_costs, cost_names };
+        let given = Given {
+            name,
+            sense: self::sense(sense)?,
+            costs: num_costs,
+            cost_names,
+        };
         let function = Arc::new(Function::new(solve, given.clone(), binary, thread_safe)?);
         Ok(Self {
             spec: ProblemSpec::Given(given),
-            problem: Arc::new(Callable { function: Arc::clone(&function), call: None }),
+            problem: Arc::new(Callable {
+                function: Arc::clone(&function),
+                call: None,
+            }),
             function: Some(function),
             costs: None,
             warned: Mutex::default(),
@@ -320,10 +389,13 @@ impl Problem {
     /// The costs of the file the problem was read from, if it was.
     #[getter]
     fn costs<'py>(&self, py: Python<'py>) -> Option<Bound<'py, numpy::PyArray1<f64>>> {
-        self.costs.clone().map(|costs| crate::arrays::row(py, costs))
+        self.costs
+            .clone()
+            .map(|costs| crate::arrays::row(py, costs))
     }
 
-    /// Names of the costs, in the order of decisions and arrays, or None where the problem has no names for them.
+    /// Names of the costs, in the order of decisions and arrays, or None where the problem has no
+    /// names for them.
     ///
     /// Tables with column names (DataFrames) are matched to these names; arrays are in this order.
     #[getter]
@@ -348,11 +420,17 @@ impl Problem {
         crate::train::python(py, &self.spec)
     }
 
-    /// The best decision for one row of costs: an array in the problem's order, or a Series whose names are matched.
+    /// The best decision for one row of costs: an array in the problem's order, or a Series whose
+    /// names are matched.
     ///
     /// Raises RuntimeError where no decision is feasible.
     #[pyo3(signature = (cost, *, decide_by=None))]
-    fn solve(&self, py: Python<'_>, cost: &Bound<'_, PyAny>, decide_by: Option<&str>) -> PyResult<Solution> {
+    fn solve(
+        &self,
+        py: Python<'_>,
+        cost: &Bound<'_, PyAny>,
+        decide_by: Option<&str>,
+    ) -> PyResult<Solution> {
         let mut costs = row_in_order_of(cost, vector(cost, "cost")?, self)?;
         self.check_width(costs.len())?;
         let sign = self.problem.sense().sign();
@@ -363,15 +441,21 @@ impl Problem {
             let answer = oracle.asker().solve(&costs);
             Ok(answer)
         })?;
-        let solution = found.map_err(|failure| pyo3::exceptions::PyRuntimeError::new_err(failure.to_string()))?;
+        let solution = found
+            .map_err(|failure| pyo3::exceptions::PyRuntimeError::new_err(failure.to_string()))?;
         let cost_names = self.problem.cost_names().cloned();
-        Ok(Solution { solution, sense: self.problem.sense(), width: costs.len(), cost_names })
+        Ok(Solution {
+            solution,
+            sense: self.problem.sense(),
+            width: costs.len(),
+            cost_names,
+        })
     }
 
     /// The best decision for every row of costs, on several threads.
     ///
-    /// A row without a decision does not stop the others: its status says why, its decision and objective are
-    /// NaN.
+    /// A row without a decision does not stop the others: its status says why, its decision and
+    /// objective are NaN.
     ///
     /// * `threads`: how many, all there are unless given; results do not depend on it.
     /// * `decide_by`: "lk" (local search, tours) or "nodes 100" instead of the best decision.
@@ -398,11 +482,17 @@ impl Problem {
             watch.end();
             Ok(answers)
         })?;
-        Ok(Solutions::new(answers, sense, self.problem.num_costs()).under(self.problem.cost_names().cloned()))
+        Ok(Solutions::new(answers, sense, self.problem.num_costs())
+            .under(self.problem.cost_names().cloned()))
     }
 
     fn __repr__(&self) -> String {
-        format!("<regretless.Problem {}: {}, {} costs>", self.problem.name(), self.sense(), self.problem.num_costs())
+        format!(
+            "<regretless.Problem {}: {}, {} costs>",
+            self.problem.name(),
+            self.sense(),
+            self.problem.num_costs()
+        )
     }
 
     /// A problem never changes, so a copy is the problem itself.
@@ -438,9 +528,23 @@ impl Problem {
         let (rebuild, arguments) = match &self.function {
             Some(function) => {
                 let name = Some(self.problem.name()).filter(|name| name != UNNAMED);
-                let Function { solve, binary, thread_safe, .. } = &**function;
-                let (solve, costs, sense) = (solve.clone_ref(py), self.problem.num_costs(), self.sense());
-                let arguments = (solve, costs, sense, *binary, name, *thread_safe, self.cost_names());
+                let Function {
+                    solve,
+                    binary,
+                    thread_safe,
+                    ..
+                } = &**function;
+                let (solve, costs, sense) =
+                    (solve.clone_ref(py), self.problem.num_costs(), self.sense());
+                let arguments = (
+                    solve,
+                    costs,
+                    sense,
+                    *binary,
+                    name,
+                    *thread_safe,
+                    self.cost_names(),
+                );
                 ("from_callable", arguments.into_pyobject(py)?)
             }
             None => ("from_dict", (self.to_dict(py)?,).into_pyobject(py)?),
@@ -457,6 +561,8 @@ impl Problem {
             return Ok(());
         }
         let name = self.problem.name();
-        Err(PyValueError::new_err(format!("{found} costs per row, {name} needs {right}")))
+        Err(PyValueError::new_err(format!(
+            "{found} costs per row, {name} needs {right}"
+        )))
     }
 }

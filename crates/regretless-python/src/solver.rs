@@ -13,8 +13,9 @@ use crate::names::row_in_order_of;
 use crate::problem::Problem;
 use crate::watch::guarded;
 
-/// An engine for one problem, kept from question to question. A question is answered on the calling thread, so that
-/// Ctrl-C is heard between two of them; Problem.solve hears it at once and is slower to begin.
+/// An engine for one problem, kept from question to question. A question is answered on the calling
+/// thread, so that Ctrl-C is heard between two of them; Problem.solve hears it at once and is
+/// slower to begin.
 #[pyclass(frozen, module = "regretless")]
 pub struct Solver {
     problem: Py<Problem>,
@@ -26,32 +27,51 @@ impl Solver {
     #[new]
     fn new(problem: &Bound<'_, Problem>) -> PyResult<Self> {
         if matches!(problem.get().spec, ProblemSpec::Given(_)) {
-            return Err(PyValueError::new_err("a function is asked by Problem.solve, which hears its exceptions"));
+            return Err(PyValueError::new_err(
+                "a function is asked by Problem.solve, which hears its exceptions",
+            ));
         }
         let engine = problem.get().problem.solver(&Limits::default());
-        Ok(Self { problem: problem.clone().unbind(), engine: Mutex::new(engine) })
+        Ok(Self {
+            problem: problem.clone().unbind(),
+            engine: Mutex::new(engine),
+        })
     }
 
     /// The best decision (float32) for one row of costs, and its objective.
-    fn solve<'py>(&self, py: Python<'py>, cost: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyArray1<f32>>, f64)> {
+    fn solve<'py>(
+        &self,
+        py: Python<'py>,
+        cost: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyArray1<f32>>, f64)> {
         let problem = self.problem.get();
         let mut costs = row_in_order_of(cost, vector(cost, "cost")?, problem)?;
         problem.check_width(costs.len())?;
         let sign = problem.problem.sense().sign();
         if let Some(place) = costs.iter().position(|cost| !cost.is_finite()) {
-            return Err(PyValueError::new_err(format!("cost {place} is not a finite number")));
+            return Err(PyValueError::new_err(format!(
+                "cost {place} is not a finite number"
+            )));
         }
         costs.iter_mut().for_each(|cost| *cost *= sign);
         let solve = || {
-            let solution = self.engine.lock().unwrap_or_else(PoisonError::into_inner).solve(&costs);
+            let solution = self
+                .engine
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .solve(&costs);
             let solution = solution.map_err(|failure| failure.to_string())?;
             problem.problem.check(&solution.decision)?;
             let mut decision = vec![0.0_f32; costs.len()];
-            solution.decision.iter().for_each(|(place, value)| decision[place] = value as f32);
+            solution
+                .decision
+                .iter()
+                .for_each(|(place, value)| decision[place] = value as f32);
             Ok((decision, sign * solution.decision.dot(&costs)))
         };
         let found = guarded(|| Ok(py.detach(solve)))?;
-        let (decision, objective) = found.map_err(|message: String| PyRuntimeError::new_err(message))?;
+        let (decision, objective) =
+            found.map_err(|message: String| PyRuntimeError::new_err(message))?;
         Ok((row(py, decision), objective))
     }
 }

@@ -27,18 +27,32 @@ pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<
 /// Settings by their names, laid over a profile's.
 fn settings(given: Option<&Bound<'_, PyDict>>, profile: &str, seed: u64) -> PyResult<Settings> {
     let standard = match profile {
-        "default" => Settings { seed, ..Settings::default() },
+        "default" => Settings {
+            seed,
+            ..Settings::default()
+        },
         "paper" => Settings::paper(seed),
-        _ => return Err(raise(regretless::Error::unknown("profile", profile, &["default", "paper"]))),
+        _ => {
+            return Err(raise(regretless::Error::unknown(
+                "profile",
+                profile,
+                &["default", "paper"],
+            )));
+        }
     };
     let wrong = |error: serde_json::Error| PyValueError::new_err(format!("settings: {error}"));
     let mut table = serde_json::to_value(standard).map_err(wrong)?;
     for (name, value) in given.into_iter().flatten() {
         let name: String = name.extract()?;
-        let names = table.as_object().map(|known| known.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+        let names = table
+            .as_object()
+            .map(|known| known.keys().cloned().collect::<Vec<_>>())
+            .unwrap_or_default();
         if !names.contains(&name) || name == "seed" {
             let choices = names.join(", ");
-            return Err(PyTypeError::new_err(format!("train has no setting '{name}'; choose one of: {choices}")));
+            return Err(PyTypeError::new_err(format!(
+                "train has no setting '{name}'; choose one of: {choices}"
+            )));
         }
         table[&name] = setting(&name, &value)?;
         serde_json::from_value::<Settings>(table.clone())
@@ -54,7 +68,11 @@ fn setting(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return serde_json::to_value(rule).map_err(wrong);
     }
     // numpy's numbers know how to become Python's.
-    let plain = if value.hasattr("item")? { value.call_method0("item")? } else { value.clone() };
+    let plain = if value.hasattr("item")? {
+        value.call_method0("item")?
+    } else {
+        value.clone()
+    };
     serde_json::from_str(&json_text(&plain, name)?).map_err(wrong)
 }
 
@@ -63,12 +81,17 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
     let py = value.py();
     let options = PyDict::new(py);
     options.set_item("allow_nan", false)?;
-    let text = py.import("json")?.call_method("dumps", (value,), Some(&options));
+    let text = py
+        .import("json")?
+        .call_method("dumps", (value,), Some(&options));
     let text = text.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
         true if value.extract::<f64>().is_ok() => {
             PyValueError::new_err(format!("{what}: {value} is not a finite number"))
         }
-        true => PyValueError::new_err(format!("{what} holds a number that is not finite: {}", error.value(py))),
+        true => PyValueError::new_err(format!(
+            "{what} holds a number that is not finite: {}",
+            error.value(py)
+        )),
         false => error,
     })?;
     text.extract()
@@ -76,8 +99,14 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
 
 /// Shares, counts, or rows.
 fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<Split> {
-    let Some(given) = given else { return SplitSpec::TABLE.apply(rows, seed).map_err(raise) };
-    let spec = |text: &str| text.parse::<SplitSpec>().and_then(|spec| spec.apply(rows, seed)).map_err(raise);
+    let Some(given) = given else {
+        return SplitSpec::TABLE.apply(rows, seed).map_err(raise);
+    };
+    let spec = |text: &str| {
+        text.parse::<SplitSpec>()
+            .and_then(|spec| spec.apply(rows, seed))
+            .map_err(raise)
+    };
     if let Ok(text) = given.extract::<String>() {
         return spec(&text);
     }
@@ -86,12 +115,23 @@ fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<S
     }
     let parts: Vec<Bound<'_, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
     if parts.iter().all(|part| part.extract::<f64>().is_ok()) {
-        let words = parts.iter().map(|part| Ok(part.str()?.to_string())).collect::<PyResult<Vec<String>>>()?;
+        let words = parts
+            .iter()
+            .map(|part| Ok(part.str()?.to_string()))
+            .collect::<PyResult<Vec<String>>>()?;
         return spec(&words.join(","));
     }
-    let mut lists = parts.iter().map(|part| listed(part, rows)).collect::<PyResult<Vec<_>>>()?.into_iter();
+    let mut lists = parts
+        .iter()
+        .map(|part| listed(part, rows))
+        .collect::<PyResult<Vec<_>>>()?
+        .into_iter();
     let mut next = || lists.next().unwrap_or_default();
-    let found = Split { train: next(), validation: next(), test: next() };
+    let found = Split {
+        train: next(),
+        validation: next(),
+        test: next(),
+    };
     if lists.next().is_some() {
         return Err(PyValueError::new_err(
             "split has rows to train, validate and test; there are more than three lists",
@@ -105,7 +145,8 @@ fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<S
         let seen: std::collections::HashSet<&usize> = one.iter().collect();
         if let Some(row) = other.iter().find(|row| seen.contains(row)) {
             return Err(PyValueError::new_err(format!(
-                "split: row {row} is among the rows to {names}; what is measured on rows of both is not to be trusted"
+                "split: row {row} is among the rows to {names}; what is measured on rows of both \
+                    is not to be trusted"
             )));
         }
     }
@@ -115,7 +156,9 @@ fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<S
 fn listed(part: &Bound<'_, PyAny>, rows: usize) -> PyResult<Vec<usize>> {
     let list = row_numbers(part, "split")?;
     match list.iter().find(|row| **row >= rows) {
-        Some(row) => Err(PyValueError::new_err(format!("split: row {row} does not exist; the table has {rows}"))),
+        Some(row) => Err(PyValueError::new_err(format!(
+            "split: row {row} does not exist; the table has {rows}"
+        ))),
         None => Ok(list),
     }
 }
@@ -127,7 +170,9 @@ fn table(
     [feature_names, cost_names]: [Option<Vec<String>>; 2],
 ) -> PyResult<Dataset> {
     let costs = matrix(c, "C", Keep::Borrowed)?;
-    let names = cost_names.map_or_else(|| column_names(c), |given| Ok(Some(given)))?.map(Names::from);
+    let names = cost_names
+        .map_or_else(|| column_names(c), |given| Ok(Some(given)))?
+        .map(Names::from);
     Dataset::new(features(x, feature_names, None)?, costs, names).map_err(|error| match error {
         regretless::Error::Input { ref place, .. } if place.row.is_some() => {
             PyValueError::new_err(format!("C: {error}"))
@@ -139,28 +184,29 @@ fn table(
 /// Trains a model for the decisions it leads to; returns (model, report).
 ///
 /// * `problem`: what is decided.
-/// * `X`: features, one row per instance (or three dimensions: instances, costs, features of each cost).
-/// * `C`: true costs, one row per instance; columns with names (a DataFrame, or `cost_names`) are matched to the problem's
-///   costs by name, an array by position.
+/// * `X`: features, one row per instance (or three dimensions: instances, costs, features of each
+///   cost).
+/// * `C`: true costs, one row per instance; columns with names (a DataFrame, or `cost_names`) are
+///   matched to the problem's costs by name, an array by position.
 /// * `loss`: a label such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or "auto".
 /// * `labels`: best decisions of the rows; found now unless given.
-/// * `split`: (train rows, validation rows) or with test rows, shares to validate and test such as (0.2, 0.2),
-///   or numbers of rows (1000, 400, 600).
+/// * `split`: (train rows, validation rows) or with test rows, shares to validate and test such as
+///   (0.2, 0.2), or numbers of rows (1000, 400, 600).
 /// * `predictor`: "linear", "mlp" or "mlp:64,32".
 /// * `start`: a Model to train on from.
 /// * `seed`: of split, parameters, batches and noise.
 /// * `profile`: "default" or "paper".
 /// * `feature_names`, `cost_names`: names of columns, unless X and C have their own.
-/// * `checkpoint`: path of a model file to be; a training that was stopped goes on from what was kept beside
-///   it.
+/// * `checkpoint`: path of a model file to be; a training that was stopped goes on from what was
+///   kept beside it.
 /// * `threads`, `progress`, `decide_by`: as in Problem.solve_all.
 ///
-/// * `settings`: epochs, epoch_rows, batch, learning_rate, decay, optimizer, select, join_validation, patience,
-///   patience_seconds, time_limit, standardize, output_map, rescale, warm_start, clip_costs, then_learning_rate,
-///   then_epochs, fused: as on the command line.
+/// * `settings`: epochs, epoch_rows, batch, learning_rate, decay, optimizer, select,
+///   join_validation, patience, patience_seconds, time_limit, standardize, output_map, rescale,
+///   warm_start, clip_costs, then_learning_rate, then_epochs, fused: as on the command line.
 ///
-/// The same settings give the same model, byte for byte, as `regretless train`, for any number of threads. The
-/// report is a dict with the JSON of the command line, and "rounds" with every epoch.
+/// The same settings give the same model, byte for byte, as `regretless train`, for any number of
+/// threads. The report is a dict with the JSON of the command line, and "rounds" with every epoch.
 #[pyfunction]
 #[pyo3(signature = (problem, X, C, loss=None, *, labels=None, split=None, predictor="linear", start=None, seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None, progress=false, decide_by=None, **settings))]
 pub fn train<'py>(
@@ -186,7 +232,11 @@ pub fn train<'py>(
     let problem = problem.get();
     check_same_rows(X, C, ["X", "C"])?;
     let plan = Plan {
-        approach: loss.map(str::parse::<Approach>).transpose().map_err(raise)?.unwrap_or_default(),
+        approach: loss
+            .map(str::parse::<Approach>)
+            .transpose()
+            .map_err(raise)?
+            .unwrap_or_default(),
         predictor: predictor.parse().map_err(raise)?,
         settings: self::settings(settings, profile, u64::from(seed))?,
         start: start.map(|start| start.get().model.clone()),
@@ -200,7 +250,12 @@ pub fn train<'py>(
     let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
     let split = split.among(&data.rows()).map_err(raise)?;
     let outcome = call.run(py, |watch| {
-        let task = Task { data: &data, split: &split, oracle: &oracle, watch };
+        let task = Task {
+            data: &data,
+            split: &split,
+            oracle: &oracle,
+            watch,
+        };
         let checkpoints = checkpoint.as_deref().map(Checkpoints::beside);
         let _lock = checkpoints.as_ref().map(Checkpoints::lock).transpose()?;
         let outcome = plan.carry_out(&task, &problem.spec, checkpoints.as_ref())?;

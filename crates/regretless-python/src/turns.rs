@@ -1,11 +1,13 @@
 //! One call of a user's function at a time, from whichever thread and problem.
 //!
-//! A function is known by the object that holds its state, so that problems made from one function, or from methods of
-//! one object, share their turns. Threads that wait are served in the order they came. A function that calls its own
-//! problem has its turn already: a turn belongs to a thread, and with it to the threads that work for it.
+//! A function is known by the object that holds its state, so that problems made from one function,
+//! or from methods of one object, share their turns. Threads that wait are served in the order they
+//! came. A function that calls its own problem has its turn already: a turn belongs to a thread,
+//! and with it to the threads that work for it.
 //!
-//! The table is touched only by threads that hold the interpreter's lock. A process is forked by such a thread, so that
-//! the child never finds the table locked; it drops the turns of threads that it does not have.
+//! The table is touched only by threads that hold the interpreter's lock. A process is forked by
+//! such a thread, so that the child never finds the table locked; it drops the turns of threads
+//! that it does not have.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,7 +24,8 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Default)]
 struct Table {
     process: u32,
-    /// Threads that are inside a function, by its identity; each later one works for the one before.
+    /// Threads that are inside a function, by its identity; each later one works for the one
+    /// before.
     inside: BTreeMap<usize, Vec<ThreadId>>,
     waiting: Vec<Waiting>,
 }
@@ -38,7 +41,8 @@ static TABLE: Mutex<Option<Table>> = Mutex::new(None);
 
 /// Runs `read` on the table of this process.
 fn with_table<T>(read: impl FnOnce(&mut Table) -> T) -> T {
-    let mut table: MutexGuard<'_, Option<Table>> = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table: MutexGuard<'_, Option<Table>> =
+        TABLE.lock().unwrap_or_else(PoisonError::into_inner);
     let table = table.get_or_insert_default();
     table.belong_to(std::process::id());
     read(table)
@@ -51,7 +55,9 @@ impl Table {
             let this = std::thread::current().id();
             self.process = process;
             self.waiting.clear();
-            self.inside.values_mut().for_each(|threads| threads.retain(|thread| *thread == this));
+            self.inside
+                .values_mut()
+                .for_each(|threads| threads.retain(|thread| *thread == this));
             self.inside.retain(|_, threads| !threads.is_empty());
         }
     }
@@ -64,7 +70,10 @@ impl Table {
     /// Takes the turn if it is free, or held by a thread that waits for this one anyway.
     fn take(&mut self, function: usize, line: &[ThreadId]) -> bool {
         let this = std::thread::current().id();
-        let mut queue = self.waiting.iter().filter(|waiting| waiting.function == function);
+        let mut queue = self
+            .waiting
+            .iter()
+            .filter(|waiting| waiting.function == function);
         let mine = match self.holder(function) {
             Some(holder) => line.contains(&holder),
             None => queue.next().is_none_or(|first| first.thread.id() == this),
@@ -76,14 +85,24 @@ impl Table {
         mine
     }
 
-    /// Whether waiting for a function would never end: whoever is inside waits, by way of others, for this line.
+    /// Whether waiting for a function would never end: whoever is inside waits, by way of others,
+    /// for this line.
     fn never_ends(&self, function: usize, line: &[ThreadId]) -> bool {
         let (mut seen, mut next) = (Vec::new(), vec![function]);
         while let Some(function) = next.pop() {
-            let Some(holder) = self.holder(function).filter(|_| !seen.contains(&function)) else { continue };
+            let Some(holder) = self.holder(function).filter(|_| !seen.contains(&function)) else {
+                continue;
+            };
             seen.push(function);
-            for waiting in self.waiting.iter().filter(|waiting| waiting.line.contains(&holder)) {
-                if self.holder(waiting.function).is_some_and(|other| line.contains(&other)) {
+            for waiting in self
+                .waiting
+                .iter()
+                .filter(|waiting| waiting.line.contains(&holder))
+            {
+                if self
+                    .holder(waiting.function)
+                    .is_some_and(|other| line.contains(&other))
+                {
                     return true;
                 }
                 next.push(waiting.function);
@@ -95,33 +114,44 @@ impl Table {
     /// Stands in the queue, once.
     fn queue(&mut self, function: usize, line: &[ThreadId]) {
         let thread = std::thread::current();
-        let stands = |waiting: &Waiting| waiting.function == function && waiting.thread.id() == thread.id();
+        let stands =
+            |waiting: &Waiting| waiting.function == function && waiting.thread.id() == thread.id();
         if !self.waiting.iter().any(stands) {
-            self.waiting.push(Waiting { function, thread, line: line.to_vec() });
+            self.waiting.push(Waiting {
+                function,
+                thread,
+                line: line.to_vec(),
+            });
         }
     }
 
     fn leave(&mut self, function: usize) {
         let this = std::thread::current().id();
-        self.waiting.retain(|waiting| waiting.function != function || waiting.thread.id() != this);
+        self.waiting
+            .retain(|waiting| waiting.function != function || waiting.thread.id() != this);
         self.wake(function);
     }
 
     fn wake(&self, function: usize) {
-        if let Some(first) = self.waiting.iter().find(|waiting| waiting.function == function) {
+        if let Some(first) = self
+            .waiting
+            .iter()
+            .find(|waiting| waiting.function == function)
+        {
             first.thread.unpark();
         }
     }
 }
 
-/// The right to call a function, until dropped. Holds the interpreter's lock when taken and when dropped.
+/// The right to call a function, until dropped. Holds the interpreter's lock when taken and when
+/// dropped.
 pub struct Turn {
     function: usize,
 }
 
 impl Turn {
-    /// Waits for the turn of a function; `line` is this thread and those that wait for it, `go_on` says whether to wait
-    /// on.
+    /// Waits for the turn of a function; `line` is this thread and those that wait for it, `go_on`
+    /// says whether to wait on.
     pub fn wait(
         py: Python<'_>,
         function: usize,
@@ -147,8 +177,10 @@ impl Turn {
     }
 }
 
-const CIRCLE: &str = "two functions wait for each other: each is called by a thread that waits for the other one; \
-    call them from one thread, or say thread_safe=True where a function may be called by several threads at once";
+const CIRCLE: &str = "two functions wait for each other: each is called by a thread that waits for \
+    the other one; \
+    call them from one thread, or say thread_safe=True where a function may be called by several \
+    threads at once";
 
 impl Drop for Turn {
     fn drop(&mut self) {

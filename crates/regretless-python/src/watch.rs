@@ -1,9 +1,9 @@
-//! Long work beside a live interpreter: it runs on a thread of its own without the interpreter's lock, while
-//! the calling thread hears Ctrl-C and shows progress.
+//! Long work beside a live interpreter: it runs on a thread of its own without the interpreter's
+//! lock, while the calling thread hears Ctrl-C and shows progress.
 //!
-//! Signals reach Python code on its main thread only, and the library's threads must not wait for the lock just
-//! to ask whether to go on. So the calling thread looks 20 times a second, and the work reads a flag. It also calls the
-//! user's function where the work needs that (`call.rs`).
+//! Signals reach Python code on its main thread only, and the library's threads must not wait for
+//! the lock just to ask whether to go on. So the calling thread looks 20 times a second, and the
+//! work reads a flag. It also calls the user's function where the work needs that (`call.rs`).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,7 +65,10 @@ impl Desk<'_> {
     /// Shows the present state on `regretless.progress.Progress`.
     fn show(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
         let (task, steps) = locked(&self.task).clone().unwrap_or_default();
-        let (done, note) = (self.done.load(Ordering::Relaxed), locked(&self.note).clone());
+        let (done, note) = (
+            self.done.load(Ordering::Relaxed),
+            locked(&self.note).clone(),
+        );
         progress.call_method1("show", (task, steps, done, note))?;
         Ok(())
     }
@@ -81,7 +84,8 @@ impl Desk<'_> {
 pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     let kwargs = pyo3::types::PyDict::new(py);
     kwargs.set_item("stacklevel", 2)?;
-    py.import("warnings")?.call_method("warn", (message,), Some(&kwargs))?;
+    py.import("warnings")?
+        .call_method("warn", (message,), Some(&kwargs))?;
     Ok(())
 }
 
@@ -95,7 +99,10 @@ pub struct Call {
 impl Call {
     /// A call by this thread.
     pub fn new(progress: bool) -> Self {
-        Self { progress, state: CallState::new() }
+        Self {
+            progress,
+            state: CallState::new(),
+        }
     }
 
     /// What functions that are called on its behalf need to know.
@@ -103,9 +110,18 @@ impl Call {
         &self.state
     }
 
-    /// Does long work without the interpreter; Ctrl-C and exceptions of the user's function stop it.
-    pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn Watch) -> Result<T> + Send) -> PyResult<T> {
-        let progress = self.progress.then(|| py.import("regretless.progress")?.getattr("Progress")?.call0());
+    /// Does long work without the interpreter; Ctrl-C and exceptions of the user's function stop
+    /// it.
+    pub fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn Watch) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let progress = self.progress.then(|| {
+            py.import("regretless.progress")?
+                .getattr("Progress")?
+                .call0()
+        });
         let progress = progress.transpose()?;
         let state = &self.state;
         let desk = Desk {
@@ -117,7 +133,8 @@ impl Call {
         };
         let found = Mutex::new(None);
         let mut heard = None;
-        // A single solve that takes long asks this; the flag of the call is read between solves only.
+        // A single solve that takes long asks this; the flag of the call is read between solves
+        // only.
         let cancellation = Cancellation::new();
         state.open();
         std::thread::scope(|scope| {
@@ -137,12 +154,15 @@ impl Call {
                     continue;
                 }
                 looked = Instant::now();
-                let shown = progress.as_ref().map_or(Ok(()), |progress| desk.show(progress));
+                let shown = progress
+                    .as_ref()
+                    .map_or(Ok(()), |progress| desk.show(progress));
                 if let Err(error) = py.check_signals().and(shown) {
                     state.stop();
                     heard.get_or_insert(error);
                 }
-                // Also where the call whose function made this one was stopped, or another thread's function raised.
+                // Also where the call whose function made this one was stopped, or another thread's
+                // function raised.
                 if state.interrupted() {
                     cancellation.request();
                 }
@@ -178,13 +198,14 @@ fn bug(panic: &(dyn Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!("{BUG}: {}", told(panic)))
 }
 
-/// Does short work that holds the interpreter's lock; a panic becomes an ordinary exception, which `except Exception`
-/// catches.
+/// Does short work that holds the interpreter's lock; a panic becomes an ordinary exception, which
+/// `except Exception` catches.
 pub fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(bug(panic.as_ref())))
 }
 
-/// Does short work of the library without the interpreter's lock; errors and panics become ordinary exceptions.
+/// Does short work of the library without the interpreter's lock; errors and panics become ordinary
+/// exceptions.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(found) => found.map_err(raise),
@@ -197,5 +218,6 @@ const BUG: &str = "regretless failed in a way it never should; please report thi
 
 fn told(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words were left")
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no words were left")
 }

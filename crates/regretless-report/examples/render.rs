@@ -14,17 +14,35 @@ use regretless::watch::Silent;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [source, folder] = words.as_slice() else { return Err("render RESULTS.json|EXPERIMENT.toml FOLDER".into()) };
+    let [source, folder] = words.as_slice() else {
+        return Err("render RESULTS.json|EXPERIMENT.toml FOLDER".into());
+    };
     let (text, folder) = (fs::read_to_string(source)?, Path::new(folder));
     fs::create_dir_all(folder)?;
-    let results = if source.ends_with(".json") { serde_json::from_str(&text)? } else { run(&text, folder)? };
-    fs::write(folder.join("results.json"), serde_json::to_string(&results)?)?;
-    fs::write(folder.join("report.html"), regretless_report::page(&results))?;
-    fs::write(folder.join("report.md"), regretless_report::markdown(&results))?;
+    let results = if source.ends_with(".json") {
+        serde_json::from_str(&text)?
+    } else {
+        run(&text, folder)?
+    };
+    fs::write(
+        folder.join("results.json"),
+        serde_json::to_string(&results)?,
+    )?;
+    fs::write(
+        folder.join("report.html"),
+        regretless_report::page(&results),
+    )?;
+    fs::write(
+        folder.join("report.md"),
+        regretless_report::markdown(&results),
+    )?;
     for figure in regretless_report::figures(&results) {
         fs::write(folder.join(format!("{}.svg", figure.name)), &figure.svg)?;
         #[cfg(feature = "png")]
-        fs::write(folder.join(format!("{}.png", figure.name)), regretless_report::png(&figure.svg, 1520)?)?;
+        fs::write(
+            folder.join(format!("{}.png", figure.name)),
+            regretless_report::png(&figure.svg, 1520)?,
+        )?;
     }
     Ok(())
 }
@@ -33,6 +51,13 @@ fn run(text: &str, folder: &Path) -> Result<Results, Box<dyn Error>> {
     let experiment: Experiment = toml::from_str(text)?;
     let (labels, folder) = (folder.join("labels"), folder.to_path_buf());
     let (files, limits, threads) = (Files::default(), Limits::default(), Threads::one());
-    let runner = Runner { experiment, folder, labels, files, limits, threads };
+    let runner = Runner {
+        experiment,
+        folder,
+        labels,
+        files,
+        limits,
+        threads,
+    };
     Ok(runner.run(&Silent)?)
 }

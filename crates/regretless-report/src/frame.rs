@@ -1,4 +1,5 @@
-//! The frame of a plot: axes, ticks, grid lines, titles of axes, and labels that do not run into each other.
+//! The frame of a plot: axes, ticks, grid lines, titles of axes, and labels that do not run into
+//! each other.
 
 use crate::scale::Scale;
 use crate::svg::{Anchor, Area, Point, SMALL, Svg, space};
@@ -22,11 +23,20 @@ impl Frame {
         for (value, text) in self.y.ticks() {
             let y = self.y.at(value);
             svg.line((area.left, y), (area.right(), y), "grid");
-            svg.text((area.left - 6.0, y + 3.8), Anchor::End, "small faint", &text);
+            svg.text(
+                (area.left - 6.0, y + 3.8),
+                Anchor::End,
+                "small faint",
+                &text,
+            );
         }
         bottom_axis(svg, area, &self.x, x_title);
         if !y_title.is_empty() {
-            svg.upwards((area.left - 42.0, area.top + area.height / 2.0), "small faint", y_title);
+            svg.upwards(
+                (area.left - 42.0, area.top + area.height / 2.0),
+                "small faint",
+                y_title,
+            );
         }
     }
 }
@@ -36,10 +46,24 @@ pub(crate) fn bottom_axis(svg: &mut Svg, area: &Area, x: &Scale, title: &str) {
     for (value, text) in x.ticks() {
         let place = x.at(value);
         svg.line((place, area.top), (place, area.bottom()), "grid");
-        svg.text((place, area.bottom() + 15.0), Anchor::Middle, "small faint", &text);
+        svg.text(
+            (place, area.bottom() + 15.0),
+            Anchor::Middle,
+            "small faint",
+            &text,
+        );
     }
-    svg.line((area.left, area.bottom()), (area.right(), area.bottom()), "axis");
-    svg.text((area.left + area.width / 2.0, area.bottom() + 32.0), Anchor::Middle, "small faint", title);
+    svg.line(
+        (area.left, area.bottom()),
+        (area.right(), area.bottom()),
+        "axis",
+    );
+    svg.text(
+        (area.left + area.width / 2.0, area.bottom() + 32.0),
+        Anchor::Middle,
+        "small faint",
+        title,
+    );
 }
 
 /// Places for labels: each beside its point, none on another.
@@ -56,21 +80,36 @@ impl Labels {
     pub(crate) const TINTED: &'static str = "small halo tinted";
 
     pub(crate) fn new(class: &'static str) -> Self {
-        Self { taken: Vec::new(), class }
+        Self {
+            taken: Vec::new(),
+            class,
+        }
     }
 
     /// Keeps labels away from a mark.
     pub(crate) fn keep_free(&mut self, (x, y): Point, size: f64) {
-        self.taken.push(Area::new(x - size, y - size, 2.0 * size, 2.0 * size));
+        self.taken
+            .push(Area::new(x - size, y - size, 2.0 * size, 2.0 * size));
     }
 
     /// Keeps labels away from a line across or up the figure.
     pub(crate) fn keep_line_free(&mut self, (x1, y1): Point, (x2, y2): Point) {
-        self.taken.push(Area::new(x1.min(x2), y1.min(y2) - 1.0, (x1 - x2).abs(), (y1 - y2).abs() + 2.0));
+        self.taken.push(Area::new(
+            x1.min(x2),
+            y1.min(y2) - 1.0,
+            (x1 - x2).abs(),
+            (y1 - y2).abs() + 2.0,
+        ));
     }
 
     /// Writes a small text near a point, where there is room within the area; else nothing.
-    pub(crate) fn write(&mut self, svg: &mut Svg, within: &Area, (x, y): Point, words: &str) -> bool {
+    pub(crate) fn write(
+        &mut self,
+        svg: &mut Svg,
+        within: &Area,
+        (x, y): Point,
+        words: &str,
+    ) -> bool {
         let beside = [
             ((x + 9.0, y + 3.5), Anchor::Start),
             ((x - 9.0, y + 3.5), Anchor::End),
@@ -99,7 +138,15 @@ impl Labels {
 /// Lets what lies below a small text fade, so that it can be read.
 pub(crate) fn veil(svg: &mut Svg, place: Point, anchor: Anchor, words: &str) {
     let room = space(place, anchor, SMALL, words);
-    svg.rect(Area::new(room.left - 1.0, room.top - 1.0, room.width * 0.94, room.height + 2.0), "veil");
+    svg.rect(
+        Area::new(
+            room.left - 1.0,
+            room.top - 1.0,
+            room.width * 0.94,
+            room.height + 2.0,
+        ),
+        "veil",
+    );
 }
 
 /// Heights near the wanted ones, in order, at least a gap apart and within limits.
@@ -136,6 +183,11 @@ mod tests {
         let (mut svg, mut labels) = (Svg::new(100.0, 40.0), Labels::new(Labels::PLAIN));
         let within = Area::new(0.0, 0.0, 100.0, 40.0);
         assert!(labels.write(&mut svg, &within, (10.0, 20.0), "first"));
-        assert!(!labels.write(&mut svg, &within, (10.0, 20.0), "a label much wider than the figure is"));
+        assert!(!labels.write(
+            &mut svg,
+            &within,
+            (10.0, 20.0),
+            "a label much wider than the figure is"
+        ));
     }
 }

@@ -1,9 +1,11 @@
-//! Results of an experiment as people read them: one HTML page, the figures as files, the tables as Markdown.
+//! Results of an experiment as people read them: one HTML page, the figures as files, the tables as
+//! Markdown.
 //!
-//! Everything is a pure function of [`Results`]: the same results give the same bytes. The page needs nothing but
-//! itself: no network, no other file, and works where it lies. One SVG writer draws every figure, for the page and for
-//! papers alike; a small script adds selection, sorting and tooltips. Names come from outside and are text
-//! everywhere: they are escaped where they are written, and the page's policy runs no script but its own.
+//! Everything is a pure function of [`Results`]: the same results give the same bytes. The page
+//! needs nothing but itself: no network, no other file, and works where it lies. One SVG writer
+//! draws every figure, for the page and for papers alike; a small script adds selection, sorting
+//! and tooltips. Names come from outside and are text everywhere: they are escaped where they are
+//! written, and the page's policy runs no script but its own.
 //!
 //! ```no_run
 //! # fn show(results: &regretless::experiment::Results) -> std::io::Result<()> {
@@ -45,6 +47,13 @@ pub struct Figure {
 
 /// All figures the experiment asks for, in its order, problem by problem.
 pub fn figures(results: &Results) -> Vec<Figure> {
-    let drawn = figure::all(results).into_iter().filter(|drawn| !drawn.even_time);
-    drawn.map(|drawn| Figure { svg: drawn.svg.alone(&drawn.caption), name: drawn.name }).collect()
+    let drawn = figure::all(results)
+        .into_iter()
+        .filter(|drawn| !drawn.even_time);
+    drawn
+        .map(|drawn| Figure {
+            svg: drawn.svg.alone(&drawn.caption),
+            name: drawn.name,
+        })
+        .collect()
 }

@@ -1,7 +1,8 @@
 //! Colours and shapes.
 //!
-//! Colours are those of Okabe and Ito (2008), which people with any kind of colour blindness can tell apart; on dark
-//! paper they are lighter. Every method has a colour and a shape of its own, so that nothing hangs on colour alone.
+//! Colours are those of Okabe and Ito (2008), which people with any kind of colour blindness can
+//! tell apart; on dark paper they are lighter. Every method has a colour and a shape of its own, so
+//! that nothing hangs on colour alone.
 
 use crate::svg::{Point, Svg};
 
@@ -43,19 +44,26 @@ pub(crate) fn dash(place: usize) -> String {
     format!("dash{}", place % SHAPES)
 }
 
-/// The style sheet of a figure that stands alone: plain colours, since few programs know CSS variables.
+/// The style sheet of a figure that stands alone: plain colours, since few programs know CSS
+/// variables.
 pub(crate) fn standalone() -> String {
-    let colour = |css: String, (name, light, _): &(&str, &str, &str)| css.replace(&format!("var(--{name})"), light);
+    let colour = |css: String, (name, light, _): &(&str, &str, &str)| {
+        css.replace(&format!("var(--{name})"), light)
+    };
     COLOURS.iter().fold(FIGURE.to_string(), colour)
 }
 
 /// The style sheet of figures on a page, light or dark as the reader has it, and light in print.
 pub(crate) fn on_page() -> String {
     let of = |dark: bool| -> String {
-        COLOURS.iter().map(|(name, day, night)| format!("--{name}:{};", if dark { night } else { day })).collect()
+        COLOURS
+            .iter()
+            .map(|(name, day, night)| format!("--{name}:{};", if dark { night } else { day }))
+            .collect()
     };
     format!(
-        ":root{{color-scheme:light dark;{}}}@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}{FIGURE}",
+        ":root{{color-scheme:light dark;{}}}@media screen and \
+            (prefers-color-scheme:dark){{:root{{{}}}}}{FIGURE}",
         of(false),
         of(true)
     )
@@ -64,16 +72,36 @@ pub(crate) fn on_page() -> String {
 /// The mark of a method: its shape around a point.
 pub(crate) fn mark(svg: &mut Svg, method: usize, (x, y): Point, size: f64, class: &str) {
     let corners: &[Point] = match method % SHAPES {
-        0 => return svg.tag("circle").num("cx", x).num("cy", y).num("r", size).set("class", class).done(),
+        0 => {
+            return svg
+                .tag("circle")
+                .num("cx", x)
+                .num("cy", y)
+                .num("r", size)
+                .set("class", class)
+                .done();
+        }
         1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         2 => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
         3 => &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
         4 => &[(-1.1, -0.8), (1.1, -0.8), (0.0, 1.2)],
-        _ => &[(-0.6, -1.1), (0.6, -1.1), (1.2, 0.0), (0.6, 1.1), (-0.6, 1.1), (-1.2, 0.0)],
+        _ => &[
+            (-0.6, -1.1),
+            (0.6, -1.1),
+            (1.2, 0.0),
+            (0.6, 1.1),
+            (-0.6, 1.1),
+            (-1.2, 0.0),
+        ],
     };
-    let points: Vec<String> =
-        corners.iter().map(|(dx, dy)| format!("{:.2},{:.2}", x + dx * size, y + dy * size)).collect();
-    svg.tag("polygon").set("points", &points.join(" ")).set("class", class).done();
+    let points: Vec<String> = corners
+        .iter()
+        .map(|(dx, dy)| format!("{:.2},{:.2}", x + dx * size, y + dy * size))
+        .collect();
+    svg.tag("polygon")
+        .set("points", &points.join(" "))
+        .set("class", class)
+        .done();
 }
 
 #[cfg(test)]
@@ -86,7 +114,10 @@ mod tests {
         let page = on_page();
         for used in page.split("var(").skip(1) {
             let name = used.split(')').next().unwrap();
-            assert!(page.contains(&format!("{name}:")), "{name} is used and nowhere defined");
+            assert!(
+                page.contains(&format!("{name}:")),
+                "{name} is used and nowhere defined"
+            );
         }
     }
 }

@@ -5,7 +5,8 @@ use regretless::experiment::{MethodResults, ProblemResults, Results};
 use crate::table::{NONE, columns, gap, notes, provenance, spread, winner};
 use crate::text::{change, plain_markdown, ratio, some};
 
-/// The tables of an experiment as Markdown: all problems side by side, then each with all its numbers.
+/// The tables of an experiment as Markdown: all problems side by side, then each with all its
+/// numbers.
 pub fn markdown(results: &Results) -> String {
     let mut out = format!("## {}\n\n", plain_markdown(&results.title));
     if !results.about.is_empty() {
@@ -21,8 +22,12 @@ pub fn markdown(results: &Results) -> String {
     if !notes.is_empty() {
         out += "\n### Missing numbers\n\n";
         for (problem, methods, reason) in notes {
-            out +=
-                &format!("* {}, {}: {}\n", plain_markdown(problem), plain_markdown(&methods), plain_markdown(reason));
+            out += &format!(
+                "* {}, {}: {}\n",
+                plain_markdown(problem),
+                plain_markdown(&methods),
+                plain_markdown(reason)
+            );
         }
     }
     out += "\n### Where the numbers come from\n\n";
@@ -36,7 +41,8 @@ pub fn markdown(results: &Results) -> String {
 fn comparison(results: &Results) -> String {
     let reference = plain_markdown(&results.reference);
     let mut out = format!(
-        "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is bold. In brackets \
+        "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is \
+            bold. In brackets \
         what was published and our difference to it. `{NONE}`: no number, see below.\n\n"
     );
     out += &overview(results);
@@ -55,22 +61,42 @@ fn rule(columns: usize) -> String {
 
 fn overview(results: &Results) -> String {
     let head = |problem: &ProblemResults| {
-        format!("{} ({})", plain_markdown(&problem.name), some(problem.seeds as usize, "seed"))
+        format!(
+            "{} ({})",
+            plain_markdown(&problem.name),
+            some(problem.seeds as usize, "seed")
+        )
     };
     let mut out = row(std::iter::once("method".into()).chain(results.problems.iter().map(head)));
     out += &rule(results.problems.len());
-    let methods = results.problems.first().map_or(&[][..], |problem| &problem.methods);
+    let methods = results
+        .problems
+        .first()
+        .map_or(&[][..], |problem| &problem.methods);
     for (place, method) in methods.iter().enumerate() {
-        let cells = results.problems.iter().map(|problem| problem.methods.get(place).map_or(String::new(), cell));
+        let cells = results
+            .problems
+            .iter()
+            .map(|problem| problem.methods.get(place).map_or(String::new(), cell));
         out += &row(std::iter::once(plain_markdown(&method.label)).chain(cells));
     }
     out
 }
 
 fn cell(method: &MethodResults) -> String {
-    let Some(text) = spread(&method.ratio, ratio) else { return format!("\\{NONE}") };
-    let text = if method.is_best { format!("**{text}**") } else { text };
-    let few = if method.note.is_some() { format!("\\{NONE}") } else { String::new() };
+    let Some(text) = spread(&method.ratio, ratio) else {
+        return format!("\\{NONE}");
+    };
+    let text = if method.is_best {
+        format!("**{text}**")
+    } else {
+        text
+    };
+    let few = if method.note.is_some() {
+        format!("\\{NONE}")
+    } else {
+        String::new()
+    };
     let said = method.published.zip(gap(method));
     let said = said.map(|(said, gap)| format!(" ({}, {})", ratio(said.ratio), change(gap)));
     format!("{text}{few}{}", said.unwrap_or_default())
@@ -88,12 +114,20 @@ fn detail(problem: &ProblemResults, reference: &str) -> String {
     }
     out += "\n\n";
     let shown: Vec<_> = columns(problem).collect();
-    out += &row(std::iter::once("method".into()).chain(shown.iter().map(|column| column.title.to_string())));
+    out +=
+        &row(std::iter::once("method".into())
+            .chain(shown.iter().map(|column| column.title.to_string())));
     out += &rule(shown.len());
     for method in &problem.methods {
-        let text = |column: &&&crate::table::Column| (column.text)(method).unwrap_or_else(|| format!("\\{NONE}"));
+        let text = |column: &&&crate::table::Column| {
+            (column.text)(method).unwrap_or_else(|| format!("\\{NONE}"))
+        };
         let name = plain_markdown(&method.label);
-        let name = if method.is_best { format!("**{name}**") } else { name };
+        let name = if method.is_best {
+            format!("**{name}**")
+        } else {
+            name
+        };
         out += &row(std::iter::once(name).chain(shown.iter().map(|column| text(&column))));
     }
     out

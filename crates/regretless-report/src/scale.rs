@@ -18,22 +18,51 @@ impl Scale {
     /// An even axis that begins and ends at round numbers.
     pub(crate) fn even(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let (low, high) = ends(values);
-        let (low, high) = if low < high { (low, high) } else { (low - 0.5, low + 0.5) };
+        let (low, high) = if low < high {
+            (low, high)
+        } else {
+            (low - 0.5, low + 0.5)
+        };
         let step = step(high - low);
-        Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, from, to, log: false, whole: false }
+        Self {
+            low: (low / step).floor() * step,
+            high: (high / step).ceil() * step,
+            from,
+            to,
+            log: false,
+            whole: false,
+        }
     }
 
     /// An even axis of whole numbers from the lowest to the highest value.
     pub(crate) fn whole(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let (low, high) = ends(values);
-        Self { low, high: if low < high { high } else { low + 1.0 }, from, to, log: false, whole: true }
+        Self {
+            low,
+            high: if low < high { high } else { low + 1.0 },
+            from,
+            to,
+            log: false,
+            whole: true,
+        }
     }
 
     /// An axis whose equal steps are equal factors; values of 0 and below lie at its low end.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let (low, high) = ends(values.into_iter().filter(|value| *value > 0.0));
-        let (low, high) = if low > 0.0 && high.is_finite() { (low / 1.3, high * 1.3) } else { (0.1, 10.0) };
-        Self { low, high, from, to, log: true, whole: false }
+        let (low, high) = if low > 0.0 && high.is_finite() {
+            (low / 1.3, high * 1.3)
+        } else {
+            (0.1, 10.0)
+        };
+        Self {
+            low,
+            high,
+            from,
+            to,
+            log: true,
+            whole: false,
+        }
     }
 
     /// The place of a value; values outside lie at the ends.
@@ -52,30 +81,50 @@ impl Scale {
 
     /// Values with a tick, and how they are written.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
-        let values = if self.log { self.log_ticks() } else { self.even_ticks() };
-        values.into_iter().map(|value| (value, trimmed(value))).collect()
+        let values = if self.log {
+            self.log_ticks()
+        } else {
+            self.even_ticks()
+        };
+        values
+            .into_iter()
+            .map(|value| (value, trimmed(value)))
+            .collect()
     }
 
     fn even_ticks(&self) -> Vec<f64> {
         let step = step(self.high - self.low);
         let step = if self.whole { step.ceil() } else { step };
         // Round numbers are rarely exact in binary, so the ends get a little leeway.
-        let (first, last) = ((self.low / step - 1e-6).ceil() as i64, (self.high / step + 1e-6).floor() as i64);
+        let (first, last) = (
+            (self.low / step - 1e-6).ceil() as i64,
+            (self.high / step + 1e-6).floor() as i64,
+        );
         (first..=last).map(|place| place as f64 * step).collect()
     }
 
     fn log_ticks(&self) -> Vec<f64> {
-        let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
-        let within: &[f64] = if last - first <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-        let all = (first..=last).flat_map(|power| within.iter().map(move |digit| digit * 10_f64.powi(power)));
-        all.filter(|value| (self.low..=self.high).contains(value)).collect()
+        let (first, last) = (
+            self.low.log10().floor() as i32,
+            self.high.log10().ceil() as i32,
+        );
+        let within: &[f64] = if last - first <= 3 {
+            &[1.0, 2.0, 5.0]
+        } else {
+            &[1.0]
+        };
+        let all = (first..=last)
+            .flat_map(|power| within.iter().map(move |digit| digit * 10_f64.powi(power)));
+        all.filter(|value| (self.low..=self.high).contains(value))
+            .collect()
     }
 }
 
 fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let finite = values.into_iter().filter(|value| value.is_finite());
-    let (low, high) =
-        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
     if low <= high { (low, high) } else { (0.0, 1.0) }
 }
 
@@ -83,7 +132,10 @@ fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
 fn step(length: f64) -> f64 {
     let rough = length / 6.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let digit = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|digit| digit * power >= rough * 0.999).unwrap_or(10.0);
+    let digit = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .find(|digit| digit * power >= rough * 0.999)
+        .unwrap_or(10.0);
     digit * power
 }
 
@@ -98,15 +150,24 @@ mod tests {
     #[test]
     fn even_axes_begin_and_end_at_round_numbers() {
         let scale = Scale::even([0.0, 1.13], (0.0, 100.0));
-        assert_eq!(written(&scale), ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"]);
+        assert_eq!(
+            written(&scale),
+            ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"]
+        );
         assert!((scale.at(0.6) - 50.0).abs() < 1e-9);
         assert_eq!((scale.at(-5.0), scale.at(9.0)), (0.0, 100.0));
     }
 
     #[test]
     fn axes_of_whole_numbers_have_whole_ticks() {
-        assert_eq!(written(&Scale::whole([1.0, 15.0], (0.0, 1.0))), ["3", "6", "9", "12", "15"]);
-        assert_eq!(written(&Scale::whole([0.0, 2.0], (0.0, 1.0))), ["0", "1", "2"]);
+        assert_eq!(
+            written(&Scale::whole([1.0, 15.0], (0.0, 1.0))),
+            ["3", "6", "9", "12", "15"]
+        );
+        assert_eq!(
+            written(&Scale::whole([0.0, 2.0], (0.0, 1.0))),
+            ["0", "1", "2"]
+        );
     }
 
     #[test]
@@ -119,7 +180,11 @@ mod tests {
 
     #[test]
     fn an_axis_of_one_value_or_none_still_has_a_length() {
-        for scale in [Scale::even([3.0], (0.0, 9.0)), Scale::even([], (0.0, 9.0)), Scale::log([0.0], (0.0, 9.0))] {
+        for scale in [
+            Scale::even([3.0], (0.0, 9.0)),
+            Scale::even([], (0.0, 9.0)),
+            Scale::log([0.0], (0.0, 9.0)),
+        ] {
             assert!(scale.ticks().len() > 1 && scale.at(1.0).is_finite());
         }
     }

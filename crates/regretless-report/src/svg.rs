@@ -1,7 +1,8 @@
 //! Writes SVG: elements, attributes, text; every value is escaped or a number.
 //!
-//! Looks come from classes only, so that the same figure is readable on paper and on a dark page: a figure that stands
-//! alone carries its own style sheet in the light colours, a figure on the page takes the page's.
+//! Looks come from classes only, so that the same figure is readable on paper and on a dark page: a
+//! figure that stands alone carries its own style sheet in the light colours, a figure on the page
+//! takes the page's.
 
 use std::fmt::Write;
 
@@ -27,7 +28,12 @@ pub(crate) struct Area {
 
 impl Area {
     pub(crate) fn new(left: f64, top: f64, width: f64, height: f64) -> Self {
-        Self { left, top, width, height }
+        Self {
+            left,
+            top,
+            width,
+            height,
+        }
     }
 
     pub(crate) fn right(&self) -> f64 {
@@ -39,7 +45,10 @@ impl Area {
     }
 
     pub(crate) fn meets(&self, other: &Self) -> bool {
-        self.left < other.right() && other.left < self.right() && self.top < other.bottom() && other.top < self.bottom()
+        self.left < other.right()
+            && other.left < self.right()
+            && self.top < other.bottom()
+            && other.top < self.bottom()
     }
 }
 
@@ -70,13 +79,22 @@ pub(crate) struct Tag<'a> {
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".into() } else { text.into() }
+    if text == "-0" {
+        "0".into()
+    } else {
+        text.into()
+    }
 }
 
 impl Svg {
     /// A figure without paper.
     pub(crate) fn bare(width: f64, height: f64) -> Self {
-        Self { body: String::new(), open: Vec::new(), width, height }
+        Self {
+            body: String::new(),
+            open: Vec::new(),
+            width,
+            height,
+        }
     }
 
     pub(crate) fn new(width: f64, height: f64) -> Self {
@@ -104,18 +122,32 @@ impl Svg {
     }
 
     pub(crate) fn line(&mut self, (x1, y1): Point, (x2, y2): Point, class: &str) {
-        self.tag("line").num("x1", x1).num("y1", y1).num("x2", x2).num("y2", y2).set("class", class).done();
+        self.tag("line")
+            .num("x1", x1)
+            .num("y1", y1)
+            .num("x2", x2)
+            .num("y2", y2)
+            .set("class", class)
+            .done();
     }
 
     pub(crate) fn rect(&mut self, area: Area, class: &str) {
         let tag = self.tag("rect").num("x", area.left).num("y", area.top);
-        tag.num("width", area.width.max(0.0)).num("height", area.height.max(0.0)).set("class", class).done();
+        tag.num("width", area.width.max(0.0))
+            .num("height", area.height.max(0.0))
+            .set("class", class)
+            .done();
     }
 
     /// A line through several points.
     pub(crate) fn path(&mut self, points: &[Point], class: &str) {
         let step = |(place, (x, y)): (usize, &Point)| {
-            format!("{}{} {}", if place == 0 { 'M' } else { 'L' }, number(*x), number(*y))
+            format!(
+                "{}{} {}",
+                if place == 0 { 'M' } else { 'L' },
+                number(*x),
+                number(*y)
+            )
         };
         let steps: String = points.iter().enumerate().map(step).collect();
         self.tag("path").set("d", &steps).set("class", class).done();
@@ -127,13 +159,22 @@ impl Svg {
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
-        self.tag("text").num("x", x).num("y", y).set("text-anchor", anchor).set("class", class).around(words);
+        self.tag("text")
+            .num("x", x)
+            .num("y", y)
+            .set("text-anchor", anchor)
+            .set("class", class)
+            .around(words);
     }
 
     /// A text that reads upwards.
     pub(crate) fn upwards(&mut self, (x, y): Point, class: &str, words: &str) {
         let turn = format!("translate({} {}) rotate(-90)", number(x), number(y));
-        self.tag("text").set("transform", &turn).set("text-anchor", "middle").set("class", class).around(words);
+        self.tag("text")
+            .set("transform", &turn)
+            .set("text-anchor", "middle")
+            .set("class", class)
+            .around(words);
     }
 
     /// What a mark means, shown by viewers when the mouse rests on it.
@@ -149,14 +190,19 @@ impl Svg {
     /// The figure as a file of its own.
     pub(crate) fn alone(&self, label: &str) -> String {
         let style = format!("<style>{}</style>", look::standalone());
-        let size = format!(" width=\"{}\" height=\"{}\"", number(self.width), number(self.height));
+        let size = format!(
+            " width=\"{}\" height=\"{}\"",
+            number(self.width),
+            number(self.height)
+        );
         self.wrapped(label, &size, &style)
     }
 
     fn wrapped(&self, label: &str, size: &str, style: &str) -> String {
         let (width, height, label) = (number(self.width), number(self.height), escaped(label));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" aria-label=\"{label}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" \
+                aria-label=\"{label}\" \
             viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
             self.body
         )

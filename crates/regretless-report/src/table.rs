@@ -21,14 +21,20 @@ pub(crate) struct Column {
 const COLUMNS: [Column; 9] = [
     Column {
         title: "ratio",
-        hint: "mean over seeds of the test regret divided by that of the reference, ± standard deviation",
+        hint: "mean over seeds of the test regret divided by that of the reference, ± standard \
+            deviation",
         text: |method| spread(&method.ratio, ratio),
         key: |method| method.ratio.mean,
     },
     Column {
         title: "95 % interval of ratio − 1",
-        hint: "where the true mean of the paired difference to the reference lies with 95 % confidence (Student's t)",
-        text: |method| method.difference.map(|at| format!("{} to {}", change(at.lower), change(at.upper))),
+        hint: "where the true mean of the paired difference to the reference lies with 95 % \
+            confidence (Student's t)",
+        text: |method| {
+            method
+                .difference
+                .map(|at| format!("{} to {}", change(at.lower), change(at.upper)))
+        },
         key: |method| method.difference.map(|at| at.mean),
     },
     Column {
@@ -63,7 +69,8 @@ const COLUMNS: [Column; 9] = [
     },
     Column {
         title: "solves",
-        hint: "exact, relaxed and heuristic solves and projections during training, mean over seeds",
+        hint: "exact, relaxed and heuristic solves and projections during training, mean over \
+            seeds",
         text: |method| solves(method).map(count),
         key: solves,
     },
@@ -77,7 +84,12 @@ const COLUMNS: [Column; 9] = [
 
 /// The columns a problem has something to say in.
 pub(crate) fn columns(problem: &ProblemResults) -> impl Iterator<Item = &'static Column> + use<'_> {
-    COLUMNS.iter().filter(|column| problem.methods.iter().any(|method| (column.text)(method).is_some()))
+    COLUMNS.iter().filter(|column| {
+        problem
+            .methods
+            .iter()
+            .any(|method| (column.text)(method).is_some())
+    })
 }
 
 /// `0.65 ± 0.09`.
@@ -85,17 +97,34 @@ pub(crate) fn spread(spread: &Spread, write: fn(f64) -> String) -> Option<String
     let mean = write(spread.mean?);
     // The deviation with the digits of the mean: more would say nothing.
     let digits = mean.split_once('.').map_or(0, |(_, digits)| digits.len());
-    let sd = spread.sd.map(|sd| if mean.contains('e') || sd >= 100.0 { write(sd) } else { format!("{sd:.digits$}") });
+    let sd = spread.sd.map(|sd| {
+        if mean.contains('e') || sd >= 100.0 {
+            write(sd)
+        } else {
+            format!("{sd:.digits$}")
+        }
+    });
     Some(sd.map_or_else(|| mean.clone(), |sd| format!("{mean} ± {sd}")))
 }
 
 fn percent(spread: &Spread) -> Spread {
-    Spread { mean: spread.mean.map(|mean| 100.0 * mean), sd: spread.sd.map(|sd| 100.0 * sd), count: spread.count }
+    Spread {
+        mean: spread.mean.map(|mean| 100.0 * mean),
+        sd: spread.sd.map(|sd| 100.0 * sd),
+        count: spread.count,
+    }
 }
 
 fn published(method: &MethodResults) -> Option<String> {
     let said = method.published?;
-    spread(&Spread { mean: Some(said.ratio), sd: said.sd, count: 0 }, ratio)
+    spread(
+        &Spread {
+            mean: Some(said.ratio),
+            sd: said.sd,
+            count: 0,
+        },
+        ratio,
+    )
 }
 
 /// Our ratio minus the published one.
@@ -109,26 +138,43 @@ fn solves(method: &MethodResults) -> Option<f64> {
     Some(method.solves.iter().take(4).map(|(_, number)| number).sum())
 }
 
-/// Problem, methods and reason of all cells that lack numbers; cells of a problem with one reason share a line.
+/// Problem, methods and reason of all cells that lack numbers; cells of a problem with one reason
+/// share a line.
 pub(crate) fn notes(results: &Results) -> Vec<(&str, String, &str)> {
     let mut out: Vec<(&str, Vec<&str>, &str)> = Vec::new();
     for (problem, method, reason) in missing(results) {
-        match out.iter_mut().find(|(own, _, why)| (*own, *why) == (problem, reason)) {
+        match out
+            .iter_mut()
+            .find(|(own, _, why)| (*own, *why) == (problem, reason))
+        {
             Some((_, methods, _)) => methods.push(method),
             None => out.push((problem, vec![method], reason)),
         }
     }
-    let all = results.problems.first().map_or(0, |problem| problem.methods.len());
-    let named =
-        |methods: Vec<&str>| if methods.len() == all && all > 1 { "all methods".into() } else { methods.join(", ") };
-    out.into_iter().map(|(problem, methods, reason)| (problem, named(methods), reason)).collect()
+    let all = results
+        .problems
+        .first()
+        .map_or(0, |problem| problem.methods.len());
+    let named = |methods: Vec<&str>| {
+        if methods.len() == all && all > 1 {
+            "all methods".into()
+        } else {
+            methods.join(", ")
+        }
+    };
+    out.into_iter()
+        .map(|(problem, methods, reason)| (problem, named(methods), reason))
+        .collect()
 }
 
 fn missing(results: &Results) -> Vec<(&str, &str, &str)> {
     let all = results.problems.iter().flat_map(|problem| {
         problem.methods.iter().filter_map(|method| {
             let lacks_numbers = method.ratio.mean.is_none() && !results.smoke;
-            let reason = method.note.as_deref().or(lacks_numbers.then_some("no numbers"))?;
+            let reason = method
+                .note
+                .as_deref()
+                .or(lacks_numbers.then_some("no numbers"))?;
             Some((problem.name.as_str(), method.label.as_str(), reason))
         })
     });
@@ -142,16 +188,38 @@ pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String
     if best.label == reference {
         return Some(format!("nothing beats {reference}"));
     }
-    let sure =
-        best.difference.map(|at| format!(" (95 % interval {} to {})", ratio(at.lower + 1.0), ratio(at.upper + 1.0)));
+    let sure = best.difference.map(|at| {
+        format!(
+            " (95 % interval {} to {})",
+            ratio(at.lower + 1.0),
+            ratio(at.upper + 1.0)
+        )
+    });
     let (label, mean, sure) = (&best.label, ratio(mean), sure.unwrap_or_default());
-    Some(format!("{label} has the lowest regret, {mean} times that of {reference}{sure}"))
+    Some(format!(
+        "{label} has the lowest regret, {mean} times that of {reference}{sure}"
+    ))
 }
 
 /// Name and content of what is said about where the numbers come from.
 pub(crate) fn provenance(results: &Results) -> Vec<(&'static str, &str)> {
     let from = &results.provenance;
-    let told =
-        [("version", &from.version), ("machine", &from.machine), ("command", &from.command), ("date", &from.date)];
-    told.into_iter().map(|(name, text)| (name, if text.is_empty() { "not recorded" } else { text.as_str() })).collect()
+    let told = [
+        ("version", &from.version),
+        ("machine", &from.machine),
+        ("command", &from.command),
+        ("date", &from.date),
+    ];
+    told.into_iter()
+        .map(|(name, text)| {
+            (
+                name,
+                if text.is_empty() {
+                    "not recorded"
+                } else {
+                    text.as_str()
+                },
+            )
+        })
+        .collect()
 }

@@ -39,7 +39,13 @@ pub(crate) fn plain_markdown(text: &str) -> String {
 
 /// A name that every file system takes.
 pub(crate) fn file_name(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    };
     text.chars().map(plain).collect()
 }
 
@@ -69,7 +75,9 @@ pub(crate) fn trimmed(value: f64) -> String {
 /// A whole number with its thousands apart.
 fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |rest| ("-", rest));
+    let (sign, digits) = digits
+        .strip_prefix('-')
+        .map_or(("", digits.as_str()), |rest| ("-", rest));
     let mut out = sign.to_string();
     for (place, c) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place) % 3 == 0 {
@@ -82,18 +90,30 @@ fn grouped(value: f64) -> String {
 
 /// A number of things, averaged over seeds.
 pub(crate) fn count(value: f64) -> String {
-    if value.fract() == 0.0 || value >= 100.0 { grouped(value.round()) } else { format!("{value:.1}") }
+    if value.fract() == 0.0 || value >= 100.0 {
+        grouped(value.round())
+    } else {
+        format!("{value:.1}")
+    }
 }
 
 /// Two digits behind the point, as ratios are published.
 pub(crate) fn ratio(value: f64) -> String {
-    if value.abs() >= 100.0 { short(value) } else { signed(&format!("{value:.2}")) }
+    if value.abs() >= 100.0 {
+        short(value)
+    } else {
+        signed(&format!("{value:.2}"))
+    }
 }
 
 /// A difference, always with its sign.
 pub(crate) fn change(value: f64) -> String {
     let text = ratio(value);
-    if text.starts_with('−') || text == "0.00" { text } else { format!("+{text}") }
+    if text.starts_with('−') || text == "0.00" {
+        text
+    } else {
+        format!("+{text}")
+    }
 }
 
 /// A true minus sign instead of a hyphen, and none before a zero.
@@ -107,13 +127,21 @@ fn signed(text: &str) -> String {
 
 /// `1 seed`, `3 seeds`.
 pub(crate) fn some(number: usize, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(number as f64)) }
+    if number == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{} {thing}s", grouped(number as f64))
+    }
 }
 
 /// A label no longer than a figure has room for.
 pub(crate) fn clipped(label: &str) -> String {
     const MOST: usize = 28;
-    if label.chars().count() <= MOST { label.into() } else { label.chars().take(MOST - 1).chain(['…']).collect() }
+    if label.chars().count() <= MOST {
+        label.into()
+    } else {
+        label.chars().take(MOST - 1).chain(['…']).collect()
+    }
 }
 
 /// Estimated width of a text in ems of a sans-serif font; a little too much rather than too little.
@@ -155,10 +183,16 @@ mod tests {
         assert_eq!(short(-12.345), "−12.3");
         assert_eq!(short(1_234_567.8), "1,234,568");
         assert_eq!(short(3e-9), "3.00e−9");
-        assert_eq!((ratio(0.654), change(0.05), change(-0.05)), ("0.65".into(), "+0.05".into(), "−0.05".into()));
+        assert_eq!(
+            (ratio(0.654), change(0.05), change(-0.05)),
+            ("0.65".into(), "+0.05".into(), "−0.05".into())
+        );
         assert_eq!(change(-0.001), "0.00");
         assert_eq!((count(2000.0), count(2.5)), ("2,000".into(), "2.5".into()));
-        assert_eq!((some(1, "seed"), some(3, "seed")), ("1 seed".into(), "3 seeds".into()));
+        assert_eq!(
+            (some(1, "seed"), some(3, "seed")),
+            ("1 seed".into(), "3 seeds".into())
+        );
     }
 
     #[test]

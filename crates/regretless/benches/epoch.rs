@@ -1,10 +1,15 @@
-//! What an epoch of SPO+ and PFYL costs per instance and step, and how much of it is solving; one thread, no
-//! validation.
+//! What an epoch of SPO+ and PFYL costs per instance and step, and how much of it is solving; one
+//! thread, no validation.
 //!
-//! Time is that of the thread where the system tells it, so that other work on the machine does not count; the best
-//! of several runs is printed. `solve` is the engine alone on the costs that the method asks about at the end.
+//! Time is that of the thread where the system tells it, so that other work on the machine does not
+//! count; the best of several runs is printed. `solve` is the engine alone on the costs that the
+//! method asks about at the end.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and stops where it fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops where it fails"
+)]
 
 use std::time::Instant;
 
@@ -31,7 +36,10 @@ fn seconds(work: impl FnOnce()) -> f64 {
     };
     let (before, started) = (spent(), Instant::now());
     work();
-    before.zip(spent()).map_or_else(|| started.elapsed().as_secs_f64(), |(before, after)| after - before)
+    before.zip(spent()).map_or_else(
+        || started.elapsed().as_secs_f64(),
+        |(before, after)| after - before,
+    )
 }
 
 /// The best of several runs, in seconds per piece of work.
@@ -47,7 +55,11 @@ fn main() {
     let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
     for (name, rows, epochs) in [("SP5x5", 1000, 50), ("KS32", 500, 5), ("TSP20", 200, 2)] {
         if only.as_ref().is_none_or(|only| only == name) {
-            let (problem, data) = name.parse::<Benchmark>().unwrap().generate(DataRecipe::paper(rows, 0)).unwrap();
+            let (problem, data) = name
+                .parse::<Benchmark>()
+                .unwrap()
+                .generate(DataRecipe::paper(rows, 0))
+                .unwrap();
             let oracle = Oracle::new(problem.build().unwrap());
             let data = Labelled::solve(data, &oracle, &Silent).unwrap();
             for method in ["SPO+", "PFYL"] {
@@ -57,22 +69,40 @@ fn main() {
     }
 }
 
-fn measure((name, method): (&str, &str), (problem, oracle, data): (&ProblemSpec, &Oracle, &Labelled), epochs: usize) {
+fn measure(
+    (name, method): (&str, &str),
+    (problem, oracle, data): (&ProblemSpec, &Oracle, &Labelled),
+    epochs: usize,
+) {
     let split = Split::in_order(data.len(), [data.len(), 0, 0]).unwrap();
-    let task = Task { data, split: &split, oracle, watch: &Silent };
+    let task = Task {
+        data,
+        split: &split,
+        oracle,
+        watch: &Silent,
+    };
     let steps = (epochs * data.len()) as f64;
     let run = |epochs: usize| {
-        let settings = Settings { epochs, select: Select::Last, ..Settings::default() };
-        let recipe = Recipe::new(method.parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
+        let settings = Settings {
+            epochs,
+            select: Select::Last,
+            ..Settings::default()
+        };
+        let recipe = Recipe::new(
+            method.parse::<Method>().unwrap(),
+            PredictorSpec::Linear,
+            settings,
+        );
         train(&task, &recipe, problem).unwrap().model
     };
     let whole = (best(|| drop(run(epochs))) - best(|| drop(run(0)))) / steps;
     let predictions = run(epochs).predict(data.data().features()).unwrap();
     let alone = solving(method, oracle.problem().as_ref(), (data, &predictions));
     let (whole, alone) = (whole * 1e6, alone * 1e6);
-    println!("{name:6} {method:5} {whole:9.3} µs per instance and step, solving {alone:9.3} ({:.0} %)", {
-        100.0 * alone / whole
-    });
+    println!(
+        "{name:6} {method:5} {whole:9.3} µs per instance and step, solving {alone:9.3} ({:.0} %)",
+        { 100.0 * alone / whole }
+    );
 }
 
 /// Seconds per instance in the engine alone, for what the method asks about one instance.
@@ -81,8 +111,13 @@ fn solving(method: &str, problem: &dyn Problem, (data, predictions): (&Labelled,
     let mut stream = Stream::new(Purpose::Loss, 0, [0, 0]);
     let mut asked: Vec<Vec<f64>> = Vec::new();
     for row in 0..data.len() {
-        let pairs = predictions.row(row).iter().zip(data.data().costs().row(row));
-        let (p, c): (Vec<f64>, Vec<f64>) = pairs.map(|(p, c)| (sign * f64::from(*p), f64::from(*c))).unzip();
+        let pairs = predictions
+            .row(row)
+            .iter()
+            .zip(data.data().costs().row(row));
+        let (p, c): (Vec<f64>, Vec<f64>) = pairs
+            .map(|(p, c)| (sign * f64::from(*p), f64::from(*c)))
+            .unzip();
         if method == "SPO+" {
             asked.push(p.iter().zip(&c).map(|(p, c)| 2.0 * p - c).collect());
         } else {
@@ -90,6 +125,10 @@ fn solving(method: &str, problem: &dyn Problem, (data, predictions): (&Labelled,
         }
     }
     let mut solver = problem.solver(&Limits::default());
-    let time = best(|| asked.iter().for_each(|costs| drop(std::hint::black_box(solver.solve(costs)))));
+    let time = best(|| {
+        asked
+            .iter()
+            .for_each(|costs| drop(std::hint::black_box(solver.solve(costs))))
+    });
     time / data.len() as f64
 }

@@ -1,6 +1,11 @@
-//! How long the way from a table to a model takes: labels per instance and a training run, on one thread.
+//! How long the way from a table to a model takes: labels per instance and a training run, on one
+//! thread.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and stops where it fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops where it fails"
+)]
 
 use std::time::Instant;
 
@@ -25,7 +30,10 @@ fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, Labelled) {
         Labelled::solve(copy, &oracle, &Silent).unwrap();
         best = best.min(started.elapsed().as_secs_f64());
     }
-    println!("{name}: {:.2} µs per label ({instances} instances)", best / instances as f64 * 1e6);
+    println!(
+        "{name}: {:.2} µs per label ({instances} instances)",
+        best / instances as f64 * 1e6
+    );
     let labelled = Labelled::solve(data, &oracle, &Silent).unwrap();
     (problem, oracle, labelled)
 }
@@ -35,11 +43,26 @@ fn main() {
     label("KS500", 200);
     let (problem, oracle, data) = label("KS32", 2000);
     let split = Split::in_order(2000, [1000, 400, 600]).unwrap();
-    let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+    let task = Task {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        watch: &Silent,
+    };
     for select in [Select::ValidationLoss, Select::ValidationRegret] {
-        let settings = Settings { select, ..Settings::default() };
-        let recipe = Recipe::new("MAE(O,S)".parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
+        let settings = Settings {
+            select,
+            ..Settings::default()
+        };
+        let recipe = Recipe::new(
+            "MAE(O,S)".parse::<Method>().unwrap(),
+            PredictorSpec::Linear,
+            settings,
+        );
         let report = train(&task, &recipe, &problem).unwrap().report;
-        println!("KS32, MAE(O,S), 50 epochs of 1000 instances, {select}: {:.3} s", report.seconds);
+        println!(
+            "KS32, MAE(O,S), 50 epochs of 1000 instances, {select}: {:.3} s",
+            report.seconds
+        );
     }
 }

@@ -1,10 +1,15 @@
 //! How long the knapsack engine takes: medians over benchmark instances, one thread.
 //!
-//! `c` are true costs, `h` the predictions of a linear model fitted by least squares. Behind "general" the same
-//! problems are solved as mixed-integer programmes that know of no knapsack, each instance several times and the
-//! least time taken, which is what a thread works when nobody disturbs it.
+//! `c` are true costs, `h` the predictions of a linear model fitted by least squares. Behind
+//! "general" the same problems are solved as mixed-integer programmes that know of no knapsack,
+//! each instance several times and the least time taken, which is what a thread works when nobody
+//! disturbs it.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, not library code")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement, not library code"
+)]
 #![allow(missing_docs, reason = "a program")]
 
 use std::time::Instant;
@@ -25,14 +30,26 @@ fn main() {
 }
 
 fn measure(name: &str, instances: usize) {
-    let (spec, data) = name.parse::<Benchmark>().unwrap().generate(Recipe::paper(instances, 135)).unwrap();
-    let ProblemSpec::Knapsack(problem) = spec else { return };
-    let truth: Vec<Vec<f64>> = (0..instances).map(|i| negated(data.costs().row(i))).collect();
+    let (spec, data) = name
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(Recipe::paper(instances, 135))
+        .unwrap();
+    let ProblemSpec::Knapsack(problem) = spec else {
+        return;
+    };
+    let truth: Vec<Vec<f64>> = (0..instances)
+        .map(|i| negated(data.costs().row(i)))
+        .collect();
     let predicted = least_squares(data.features().values(), &truth);
     for (kind, costs) in [("c", &truth), ("h", &predicted)] {
         report(&format!("{name} {kind}"), &problem, costs);
         #[cfg(feature = "highs")]
-        general(&format!("{name} {kind} general"), &problem, &costs[..costs.len().min(GENERAL)]);
+        general(
+            &format!("{name} {kind} general"),
+            &problem,
+            &costs[..costs.len().min(GENERAL)],
+        );
     }
     relaxations(name, &problem, &truth);
 }
@@ -54,7 +71,11 @@ fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
         nodes += engine.nodes();
     }
     print(name, &mut times);
-    println!("{:14} objectives sum to {total:.9}, {} nodes each", "", nodes / costs.len() as u64);
+    println!(
+        "{:14} objectives sum to {total:.9}, {} nodes each",
+        "",
+        nodes / costs.len() as u64
+    );
 }
 
 /// Instances solved as general problems.
@@ -69,9 +90,13 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
     use regretless::problem::{Domain, LinearBuilder, Problem, Sense};
 
     let mut build = LinearBuilder::new(name, Sense::Minimize);
-    (0..problem.num_costs()).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+    (0..problem.num_costs())
+        .for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
     for (weights, capacity) in problem.weights.iter().zip(&problem.capacity) {
-        build.row([f64::NEG_INFINITY, *capacity], weights.iter().copied().enumerate());
+        build.row(
+            [f64::NEG_INFINITY, *capacity],
+            weights.iter().copied().enumerate(),
+        );
     }
     let mut engine = build.build().unwrap().solver(&Limits::default());
     let (mut total, mut nodes) = (0.0, 0);
@@ -84,11 +109,18 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
         let tries: Vec<_> = (0..OFTEN).map(one).collect();
         total += tries[0].1.objective;
         nodes += engine.nodes().unwrap_or(0);
-        tries.iter().map(|(time, _)| *time).fold(f64::INFINITY, f64::min)
+        tries
+            .iter()
+            .map(|(time, _)| *time)
+            .fold(f64::INFINITY, f64::min)
     };
     let mut times: Vec<f64> = costs.iter().map(timed).collect();
     print(name, &mut times);
-    println!("{:14} objectives sum to {total:.9}, {} nodes each", "", nodes / costs.len() as u64);
+    println!(
+        "{:14} objectives sum to {total:.9}, {} nodes each",
+        "",
+        nodes / costs.len() as u64
+    );
 }
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
@@ -111,20 +143,31 @@ fn print(name: &str, times: &mut [f64]) {
 
 /// Predictions of the linear model with intercept that fits best, by normal equations.
 fn least_squares(features: &Matrix, costs: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let row = |i: usize| -> Vec<f64> { features.row(i).iter().map(|x| f64::from(*x)).chain([1.0]).collect() };
+    let row = |i: usize| -> Vec<f64> {
+        features
+            .row(i)
+            .iter()
+            .map(|x| f64::from(*x))
+            .chain([1.0])
+            .collect()
+    };
     let (size, outputs) = (features.cols() + 1, costs[0].len());
     let mut system = vec![vec![0.0; size + outputs]; size];
     for (i, costs) in costs.iter().enumerate() {
         let x = row(i);
         for (a, line) in system.iter_mut().enumerate() {
             let right = x.iter().chain(costs);
-            line.iter_mut().zip(right).for_each(|(entry, value)| *entry += x[a] * value);
+            line.iter_mut()
+                .zip(right)
+                .for_each(|(entry, value)| *entry += x[a] * value);
         }
     }
     eliminate(&mut system);
     let predict = |i: usize| {
         let x = row(i);
-        (0..outputs).map(|j| (0..size).map(|a| x[a] * system[a][size + j]).sum()).collect()
+        (0..outputs)
+            .map(|j| (0..size).map(|a| x[a] * system[a][size + j]).sum())
+            .collect()
     };
     (0..costs.len()).map(predict).collect()
 }
@@ -137,7 +180,9 @@ fn eliminate(system: &mut [Vec<f64>]) {
         let own = system[column].clone();
         for (_, line) in system.iter_mut().enumerate().filter(|(i, _)| *i != column) {
             let factor = line[column];
-            line.iter_mut().zip(&own).for_each(|(entry, value)| *entry -= factor * value);
+            line.iter_mut()
+                .zip(&own)
+                .for_each(|(entry, value)| *entry -= factor * value);
         }
     }
 }

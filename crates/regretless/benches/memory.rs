@@ -1,10 +1,11 @@
 //! How much memory it takes to label a table of large tours, on two threads.
 //!
-//! `cargo bench -p regretless --bench memory`, or with the number of rows of the table and of rows that are solved
-//! behind `--` (12 and 12 unless said otherwise): `-- 200 12` holds a whole table and solves a part of it. Costs are
-//! linear in five features, as predicted ones are, or, after the word `true`, those of the paper, which take longer.
-//! After the word `warm` what was found is kept for the next time, as in training; labelling keeps nothing.
-//! Prints the memory in use and its peak as rows are done.
+//! `cargo bench -p regretless --bench memory`, or with the number of rows of the table and of rows
+//! that are solved behind `--` (12 and 12 unless said otherwise): `-- 200 12` holds a whole table
+//! and solves a part of it. Costs are linear in five features, as predicted ones are, or, after the
+//! word `true`, those of the paper, which take longer. After the word `warm` what was found is kept
+//! for the next time, as in training; labelling keeps nothing. Prints the memory in use and its
+//! peak as rows are done.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -25,18 +26,33 @@ const FEATURES: usize = 5;
 const TOGETHER: usize = 4;
 
 fn main() {
-    let numbers: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
-    let (rows, solved) = (numbers.first().map_or(12, |rows| *rows), numbers.get(1).map_or(12, |solved| *solved));
+    let numbers: Vec<usize> = std::env::args()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let (rows, solved) = (
+        numbers.first().map_or(12, |rows| *rows),
+        numbers.get(1).map_or(12, |solved| *solved),
+    );
     let problem = Tsp { nodes: NODES };
     let word = |name: &str| std::env::args().any(|word| word == name);
     let costs = match word("true") {
-        true => Benchmark::Tour { nodes: NODES }.generate(Recipe::paper(rows, 135)).unwrap().1.costs().clone(),
+        true => Benchmark::Tour { nodes: NODES }
+            .generate(Recipe::paper(rows, 135))
+            .unwrap()
+            .1
+            .costs()
+            .clone(),
         false => predicted(rows, problem.num_costs()),
     };
     println!("{rows} rows of {} costs: {}", problem.num_costs(), memory());
     let oracle = Oracle::new(Arc::new(problem)).with_threads(Threads::new(2).unwrap());
-    let settings = OracleSettings { warm: word("warm"), ..OracleSettings::default() };
-    let answering = Answering::new(&oracle, settings, ("memory", 0)).unwrap().remembering(rows);
+    let settings = OracleSettings {
+        warm: word("warm"),
+        ..OracleSettings::default()
+    };
+    let answering = Answering::new(&oracle, settings, ("memory", 0))
+        .unwrap()
+        .remembering(rows);
     let mut answers = Vec::new();
     let all: Vec<usize> = (0..rows.min(solved)).collect();
     for rows in all.chunks(TOGETHER) {
@@ -50,7 +66,9 @@ fn main() {
 /// Some rows of a table.
 fn part(costs: &Matrix, rows: &[usize]) -> Matrix {
     let mut part = Matrix::zeros(rows.len(), costs.cols());
-    rows.iter().enumerate().for_each(|(place, row)| part.row_mut(place).copy_from_slice(costs.row(*row)));
+    rows.iter()
+        .enumerate()
+        .for_each(|(place, row)| part.row_mut(place).copy_from_slice(costs.row(*row)));
     part
 }
 
@@ -58,11 +76,20 @@ fn part(costs: &Matrix, rows: &[usize]) -> Matrix {
 fn predicted(rows: usize, count: usize) -> Matrix {
     let mut stream = Stream::new(Purpose::Benchmark, 135, [NODES as u64, 0]);
     let mut costs = Matrix::zeros(rows, count);
-    let features: Vec<[f64; FEATURES]> = (0..rows).map(|_| [(); FEATURES].map(|()| stream.normal())).collect();
+    let features: Vec<[f64; FEATURES]> = (0..rows)
+        .map(|_| [(); FEATURES].map(|()| stream.normal()))
+        .collect();
     for cost in 0..count {
-        let (base, weights) = (stream.uniform(4.0, 8.0), [(); FEATURES].map(|()| stream.uniform(-4.0, 4.0)));
+        let (base, weights) = (
+            stream.uniform(4.0, 8.0),
+            [(); FEATURES].map(|()| stream.uniform(-4.0, 4.0)),
+        );
         for (row, features) in features.iter().enumerate() {
-            let sum: f64 = features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
+            let sum: f64 = features
+                .iter()
+                .zip(weights)
+                .map(|(feature, weight)| feature * weight)
+                .sum();
             costs.row_mut(row)[cost] = (base + sum) as f32;
         }
     }
@@ -72,8 +99,20 @@ fn predicted(rows: usize, count: usize) -> Matrix {
 /// Memory in use and its peak, where the system tells.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let of =
-        |name: &str| status.lines().find(|line| line.starts_with(name)).and_then(|line| line.split(' ').nth_back(1));
-    let megabytes = |name| of(name).and_then(|text| text.parse::<f64>().ok()).map_or(f64::NAN, |kb| kb / 1024.0);
-    format!("{:.0} MB in use, {:.0} MB at most", megabytes("VmRSS"), megabytes("VmHWM"))
+    let of = |name: &str| {
+        status
+            .lines()
+            .find(|line| line.starts_with(name))
+            .and_then(|line| line.split(' ').nth_back(1))
+    };
+    let megabytes = |name| {
+        of(name)
+            .and_then(|text| text.parse::<f64>().ok())
+            .map_or(f64::NAN, |kb| kb / 1024.0)
+    };
+    format!(
+        "{:.0} MB in use, {:.0} MB at most",
+        megabytes("VmRSS"),
+        megabytes("VmHWM")
+    )
 }

@@ -1,6 +1,10 @@
 //! How long it takes to ask a relaxation: ranges, neighbours and projections, one thread, medians.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, not library code")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement, not library code"
+)]
 #![allow(missing_docs, reason = "a program")]
 
 use std::hint::black_box;
@@ -23,35 +27,59 @@ use regretless::solve::tour::edges::{edge_index, num_edges};
 const TOGETHER: usize = 20;
 
 fn main() {
-    for (name, instances) in
-        [("SP5x5", 1000), ("SP50x50", 20), ("KS32", 1000), ("KS500", 100), ("CVRP20", 40), ("CVRP40", 10)]
-    {
+    for (name, instances) in [
+        ("SP5x5", 1000),
+        ("SP50x50", 20),
+        ("KS32", 1000),
+        ("KS500", 100),
+        ("CVRP20", 40),
+        ("CVRP40", 10),
+    ] {
         if wanted(name) {
             benchmark(name, instances);
         }
     }
-    for nodes in [20, 50, 100, 250].into_iter().filter(|nodes| wanted(&format!("TSP{nodes}"))) {
+    for nodes in [20, 50, 100, 250]
+        .into_iter()
+        .filter(|nodes| wanted(&format!("TSP{nodes}")))
+    {
         tours(nodes);
     }
 }
 
 fn benchmark(name: &str, instances: usize) {
-    let (spec, data) = name.parse::<Benchmark>().unwrap().generate(Recipe::paper(instances, 135)).unwrap();
+    let (spec, data) = name
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(Recipe::paper(instances, 135))
+        .unwrap();
     let problem: Arc<dyn Problem> = spec.build().unwrap();
     let sign = problem.sense().sign();
-    let row = |i: usize| data.costs().row(i).iter().map(|cost| sign * f64::from(*cost)).collect();
+    let row = |i: usize| {
+        data.costs()
+            .row(i)
+            .iter()
+            .map(|cost| sign * f64::from(*cost))
+            .collect()
+    };
     let costs: Vec<Vec<f64>> = (0..instances).map(row).collect();
     let limits = Limits::default();
     if let Some(mut relaxer) = problem.relaxer(Relaxation::Plain, &limits) {
-        report(&format!("{name} relaxed"), &costs, |costs| drop(black_box(relaxer.relax(costs))));
+        report(&format!("{name} relaxed"), &costs, |costs| {
+            drop(black_box(relaxer.relax(costs)))
+        });
     }
     for kind in [RangeKind::Basis, RangeKind::Exact] {
         if let Some(mut ranger) = problem.ranger(kind, &limits) {
-            report(&format!("{name} ranges {kind:?}"), &costs, |costs| drop(black_box(ranger.ranges(costs))));
+            report(&format!("{name} ranges {kind:?}"), &costs, |costs| {
+                drop(black_box(ranger.ranges(costs)))
+            });
         }
     }
     if let Some(mut neighbours) = problem.neighbours(&limits) {
-        report(&format!("{name} neighbours"), &costs, |costs| drop(black_box(neighbours.neighbours(costs))));
+        report(&format!("{name} neighbours"), &costs, |costs| {
+            drop(black_box(neighbours.neighbours(costs)))
+        });
     }
     let mut solver = problem.solver(&limits);
     let cones: Vec<(Cone, Vec<f64>)> = costs
@@ -59,24 +87,39 @@ fn benchmark(name: &str, instances: usize) {
         .take(100)
         .filter_map(|costs| {
             let cone = problem.cone(&solver.solve(costs).unwrap().decision)?;
-            Some((cone, costs.iter().enumerate().map(|(j, cost)| -cost * (1.0 + 0.5 * (j as f64).sin())).collect()))
+            Some((
+                cone,
+                costs
+                    .iter()
+                    .enumerate()
+                    .map(|(j, cost)| -cost * (1.0 + 0.5 * (j as f64).sin()))
+                    .collect(),
+            ))
         })
         .collect();
     if name != "SP50x50" {
-        report(&format!("{name} projection"), &cones, |(cone, vector)| drop(black_box(cone.project(vector))));
+        report(&format!("{name} projection"), &cones, |(cone, vector)| {
+            drop(black_box(cone.project(vector)))
+        });
     }
 }
 
 /// Tours through all nodes in order, and disturbed costs under which another tour would be better.
 fn tours(nodes: usize) {
-    let tour = Decision::choosing((0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32));
+    let tour = Decision::choosing(
+        (0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32),
+    );
     let cone = Tsp { nodes }.cone(&tour).unwrap();
     let mut stream = Stream::new(Purpose::Benchmark, 135, [nodes as u64, 0]);
     let costs = |stream: &mut Stream| -> Vec<f64> {
-        (0..num_edges(nodes)).map(|j| tour.value(j) * 3.0 - 5.0 + 2.0 * stream.normal()).collect()
+        (0..num_edges(nodes))
+            .map(|j| tour.value(j) * 3.0 - 5.0 + 2.0 * stream.normal())
+            .collect()
     };
     let vectors: Vec<Vec<f64>> = (0..50).map(|_| costs(&mut stream)).collect();
-    report(&format!("TSP{nodes} projection"), &vectors, |vector| drop(black_box(cone.project(vector))));
+    report(&format!("TSP{nodes} projection"), &vectors, |vector| {
+        drop(black_box(cone.project(vector)))
+    });
 }
 
 fn report<T>(name: &str, cases: &[T], mut ask: impl FnMut(&T)) {
@@ -85,5 +128,9 @@ fn report<T>(name: &str, cases: &[T], mut ask: impl FnMut(&T)) {
         let (time, ()) = timed(|| chunk.iter().for_each(&mut ask));
         times.push(time * 1e3 / chunk.len() as f64);
     }
-    println!("{name:24} median {:10.2} µs, least {:10.2}", median(&mut times), times[0]);
+    println!(
+        "{name:24} median {:10.2} µs, least {:10.2}",
+        median(&mut times),
+        times[0]
+    );
 }

@@ -1,7 +1,8 @@
 //! Times of exact vehicle routes on the paper's synthetic data.
 //!
-//! `cargo bench -p regretless --bench route`, or with names such as `CVRP20` behind `--`. Costs are of two
-//! kinds: true, and predicted by ordinary least squares. Times are those a thread worked, not waited.
+//! `cargo bench -p regretless --bench route`, or with names such as `CVRP20` behind `--`. Costs are
+//! of two kinds: true, and predicted by ordinary least squares. Times are those a thread worked,
+//! not waited.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -18,7 +19,9 @@ fn main() {
             let (spec, kinds) = measure::kinds(Benchmark::Routes { nodes }, instances);
             let problem = spec.build().unwrap();
             // The third kind takes about as long as the second.
-            kinds[..2].iter().for_each(|(kind, rows)| report(problem.as_ref(), kind, rows));
+            kinds[..2]
+                .iter()
+                .for_each(|(kind, rows)| report(problem.as_ref(), kind, rows));
         }
     }
 }
@@ -37,7 +40,8 @@ fn report(problem: &dyn Problem, kind: &str, rows: &[Vec<f64>]) {
     }
     let middle = median(&mut times);
     println!(
-        "{} {kind}: median {:.1} ms  mean {:.1}  max {:.1}  unproven {unproven}  mean cost {:.4}  start {:.3} % above",
+        "{} {kind}: median {:.1} ms  mean {:.1}  max {:.1}  unproven {unproven}  mean cost {:.4}  \
+            start {:.3} % above",
         problem.name(),
         middle,
         times.iter().sum::<f64>() / times.len() as f64,

@@ -1,8 +1,8 @@
 //! Times of exact tours and quality of the local search on the paper's synthetic data.
 //!
-//! `cargo bench -p regretless --bench tour`, or with names such as `TSP20`, `CUT100` or `RELAX1000` behind `--`.
-//! Costs are true (c), predicted by ordinary least squares (h), and 2h − c as the SPO+ loss asks for. Times are those
-//! a thread worked, not waited.
+//! `cargo bench -p regretless --bench tour`, or with names such as `TSP20`, `CUT100` or `RELAX1000`
+//! behind `--`. Costs are true (c), predicted by ordinary least squares (h), and 2h − c as the SPO+
+//! loss asks for. Times are those a thread worked, not waited.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -29,7 +29,13 @@ fn main() {
     for (nodes, instances) in [(20, 300), (50, 100), (64, 60), (100, 30)] {
         if wanted(&format!("TSP{nodes}")) {
             measure_exact("TSP", nodes, instances, || {
-                Box::new(TourSearch::new(nodes, Limits { nodes: 200_000, gap: 0.0 }))
+                Box::new(TourSearch::new(
+                    nodes,
+                    Limits {
+                        nodes: 200_000,
+                        gap: 0.0,
+                    },
+                ))
             });
         }
     }
@@ -37,7 +43,15 @@ fn main() {
     for (nodes, instances) in [(50, 60), (100, 60), (250, 30), (500, 20), (1000, 10)] {
         if wanted(&format!("CUT{nodes}")) {
             let most = if nodes < 1000 { 20_000 } else { 400 };
-            measure_exact("CUT", nodes, instances, || Box::new(TourCut::new(nodes, Limits { nodes: most, gap: 0.0 })));
+            measure_exact("CUT", nodes, instances, || {
+                Box::new(TourCut::new(
+                    nodes,
+                    Limits {
+                        nodes: most,
+                        gap: 0.0,
+                    },
+                ))
+            });
         }
     }
     #[cfg(feature = "highs")]
@@ -62,8 +76,13 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
         for costs in &rows {
             let (mut least, mut solution) = timed(|| solver.solve(costs).unwrap());
             firsts.push(least);
-            // The least of several runs: neighbours on the machine only ever add time, by what they do to caches.
-            for _ in 0..if nodes <= 64 { 9 } else { 2 * usize::from(nodes <= 100) } {
+            // The least of several runs: neighbours on the machine only ever add time, by what they
+            // do to caches.
+            for _ in 0..if nodes <= 64 {
+                9
+            } else {
+                2 * usize::from(nodes <= 100)
+            } {
                 let (time, again) = timed(|| solver.solve(costs).unwrap());
                 (least, solution) = (least.min(time), again);
             }
@@ -74,7 +93,8 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         let most = times.iter().copied().fold(0.0, f64::max);
         println!(
-            "{name}{nodes:<4} {kind:<5} median {:8.4} ms (first run {:8.4})  mean {mean:8.4}  max {most:9.3}  unproven {unproven}  mean cost {:.4}",
+            "{name}{nodes:<4} {kind:<5} median {:8.4} ms (first run {:8.4})  mean {mean:8.4}  max \
+                {most:9.3}  unproven {unproven}  mean cost {:.4}",
             median(&mut times),
             median(&mut firsts),
             total / rows.len() as f64
@@ -96,7 +116,8 @@ fn relaxations(nodes: usize, instances: usize) {
                 ranging.push(timed(|| engine.ranges().unwrap()).0);
             }
             println!(
-                "RELAX{nodes:<4} {kind:<5} {relaxation:?} median {:8.3} ms, ranging {:8.3} ms, mean value {:.4}",
+                "RELAX{nodes:<4} {kind:<5} {relaxation:?} median {:8.3} ms, ranging {:8.3} ms, \
+                    mean value {:.4}",
                 median(&mut solving),
                 median(&mut ranging),
                 total / rows.len() as f64
@@ -133,14 +154,25 @@ fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     candidates.by_cost(&distances, 6);
     let mut order = greedy.tour(&distances, &candidates).to_vec();
     let first = local.improve(&distances, &candidates, &mut order, 0);
-    let mut goal = Goal { target: first, enough: f64::INFINITY, steps: 60, pace: 1.0, patience: 5 };
+    let mut goal = Goal {
+        target: first,
+        enough: f64::INFINITY,
+        steps: 60,
+        pace: 1.0,
+        patience: 5,
+    };
     let mut reduced = Distances::default();
     let (ascent, _) = timed(|| {
         tree.ascend(&distances, &mut multipliers, &Goal { steps: 10, ..goal });
         reduced.reduce(&distances, &multipliers);
         candidates.by_nearness(&reduced, &tree, 6);
         let goal_of_sparse = Goal { steps: 120, ..goal };
-        SparseAscent::default().run(&distances, &candidates, (&mut tree, &mut multipliers), &goal_of_sparse);
+        SparseAscent::default().run(
+            &distances,
+            &candidates,
+            (&mut tree, &mut multipliers),
+            &goal_of_sparse,
+        );
     });
     let (ordering, start) = timed(|| {
         reduced.reduce(&distances, &multipliers);
@@ -156,5 +188,10 @@ fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     goal.target = runs[2].0;
     let bound = tree.ascend(&distances, &mut multipliers, &goal);
     let gap = |length: f64| 100.0 * (length - bound) / length.abs();
-    [(gap(first), ascent), (gap(runs[0].0), runs[0].1), (gap(runs[1].0), runs[1].1), (gap(runs[2].0), runs[2].1)]
+    [
+        (gap(first), ascent),
+        (gap(runs[0].0), runs[0].1),
+        (gap(runs[1].0), runs[1].1),
+        (gap(runs[2].0), runs[2].1),
+    ]
 }

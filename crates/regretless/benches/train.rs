@@ -1,9 +1,15 @@
-//! How long an epoch of training takes, and what share of the machine's bandwidth and arithmetic that is.
+//! How long an epoch of training takes, and what share of the machine's bandwidth and arithmetic
+//! that is.
 //!
-//! `cargo bench --bench train -- [threads=2] [epochs=30] [d=31125] [loss=MSE]` prints the best epoch in
-//! wall-clock time and, on one thread, in processor time (which others on the machine disturb less).
+//! `cargo bench --bench train -- [threads=2] [epochs=30] [d=31125] [loss=MSE]` prints the best
+//! epoch in wall-clock time and, on one thread, in processor time (which others on the machine
+//! disturb less).
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, not library code")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement, not library code"
+)]
 #![allow(missing_docs, reason = "a program")]
 
 mod machine;
@@ -23,19 +29,33 @@ use regretless::train::{Method, Recipe, Select, Settings, Task, train};
 use regretless::watch::{Silent, Watch};
 
 /// Costs and training rows of the sizes measured.
-const SIZES: [(usize, usize); 6] =
-    [(40, 1000), (190, 1000), (4_950, 900), (31_125, 900), (124_750, 450), (499_500, 200)];
+const SIZES: [(usize, usize); 6] = [
+    (40, 1000),
+    (190, 1000),
+    (4_950, 900),
+    (31_125, 900),
+    (124_750, 450),
+    (499_500, 200),
+];
 const FEATURES: usize = 5;
 const BATCH: usize = 32;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-    let number = |name: &str, default: usize| option(name).map_or(default, |text| text.parse().unwrap());
+    let option = |name: &str| {
+        words
+            .iter()
+            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+    };
+    let number =
+        |name: &str, default: usize| option(name).map_or(default, |text| text.parse().unwrap());
     let (threads, epochs) = (number("threads", 2), number("epochs", 30));
     let machine = Machine::measure(threads);
     println!("{machine}");
-    for (costs, rows) in SIZES.iter().filter(|(costs, _)| option("d").is_none_or(|d| d == costs.to_string())) {
+    for (costs, rows) in SIZES
+        .iter()
+        .filter(|(costs, _)| option("d").is_none_or(|d| d == costs.to_string()))
+    {
         let case = Case::new(*costs, *rows, threads);
         for loss in option("loss").map_or(vec!["MSE", "MAE(O,S)"], |loss| vec![loss]) {
             case.measure(loss, epochs, &machine);
@@ -53,7 +73,10 @@ impl Watch for Clock {
     }
 
     fn advance(&self, _steps: u64) {
-        self.0.lock().unwrap().push((Instant::now(), machine::processor_seconds()));
+        self.0
+            .lock()
+            .unwrap()
+            .push((Instant::now(), machine::processor_seconds()));
     }
 }
 
@@ -68,8 +91,12 @@ impl Case {
     /// Costs that depend on the features in a bent and noisy way; decisions as sparse as tours.
     fn new(costs: usize, rows: usize, threads: usize) -> Self {
         let mut stream = Stream::new(Purpose::Benchmark, 1, [0, 0]);
-        let features: Vec<f32> = (0..rows * FEATURES).map(|_| stream.normal() as f32).collect();
-        let mixing: Vec<f32> = (0..costs * FEATURES).map(|_| stream.normal() as f32).collect();
+        let features: Vec<f32> = (0..rows * FEATURES)
+            .map(|_| stream.normal() as f32)
+            .collect();
+        let mixing: Vec<f32> = (0..costs * FEATURES)
+            .map(|_| stream.normal() as f32)
+            .collect();
         let mut values = Vec::with_capacity(rows * costs);
         for x in features.chunks(FEATURES) {
             for b in mixing.chunks(FEATURES) {
@@ -77,32 +104,74 @@ impl Case {
                 values.push(3.0 + inner.abs() + stream.unit() as f32);
             }
         }
-        let features = Features::new(Matrix::new(rows, FEATURES, features).unwrap(), Shape::Wide, None).unwrap();
+        let features = Features::new(
+            Matrix::new(rows, FEATURES, features).unwrap(),
+            Shape::Wide,
+            None,
+        )
+        .unwrap();
         let data = Dataset::new(features, Matrix::new(rows, costs, values).unwrap(), None).unwrap();
         let k = ((2 * costs) as f64).sqrt() as usize;
-        let problem = TopK { items: costs, k, at_most: false, sense: Sense::Minimize };
-        let oracle = Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
+        let problem = TopK {
+            items: costs,
+            k,
+            at_most: false,
+            sense: Sense::Minimize,
+        };
+        let oracle =
+            Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
         let data = Labelled::solve(data, &oracle, &Silent).unwrap();
-        Self { data, oracle, problem, threads }
+        Self {
+            data,
+            oracle,
+            problem,
+            threads,
+        }
     }
 
     fn measure(&self, loss: &str, epochs: usize, machine: &Machine) {
         let rows = self.data.len();
         let split = Split::in_order(rows, [rows, 0, 0]).unwrap();
         let clock = Clock::default();
-        let task = Task { data: &self.data, split: &split, oracle: &self.oracle, watch: &clock };
-        let settings =
-            Settings { epochs, batch: BATCH, learning_rate: 0.01, select: Select::Last, ..Settings::default() };
-        let recipe = Recipe::new(loss.parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
+        let task = Task {
+            data: &self.data,
+            split: &split,
+            oracle: &self.oracle,
+            watch: &clock,
+        };
+        let settings = Settings {
+            epochs,
+            batch: BATCH,
+            learning_rate: 0.01,
+            select: Select::Last,
+            ..Settings::default()
+        };
+        let recipe = Recipe::new(
+            loss.parse::<Method>().unwrap(),
+            PredictorSpec::Linear,
+            settings,
+        );
         train(&task, &recipe, &ProblemSpec::TopK(self.problem.clone())).unwrap();
         let times = clock.0.into_inner().unwrap();
-        let wall = best(times.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_secs_f64()));
-        let own = best(times.windows(2).map(|pair| pair[1].1.zip(pair[0].1).map_or(f64::NAN, |(b, a)| b - a)));
+        let wall = best(
+            times
+                .windows(2)
+                .map(|pair| (pair[1].0 - pair[0].0).as_secs_f64()),
+        );
+        let own = best(
+            times
+                .windows(2)
+                .map(|pair| pair[1].1.zip(pair[0].1).map_or(f64::NAN, |(b, a)| b - a)),
+        );
         let seconds = if self.threads == 1 { own } else { wall };
         let work = Work::of(loss, rows, self.problem.items);
-        let (bytes, arithmetic) = (work.bytes / machine.bytes_per_second, work.flops / machine.flops_per_second);
+        let (bytes, arithmetic) = (
+            work.bytes / machine.bytes_per_second,
+            work.flops / machine.flops_per_second,
+        );
         println!(
-            "{loss:9} d {:6} n {rows:4}: {:9.4} ms an epoch (wall {:9.4}), {:7.1} MB = {:5.1} GB/s, {:7.1} MFLOP = {:5.1} GFLOP/s, \
+            "{loss:9} d {:6} n {rows:4}: {:9.4} ms an epoch (wall {:9.4}), {:7.1} MB = {:5.1} \
+                GB/s, {:7.1} MFLOP = {:5.1} GFLOP/s, \
              memory bound {:.4} ms, arithmetic bound {:.4} ms, {:.0} % of the roofline",
             self.problem.items,
             seconds * 1e3,
@@ -129,17 +198,24 @@ struct Work {
 }
 
 impl Work {
-    /// Bytes that pass between memory and processor when only a block of columns stays in cache, and
-    /// multiplications and additions. Caches larger than the whole state can do better than these bytes.
+    /// Bytes that pass between memory and processor when only a block of columns stays in cache,
+    /// and multiplications and additions. Caches larger than the whole state can do better than
+    /// these bytes.
     fn of(loss: &str, rows: usize, costs: usize) -> Self {
         let (n, d, p) = (rows as f64, costs as f64, (FEATURES + 1) as f64);
         let steps = (n / BATCH as f64).ceil();
         let coupled = loss.contains('S') && loss.contains('(');
         let bits = if loss.contains('O') { 1.0 / 8.0 } else { 0.0 };
-        // Parameters, local gradient and two moments: pass A reads and writes 2, pass B reads 4 and writes 3.
-        let state = if coupled { 9.0 * 4.0 * p * steps } else { 6.0 * 4.0 * p };
+        // Parameters, local gradient and two moments: pass A reads and writes 2, pass B reads 4 and
+        // writes 3.
+        let state = if coupled {
+            9.0 * 4.0 * p * steps
+        } else {
+            6.0 * 4.0 * p
+        };
         let bytes = d * (n * (4.0 + bits) + state);
-        // Forward, error, value, slope and back for every cost; Adam about 12 per parameter; Gram 2 per pair.
+        // Forward, error, value, slope and back for every cost; Adam about 12 per parameter; Gram 2
+        // per pair.
         let gram = if coupled { p * (p + 1.0) } else { 0.0 };
         let flops = d * (n * (4.0 * p + 6.0) + steps * (12.0 * p + gram + 2.0 * p * p));
         Self { bytes, flops }

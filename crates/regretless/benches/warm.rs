@@ -1,9 +1,9 @@
 //! What memories save: solves from nothing, warm solves and certificates side by side, one thread.
 //!
-//! `cargo bench -p regretless --bench warm`, or with names of lines to be measured behind `--`. Costs are
-//! 2·m − c, m the mean of the table, as SPO+ asks for at the start of training; they then drift: each cost is
-//! multiplied by 1 + δ·ξ, ξ standard normal. Every time is the least of several runs, since neighbours on the
-//! machine only add; lines show the mean over instances.
+//! `cargo bench -p regretless --bench warm`, or with names of lines to be measured behind `--`.
+//! Costs are 2·m − c, m the mean of the table, as SPO+ asks for at the start of training; they then
+//! drift: each cost is multiplied by 1 + δ·ξ, ξ standard normal. Every time is the least of several
+//! runs, since neighbours on the machine only add; lines show the mean over instances.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -26,16 +26,27 @@ use regretless::solve::{Failure, Limits, Solution, Solver};
 const DRIFTS: [f64; 4] = [0.002, 0.02, 0.1, 0.3];
 
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
     let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
     println!(
         "{:22} {:>6} {:>11} {:>11} {:>6} {:>9} {:>11} {:>6}",
         "", "drift", "cold µs", "warm µs", "ratio", "certified", "question µs", "other"
     );
-    for (name, instances) in [("TSP20", 300), ("TSP50", 60), ("TSP100", 20), ("KS32", 300), ("KS500", 12)] {
+    for (name, instances) in [
+        ("TSP20", 300),
+        ("TSP50", 60),
+        ("TSP100", 20),
+        ("KS32", 300),
+        ("KS500", 12),
+    ] {
         if chosen(name) {
             let (problem, costs) = costs(name, instances);
-            measure(name, &costs, || Asked::Exact(problem.solver(&Limits::default())));
+            measure(name, &costs, || {
+                Asked::Exact(problem.solver(&Limits::default()))
+            });
         }
     }
     for (name, instances, kind) in [
@@ -44,10 +55,19 @@ fn main() {
         ("TSP100", 30, Relaxation::Plain),
         ("TSP1000", 3, Relaxation::Tight),
     ] {
-        let label = format!("{name} {}", if kind == Relaxation::Tight { "relax tight" } else { "relax" });
+        let label = format!(
+            "{name} {}",
+            if kind == Relaxation::Tight {
+                "relax tight"
+            } else {
+                "relax"
+            }
+        );
         if chosen(&label) {
             let (problem, costs) = costs(name, instances);
-            measure(&label, &costs, || Asked::Relaxed(problem.relaxer(kind, &Limits::default()).unwrap()));
+            measure(&label, &costs, || {
+                Asked::Relaxed(problem.relaxer(kind, &Limits::default()).unwrap())
+            });
         }
     }
     #[cfg(feature = "highs")]
@@ -70,21 +90,32 @@ fn linear(chosen: &dyn Fn(&str) -> bool) {
     if chosen("KS32 as MIP") {
         let (_, costs) = costs("KS32", 40);
         let problem = whole("KS32");
-        measure("KS32 as MIP", &costs, || Asked::Exact(problem.solver(&Limits::default())));
+        measure("KS32 as MIP", &costs, || {
+            Asked::Exact(problem.solver(&Limits::default()))
+        });
     }
 }
 
 /// A knapsack as a problem over whole numbers.
 #[cfg(feature = "highs")]
 fn whole(name: &str) -> LinearProblem {
-    let (spec, _) = name.parse::<Benchmark>().unwrap().generate(Recipe::paper(1, 135)).unwrap();
-    let ProblemSpec::Knapsack(items) = spec else { panic!("{name} is no knapsack") };
+    let (spec, _) = name
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(Recipe::paper(1, 135))
+        .unwrap();
+    let ProblemSpec::Knapsack(items) = spec else {
+        panic!("{name} is no knapsack")
+    };
     let mut build = LinearBuilder::new(name, Sense::Minimize);
     for item in 0..items.num_costs() {
         build.predicted(format!("x{item}"), Domain::Binary);
     }
     for (weights, capacity) in items.weights.iter().zip(&items.capacity) {
-        build.row([f64::NEG_INFINITY, *capacity], weights.iter().copied().enumerate());
+        build.row(
+            [f64::NEG_INFINITY, *capacity],
+            weights.iter().copied().enumerate(),
+        );
     }
     build.build().unwrap()
 }
@@ -120,26 +151,48 @@ impl Asked {
 
 /// Costs that SPO+ might ask about, to be minimised.
 fn costs(name: &str, instances: usize) -> (Arc<dyn Problem>, Vec<Vec<f64>>) {
-    let (spec, data) = name.parse::<Benchmark>().unwrap().generate(Recipe::paper(instances.max(20), 135)).unwrap();
+    let (spec, data) = name
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(Recipe::paper(instances.max(20), 135))
+        .unwrap();
     let problem = spec.build().unwrap();
     let sign = problem.sense().sign();
-    let rows: Vec<Vec<f64>> =
-        (0..data.len()).map(|row| data.costs().row(row).iter().map(|cost| sign * f64::from(*cost)).collect()).collect();
+    let rows: Vec<Vec<f64>> = (0..data.len())
+        .map(|row| {
+            data.costs()
+                .row(row)
+                .iter()
+                .map(|cost| sign * f64::from(*cost))
+                .collect()
+        })
+        .collect();
     let mean = |j: usize| rows.iter().map(|row| row[j]).sum::<f64>() / rows.len() as f64;
     let means: Vec<f64> = (0..problem.num_costs()).map(mean).collect();
-    let asked = |row: &Vec<f64>| row.iter().zip(&means).map(|(cost, mean)| 2.0 * mean - cost).collect();
+    let asked = |row: &Vec<f64>| {
+        row.iter()
+            .zip(&means)
+            .map(|(cost, mean)| 2.0 * mean - cost)
+            .collect()
+    };
     (problem, rows.iter().take(instances).map(asked).collect())
 }
 
 fn drifted(costs: &[f64], drift: f64, row: usize) -> Vec<f64> {
     let mut stream = Stream::new(Purpose::Benchmark, 7, [row as u64, (drift * 1e4) as u64]);
-    costs.iter().map(|cost| cost * (1.0 + drift * stream.normal())).collect()
+    costs
+        .iter()
+        .map(|cost| cost * (1.0 + drift * stream.normal()))
+        .collect()
 }
 
 /// Runs something a few times and keeps the least time.
 fn least<X>(runs: usize, mut run: impl FnMut() -> (f64, X)) -> (f64, X) {
     let first = run();
-    (1..runs).map(|_| run()).fold(first, |best, next| if next.0 < best.0 { next } else { best })
+    (1..runs).map(|_| run()).fold(
+        first,
+        |best, next| if next.0 < best.0 { next } else { best },
+    )
 }
 
 fn timed<X>(work: impl FnOnce() -> X) -> (f64, X) {
@@ -165,7 +218,10 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
             });
             warm += time;
             let size = fresh.objective.abs().max(1.0);
-            assert!((again.objective - fresh.objective).abs() <= 1e-7 * size, "{name} {row}: {fresh:?} {again:?}");
+            assert!(
+                (again.objective - fresh.objective).abs() <= 1e-7 * size,
+                "{name} {row}: {fresh:?} {again:?}"
+            );
             other += u32::from(again.decision != fresh.decision);
             memory = Memory::new(true);
             engine.solve_again(costs, &mut memory).unwrap();
@@ -173,7 +229,10 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
             question += time;
             certified += u32::from(proof.is_some());
             if let Some(proof) = proof {
-                assert!((proof.objective - fresh.objective).abs() <= 1e-7 * size, "{name} {row}: {fresh:?} {proof:?}");
+                assert!(
+                    (proof.objective - fresh.objective).abs() <= 1e-7 * size,
+                    "{name} {row}: {fresh:?} {proof:?}"
+                );
             }
         }
         let count = rows.len() as f64;
@@ -181,7 +240,8 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
         let (cold, warm, question) = (cold / count, warm / count, question / count);
         let ratio = cold / warm;
         println!(
-            "{name:22} {:>5}% {cold:11.1} {warm:11.1} {ratio:6.1} {share:8.1}% {question:11.2} {other:6}",
+            "{name:22} {:>5}% {cold:11.1} {warm:11.1} {ratio:6.1} {share:8.1}% {question:11.2} \
+                {other:6}",
             100.0 * drift
         );
     }

@@ -1,7 +1,9 @@
-//! Adam's ε and the losses of unit length on large tours: validation loss with and without rescaling.
+//! Adam's ε and the losses of unit length on large tours: validation loss with and without
+//! rescaling.
 //!
-//! Costs come from the generator of PyEPO (degree 6, 5 features), decisions are tours by nearest neighbour, since only
-//! the loss matters here; a column holds the best validation loss up to its epoch. Run: `cargo run --release -p regretless --example large_tours [nodes ...]`
+//! Costs come from the generator of PyEPO (degree 6, 5 features), decisions are tours by nearest
+//! neighbour, since only the loss matters here; a column holds the best validation loss up to its
+//! epoch. Run: `cargo run --release -p regretless --example large_tours [nodes ...]`
 
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
 
@@ -21,9 +23,19 @@ use regretless::watch::Silent;
 const EPOCHS: [usize; 3] = [10, 30, 60];
 
 fn main() -> Result<()> {
-    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
-    let nodes = if asked.is_empty() { vec![250, 1000] } else { asked };
-    println!("| problem | loss | settings | epoch 0 | {} |", EPOCHS.map(|epoch| format!("epoch {epoch}")).join(" | "));
+    let asked: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let nodes = if asked.is_empty() {
+        vec![250, 1000]
+    } else {
+        asked
+    };
+    println!(
+        "| problem | loss | settings | epoch 0 | {} |",
+        EPOCHS.map(|epoch| format!("epoch {epoch}")).join(" | ")
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     for nodes in nodes {
         compare(nodes)?;
@@ -34,27 +46,67 @@ fn main() -> Result<()> {
 fn compare(nodes: usize) -> Result<()> {
     let (train_rows, validation_rows) = if nodes > 500 { (200, 50) } else { (800, 100) };
     let rows = train_rows + validation_rows;
-    let (problem, data) = format!("TSP{nodes}").parse::<Benchmark>()?.generate(DataRecipe::paper(rows, 135))?;
+    let (problem, data) = format!("TSP{nodes}")
+        .parse::<Benchmark>()?
+        .generate(DataRecipe::paper(rows, 135))?;
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(2)?);
     let tours = nearest_neighbours(&data, nodes);
     let data = Labelled::known(data, &oracle, tours)?;
     let split = Split::in_order(rows, [train_rows, validation_rows, 0])?;
-    let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+    let task = Task {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        watch: &Silent,
+    };
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE(S)"] {
-        let paper = Settings { learning_rate: 0.005, select: Select::ValidationLoss, ..Settings::paper(1) };
-        let paper = Settings { epochs: EPOCHS[2], ..paper };
-        let rescaled = Settings { rescale: true, ..paper };
+        let paper = Settings {
+            learning_rate: 0.005,
+            select: Select::ValidationLoss,
+            ..Settings::paper(1)
+        };
+        let paper = Settings {
+            epochs: EPOCHS[2],
+            ..paper
+        };
+        let rescaled = Settings {
+            rescale: true,
+            ..paper
+        };
         // Gradients of the order of 1 allow large steps, if they shrink.
-        let short = Settings { epochs: EPOCHS[0], batch: 16, learning_rate: 0.02, decay: true, ..rescaled };
-        for (name, settings) in
-            [("paper: Adam, ε 1e-8", paper), ("rescaled", rescaled), ("rescaled, batch 16, rate 0.02, `decay`", short)]
-        {
+        let short = Settings {
+            epochs: EPOCHS[0],
+            batch: 16,
+            learning_rate: 0.02,
+            decay: true,
+            ..rescaled
+        };
+        for (name, settings) in [
+            ("paper: Adam, ε 1e-8", paper),
+            ("rescaled", rescaled),
+            ("rescaled, batch 16, rate 0.02, `decay`", short),
+        ] {
             let recipe = Recipe::new(loss.parse::<Method>()?, PredictorSpec::Linear, settings);
-            let epochs = train(&task, &recipe, &problem)?.report.rounds.remove(0).epochs;
-            let losses: Vec<f64> = epochs.iter().filter_map(|epoch| epoch.validation_loss).collect();
+            let epochs = train(&task, &recipe, &problem)?
+                .report
+                .rounds
+                .remove(0)
+                .epochs;
+            let losses: Vec<f64> = epochs
+                .iter()
+                .filter_map(|epoch| epoch.validation_loss)
+                .collect();
             let least = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
-            let at = |epoch: usize| losses.get(..=epoch).map_or("".into(), |past| format!("{:.3e}", least(past)));
-            println!("| TSP{nodes} | {loss} | {name} | {} | {} |", at(0), EPOCHS.map(at).join(" | "));
+            let at = |epoch: usize| {
+                losses
+                    .get(..=epoch)
+                    .map_or("".into(), |past| format!("{:.3e}", least(past)))
+            };
+            println!(
+                "| TSP{nodes} | {loss} | {name} | {} | {} |",
+                at(0),
+                EPOCHS.map(at).join(" | ")
+            );
         }
     }
     Ok(())
@@ -69,8 +121,8 @@ fn nearest_neighbours(data: &Dataset, nodes: usize) -> Vec<Solution> {
     let tour = |row: &[f32]| {
         let (mut at, mut left) = (0, (1..nodes).collect::<Vec<_>>());
         let mut edges = Vec::with_capacity(nodes);
-        while let Some(place) =
-            (0..left.len()).min_by(|a, b| row[edge(at, left[*a])].total_cmp(&row[edge(at, left[*b])]))
+        while let Some(place) = (0..left.len())
+            .min_by(|a, b| row[edge(at, left[*a])].total_cmp(&row[edge(at, left[*b])]))
         {
             let next = left.swap_remove(place);
             edges.push(edge(at, next) as u32);
@@ -79,5 +131,7 @@ fn nearest_neighbours(data: &Dataset, nodes: usize) -> Vec<Solution> {
         edges.push(edge(at, 0) as u32);
         Solution::optimal(Decision::choosing(edges), 0.0)
     };
-    (0..data.len()).map(|instance| tour(data.costs().row(instance))).collect()
+    (0..data.len())
+        .map(|instance| tour(data.costs().row(instance)))
+        .collect()
 }

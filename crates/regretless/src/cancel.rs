@@ -1,9 +1,10 @@
 //! Cancellation: a solve that takes long learns that nobody waits for it any more.
 //!
-//! Solvers know neither users nor signals. Whoever starts work on a thread enters a [`Cancellation`] there; every
-//! solver that may take long asks [`requested`] now and then, and workers inherit the cancellation of the thread that
-//! gave them work (`parallel.rs`). A search that is cancelled ends in any way that is quick; the oracle throws its answer
-//! away and says that the solve was interrupted. So a request can end an answer, but never change one.
+//! Solvers know neither users nor signals. Whoever starts work on a thread enters a
+//! [`Cancellation`] there; every solver that may take long asks [`requested`] now and then, and
+//! workers inherit the cancellation of the thread that gave them work (`parallel.rs`). A search
+//! that is cancelled ends in any way that is quick; the oracle throws its answer away and says that
+//! the solve was interrupted. So a request can end an answer, but never change one.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -60,27 +61,42 @@ impl Drop for Scope {
 
 /// What the work on this thread asks, for workers that do part of it.
 pub fn current() -> Option<Cancellation> {
-    CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+    CURRENT
+        .try_with(|current| current.borrow().clone())
+        .ok()
+        .flatten()
 }
 
 /// Lets a worker ask what the thread that gave it work asks.
 #[must_use = "the scope ends when it is dropped"]
 pub fn inherit(cancellation: Option<Cancellation>) -> Scope {
-    let before = CURRENT.try_with(|current| current.replace(cancellation)).ok().flatten();
-    Scope { before, _here: PhantomData }
+    let before = CURRENT
+        .try_with(|current| current.replace(cancellation))
+        .ok()
+        .flatten();
+    Scope {
+        before,
+        _here: PhantomData,
+    }
 }
 
-/// Whether the work on this thread was asked to stop. It takes a nanosecond or two: cheap enough for every node of a
-/// search.
+/// Whether the work on this thread was asked to stop. It takes a nanosecond or two: cheap enough
+/// for every node of a search.
 pub fn requested() -> bool {
-    let asked =
-        |current: &RefCell<Option<Cancellation>>| current.borrow().as_ref().is_some_and(Cancellation::is_requested);
+    let asked = |current: &RefCell<Option<Cancellation>>| {
+        current
+            .borrow()
+            .as_ref()
+            .is_some_and(Cancellation::is_requested)
+    };
     CURRENT.try_with(asked).unwrap_or(false)
 }
 
 /// Whether the work on this thread could be asked to stop at all.
 pub fn is_possible() -> bool {
-    CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
+    CURRENT
+        .try_with(|current| current.borrow().is_some())
+        .unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -110,8 +126,14 @@ mod tests {
     fn workers_hear_the_request_of_whoever_gave_them_work() {
         let cancellation = Cancellation::new();
         cancellation.request();
-        for threads in [Threads::one(), Threads::new(2).unwrap(), Threads::new(3).unwrap().outside_pool()] {
-            let heard = |heard: &mut Vec<bool>| threads.fill(heard, || (), |(), _, slot| *slot = requested());
+        for threads in [
+            Threads::one(),
+            Threads::new(2).unwrap(),
+            Threads::new(3).unwrap().outside_pool(),
+        ] {
+            let heard = |heard: &mut Vec<bool>| {
+                threads.fill(heard, || (), |(), _, slot| *slot = requested())
+            };
             let mut inside = vec![false; 50];
             let scope = cancellation.enter();
             heard(&mut inside);
@@ -121,7 +143,10 @@ mod tests {
             assert!(inside.iter().chain(&each).all(|heard| *heard));
             let mut outside = vec![true; 50];
             heard(&mut outside);
-            assert!(outside.iter().all(|heard| !heard), "no worker keeps a request that is over");
+            assert!(
+                outside.iter().all(|heard| !heard),
+                "no worker keeps a request that is over"
+            );
         }
     }
 }

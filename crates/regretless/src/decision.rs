@@ -3,9 +3,9 @@
 //! A tour over 1000 nodes has 499,500 variables and 1000 ones. Every decision therefore stores only
 //! its non-zero entries; dense vectors exist where a caller asks for them.
 //!
-//! A problem may also have variables whose costs are known. Those are no part of a decision, but what
-//! they cost is: it is the decision's *fixed* cost, and [`Decision::dot`] counts it. Regrets and losses
-//! compare totals and so are right without knowing of it; it is 0 for most problems.
+//! A problem may also have variables whose costs are known. Those are no part of a decision, but
+//! what they cost is: it is the decision's *fixed* cost, and [`Decision::dot`] counts it. Regrets
+//! and losses compare totals and so are right without knowing of it; it is 0 for most problems.
 
 /// A feasible point of a problem: sparse, its entries in increasing order of index.
 #[derive(Debug, PartialEq, Default)]
@@ -19,7 +19,11 @@ pub struct Decision {
 
 impl Clone for Decision {
     fn clone(&self) -> Self {
-        Self { indices: self.indices.clone(), values: self.values.clone(), fixed: self.fixed }
+        Self {
+            indices: self.indices.clone(),
+            values: self.values.clone(),
+            fixed: self.fixed,
+        }
     }
 
     /// Keeps the memory, which the derived form would not.
@@ -39,8 +43,8 @@ impl Decision {
         decision
     }
 
-    /// Becomes the decision that chooses exactly these variables (sorted or not, without repetition), in the memory
-    /// it has.
+    /// Becomes the decision that chooses exactly these variables (sorted or not, without
+    /// repetition), in the memory it has.
     pub fn choose(&mut self, indices: impl IntoIterator<Item = u32>) {
         self.indices.clear();
         self.indices.extend(indices);
@@ -62,7 +66,11 @@ impl Decision {
         let (indices, values): (Vec<u32>, Vec<f64>) = entries.into_iter().unzip();
         debug_assert!(indices.windows(2).all(|w| w[0] < w[1]));
         let all_ones = values.iter().all(|v| *v == 1.0);
-        Self { indices, values: (!all_ones).then_some(values), fixed: 0.0 }
+        Self {
+            indices,
+            values: (!all_ones).then_some(values),
+            fixed: 0.0,
+        }
     }
 
     /// The same decision with this fixed cost (to be minimised, as all costs are).
@@ -80,7 +88,10 @@ impl Decision {
     /// Non-zero entries in increasing order of index.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let value = |position: usize| self.values.as_ref().map_or(1.0, |values| values[position]);
-        self.indices.iter().enumerate().map(move |(position, j)| (*j as usize, value(position)))
+        self.indices
+            .iter()
+            .enumerate()
+            .map(move |(position, j)| (*j as usize, value(position)))
     }
 
     /// Indices of the non-zero entries, increasing.
@@ -164,7 +175,10 @@ mod tests {
         let mut decision = Decision::from_dense(&[0.5, 0.0, 2.0]).with_fixed(3.0);
         let place = decision.indices().as_ptr();
         decision.choose([2, 1]);
-        assert_eq!((&decision, decision.indices().as_ptr()), (&Decision::choosing([1, 2]), place));
+        assert_eq!(
+            (&decision, decision.indices().as_ptr()),
+            (&Decision::choosing([1, 2]), place)
+        );
         let other = Decision::from_dense(&[0.0, 7.0]).with_fixed(1.0);
         decision.clone_from(&other);
         assert_eq!((&decision, decision.indices().as_ptr()), (&other, place));
@@ -172,6 +186,9 @@ mod tests {
 
     #[test]
     fn all_ones_is_stored_as_a_choice() {
-        assert_eq!(Decision::from_dense(&[1.0, 0.0, 1.0]), Decision::choosing([2, 0]));
+        assert_eq!(
+            Decision::from_dense(&[1.0, 0.0, 1.0]),
+            Decision::choosing([2, 0])
+        );
     }
 }

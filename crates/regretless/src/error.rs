@@ -1,7 +1,7 @@
 //! Everything that can go wrong, said so that the reader knows what to change.
 //!
-//! Messages hold text from outside, such as cells and file names. They are shown on one line with hidden characters
-//! escaped (`text.rs`), so that no file can drive the reader's terminal.
+//! Messages hold text from outside, such as cells and file names. They are shown on one line with
+//! hidden characters escaped (`text.rs`), so that no file can drive the reader's terminal.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,11 @@ pub struct Place {
 impl Place {
     /// The whole file.
     pub fn file(path: &Path) -> Self {
-        Self { file: Some(path.to_path_buf()), row: None, column: None }
+        Self {
+            file: Some(path.to_path_buf()),
+            row: None,
+            column: None,
+        }
     }
 
     /// The same place, narrowed to a row.
@@ -97,7 +101,12 @@ pub enum Error {
         failure: crate::solve::Failure,
     },
     /// A method asks for something the problem cannot give.
-    #[error("{} needs {capability}, which {} does not offer; {}", escaped(method), escaped(problem), escaped(instead))]
+    #[error(
+        "{} needs {capability}, which {} does not offer; {}",
+        escaped(method),
+        escaped(problem),
+        escaped(instead)
+    )]
     Capability {
         /// The method that asks.
         method: String,
@@ -110,7 +119,8 @@ pub enum Error {
     },
     /// A method compares with known decisions and there are none.
     #[error(
-        "{} compares with a pool of known decisions, and the pool is empty; give it the best decisions of the \
+        "{} compares with a pool of known decisions, and the pool is empty; give it the best \
+            decisions of the \
          training rows",
         escaped(method)
     )]
@@ -142,7 +152,10 @@ pub enum Error {
 impl Error {
     /// Bad data at a place.
     pub fn input(place: Place, message: impl Into<String>) -> Self {
-        Self::Input { place, message: message.into() }
+        Self::Input {
+            place,
+            message: message.into(),
+        }
     }
 
     /// A setting that cannot be used.
@@ -152,7 +165,10 @@ impl Error {
 
     /// Bad data that did not come from a file.
     pub fn data(message: impl Into<String>) -> Self {
-        Self::Input { place: Place::default(), message: message.into() }
+        Self::Input {
+            place: Place::default(),
+            message: message.into(),
+        }
     }
 
     /// The same error about this file, where it is bad data that came from none so far.
@@ -186,11 +202,17 @@ impl Error {
 
     /// Wraps an operating-system error with the path it is about.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        move |source| Self::Io { path: path.to_path_buf(), source }
+        move |source| Self::Io {
+            path: path.to_path_buf(),
+            source,
+        }
     }
 
     /// An unknown name, answered with the choices.
     pub fn unknown(what: &str, found: &str, choices: &[&str]) -> Self {
-        Self::Setting(format!("unknown {what} '{found}'; choose one of: {}", choices.join(", ")))
+        Self::Setting(format!(
+            "unknown {what} '{found}'; choose one of: {}",
+            choices.join(", ")
+        ))
     }
 }

@@ -1,7 +1,8 @@
 //! Regret: how much a decision costs beyond the best one, and its averages.
 //!
-//! regret = c·x(ĉ) − c·x(c). Mean regret is what the literature's tables compare; the normalised one
-//! divides the sum by the sum of best objectives, the relative one averages each instance's share.
+//! regret = c·x(ĉ) − c·x(c). Mean regret is what the literature's tables compare; the normalised
+//! one divides the sum by the sum of best objectives, the relative one averages each instance's
+//! share.
 
 use serde::Serialize;
 
@@ -35,15 +36,19 @@ pub struct Evaluation {
     pub regrets: Vec<f64>,
 }
 
-/// Fewest rows whose mean regret says anything about other rows: with fewer, the mean of a few decisions that happen
-/// to be right looks like skill.
+/// Fewest rows whose mean regret says anything about other rows: with fewer, the mean of a few
+/// decisions that happen to be right looks like skill.
 pub const MIN_ROWS_TO_JUDGE: usize = 10;
 
-/// A warning where regret is averaged over so few rows that nothing can be concluded; `what` says which rows.
+/// A warning where regret is averaged over so few rows that nothing can be concluded; `what` says
+/// which rows.
 pub fn too_few_rows(what: &str, rows: usize) -> Option<String> {
     let plural = if rows == 1 { "row" } else { "rows" };
     (rows > 0 && rows < MIN_ROWS_TO_JUDGE).then(|| {
-        format!("The regret is that of {rows} {what} {plural}: nothing can be concluded from fewer than {MIN_ROWS_TO_JUDGE}.")
+        format!(
+            "The regret is that of {rows} {what} {plural}: nothing can be concluded from fewer \
+            than {MIN_ROWS_TO_JUDGE}."
+        )
     })
 }
 
@@ -80,12 +85,16 @@ pub fn match_model(model: &Model, problem: &dyn Problem) -> Result<CostMatching>
     match_costs(model.costs_beside(problem.cost_names()), problem)
 }
 
-/// Brings a table that a model is judged on into the order of the problem's costs or, where the problem has no names, of the
-/// model's; returns what the user should know.
+/// Brings a table that a model is judged on into the order of the problem's costs or, where the
+/// problem has no names, of the model's; returns what the user should know.
 ///
 /// # Errors
 /// When names differ between the table or the model and the problem.
-pub fn match_table(data: &mut Dataset, model: &Model, problem: &dyn Problem) -> Result<Vec<String>> {
+pub fn match_table(
+    data: &mut Dataset,
+    model: &Model,
+    problem: &dyn Problem,
+) -> Result<Vec<String>> {
     let of_model = match_model(model, problem)?;
     let found = CostSide::new("the table", data.cost_names());
     let of_table = match problem.cost_names() {
@@ -93,23 +102,29 @@ pub fn match_table(data: &mut Dataset, model: &Model, problem: &dyn Problem) -> 
         None => CostMatching::new(found, model.costs_beside(found.names))?,
     };
     data.apply(&of_table)?;
-    Ok([of_model, of_table].iter().filter_map(|matching| matching.notice().map(String::from)).collect())
+    Ok([of_model, of_table]
+        .iter()
+        .filter_map(|matching| matching.notice().map(String::from))
+        .collect())
 }
 
 /// Numbers predicted at a time where there is a choice.
 const NUMBERS_AT_A_TIME: usize = 1 << 25;
 
-/// How many instances to predict and decide at a time, so that predictions stay small beside the table: at least
-/// one per thread.
+/// How many instances to predict and decide at a time, so that predictions stay small beside the
+/// table: at least one per thread.
 pub fn rows_at_a_time(data: &Labelled, oracle: &Oracle) -> usize {
-    (NUMBERS_AT_A_TIME / data.data().costs().cols().max(1)).max(oracle.threads().count()).max(1)
+    (NUMBERS_AT_A_TIME / data.data().costs().cols().max(1))
+        .max(oracle.threads().count())
+        .max(1)
 }
 
-/// Regret of predictions that are made a few instances at a time: `predict` gives those of the listed instances,
-/// to be minimised.
+/// Regret of predictions that are made a few instances at a time: `predict` gives those of the
+/// listed instances, to be minimised.
 ///
 /// # Errors
-/// When predicting fails, an instance has no decision under its predicted costs, or the user interrupts.
+/// When predicting fails, an instance has no decision under its predicted costs, or the user
+/// interrupts.
 pub fn evaluate_in_parts(
     predict: impl Fn(&[usize]) -> Result<Matrix>,
     data: &Labelled,
@@ -145,7 +160,11 @@ pub fn regrets(
 pub fn regrets_of(answers: Vec<Answer>, data: &Labelled, instances: &[usize]) -> Result<Vec<f64>> {
     let each = instances.iter().zip(answers).map(|(instance, answer)| {
         let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;
-        Ok(data.data().costs().objective_of(&solution.decision, *instance) - data.best_objective(*instance))
+        Ok(data
+            .data()
+            .costs()
+            .objective_of(&solution.decision, *instance)
+            - data.best_objective(*instance))
     });
     each.collect()
 }
@@ -173,20 +192,32 @@ pub fn unambiguous_regrets(
         let wrong = |failure| Error::solver(*instance, failure);
         let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
         let lean = TIE * length(predicted) / length(costs).max(1e-12);
-        let leaning: Vec<f64> =
-            predicted.iter().zip(costs).map(|(p, c)| f64::from(*p) - lean * f64::from(*c)).collect();
+        let leaning: Vec<f64> = predicted
+            .iter()
+            .zip(costs)
+            .map(|(p, c)| f64::from(*p) - lean * f64::from(*c))
+            .collect();
         let chosen = asker.solve_row(predicted).map_err(wrong)?.decision;
         let worst = asker.solve(&leaning).map_err(wrong)?.decision;
         let least = chosen.dot(predicted);
         let tied = worst.dot(predicted) <= least + TIE * least.abs().max(1.0);
-        let cost = if tied { worst.dot(costs).max(chosen.dot(costs)) } else { chosen.dot(costs) };
+        let cost = if tied {
+            worst.dot(costs).max(chosen.dot(costs))
+        } else {
+            chosen.dot(costs)
+        };
         regrets.push(cost - data.best_objective(*instance));
     }
     Ok(regrets)
 }
 
 /// Averages of known regrets.
-pub fn summarise(regrets: Vec<f64>, predictions: &Matrix, data: &Labelled, instances: &[usize]) -> Evaluation {
+pub fn summarise(
+    regrets: Vec<f64>,
+    predictions: &Matrix,
+    data: &Labelled,
+    instances: &[usize],
+) -> Evaluation {
     let mut errors = Errors::default();
     errors.add(predictions, data, instances);
     errors.summarise(regrets, data, instances)
@@ -215,10 +246,21 @@ impl Errors {
 
     fn summarise(self, regrets: Vec<f64>, data: &Labelled, instances: &[usize]) -> Evaluation {
         let count = instances.len().max(1) as f64;
-        let best: Vec<f64> = instances.iter().map(|i| data.best_objective(*i).abs()).collect();
+        let best: Vec<f64> = instances
+            .iter()
+            .map(|i| data.best_objective(*i).abs())
+            .collect();
         let total: f64 = regrets.iter().sum();
-        let relative: f64 = regrets.iter().zip(&best).map(|(regret, best)| regret / best.max(1e-12)).sum();
-        let optimal = regrets.iter().zip(&best).filter(|(regret, best)| **regret <= 1e-9 * best.max(1.0)).count();
+        let relative: f64 = regrets
+            .iter()
+            .zip(&best)
+            .map(|(regret, best)| regret / best.max(1e-12))
+            .sum();
+        let optimal = regrets
+            .iter()
+            .zip(&best)
+            .filter(|(regret, best)| **regret <= 1e-9 * best.max(1.0))
+            .count();
         let numbers = count * data.data().costs().cols().max(1) as f64;
         Evaluation {
             instances: instances.len(),

@@ -9,10 +9,10 @@
 //! new rows ─► Model ─► costs ─► Oracle ─► decisions
 //! ```
 //!
-//! Each room is one module: [`data`] brings tables in, [`problem`] says what is feasible,
-//! [`solve`] finds cheapest decisions, [`oracle`] runs solvers over whole tables and counts them,
-//! [`label`] keeps the best decision of every instance, [`loss`] gives value and gradient,
-//! [`predict`] turns features into costs, [`mod@train`] is the loop, [`mod@evaluate`] measures regret.
+//! Each room is one module: [`data`] brings tables in, [`problem`] says what is feasible, [`solve`]
+//! finds cheapest decisions, [`oracle`] runs solvers over whole tables and counts them, [`label`]
+//! keeps the best decision of every instance, [`loss`] gives value and gradient, [`predict`] turns
+//! features into costs, [`mod@train`] is the loop, [`mod@evaluate`] measures regret.
 //!
 //! Inside the library every problem is a minimisation: costs of a maximisation are negated once
 //! when a table is labelled, and predictions are negated back when they leave.

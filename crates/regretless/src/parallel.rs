@@ -10,7 +10,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::cancel;
 use crate::error::{Error, Result};
 
-/// More threads than this per core only take turns, and thousands of them starve the rest of the machine.
+/// More threads than this per core only take turns, and thousands of them starve the rest of the
+/// machine.
 const MOST_PER_CORE: usize = 8;
 /// So many are allowed on any machine, so that one command serves machines of different sizes.
 const ALWAYS_ALLOWED: usize = 64;
@@ -36,29 +37,36 @@ static POOLS: Mutex<Vec<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(Vec::new())
 impl Threads {
     /// Work on the calling thread only.
     pub fn one() -> Self {
-        Self { workers: Workers::Caller }
+        Self {
+            workers: Workers::Caller,
+        }
     }
 
-    /// As many threads, started for each piece of work instead of taken from the pool. For work that may itself
-    /// wait for the pool: a pool whose threads all wait for the pool never goes on.
+    /// As many threads, started for each piece of work instead of taken from the pool. For work
+    /// that may itself wait for the pool: a pool whose threads all wait for the pool never goes on.
     #[must_use]
     pub fn outside_pool(&self) -> Self {
         match self.count() {
             1 => Self::one(),
-            count => Self { workers: Workers::Started(count) },
+            count => Self {
+                workers: Workers::Started(count),
+            },
         }
     }
 
     /// This many threads; 0 means as many as the machine has.
     ///
     /// # Errors
-    /// When there are more than eight per core (64 are always allowed), or when the operating system refuses to start threads.
+    /// When there are more than eight per core (64 are always allowed), or when the operating
+    /// system refuses to start threads.
     pub fn new(count: usize) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = if count == 0 { cores } else { count };
         let most = (MOST_PER_CORE * cores).max(ALWAYS_ALLOWED);
         if count > most {
-            let message = format!("{count} threads are more than the {most} allowed on a machine with {cores} cores");
+            let message = format!(
+                "{count} threads are more than the {most} allowed on a machine with {cores} cores"
+            );
             return Err(Error::setting(format!("{message}; 0 takes one per core")));
         }
         if count == 1 {
@@ -67,12 +75,18 @@ impl Threads {
         let process = std::process::id();
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., pool)) = pools.iter().find(|(p, n, _)| (*p, *n) == (process, count)) {
-            return Ok(Self { workers: Workers::Pool(Arc::clone(pool)) });
+            return Ok(Self {
+                workers: Workers::Pool(Arc::clone(pool)),
+            });
         }
         let built = ThreadPoolBuilder::new().num_threads(count).build();
-        let pool = Arc::new(built.map_err(|e| Error::setting(format!("cannot start {count} threads: {e}")))?);
+        let pool = Arc::new(
+            built.map_err(|e| Error::setting(format!("cannot start {count} threads: {e}")))?,
+        );
         pools.push((process, count, Arc::clone(&pool)));
-        Ok(Self { workers: Workers::Pool(pool) })
+        Ok(Self {
+            workers: Workers::Pool(pool),
+        })
     }
 
     /// How many threads work.
@@ -84,12 +98,16 @@ impl Threads {
         }
     }
 
-    /// Runs `work` on every state at the same time, each on a thread of its own; they may wait for each
-    /// other. There must not be more states than threads, and the caller must not be one of the threads.
+    /// Runs `work` on every state at the same time, each on a thread of its own; they may wait for
+    /// each other. There must not be more states than threads, and the caller must not be one of
+    /// the threads.
     pub fn on_each<S: Send>(&self, mut states: Vec<S>, work: impl Fn(usize, &mut S) + Sync + Send) {
         match (&self.workers, states.as_mut_slice()) {
             (_, [only]) => work(0, only),
-            (Workers::Caller, all) => all.iter_mut().enumerate().for_each(|(index, state)| work(index, state)),
+            (Workers::Caller, all) => all
+                .iter_mut()
+                .enumerate()
+                .for_each(|(index, state)| work(index, state)),
             (Workers::Started(_), all) => std::thread::scope(|scope| {
                 for (index, state) in all.iter_mut().enumerate() {
                     let (work, cancellation) = (&work, cancel::current());
@@ -100,13 +118,19 @@ impl Threads {
                 }
             }),
             (Workers::Pool(pool), all) => {
-                assert!(all.len() <= pool.current_num_threads(), "more states than threads");
+                assert!(
+                    all.len() <= pool.current_num_threads(),
+                    "more states than threads"
+                );
                 let all: Vec<Mutex<&mut S>> = all.iter_mut().map(Mutex::new).collect();
                 let cancellation = cancel::current();
                 pool.broadcast(|thread| {
                     let _scope = cancel::inherit(cancellation.clone());
                     if let Some(state) = all.get(thread.index()) {
-                        work(thread.index(), &mut state.lock().unwrap_or_else(PoisonError::into_inner));
+                        work(
+                            thread.index(),
+                            &mut state.lock().unwrap_or_else(PoisonError::into_inner),
+                        );
                     }
                 });
             }
@@ -126,8 +150,8 @@ impl Threads {
         self.share_out(slots.iter_mut().enumerate(), init, work);
     }
 
-    /// The same, slots of which more work is expected first: a long piece that starts last would leave
-    /// the other threads idle. Of equals the lower index comes first.
+    /// The same, slots of which more work is expected first: a long piece that starts last would
+    /// leave the other threads idle. Of equals the lower index comes first.
     pub fn fill_longest_first<S, T: Send>(
         &self,
         slots: &mut [T],
@@ -141,8 +165,8 @@ impl Threads {
         self.share_out(longest_first(slots, expected).into_iter(), init, work);
     }
 
-    /// Whoever is free takes the next slots of the queue: one at a time, a few where very many are left, so
-    /// that no thread waits for longer than one piece of work takes another.
+    /// Whoever is free takes the next slots of the queue: one at a time, a few where very many are
+    /// left, so that no thread waits for longer than one piece of work takes another.
     fn share_out<'t, S, T: Send + 't>(
         &self,
         queue: impl ExactSizeIterator<Item = (usize, &'t mut T)> + Send,
@@ -165,12 +189,16 @@ impl Threads {
                 if taken.is_empty() {
                     return;
                 }
-                taken.drain(..).for_each(|(index, slot)| work(&mut scratch, index, slot));
+                taken
+                    .drain(..)
+                    .for_each(|(index, slot)| work(&mut scratch, index, slot));
             }
         };
         match &self.workers {
             Workers::Caller => worker(),
-            Workers::Pool(pool) => pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker()))),
+            Workers::Pool(pool) => {
+                pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())))
+            }
             Workers::Started(_) => std::thread::scope(|scope| {
                 for _ in 0..workers {
                     scope.spawn(worker);
@@ -183,12 +211,14 @@ impl Threads {
 /// Slots and their indices, those of which most is expected first.
 fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(usize, &mut T)> {
     let slots = slots.iter_mut().enumerate();
-    let mut queue: Vec<(f64, (usize, &mut T))> = slots.map(|slot| (expected(slot.0), slot)).collect();
+    let mut queue: Vec<(f64, (usize, &mut T))> =
+        slots.map(|slot| (expected(slot.0), slot)).collect();
     queue.sort_by(|a, b| b.0.total_cmp(&a.0));
     queue.into_iter().map(|(_, slot)| slot).collect()
 }
 
-/// Most slots that a thread takes at once, and the share of what is left for its threads that it takes.
+/// Most slots that a thread takes at once, and the share of what is left for its threads that it
+/// takes.
 const MOST_AT_ONCE: usize = 64;
 const SHARE: usize = 1024;
 
@@ -219,7 +249,11 @@ mod tests {
     fn results_do_not_depend_on_the_number_of_threads() {
         let squares = |threads: usize| {
             let mut out = vec![0_usize; 1000];
-            Threads::new(threads).unwrap().fill(&mut out, || (), |(), index, slot| *slot = index * index);
+            Threads::new(threads).unwrap().fill(
+                &mut out,
+                || (),
+                |(), index, slot| *slot = index * index,
+            );
             out
         };
         assert_eq!(squares(1), squares(2));
@@ -237,23 +271,45 @@ mod tests {
             *slot = parts.iter().sum();
         };
         pool.outside_pool().fill(&mut sums, || (), inner);
-        assert_eq!(sums, (0..20).map(|index| 10 * index + 45).collect::<Vec<_>>());
-        assert_eq!((pool.outside_pool().count(), Threads::one().outside_pool().count()), (2, 1));
+        assert_eq!(
+            sums,
+            (0..20).map(|index| 10 * index + 45).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            (
+                pool.outside_pool().count(),
+                Threads::one().outside_pool().count()
+            ),
+            (2, 1)
+        );
     }
 
     #[test]
     fn the_longest_piece_starts_first_and_every_slot_is_filled_once() {
         let mut out = vec![0; 9];
         let expected = [1.0, 5.0, 2.0, 5.0, 0.0, 9.0, 1.0, 1.0, 3.0];
-        let order: Vec<usize> = longest_first(&mut out, |i| expected[i]).into_iter().map(|(index, _)| index).collect();
+        let order: Vec<usize> = longest_first(&mut out, |i| expected[i])
+            .into_iter()
+            .map(|(index, _)| index)
+            .collect();
         assert_eq!(order, [5, 1, 3, 8, 2, 0, 6, 7, 4]);
-        Threads::one().fill_longest_first(&mut out, |i| expected[i], || (), |(), _, slot| *slot += 1);
-        Threads::new(3).unwrap().fill_longest_first(&mut out, |i| expected[i], || (), |(), _, slot| *slot += 1);
+        Threads::one().fill_longest_first(
+            &mut out,
+            |i| expected[i],
+            || (),
+            |(), _, slot| *slot += 1,
+        );
+        Threads::new(3).unwrap().fill_longest_first(
+            &mut out,
+            |i| expected[i],
+            || (),
+            |(), _, slot| *slot += 1,
+        );
         assert_eq!(out, [2; 9]);
     }
 
-    /// One slot waits until all others are filled: that ends only if none of them stands behind it in the
-    /// hands of the same thread.
+    /// One slot waits until all others are filled: that ends only if none of them stands behind it
+    /// in the hands of the same thread.
     #[test]
     fn a_long_piece_holds_up_no_other() {
         use std::sync::atomic::{AtomicUsize, Ordering};

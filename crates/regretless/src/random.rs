@@ -39,7 +39,9 @@ impl Stream {
         for (bytes, word) in key.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
-        Self { generator: ChaCha8Rng::from_seed(key) }
+        Self {
+            generator: ChaCha8Rng::from_seed(key),
+        }
     }
 
     /// Uniform on [0, 1).
@@ -72,10 +74,12 @@ impl Stream {
     /// Fills a slice with standard normals.
     pub fn fill_normal(&mut self, out: &mut [f64]) {
         let ziggurat = Ziggurat::get();
-        out.iter_mut().for_each(|number| *number = ziggurat.draw(self));
+        out.iter_mut()
+            .for_each(|number| *number = ziggurat.draw(self));
     }
 
-    /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000; shapes below 1 by their power trick).
+    /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000; shapes below 1 by their power
+    /// trick).
     pub fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             return self.gamma(shape + 1.0) * (1.0 - self.unit()).powf(1.0 / shape);
@@ -99,11 +103,11 @@ impl Stream {
     }
 }
 
-/// Standard normals by rejection from a stack of layers of equal area (Marsaglia and Tsang 2000): 98 in 100 draws
-/// take one number, one product and one comparison.
+/// Standard normals by rejection from a stack of layers of equal area (Marsaglia and Tsang 2000):
+/// 98 in 100 draws take one number, one product and one comparison.
 struct Ziggurat {
-    /// Half-widths of the layers from the lowest up; the first is that of a box as large as the lowest layer with its
-    /// tail, the last is 0.
+    /// Half-widths of the layers from the lowest up; the first is that of a box as large as the
+    /// lowest layer with its tail, the last is 0.
     widths: [f64; Self::LAYERS + 1],
     /// exp(−x²/2) at those.
     heights: [f64; Self::LAYERS + 1],
@@ -126,7 +130,10 @@ impl Ziggurat {
             let below: f64 = widths[layer - 1];
             widths[layer] = (-2.0 * (Self::AREA / below + height(below)).ln()).sqrt();
         }
-        Self { widths, heights: widths.map(height) }
+        Self {
+            widths,
+            heights: widths.map(height),
+        }
     }
 
     fn get() -> &'static Self {
@@ -138,7 +145,9 @@ impl Ziggurat {
             // The lowest bits choose the layer, the upper 53 the place: none serves both.
             let bits = stream.generator.next_u64();
             let layer = bits as usize % Self::LAYERS;
-            let x = (bits.cast_signed() >> 11) as f64 * (1.0 / (1_u64 << 52) as f64) * self.widths[layer];
+            let x = (bits.cast_signed() >> 11) as f64
+                * (1.0 / (1_u64 << 52) as f64)
+                * self.widths[layer];
             if x.abs() < self.widths[layer + 1] {
                 return x;
             }
@@ -174,7 +183,10 @@ pub struct NumpyStream {
 impl NumpyStream {
     /// `numpy.random.RandomState(seed)`.
     pub fn new(seed: u32) -> Self {
-        Self { generator: Mt::new(seed), spare_normal: None }
+        Self {
+            generator: Mt::new(seed),
+            spare_normal: None,
+        }
     }
 
     /// `random_sample()`: 53 random bits on [0, 1).
@@ -251,7 +263,8 @@ mod tests {
         assert_ne!(reference, first(Purpose::Loss, 1, [3, 2]));
     }
 
-    /// Shares of a million draws below some points, against the distribution function; the last two lie in the tail.
+    /// Shares of a million draws below some points, against the distribution function; the last two
+    /// lie in the tail.
     #[test]
     fn normals_are_distributed_as_they_should_be() {
         let mut draws = vec![0.0; 1_000_000];
@@ -268,7 +281,10 @@ mod tests {
         ] {
             let share = draws.iter().filter(|x| **x < point).count() as f64 / 1e6;
             let deviation = (expected * (1.0 - expected) / 1e6_f64).sqrt();
-            assert!((share - expected).abs() < 4.0 * deviation, "{point}: {share}, not {expected}");
+            assert!(
+                (share - expected).abs() < 4.0 * deviation,
+                "{point}: {share}, not {expected}"
+            );
         }
         let most = draws.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         assert!((4.2..6.5).contains(&most), "{most}");
@@ -276,7 +292,10 @@ mod tests {
 
     fn moments(draws: &[f64]) -> (f64, f64) {
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
-        (mean, draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64)
+        (
+            mean,
+            draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64,
+        )
     }
 
     #[test]
@@ -285,7 +304,10 @@ mod tests {
         let mut normals = vec![0.0; 99_999];
         stream.fill_normal(&mut normals);
         let (mean, variance) = moments(&normals);
-        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+        assert!(
+            mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02,
+            "{mean} {variance}"
+        );
         for shape in [0.2, 1.0, 4.5] {
             let draws: Vec<f64> = (0..100_000).map(|_| stream.gamma(shape)).collect();
             let (mean, variance) = moments(&draws);

@@ -1,8 +1,8 @@
 //! Sealed files: arrays and a description in one safetensors file, with a checksum over all of it.
 //!
 //! Reading one executes nothing and believes nothing: sizes are checked against the length of the
-//! file before anything is allocated, the checksum covers every array, and the file must be, byte for
-//! byte, what this module writes for its content, so that no damaged bit goes unnoticed.
+//! file before anything is allocated, the checksum covers every array, and the file must be, byte
+//! for byte, what this module writes for its content, so that no damaged bit goes unnoticed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -119,7 +119,10 @@ struct Seal<T> {
 impl<T: Serialize + DeserializeOwned> Sealed<T> {
     /// A file with this description and no arrays yet.
     pub fn new(about: T) -> Self {
-        Self { about, arrays: Vec::new() }
+        Self {
+            about,
+            arrays: Vec::new(),
+        }
     }
 
     /// The same with one more array.
@@ -152,7 +155,8 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     /// When the description cannot be written as JSON.
     pub fn to_bytes(&self, format: &str) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let unwritable = |e: io::Error| Error::data(format!("cannot write the file's description: {e}"));
+        let unwritable =
+            |e: io::Error| Error::data(format!("cannot write the file's description: {e}"));
         self.write_to(&mut bytes, format).map_err(unwritable)?;
         Ok(bytes)
     }
@@ -162,29 +166,49 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     /// # Errors
     /// When writing fails, or the description cannot be written as JSON.
     pub fn write_to(&self, out: &mut dyn Write, format: &str) -> io::Result<()> {
-        let seal = Seal { format: format.into(), checksum: self.checksum(format)?, about: &self.about };
+        let seal = Seal {
+            format: format.into(),
+            checksum: self.checksum(format)?,
+            about: &self.about,
+        };
         let seal = HashMap::from([(KEY.to_owned(), serde_json::to_string(&seal)?)]);
         // The order that safetensors asks for: the widest numbers first, then by name.
         let mut arrays: Vec<&(String, Array)> = self.arrays.iter().collect();
-        arrays.sort_by(|a, b| b.1.values.dtype().cmp(&a.1.values.dtype()).then(a.0.cmp(&b.0)));
+        arrays.sort_by(|a, b| {
+            b.1.values
+                .dtype()
+                .cmp(&a.1.values.dtype())
+                .then(a.0.cmp(&b.0))
+        });
         let infos = arrays.iter().scan(0, |start, (name, array)| {
             let end = *start + array.values.size();
             let data_offsets = (std::mem::replace(start, end), end);
-            Some((name.clone(), TensorInfo { dtype: array.values.dtype(), shape: array.shape.clone(), data_offsets }))
+            Some((
+                name.clone(),
+                TensorInfo {
+                    dtype: array.values.dtype(),
+                    shape: array.shape.clone(),
+                    data_offsets,
+                },
+            ))
         });
         let metadata = Metadata::new(Some(seal), infos.collect()).map_err(io::Error::other)?;
         let mut header = serde_json::to_vec(&metadata)?;
         header.resize(header.len().next_multiple_of(size_of::<u64>()), b' ');
         out.write_all(&(header.len() as u64).to_le_bytes())?;
         out.write_all(&header)?;
-        arrays.into_iter().try_for_each(|(_, array)| array.values.bytes(|bytes| out.write_all(bytes)))
+        arrays
+            .into_iter()
+            .try_for_each(|(_, array)| array.values.bytes(|bytes| out.write_all(bytes)))
     }
 
     fn checksum(&self, format: &str) -> io::Result<String> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{format}\n{}\n", serde_json::to_string(&self.about)?).as_bytes());
         for (name, array) in &self.arrays {
-            hasher.update(format!("{name} {:?} {:?}\n", array.values.dtype(), array.shape).as_bytes());
+            hasher.update(
+                format!("{name} {:?} {:?}\n", array.values.dtype(), array.shape).as_bytes(),
+            );
             array.values.bytes(|bytes| {
                 hasher.update(bytes);
                 Ok(())
@@ -199,7 +223,9 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     /// When it cannot be read, is damaged, or is of another kind; the message says which.
     pub fn read(path: &Path, format: &str) -> Result<Self> {
         let mut bytes = Vec::new();
-        fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(Error::io(path))?;
+        fs::File::open(path)
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .map_err(Error::io(path))?;
         Self::from_bytes(&bytes, format).map_err(|message| Error::input(Place::file(path), message))
     }
 
@@ -209,13 +235,24 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     /// In words, for the reader of a message that already names the file.
     pub fn from_bytes(bytes: &[u8], format: &str) -> std::result::Result<Self, String> {
         let kind = format.split(' ').next().unwrap_or(format);
-        let damaged = |what: &str| format!("this is not a whole {kind} file ({what}); it may be damaged or cut off");
+        let damaged = |what: &str| {
+            format!("this is not a whole {kind} file ({what}); it may be damaged or cut off")
+        };
         check_header(bytes).map_err(damaged)?;
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e.to_string()))?;
-        let seal = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).ok_or_else(|| damaged("no seal"))?;
-        let outer: Seal<serde_json::Value> = serde_json::from_str(seal).map_err(|e| damaged(&e.to_string()))?;
+        let (_, metadata) =
+            SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e.to_string()))?;
+        let seal = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|m| m.get(KEY))
+            .ok_or_else(|| damaged("no seal"))?;
+        let outer: Seal<serde_json::Value> =
+            serde_json::from_str(seal).map_err(|e| damaged(&e.to_string()))?;
         if outer.format != format {
-            return Err(format!("this file is '{}'; '{format}' is needed", outer.format));
+            return Err(format!(
+                "this file is '{}'; '{format}' is needed",
+                outer.format
+            ));
         }
         let about = serde_json::from_value(outer.about).map_err(|e| damaged(&e.to_string()))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e.to_string()))?;
@@ -223,10 +260,19 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
         for (name, view) in tensors.iter() {
             // Whoever writes these files writes vectors; another shape was made by hand.
             if view.shape().len() != 1 {
-                return Err(damaged("an array has another number of dimensions than one"));
+                return Err(damaged(
+                    "an array has another number of dimensions than one",
+                ));
             }
-            let values = Values::from_bytes(view.dtype(), view.data()).ok_or_else(|| damaged("unknown number type"))?;
-            sealed.arrays.push((name.to_owned(), Array { shape: view.shape().to_vec(), values }));
+            let values = Values::from_bytes(view.dtype(), view.data())
+                .ok_or_else(|| damaged("unknown number type"))?;
+            sealed.arrays.push((
+                name.to_owned(),
+                Array {
+                    shape: view.shape().to_vec(),
+                    values,
+                },
+            ));
         }
         sealed.arrays.sort_by(|a, b| a.0.cmp(&b.0));
         let mut same = Same(bytes);
@@ -242,7 +288,10 @@ struct Same<'a>(&'a [u8]);
 
 impl Write for Same<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.strip_prefix(bytes).ok_or(io::ErrorKind::InvalidData)?;
+        self.0 = self
+            .0
+            .strip_prefix(bytes)
+            .ok_or(io::ErrorKind::InvalidData)?;
         Ok(bytes.len())
     }
 
@@ -251,20 +300,29 @@ impl Write for Same<'_> {
     }
 }
 
-/// Refuses a header that is too long, or arrays that claim to reach beyond the end of the file, before
-/// any sum of their lengths is formed, which could overflow.
+/// Refuses a header that is too long, or arrays that claim to reach beyond the end of the file,
+/// before any sum of their lengths is formed, which could overflow.
 fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
     let (length, rest) = bytes.split_first_chunk().ok_or("too short")?;
     let length = u64::from_le_bytes(*length);
     if length > LONGEST_HEADER {
         return Err("its header is too long");
     }
-    let header = rest.get(..length as usize).ok_or("shorter than its header")?;
-    let header: serde_json::Value = serde_json::from_slice(header).map_err(|_| "its header is no JSON")?;
+    let header = rest
+        .get(..length as usize)
+        .ok_or("shorter than its header")?;
+    let header: serde_json::Value =
+        serde_json::from_slice(header).map_err(|_| "its header is no JSON")?;
     let arrays = header.as_object().ok_or("its header is no JSON object")?;
-    let within =
-        |array: &serde_json::Value| array["data_offsets"][1].as_u64().is_some_and(|end| end <= rest.len() as u64);
-    match arrays.iter().all(|(name, array)| name == "__metadata__" || within(array)) {
+    let within = |array: &serde_json::Value| {
+        array["data_offsets"][1]
+            .as_u64()
+            .is_some_and(|end| end <= rest.len() as u64)
+    };
+    match arrays
+        .iter()
+        .all(|(name, array)| name == "__metadata__" || within(array))
+    {
         true => Ok(()),
         false => Err("an array reaches beyond its end"),
     }
@@ -275,7 +333,9 @@ mod tests {
     use super::Sealed;
 
     fn example() -> Sealed<String> {
-        Sealed::new("a \"small\" file".to_owned()).with("b", vec![1.5_f32, -2.0]).with("a", vec![1_u64, 2, 3])
+        Sealed::new("a \"small\" file".to_owned())
+            .with("b", vec![1.5_f32, -2.0])
+            .with("a", vec![1_u64, 2, 3])
     }
 
     #[test]
@@ -285,7 +345,11 @@ mod tests {
         assert_eq!(back, example());
         assert_eq!(back.take::<Vec<u64>>("a"), Some(vec![1, 2, 3]));
         assert_eq!(back.take::<Vec<f64>>("b"), None);
-        assert!(Sealed::<String>::from_bytes(&bytes, "test 2").unwrap_err().contains("'test 1'"));
+        assert!(
+            Sealed::<String>::from_bytes(&bytes, "test 2")
+                .unwrap_err()
+                .contains("'test 1'")
+        );
     }
 
     #[test]
@@ -293,23 +357,37 @@ mod tests {
         use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
         let bytes = example().to_bytes("test 1").unwrap();
         let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
-        let (b, a) = ([1.5_f32, -2.0].map(f32::to_le_bytes), [1_u64, 2, 3].map(u64::to_le_bytes));
+        let (b, a) = (
+            [1.5_f32, -2.0].map(f32::to_le_bytes),
+            [1_u64, 2, 3].map(u64::to_le_bytes),
+        );
         let b = TensorView::new(Dtype::F32, vec![2], b.as_flattened()).unwrap();
         let a = TensorView::new(Dtype::U64, vec![3], a.as_flattened()).unwrap();
-        assert_eq!(serialize([("b", b), ("a", a)], metadata.metadata().clone()).unwrap(), bytes);
+        assert_eq!(
+            serialize([("b", b), ("a", a)], metadata.metadata().clone()).unwrap(),
+            bytes
+        );
     }
 
     #[test]
     fn arrays_of_other_shapes_are_refused() {
         let mut odd = example();
         odd.arrays[0].1.shape = [vec![1; 1000], vec![3]].concat();
-        let message = Sealed::<String>::from_bytes(&odd.to_bytes("test 1").unwrap(), "test 1").unwrap_err();
+        let message =
+            Sealed::<String>::from_bytes(&odd.to_bytes("test 1").unwrap(), "test 1").unwrap_err();
         assert!(message.contains("dimensions"), "{message}");
     }
 
     #[test]
     fn claims_beyond_the_file_are_refused() {
-        let file = |header: &str| [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 3]].concat();
+        let file = |header: &str| {
+            [
+                &(header.len() as u64).to_le_bytes()[..],
+                header.as_bytes(),
+                &[0; 3],
+            ]
+            .concat()
+        };
         let huge = r#"{"a":{"dtype":"U8","shape":[18446744073709551615],"data_offsets":[0,18446744073709551615]}}"#;
         let message = |bytes: &[u8]| Sealed::<String>::from_bytes(bytes, "test 1").unwrap_err();
         assert!(message(&file(huge)).contains("beyond its end"));
@@ -322,12 +400,18 @@ mod tests {
     fn every_truncation_and_every_flipped_bit_is_noticed() {
         let bytes = example().to_bytes("test 1").unwrap();
         for length in 0..bytes.len() {
-            assert!(Sealed::<String>::from_bytes(&bytes[..length], "test 1").is_err(), "cut at {length}");
+            assert!(
+                Sealed::<String>::from_bytes(&bytes[..length], "test 1").is_err(),
+                "cut at {length}"
+            );
         }
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(Sealed::<String>::from_bytes(&damaged, "test 1").is_err(), "bit {bit}");
+            assert!(
+                Sealed::<String>::from_bytes(&damaged, "test 1").is_err(),
+                "bit {bit}"
+            );
         }
     }
 }

@@ -1,29 +1,35 @@
-//! Sizes from outside: products that cannot overflow, stated limits, and memory that is asked for before it is used.
+//! Sizes from outside: products that cannot overflow, stated limits, and memory that is asked for
+//! before it is used.
 //!
-//! A few characters in a file or a name can ask for any amount of memory (`DIMENSION: 65535`, `KS100000000`,
-//! `mlp:100000,100000`). Believing them ends the process: Rust aborts when memory runs out. Whoever makes an array
-//! whose length comes from outside asks here first and gets an ordinary [`Error`].
+//! A few characters in a file or a name can ask for any amount of memory (`DIMENSION: 65535`,
+//! `KS100000000`, `mlp:100000,100000`). Believing them ends the process: Rust aborts when memory
+//! runs out. Whoever makes an array whose length comes from outside asks here first and gets an
+//! ordinary [`Error`].
 
 use crate::error::{Error, Result};
 
-/// Most costs of one instance: 200 million, which is a tour through 20,000 nodes. One row of costs then takes
-/// 1.6 GB in double precision; no solver here is of use beyond that.
+/// Most costs of one instance: 200 million, which is a tour through 20,000 nodes. One row of costs
+/// then takes 1.6 GB in double precision; no solver here is of use beyond that.
 pub const MOST_COSTS: usize = 200_000_000;
 
 /// Most nodes of a tour or of routes: their edges are [`MOST_COSTS`] at most.
 pub const MOST_NODES: usize = 20_000;
 
-/// Largest cost, in size, that a solver takes. Solvers add and multiply costs; from here, sums of all costs, their
-/// products with other data and their squares stay far below the largest number (1.8e308).
+/// Largest cost, in size, that a solver takes. Solvers add and multiply costs; from here, sums of
+/// all costs, their products with other data and their squares stay far below the largest number
+/// (1.8e308).
 pub const LARGEST_COST: f64 = 1e100;
 
-/// Most parameters of a predictor: a thousand million. Training holds several arrays of that length.
+/// Most parameters of a predictor: a thousand million. Training holds several arrays of that
+/// length.
 pub const MOST_PARAMETERS: usize = 1_000_000_000;
 
-/// Arrays as long as the parameters that training holds at once: parameters, gradient, two moments, the best epoch.
+/// Arrays as long as the parameters that training holds at once: parameters, gradient, two moments,
+/// the best epoch.
 const ARRAYS_OF_TRAINING: usize = 5;
 
-/// Most numbers of one table that is made in memory: 2³⁶, 256 GiB in single precision. Larger tables are mapped files.
+/// Most numbers of one table that is made in memory: 2³⁶, 256 GiB in single precision. Larger
+/// tables are mapped files.
 pub const MOST_NUMBERS: usize = 1 << 36;
 
 /// The product of sizes, if it is at most `most`.
@@ -42,7 +48,10 @@ pub fn product(what: &str, factors: &[usize], most: usize) -> Result<usize> {
         return Ok(product);
     }
     let factors: Vec<String> = factors.iter().map(usize::to_string).collect();
-    Err(Error::setting(format!("{} {what} are more than the {most} allowed", factors.join(" x "))))
+    Err(Error::setting(format!(
+        "{} {what} are more than the {most} allowed",
+        factors.join(" x ")
+    )))
 }
 
 /// The number of pairs of `count` things, if it is at most [`MOST_COSTS`].
@@ -51,8 +60,14 @@ pub fn product(what: &str, factors: &[usize], most: usize) -> Result<usize> {
 /// When it is more.
 pub fn pairs(what: &str, count: usize) -> Result<usize> {
     let twice = count.checked_mul(count.saturating_sub(1));
-    let pairs = twice.map(|twice| twice / 2).filter(|pairs| *pairs <= MOST_COSTS);
-    pairs.ok_or_else(|| Error::setting(format!("{count} nodes have more {what} than the {MOST_COSTS} allowed")))
+    let pairs = twice
+        .map(|twice| twice / 2)
+        .filter(|pairs| *pairs <= MOST_COSTS);
+    pairs.ok_or_else(|| {
+        Error::setting(format!(
+            "{count} nodes have more {what} than the {MOST_COSTS} allowed"
+        ))
+    })
 }
 
 /// An empty vector with room for `count` values.
@@ -81,13 +96,27 @@ pub fn check_memory(what: &str, bytes: usize) -> Result<()> {
 /// When there are more than [`MOST_PARAMETERS`], or not enough memory.
 pub fn check_parameters(sizes: &[usize]) -> Result<()> {
     let count = parameters(sizes).filter(|count| *count <= MOST_PARAMETERS);
-    let shape = || sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" to ");
+    let shape = || {
+        sizes
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(" to ")
+    };
     let Some(count) = count else {
-        let message = format!("a predictor from {} has more than {MOST_PARAMETERS} parameters", shape());
-        return Err(Error::setting(format!("{message}; choose smaller hidden layers")));
+        let message = format!(
+            "a predictor from {} has more than {MOST_PARAMETERS} parameters",
+            shape()
+        );
+        return Err(Error::setting(format!(
+            "{message}; choose smaller hidden layers"
+        )));
     };
     let what = format!("training a predictor from {} ({count} parameters)", shape());
-    check_memory(&what, count.saturating_mul(ARRAYS_OF_TRAINING * size_of::<f32>()))
+    check_memory(
+        &what,
+        count.saturating_mul(ARRAYS_OF_TRAINING * size_of::<f32>()),
+    )
 }
 
 /// Weights and biases between layers of these sizes, if they can be counted.
@@ -102,7 +131,9 @@ pub fn parameters(sizes: &[usize]) -> Option<usize> {
 
 fn no_memory(what: &str, bytes: usize) -> Error {
     let gigabytes = bytes as f64 / 1e9;
-    Error::setting(format!("{what} takes {gigabytes:.1} GB of memory, more than there is"))
+    Error::setting(format!(
+        "{what} takes {gigabytes:.1} GB of memory, more than there is"
+    ))
 }
 
 #[cfg(test)]
@@ -113,14 +144,26 @@ mod tests {
     fn products_are_checked() {
         assert_eq!(product("costs", &[3, 4], MOST_COSTS).unwrap(), 12);
         assert_eq!(product("costs", &[usize::MAX, 0], MOST_COSTS).unwrap(), 0);
-        let error = product("numbers", &[usize::MAX, 2], MOST_NUMBERS).unwrap_err().to_string();
-        assert!(error.contains("18446744073709551615 x 2 numbers"), "{error}");
+        let error = product("numbers", &[usize::MAX, 2], MOST_NUMBERS)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("18446744073709551615 x 2 numbers"),
+            "{error}"
+        );
         assert!(product("costs", &[MOST_COSTS, 2], MOST_COSTS).is_err());
     }
 
     #[test]
     fn pairs_are_counted_to_the_limit() {
-        assert_eq!([pairs("edges", 0).unwrap(), pairs("edges", 1).unwrap(), pairs("edges", 5).unwrap()], [0, 0, 10]);
+        assert_eq!(
+            [
+                pairs("edges", 0).unwrap(),
+                pairs("edges", 1).unwrap(),
+                pairs("edges", 5).unwrap()
+            ],
+            [0, 0, 10]
+        );
         assert!(pairs("edges", 20_000).is_ok());
         assert!(pairs("edges", 20_001).is_err());
         assert!(pairs("edges", usize::MAX).is_err());
@@ -128,8 +171,13 @@ mod tests {
 
     #[test]
     fn memory_that_is_not_there_is_an_error() {
-        let error = reserved::<f64>("a table", usize::MAX / 8).unwrap_err().to_string();
-        assert!(error.contains("a table takes") && error.contains("GB"), "{error}");
+        let error = reserved::<f64>("a table", usize::MAX / 8)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("a table takes") && error.contains("GB"),
+            "{error}"
+        );
         assert!(check_memory("a table", 1 << 62).is_err());
     }
 
@@ -137,9 +185,16 @@ mod tests {
     fn networks_have_a_limit() {
         assert_eq!(parameters(&[5, 3, 2]), Some(18 + 8));
         check_parameters(&[5, 256, 256, 100]).unwrap();
-        for sizes in [vec![5, 100_000, 100_000, 8], vec![5, 1_000_000_000_000, 8], vec![5, usize::MAX, usize::MAX]] {
+        for sizes in [
+            vec![5, 100_000, 100_000, 8],
+            vec![5, 1_000_000_000_000, 8],
+            vec![5, usize::MAX, usize::MAX],
+        ] {
             let error = check_parameters(&sizes).unwrap_err().to_string();
-            assert!(error.contains("parameters") && error.contains("hidden layers"), "{error}");
+            assert!(
+                error.contains("parameters") && error.contains("hidden layers"),
+                "{error}"
+            );
         }
     }
 }

@@ -1,16 +1,18 @@
 //! Text from outside that is shown, becomes part of a path, or is written to a spreadsheet.
 //!
-//! Cells, names of columns and methods, and file names may hold anything: escape sequences that drive a terminal,
-//! marks that turn the reading order, line breaks that fake a line of ours, `../` that leaves a folder, or a formula
-//! that a spreadsheet would run. Each danger has one function here, and everybody uses that one.
+//! Cells, names of columns and methods, and file names may hold anything: escape sequences that
+//! drive a terminal, marks that turn the reading order, line breaks that fake a line of ours, `../`
+//! that leaves a folder, or a formula that a spreadsheet would run. Each danger has one function
+//! here, and everybody uses that one.
 
 use std::borrow::Cow;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; what is added to the
-/// name (a number, a hash, an ending, the ending of a temporary file) needs the rest.
+/// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; what
+/// is added to the name (a number, a hash, an ending, the ending of a temporary file) needs the
+/// rest.
 pub const LONGEST_NAME: usize = 100;
 
 /// Longest file name, in bytes, that Linux, macOS and Windows take.
@@ -19,11 +21,13 @@ pub const LONGEST_FILE_NAME: usize = 255;
 /// Characters kept of a long text that becomes part of a file name.
 const KEPT_CHARACTERS: usize = 64;
 
-/// Checks a name that will become the name of a file or folder: it must stay in the folder it is put in.
+/// Checks a name that will become the name of a file or folder: it must stay in the folder it is
+/// put in.
 ///
 /// # Errors
-/// When the name is empty, longer than [`LONGEST_NAME`] bytes, made of dots alone, or holds a separator of paths, a
-/// colon (a drive on Windows) or a control character. `what` says whose name it is.
+/// When the name is empty, longer than [`LONGEST_NAME`] bytes, made of dots alone, or holds a
+/// separator of paths, a colon (a drive on Windows) or a control character. `what` says whose name
+/// it is.
 pub fn check_name(what: &str, name: &str) -> Result<()> {
     let problem = if name.is_empty() {
         "is empty".to_string()
@@ -38,7 +42,8 @@ pub fn check_name(what: &str, name: &str) -> Result<()> {
     };
     let shown: String = name.chars().take(KEPT_CHARACTERS).collect();
     Err(Error::setting(format!(
-        "the name '{shown}' of {what} {problem}; it becomes the name of a folder: use letters, digits, spaces, '-' and \
+        "the name '{shown}' of {what} {problem}; it becomes the name of a folder: use letters, \
+            digits, spaces, '-' and \
          '_'"
     )))
 }
@@ -48,8 +53,8 @@ fn is_unsafe_in_name(c: char) -> bool {
     matches!(c, '/' | '\\' | ':') || is_hidden(c)
 }
 
-/// Any text as a part of a file name: ASCII letters and digits stay, all else becomes `_`. A long text is cut and
-/// ends in a hash of the whole, so that two long texts stay two names.
+/// Any text as a part of a file name: ASCII letters and digits stay, all else becomes `_`. A long
+/// text is cut and ends in a hash of the whole, so that two long texts stay two names.
 pub fn file_name_part(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     if text.chars().count() <= KEPT_CHARACTERS {
@@ -60,25 +65,33 @@ pub fn file_name_part(text: &str) -> String {
     format!("{kept}-{}", &hash[..16])
 }
 
-/// Checks before long work that file systems take the name of a file with the endings that will be added to it.
+/// Checks before long work that file systems take the name of a file with the endings that will be
+/// added to it.
 ///
 /// # Errors
 /// When the longest of them has more than [`LONGEST_FILE_NAME`] bytes.
 pub fn check_file_name_fits(path: &Path, endings: &[&str]) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes().len();
-    let Some(longest) = endings.iter().max_by_key(|ending| ending.len()) else { return Ok(()) };
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .as_encoded_bytes()
+        .len();
+    let Some(longest) = endings.iter().max_by_key(|ending| ending.len()) else {
+        return Ok(());
+    };
     if name + longest.len() <= LONGEST_FILE_NAME {
         return Ok(());
     }
     let message = format!(
-        "the name of {name} bytes leaves no room for '{longest}', which is written beside it; a file name has at most \
+        "the name of {name} bytes leaves no room for '{longest}', which is written beside it; a \
+            file name has at most \
          {LONGEST_FILE_NAME} bytes"
     );
     Err(Error::setting(format!("{}: {message}", shown_path(path))))
 }
 
-/// Text for one line of a terminal: control characters, line breaks and marks that turn the reading order are
-/// written as escapes such as `\n` and `\u{1b}`.
+/// Text for one line of a terminal: control characters, line breaks and marks that turn the reading
+/// order are written as escapes such as `\n` and `\u{1b}`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, is_hidden)
 }
@@ -90,7 +103,11 @@ pub fn escaped_lines(text: &str) -> Cow<'_, str> {
 
 /// Several lines of a parser's message as one.
 pub fn one_line(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     lines.join(", ")
 }
 
@@ -99,8 +116,9 @@ pub fn shown_path(path: &Path) -> String {
     escaped(&path.display().to_string()).into_owned()
 }
 
-/// JSON text for a terminal: what is hidden is written as `\uXXXX`, which means the same in JSON. Such characters
-/// stand inside strings alone, since no JSON writer of ours puts them anywhere else.
+/// JSON text for a terminal: what is hidden is written as `\uXXXX`, which means the same in JSON.
+/// Such characters stand inside strings alone, since no JSON writer of ours puts them anywhere
+/// else.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.chars().any(|c| c != '\n' && is_hidden(c)) {
         return Cow::Borrowed(json);
@@ -134,16 +152,17 @@ fn escape(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// What a terminal does not show but obeys: control characters (C0, DEL, C1), marks of the reading order, separators
-/// of lines and paragraphs, and the byte order mark.
+/// What a terminal does not show but obeys: control characters (C0, DEL, C1), marks of the reading
+/// order, separators of lines and paragraphs, and the byte order mark.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
-/// Text of a user in a CSV cell: a spreadsheet would run what begins with `=`, `+`, `-`, `@`, TAB or CR as a formula,
-/// so such text gets a single quote in front. Numbers such as `-1.5` stay as they are.
+/// Text of a user in a CSV cell: a spreadsheet would run what begins with `=`, `+`, `-`, `@`, TAB
+/// or CR as a formula, so such text gets a single quote in front. Numbers such as `-1.5` stay as
+/// they are.
 pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let begins_a_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if begins_a_formula && text.parse::<f64>().is_err() {
@@ -160,14 +179,34 @@ mod tests {
 
     #[test]
     fn names_that_leave_their_folder_are_refused() {
-        let bad = ["", ".", "..", "...", "../victim", "/etc", "a/b", "a\\b", "C:x", "a\0b", "a\nb", "a\u{202e}b"];
+        let bad = [
+            "",
+            ".",
+            "..",
+            "...",
+            "../victim",
+            "/etc",
+            "a/b",
+            "a\\b",
+            "C:x",
+            "a\0b",
+            "a\nb",
+            "a\u{202e}b",
+        ];
         for name in bad {
             let error = check_name("the experiment", name).unwrap_err().to_string();
             assert!(error.contains("the experiment"), "{error}");
             assert!(!error.chars().any(char::is_control), "{error:?}");
         }
         assert!(check_name("it", &"x".repeat(LONGEST_NAME + 1)).is_err());
-        for name in ["mine", "a.b", "..a", "two words", "Überblick", &"x".repeat(LONGEST_NAME)] {
+        for name in [
+            "mine",
+            "a.b",
+            "..a",
+            "two words",
+            "Überblick",
+            &"x".repeat(LONGEST_NAME),
+        ] {
             check_name("it", name).unwrap();
         }
     }
@@ -184,17 +223,28 @@ mod tests {
     fn endings_must_fit() {
         let path = |length: usize| "m".repeat(length);
         check_file_name_fits(Path::new(&path(246)), &["", ".progress"]).unwrap();
-        let error = check_file_name_fits(Path::new(&path(247)), &["", ".progress"]).unwrap_err().to_string();
-        assert!(error.contains(".progress") && error.contains("255"), "{error}");
+        let error = check_file_name_fits(Path::new(&path(247)), &["", ".progress"])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(".progress") && error.contains("255"),
+            "{error}"
+        );
     }
 
     #[test]
     fn hidden_characters_are_shown() {
-        assert_eq!(escaped("\u{1b}]0;x\u{7}\u{9b}31m"), "\\u{1b}]0;x\\u{7}\\u{9b}31m");
+        assert_eq!(
+            escaped("\u{1b}]0;x\u{7}\u{9b}31m"),
+            "\\u{1b}]0;x\\u{7}\\u{9b}31m"
+        );
         assert_eq!(escaped("a\nb\tc\u{202e}d"), "a\\nb\\tc\\u{202e}d");
         assert_eq!(escaped_lines("a\nb\u{1b}"), "a\nb\\u{1b}");
         assert_eq!(escaped("Größe 東京 'x' \\d"), "Größe 東京 'x' \\d");
-        assert_eq!(escaped_json("{\"a\":\"\u{9b}\u{202e}\"}"), "{\"a\":\"\\u009b\\u202e\"}");
+        assert_eq!(
+            escaped_json("{\"a\":\"\u{9b}\u{202e}\"}"),
+            "{\"a\":\"\\u009b\\u202e\"}"
+        );
     }
 
     #[test]

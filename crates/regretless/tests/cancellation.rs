@@ -31,27 +31,49 @@ fn stream() -> Stream {
 /// Whole weights just below the values: bounds hardly ever close a node.
 fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut stream = stream();
-    let weights: Vec<Vec<f64>> =
-        (0..8).map(|_| (0..items).map(|_| 100.0 + stream.below(900) as f64).collect()).collect();
-    let costs = (0..items).map(|item| -weights.iter().map(|row| row[item]).sum::<f64>() / 8.0 - 50.0).collect();
+    let weights: Vec<Vec<f64>> = (0..8)
+        .map(|_| {
+            (0..items)
+                .map(|_| 100.0 + stream.below(900) as f64)
+                .collect()
+        })
+        .collect();
+    let costs = (0..items)
+        .map(|item| -weights.iter().map(|row| row[item]).sum::<f64>() / 8.0 - 50.0)
+        .collect();
     (weights, costs)
 }
 
 #[test]
 fn every_search_ends_when_it_is_cancelled() {
     let (weights, values) = hard_knapsack(200);
-    let knapsack = Knapsack::with_capacity_share(weights.clone(), 0.5).checked().unwrap();
+    let knapsack = Knapsack::with_capacity_share(weights.clone(), 0.5)
+        .checked()
+        .unwrap();
     let mut build = LinearBuilder::new("hard", Sense::Minimize);
     (0..200).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
     for row in &weights {
         let most = row.iter().sum::<f64>() / 2.0;
-        build.row([f64::NEG_INFINITY, most.floor()], row.iter().copied().enumerate());
+        build.row(
+            [f64::NEG_INFINITY, most.floor()],
+            row.iter().copied().enumerate(),
+        );
     }
     let linear = build.build().unwrap();
     let mut stream = stream();
-    let mut edges =
-        |nodes: usize| (0..nodes * (nodes - 1) / 2).map(|_| stream.uniform(10.0, 11.0)).collect::<Vec<f64>>();
-    let benchmark = |name: &str| name.parse::<Benchmark>().unwrap().problem(1).unwrap().build().unwrap();
+    let mut edges = |nodes: usize| {
+        (0..nodes * (nodes - 1) / 2)
+            .map(|_| stream.uniform(10.0, 11.0))
+            .collect::<Vec<f64>>()
+    };
+    let benchmark = |name: &str| {
+        name.parse::<Benchmark>()
+            .unwrap()
+            .problem(1)
+            .unwrap()
+            .build()
+            .unwrap()
+    };
     let cases: [(&str, Arc<dyn Problem>, Vec<f64>); 5] = [
         ("knapsack", Arc::new(knapsack), values.clone()),
         ("linear", Arc::new(linear), values),
@@ -62,7 +84,11 @@ fn every_search_ends_when_it_is_cancelled() {
     for (name, problem, costs) in cases {
         let oracle = Oracle::new(problem);
         let scope = cancelled().enter();
-        assert_eq!(oracle.asker().solve(&costs), Err(Failure::Interrupted), "{name}");
+        assert_eq!(
+            oracle.asker().solve(&costs),
+            Err(Failure::Interrupted),
+            "{name}"
+        );
         drop(scope);
     }
 }
@@ -70,7 +96,11 @@ fn every_search_ends_when_it_is_cancelled() {
 #[test]
 fn a_request_from_another_thread_ends_a_search_under_way() {
     let (weights, values) = hard_knapsack(200);
-    let oracle = Oracle::new(Arc::new(Knapsack::with_capacity_share(weights, 0.5).checked().unwrap()));
+    let oracle = Oracle::new(Arc::new(
+        Knapsack::with_capacity_share(weights, 0.5)
+            .checked()
+            .unwrap(),
+    ));
     let cancellation = Cancellation::new();
     std::thread::scope(|threads| {
         let work = threads.spawn(|| {
@@ -85,11 +115,16 @@ fn a_request_from_another_thread_ends_a_search_under_way() {
 
 #[test]
 fn an_interrupted_solve_is_no_failed_row() {
-    let (problem, data) = "KS32".parse::<Benchmark>().unwrap().generate(Recipe::paper(20, 1)).unwrap();
+    let (problem, data) = "KS32"
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(Recipe::paper(20, 1))
+        .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = LabelStore::beside(&folder.path().join("t.csv"));
     for threads in [1, 2] {
-        let oracle = Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
+        let oracle =
+            Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
         let scope = cancelled().enter();
         let labelled = Labelled::solve_possible(data.clone(), &oracle, &Silent);
         assert!(matches!(labelled, Err(Error::Interrupted)));
@@ -100,6 +135,17 @@ fn an_interrupted_solve_is_no_failed_row() {
         let (_, failed) = Labelled::solve_possible(data.clone(), &oracle, &Silent).unwrap();
         assert!(failed.is_empty());
     }
-    let (_, report) = store.label(data, &problem, &Oracle::new(problem.build().unwrap()), &Silent).unwrap();
-    assert_eq!((report.continued, report.failed.len()), (0, 0), "nothing of the interrupted runs was kept");
+    let (_, report) = store
+        .label(
+            data,
+            &problem,
+            &Oracle::new(problem.build().unwrap()),
+            &Silent,
+        )
+        .unwrap();
+    assert_eq!(
+        (report.continued, report.failed.len()),
+        (0, 0),
+        "nothing of the interrupted runs was kept"
+    );
 }

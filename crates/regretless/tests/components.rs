@@ -1,6 +1,10 @@
-//! Value and gradient of the cost-sensitive family, against golden vectors and the paper's propositions.
+//! Value and gradient of the cost-sensitive family, against golden vectors and the paper's
+//! propositions.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod common;
 
@@ -14,10 +18,19 @@ use regretless::oracle::Oracle;
 use regretless::problem::{Bounds, Sense, TopK};
 use regretless::train::instance_costs;
 
-const CASES: [&str; 3] = ["components_sp4x5_min", "components_ks10_max", "components_tsp7_min"];
+const CASES: [&str; 3] = [
+    "components_sp4x5_min",
+    "components_ks10_max",
+    "components_tsp7_min",
+];
 
 fn free_choice(items: usize) -> Oracle {
-    Oracle::new(Arc::new(TopK { items, k: items, at_most: true, sense: Sense::Minimize }))
+    Oracle::new(Arc::new(TopK {
+        items,
+        k: items,
+        at_most: true,
+        sense: Sense::Minimize,
+    }))
 }
 
 /// A family member without problem-specific bounds.
@@ -28,8 +41,15 @@ fn binary(cos: Cos) -> regretless::loss::cos::CosLoss {
 fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], best: &Decision) -> f64 {
     let oracle = free_choice(costs.len());
     let mut gradient = vec![0.0; costs.len()];
-    let query = Query { instance: 0, costs, prediction, best, draw: Draw::default() };
-    loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap()
+    let query = Query {
+        instance: 0,
+        costs,
+        prediction,
+        best,
+        draw: Draw::default(),
+    };
+    loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
+        .unwrap()
 }
 
 #[test]
@@ -39,18 +59,37 @@ fn values_gradients_and_instance_costs_equal_the_golden_vectors() {
         let case = Case::new(&file["inputs"], &file["sense"]);
         let regrets = numbers(&file["baseline_regret"]);
         for (label, expected) in file["components"].as_object().unwrap() {
-            let loss = binary(label.replace("Os", "O_S").parse().unwrap()).with_limits(case.limits(&file["inputs"]));
+            let loss = binary(label.replace("Os", "O_S").parse().unwrap())
+                .with_limits(case.limits(&file["inputs"]));
             let what = format!("{name} {label}");
             let (values, gradients) = case.evaluate(&loss, &case.predictions);
             case.assert_equal(&expected["plain"], &values, &gradients, &what);
             let costs = instance_costs(&regrets, &values, &case.best_objectives(), false);
-            assert_close(&costs, &numbers(&expected["instance_costs"]), 1e-8, &format!("{what} instance costs"));
+            assert_close(
+                &costs,
+                &numbers(&expected["instance_costs"]),
+                1e-8,
+                &format!("{what} instance costs"),
+            );
             let others = case.inner(&rows(&expected["with_costs"]["pred"]));
             let (values, gradients) = case.evaluate(&loss, &others);
-            let weigh = |rows: Vec<f64>| rows.iter().zip(&costs).map(|(v, c)| v * c).collect::<Vec<f64>>();
-            let weighed: Vec<Vec<f64>> =
-                gradients.iter().zip(&costs).map(|(g, c)| g.iter().map(|x| x * c).collect()).collect();
-            case.assert_equal(&expected["with_costs"], &weigh(values), &weighed, &format!("{what} weighted"));
+            let weigh = |rows: Vec<f64>| {
+                rows.iter()
+                    .zip(&costs)
+                    .map(|(v, c)| v * c)
+                    .collect::<Vec<f64>>()
+            };
+            let weighed: Vec<Vec<f64>> = gradients
+                .iter()
+                .zip(&costs)
+                .map(|(g, c)| g.iter().map(|x| x * c).collect())
+                .collect();
+            case.assert_equal(
+                &expected["with_costs"],
+                &weigh(values),
+                &weighed,
+                &format!("{what} weighted"),
+            );
         }
     }
 }
@@ -65,8 +104,15 @@ fn gradients_agree_with_finite_differences() {
         let LossSpec::Cos(cos) = &spec else { continue };
         let loss = binary(cos.clone());
         let mut gradient = [0.0; 5];
-        let query = Query { instance: 0, costs: &costs, prediction: &prediction, best: &best, draw: Draw::default() };
-        loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap();
+        let query = Query {
+            instance: 0,
+            costs: &costs,
+            prediction: &prediction,
+            best: &best,
+            draw: Draw::default(),
+        };
+        loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
+            .unwrap();
         for j in 0..5 {
             let at = |step: f64| {
                 let mut moved = prediction;
@@ -74,15 +120,25 @@ fn gradients_agree_with_finite_differences() {
                 value(&loss, &costs, &moved, &best)
             };
             let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
-            assert!((slope - gradient[j]).abs() < 1e-7, "{spec}, output {j}: {slope} and {}", gradient[j]);
+            assert!(
+                (slope - gradient[j]).abs() < 1e-7,
+                "{spec}, output {j}: {slope} and {}",
+                gradient[j]
+            );
         }
     }
 }
 
 #[test]
 fn a_variable_between_its_bounds_is_always_penalised() {
-    let bounds = Bounds::Box { lower: vec![0.0, -1.0, 0.0, 2.0], upper: vec![2.0, 5.0, 3.0, 2.0] };
-    let cos = Cos { side: Side::OneSided, ..Cos::plain(BaseError::Absolute) };
+    let bounds = Bounds::Box {
+        lower: vec![0.0, -1.0, 0.0, 2.0],
+        upper: vec![2.0, 5.0, 3.0, 2.0],
+    };
+    let cos = Cos {
+        side: Side::OneSided,
+        ..Cos::plain(BaseError::Absolute)
+    };
     let loss = regretless::loss::cos::CosLoss::new(cos, bounds);
     // At its upper bound, at its lower, between, and fixed.
     let best = Decision::from_dense(&[2.0, -1.0, 1.5, 2.0]);
@@ -91,8 +147,15 @@ fn a_variable_between_its_bounds_is_always_penalised() {
     let counted = |shift: f64| {
         let mut gradient = [0.0; 4];
         let prediction = costs.map(|c| c + shift);
-        let query = Query { instance: 0, costs: &costs, prediction: &prediction, best: &best, draw: Draw::default() };
-        loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap();
+        let query = Query {
+            instance: 0,
+            costs: &costs,
+            prediction: &prediction,
+            best: &best,
+            draw: Draw::default(),
+        };
+        loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
+            .unwrap();
         gradient.map(|g| g != 0.0)
     };
     assert_eq!(counted(0.5), [true, false, true, false]);
@@ -102,25 +165,47 @@ fn a_variable_between_its_bounds_is_always_penalised() {
 #[test]
 fn mean_squared_error_is_recovered_from_the_general_form() {
     let (costs, prediction, none) = ([1.0, 2.0, 3.0], [1.5, 1.0, 3.0], Decision::default());
-    let half = Cos { side: Side::Pinball(vec![0.5]), ..Cos::plain(BaseError::Squared) };
+    let half = Cos {
+        side: Side::Pinball(vec![0.5]),
+        ..Cos::plain(BaseError::Squared)
+    };
     let general = 2.0 * value(&binary(half), &costs, &prediction, &none);
-    assert_eq!(general, value(&binary(Cos::plain(BaseError::Squared)), &costs, &prediction, &none));
+    assert_eq!(
+        general,
+        value(
+            &binary(Cos::plain(BaseError::Squared)),
+            &costs,
+            &prediction,
+            &none
+        )
+    );
 }
 
 #[test]
 fn each_output_can_have_its_own_quantile() {
-    let taus = Cos { side: Side::Pinball(vec![0.1, 0.9]), ..Cos::plain(BaseError::Absolute) };
+    let taus = Cos {
+        side: Side::Pinball(vec![0.1, 0.9]),
+        ..Cos::plain(BaseError::Absolute)
+    };
     let none = Decision::default();
     let low = value(&binary(taus.clone()), &[0.0, 0.0], &[-1.0, -1.0], &none);
     let high = value(&binary(taus), &[0.0, 0.0], &[1.0, 1.0], &none);
-    assert_close(&[low, high], &[(0.1 + 0.9) / 2.0, (0.9 + 0.1) / 2.0], 1e-15, "pinball");
+    assert_close(
+        &[low, high],
+        &[(0.1 + 0.9) / 2.0, (0.9 + 0.1) / 2.0],
+        1e-15,
+        "pinball",
+    );
 }
 
 #[test]
 fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
     let oracle = free_choice(3);
     for error in [BaseError::Squared, BaseError::Absolute] {
-        let loss = binary(Cos { scale_invariant: true, ..Cos::plain(error) });
+        let loss = binary(Cos {
+            scale_invariant: true,
+            ..Cos::plain(error)
+        });
         let mut gradient = [0.0; 3];
         let query = Query {
             instance: 0,
@@ -129,9 +214,17 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
             best: &Decision::default(),
             draw: Draw::default(),
         };
-        let value = loss.evaluate(&query, &mut oracle.asker(), &mut gradient).unwrap();
-        assert!(value.is_finite() && gradient.iter().all(|g| g.abs() < 1.0), "{gradient:?}");
-        assert!(gradient[0] < 0.0 && gradient[1] < 0.0, "the step must lead towards the truth");
+        let value = loss
+            .evaluate(&query, &mut oracle.asker(), &mut gradient)
+            .unwrap();
+        assert!(
+            value.is_finite() && gradient.iter().all(|g| g.abs() < 1.0),
+            "{gradient:?}"
+        );
+        assert!(
+            gradient[0] < 0.0 && gradient[1] < 0.0,
+            "the step must lead towards the truth"
+        );
     }
 }
 
@@ -145,10 +238,21 @@ fn weights_by_regret_over_loss_make_the_baseline_loss_equal_its_regret() {
 
 #[test]
 fn instances_without_regret_or_without_loss_get_the_mean_weight() {
-    assert_eq!(instance_costs(&[0.0, 2.0, 6.0, 1.0], &[1.0, 1.0, 2.0, 0.0], &[1.0; 4], false), [2.5, 2.0, 3.0, 2.5]);
+    assert_eq!(
+        instance_costs(
+            &[0.0, 2.0, 6.0, 1.0],
+            &[1.0, 1.0, 2.0, 0.0],
+            &[1.0; 4],
+            false
+        ),
+        [2.5, 2.0, 3.0, 2.5]
+    );
     let clipped = instance_costs(&[0.0, 1.0, 2.0, 100.0], &[1.0; 4], &[1.0; 4], true);
     assert_eq!(clipped, [23.0 / 3.0, 1.0, 2.0, 20.0]);
-    assert_eq!(instance_costs(&[0.0, 1e-9], &[1.0, 1.0], &[1.0; 2], false), [1.0, 1.0]);
+    assert_eq!(
+        instance_costs(&[0.0, 1e-9], &[1.0, 1.0], &[1.0; 2], false),
+        [1.0, 1.0]
+    );
 }
 
 proptest! {

@@ -1,6 +1,9 @@
 //! Engines against golden optima and brute force.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod common;
 
@@ -22,7 +25,9 @@ fn brute_force(problem: &dyn Problem, costs: &[f64]) -> f64 {
         regretless::Decision::choosing(chosen)
     });
     let feasible = subsets.filter(|decision| problem.check(decision).is_ok());
-    feasible.map(|decision| decision.dot(costs)).fold(f64::INFINITY, f64::min)
+    feasible
+        .map(|decision| decision.dot(costs))
+        .fold(f64::INFINITY, f64::min)
 }
 
 fn solve(problem: &impl Problem, costs: &[f64]) -> Result<f64, Failure> {
@@ -34,24 +39,38 @@ fn solve(problem: &impl Problem, costs: &[f64]) -> Result<f64, Failure> {
 
 #[test]
 fn shortest_paths_equal_the_golden_ones() {
-    let Some(file) = golden("solvers") else { return };
+    let Some(file) = golden("solvers") else {
+        return;
+    };
     let case = &file["problems"]["SP4x6"];
     let problem = ShortestPath { grid: [4, 6] };
-    for (costs, objective) in rows(&case["costs"]).iter().zip(numbers(&case["objectives"])) {
+    for (costs, objective) in rows(&case["costs"])
+        .iter()
+        .zip(numbers(&case["objectives"]))
+    {
         assert!((solve(&problem, costs).unwrap() - objective).abs() < 1e-9);
     }
 }
 
 #[test]
 fn a_path_comes_from_above_where_both_ways_cost_the_same() {
-    let solution = ShortestPath { grid: [2, 2] }.solver(&Limits::default()).solve(&[1.0; 4]).unwrap();
+    let solution = ShortestPath { grid: [2, 2] }
+        .solver(&Limits::default())
+        .solve(&[1.0; 4])
+        .unwrap();
     assert_eq!(solution.decision.indices(), [0, 2]);
 }
 
 #[test]
 fn a_grid_of_one_row_has_one_path() {
-    assert_eq!(solve(&ShortestPath { grid: [1, 4] }, &[1.0, -2.0, 3.0]), Ok(2.0));
-    assert_eq!(solve(&ShortestPath { grid: [4, 1] }, &[1.0, -2.0, 3.0]), Ok(2.0));
+    assert_eq!(
+        solve(&ShortestPath { grid: [1, 4] }, &[1.0, -2.0, 3.0]),
+        Ok(2.0)
+    );
+    assert_eq!(
+        solve(&ShortestPath { grid: [4, 1] }, &[1.0, -2.0, 3.0]),
+        Ok(2.0)
+    );
 }
 
 #[test]
@@ -59,27 +78,49 @@ fn problems_that_make_no_sense_are_refused() {
     for grid in [[0, 5], [5, 0], [1, 1]] {
         assert!(ShortestPath { grid }.checked().is_err());
     }
-    assert!(TopK { items: 3, k: 4, at_most: false, sense: Sense::Minimize }.checked().is_err());
+    assert!(
+        TopK {
+            items: 3,
+            k: 4,
+            at_most: false,
+            sense: Sense::Minimize
+        }
+        .checked()
+        .is_err()
+    );
 }
 
 #[test]
 fn wrong_decisions_do_not_pass_the_check() {
     let path = ShortestPath { grid: [3, 3] };
     for wrong in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
-        assert!(path.check(&regretless::Decision::choosing(wrong.clone())).is_err(), "{wrong:?}");
+        assert!(
+            path.check(&regretless::Decision::choosing(wrong.clone()))
+                .is_err(),
+            "{wrong:?}"
+        );
     }
-    assert!(path.check(&regretless::Decision::from_dense(&[0.5, 0.5])).is_err());
+    assert!(
+        path.check(&regretless::Decision::from_dense(&[0.5, 0.5]))
+            .is_err()
+    );
 }
 
 #[test]
 fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
-    let costs: Vec<f32> = (0..400 * 12).map(|i| ((i * 37 % 101) as f32).sin()).collect();
+    let costs: Vec<f32> = (0..400 * 12)
+        .map(|i| ((i * 37 % 101) as f32).sin())
+        .collect();
     let costs = Matrix::new(400, 12, costs).unwrap();
     let answers = |threads: usize| {
-        let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] })).with_threads(Threads::new(threads).unwrap());
+        let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }))
+            .with_threads(Threads::new(threads).unwrap());
         let answers = oracle.solve_all(&costs, &Silent).unwrap();
         assert_eq!(oracle.counts().exact, 400);
-        answers.into_iter().map(|answer| answer.unwrap().decision).collect::<Vec<_>>()
+        answers
+            .into_iter()
+            .map(|answer| answer.unwrap().decision)
+            .collect::<Vec<_>>()
     };
     let one = answers(1);
     assert_eq!(one, answers(2));

@@ -1,6 +1,9 @@
 //! Fused training does what the plain machinery does.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 use std::sync::Arc;
 
@@ -11,14 +14,20 @@ use regretless::parallel::Threads;
 use regretless::predict::{Predictor, PredictorSpec};
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, Stream};
-use regretless::train::{Method, Optimizer, Recipe, Select, Settings, Task, TrainReport, Trained, train};
+use regretless::train::{
+    Method, Optimizer, Recipe, Select, Settings, Task, TrainReport, Trained, train,
+};
 use regretless::watch::Silent;
 
 /// Costs that depend on the features in a bent and noisy way.
 fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
     let mut stream = Stream::new(Purpose::Benchmark, seed, [0, 0]);
-    let x: Vec<f32> = (0..rows * features).map(|_| stream.normal() as f32).collect();
-    let mixing: Vec<f32> = (0..costs * features).map(|_| stream.normal() as f32).collect();
+    let x: Vec<f32> = (0..rows * features)
+        .map(|_| stream.normal() as f32)
+        .collect();
+    let mixing: Vec<f32> = (0..costs * features)
+        .map(|_| stream.normal() as f32)
+        .collect();
     let mut c = Vec::with_capacity(rows * costs);
     for x in x.chunks(features) {
         for b in mixing.chunks(features) {
@@ -26,40 +35,82 @@ fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
             c.push(3.0 + inner + 0.3 * inner * inner + 0.5 * stream.normal() as f32);
         }
     }
-    let features = Features::new(Matrix::new(rows, features, x).unwrap(), Shape::Wide, None).unwrap();
+    let features =
+        Features::new(Matrix::new(rows, features, x).unwrap(), Shape::Wide, None).unwrap();
     Dataset::new(features, Matrix::new(rows, costs, c).unwrap(), None).unwrap()
 }
 
-fn trained(loss: &str, (features, costs): (usize, usize), settings: Settings, threads: usize) -> Trained {
-    trained_by(&PredictorSpec::Linear, table(83, features, costs, 7), loss, settings, threads)
+fn trained(
+    loss: &str,
+    (features, costs): (usize, usize),
+    settings: Settings,
+    threads: usize,
+) -> Trained {
+    trained_by(
+        &PredictorSpec::Linear,
+        table(83, features, costs, 7),
+        loss,
+        settings,
+        threads,
+    )
 }
 
 /// The same costs as those of a table, each with features of its own.
 fn items(features: usize, costs: usize) -> Dataset {
     let wide = table(83, features, costs, 7);
     let mut stream = Stream::new(Purpose::Benchmark, 8, [0, 0]);
-    let x = (0..83 * costs * features).map(|_| stream.normal() as f32).collect();
+    let x = (0..83 * costs * features)
+        .map(|_| stream.normal() as f32)
+        .collect();
     let x = Matrix::new(83 * costs, features, x).unwrap();
     let features = Features::new(x, Shape::Long { items: costs }, None).unwrap();
     Dataset::new(features, wide.costs().clone(), None).unwrap()
 }
 
-fn trained_by(spec: &PredictorSpec, data: Dataset, loss: &str, settings: Settings, threads: usize) -> Trained {
+fn trained_by(
+    spec: &PredictorSpec,
+    data: Dataset,
+    loss: &str,
+    settings: Settings,
+    threads: usize,
+) -> Trained {
     let costs = data.costs().cols();
-    let problem = TopK { items: costs, k: costs / 4, at_most: false, sense: Sense::Maximize };
-    let oracle = Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
+    let problem = TopK {
+        items: costs,
+        k: costs / 4,
+        at_most: false,
+        sense: Sense::Maximize,
+    };
+    let oracle =
+        Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
     let data = Labelled::solve(data, &oracle, &Silent).unwrap();
     let split = Split::in_order(83, [70, 13, 0]).unwrap();
-    let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
+    let task = Task {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        watch: &Silent,
+    };
     let recipe = Recipe::new(loss.parse::<Method>().unwrap(), spec.clone(), settings);
     train(&task, &recipe, &ProblemSpec::TopK(problem)).unwrap()
 }
 
-/// Where signs cancel, a gradient is rounding noise, and Adam would make a whole step of it; a large ε
-/// keeps such steps as small as they should be.
+/// Where signs cancel, a gradient is rounding noise, and Adam would make a whole step of it; a
+/// large ε keeps such steps as small as they should be.
 fn settings() -> Settings {
-    let optimizer = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 0.01, decay: 0.0 };
-    Settings { epochs: 3, learning_rate: 0.02, optimizer, select: Select::ValidationLoss, ..Settings::default() }
+    let optimizer = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 0.01,
+        decay: 0.0,
+    };
+    Settings {
+        epochs: 3,
+        learning_rate: 0.02,
+        optimizer,
+        select: Select::ValidationLoss,
+        ..Settings::default()
+    }
 }
 
 const LOSSES: [&str; 13] = [
@@ -83,11 +134,41 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
     for loss in LOSSES {
         for shape in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
             for batch in [7, 32, 100] {
-                let with = |fused| trained(loss, shape, Settings { fused, batch, ..settings() }, 1);
-                same(&with(true).report, &with(false).report, &format!("{loss} {shape:?} batch {batch}"));
+                let with = |fused| {
+                    trained(
+                        loss,
+                        shape,
+                        Settings {
+                            fused,
+                            batch,
+                            ..settings()
+                        },
+                        1,
+                    )
+                };
+                same(
+                    &with(true).report,
+                    &with(false).report,
+                    &format!("{loss} {shape:?} batch {batch}"),
+                );
             }
-            let with = |fused| trained(loss, shape, Settings { fused, epoch_rows: Some(45), ..settings() }, 1);
-            same(&with(true).report, &with(false).report, &format!("{loss} {shape:?} 45 rows"));
+            let with = |fused| {
+                trained(
+                    loss,
+                    shape,
+                    Settings {
+                        fused,
+                        epoch_rows: Some(45),
+                        ..settings()
+                    },
+                    1,
+                )
+            };
+            same(
+                &with(true).report,
+                &with(false).report,
+                &format!("{loss} {shape:?} 45 rows"),
+            );
         }
     }
 }
@@ -95,8 +176,16 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
 /// Whether losses and the chosen epoch agree.
 fn same(fast: &TrainReport, plain: &TrainReport, what: &str) {
     assert_eq!(fast.best_epoch(), plain.best_epoch(), "{what}");
-    for (a, b) in fast.rounds.iter().zip(&plain.rounds).flat_map(|(a, b)| a.epochs.iter().zip(&b.epochs)) {
-        for (a, b) in [(a.training_loss, b.training_loss), (a.validation_loss, b.validation_loss)] {
+    for (a, b) in fast
+        .rounds
+        .iter()
+        .zip(&plain.rounds)
+        .flat_map(|(a, b)| a.epochs.iter().zip(&b.epochs))
+    {
+        for (a, b) in [
+            (a.training_loss, b.training_loss),
+            (a.validation_loss, b.validation_loss),
+        ] {
             let (a, b) = (a.unwrap_or(1.0), b.unwrap_or(1.0));
             assert!((a / b - 1.0).abs() < 1e-6, "{what}: {a} and {b}");
         }
@@ -105,7 +194,12 @@ fn same(fast: &TrainReport, plain: &TrainReport, what: &str) {
 
 #[test]
 fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them() {
-    let (linear, deep) = (PredictorSpec::Linear, PredictorSpec::Mlp { hidden: vec![20, 9] });
+    let (linear, deep) = (
+        PredictorSpec::Linear,
+        PredictorSpec::Mlp {
+            hidden: vec![20, 9],
+        },
+    );
     for loss in LOSSES {
         let cases = [
             (&deep, table(83, 3, 40, 7)),
@@ -117,10 +211,18 @@ fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them(
         ];
         for (case, (spec, data)) in cases.into_iter().enumerate() {
             let with = |fused| {
-                let settings = Settings { fused, learning_rate: 0.005, ..settings() };
+                let settings = Settings {
+                    fused,
+                    learning_rate: 0.005,
+                    ..settings()
+                };
                 trained_by(spec, data.clone(), loss, settings, 1)
             };
-            same(&with(true).report, &with(false).report, &format!("{loss}, case {case}"));
+            same(
+                &with(true).report,
+                &with(false).report,
+                &format!("{loss}, case {case}"),
+            );
         }
     }
 }
@@ -128,9 +230,30 @@ fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them(
 #[test]
 fn the_first_step_is_the_same_to_rounding() {
     for loss in LOSSES {
-        let one = Settings { epochs: 1, batch: 100, ..settings() };
-        let with = |fused| trained(loss, (5, 100), Settings { fused, select: Select::Last, ..one }, 1).model.members;
-        for (a, b) in with(true)[0].parameters().iter().zip(with(false)[0].parameters()) {
+        let one = Settings {
+            epochs: 1,
+            batch: 100,
+            ..settings()
+        };
+        let with = |fused| {
+            trained(
+                loss,
+                (5, 100),
+                Settings {
+                    fused,
+                    select: Select::Last,
+                    ..one
+                },
+                1,
+            )
+            .model
+            .members
+        };
+        for (a, b) in with(true)[0]
+            .parameters()
+            .iter()
+            .zip(with(false)[0].parameters())
+        {
             assert!((a - b).abs() < 2e-6, "{loss}: {a} and {b}");
         }
     }
@@ -139,15 +262,32 @@ fn the_first_step_is_the_same_to_rounding() {
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
     for loss in ["MSE", "MAE(O)", "MAE(O,S)", "MSE(C,S)", "MAE(O_S(exact))"] {
-        let bytes = |threads| trained(loss, (5, 3001), settings(), threads).model.to_bytes().unwrap();
+        let bytes = |threads| {
+            trained(loss, (5, 3001), settings(), threads)
+                .model
+                .to_bytes()
+                .unwrap()
+        };
         let one = bytes(1);
         assert_eq!(one, bytes(2), "{loss}");
         assert_eq!(one, bytes(3), "{loss}");
         assert_eq!(one, bytes(8), "{loss}");
     }
-    let (linear, deep) = (PredictorSpec::Linear, PredictorSpec::Mlp { hidden: vec![20] });
-    for (spec, data) in [(&deep, table(83, 5, 3001, 7)), (&deep, items(5, 1301)), (&linear, items(5, 1301))] {
-        let bytes = |threads| trained_by(spec, data.clone(), "MAE(O,S)", settings(), threads).model.to_bytes().unwrap();
+    let (linear, deep) = (
+        PredictorSpec::Linear,
+        PredictorSpec::Mlp { hidden: vec![20] },
+    );
+    for (spec, data) in [
+        (&deep, table(83, 5, 3001, 7)),
+        (&deep, items(5, 1301)),
+        (&linear, items(5, 1301)),
+    ] {
+        let bytes = |threads| {
+            trained_by(spec, data.clone(), "MAE(O,S)", settings(), threads)
+                .model
+                .to_bytes()
+                .unwrap()
+        };
         let one = bytes(1);
         for threads in [2, 3, 8] {
             assert_eq!(one, bytes(threads), "{threads} threads");
@@ -163,52 +303,106 @@ fn straight(noise: f32) -> Dataset {
     let mut c = Vec::new();
     for row in 0..83 {
         for b in mixing.chunks(3) {
-            let inner: f32 = wide.features().of(row).iter().zip(b).map(|(x, b)| x * b).sum();
+            let inner: f32 = wide
+                .features()
+                .of(row)
+                .iter()
+                .zip(b)
+                .map(|(x, b)| x * b)
+                .sum();
             c.push(100.0 + inner + noise * stream.normal() as f32);
         }
     }
-    Dataset::new(wide.features().clone(), Matrix::new(83, 40, c).unwrap(), None).unwrap()
+    Dataset::new(
+        wide.features().clone(),
+        Matrix::new(83, 40, c).unwrap(),
+        None,
+    )
+    .unwrap()
 }
 
 #[test]
 fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
     for (noise, apart) in [(0.1, 1e-5), (0.01, 1e-4)] {
         let with = |fused| {
-            let settings =
-                Settings { fused, epochs: 60, learning_rate: 0.05, optimizer: Optimizer::default(), ..settings() };
+            let settings = Settings {
+                fused,
+                epochs: 60,
+                learning_rate: 0.05,
+                optimizer: Optimizer::default(),
+                ..settings()
+            };
             trained_by(&PredictorSpec::Linear, straight(noise), "MSE", settings, 1).report
         };
         let (fast, plain) = (with(true), with(false));
         let losses = |report: &TrainReport| -> Vec<f64> {
-            report.rounds[0].epochs.iter().filter_map(|epoch| epoch.training_loss).collect()
+            report.rounds[0]
+                .epochs
+                .iter()
+                .filter_map(|epoch| epoch.training_loss)
+                .collect()
         };
-        assert!(losses(&fast).last().unwrap() / losses(&fast)[0] < 0.01, "errors become small");
+        assert!(
+            losses(&fast).last().unwrap() / losses(&fast)[0] < 0.01,
+            "errors become small"
+        );
         for (epoch, (a, b)) in losses(&fast).iter().zip(losses(&plain)).enumerate() {
-            assert!((a / b - 1.0).abs() < apart, "noise {noise}, epoch {epoch}: {a} and {b}");
+            assert!(
+                (a / b - 1.0).abs() < apart,
+                "noise {noise}, epoch {epoch}: {a} and {b}"
+            );
         }
     }
 }
 
 #[test]
 fn shrinking_steps_shrink_alike() {
-    let shrinking = Settings { decay: true, ..settings() };
+    let shrinking = Settings {
+        decay: true,
+        ..settings()
+    };
     let with = |fused| trained("MSE(O,S)", (5, 60), Settings { fused, ..shrinking }, 1).report;
     same(&with(true), &with(false), "decay");
     let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.members;
-    assert_ne!(trained("MSE(O,S)", (5, 60), shrinking, 1).model.members, steady);
+    assert_ne!(
+        trained("MSE(O,S)", (5, 60), shrinking, 1).model.members,
+        steady
+    );
 }
 
 #[test]
 fn weight_decay_and_other_rules_work_as_well() {
-    let decay = Optimizer::Adam { beta1: 0.8, beta2: 0.99, epsilon: 1e-6, decay: 0.1 };
-    let with = |fused| trained("MSE(O,S)", (5, 60), Settings { fused, optimizer: decay, ..settings() }, 1).report;
+    let decay = Optimizer::Adam {
+        beta1: 0.8,
+        beta2: 0.99,
+        epsilon: 1e-6,
+        decay: 0.1,
+    };
+    let with = |fused| {
+        trained(
+            "MSE(O,S)",
+            (5, 60),
+            Settings {
+                fused,
+                optimizer: decay,
+                ..settings()
+            },
+            1,
+        )
+        .report
+    };
     let last = |report: TrainReport| report.rounds[0].epochs[3].validation_loss.unwrap();
     let (fast, plain) = (last(with(true)), last(with(false)));
     assert!((fast / plain - 1.0).abs() < 1e-5, "{fast} and {plain}");
 }
 
 /// The gradient of a loss on all training rows, in double precision, by its definition.
-fn gradient_by_definition(loss: &str, data: &Labelled, rows: usize, parameters: &[f32]) -> Vec<f64> {
+fn gradient_by_definition(
+    loss: &str,
+    data: &Labelled,
+    rows: usize,
+    parameters: &[f32],
+) -> Vec<f64> {
     let (features, costs) = (data.data().features(), data.data().costs());
     let (width, count) = (features.names().len(), costs.cols());
     let mut gradient = vec![0.0; parameters.len()];
@@ -216,23 +410,45 @@ fn gradient_by_definition(loss: &str, data: &Labelled, rows: usize, parameters: 
     for row in 0..rows {
         let z: Vec<f64> = features.of(row).iter().map(|z| f64::from(*z)).collect();
         let output = |j: usize| {
-            let inner = (0..width).map(|k| f64::from(parameters[j * width + k]) * z[k]).sum::<f64>();
+            let inner = (0..width)
+                .map(|k| f64::from(parameters[j * width + k]) * z[k])
+                .sum::<f64>();
             inner + f64::from(parameters[count * width + j])
         };
         let predicted: Vec<f64> = (0..count).map(output).collect();
         let truth: Vec<f64> = costs.row(row).iter().map(|c| f64::from(*c)).collect();
         let normal = loss.contains("S)");
-        let (own, other) = if normal { (length(&predicted), length(&truth)) } else { (1.0, 1.0) };
+        let (own, other) = if normal {
+            (length(&predicted), length(&truth))
+        } else {
+            (1.0, 1.0)
+        };
         let slope = |j: usize| {
             let error = predicted[j] / own - truth[j] / other;
             let misleads = data.best(row).indices().contains(&(j as u32)) == (error > 0.0);
-            let slope = if loss.starts_with("MAE") { error.signum() } else { 2.0 * error };
-            if misleads || !loss.contains("(O") { slope / count as f64 } else { 0.0 }
+            let slope = if loss.starts_with("MAE") {
+                error.signum()
+            } else {
+                2.0 * error
+            };
+            if misleads || !loss.contains("(O") {
+                slope / count as f64
+            } else {
+                0.0
+            }
         };
         let slopes: Vec<f64> = (0..count).map(slope).collect();
-        let along = slopes.iter().zip(&predicted).map(|(g, p)| g * p / own).sum::<f64>();
+        let along = slopes
+            .iter()
+            .zip(&predicted)
+            .map(|(g, p)| g * p / own)
+            .sum::<f64>();
         for j in 0..count {
-            let back = if normal { (slopes[j] - along * predicted[j] / own) / own } else { slopes[j] };
+            let back = if normal {
+                (slopes[j] - along * predicted[j] / own) / own
+            } else {
+                slopes[j]
+            };
             let back = back / rows as f64;
             (0..width).for_each(|k| gradient[j * width + k] += back * z[k]);
             gradient[count * width + j] += back;
@@ -244,22 +460,60 @@ fn gradient_by_definition(loss: &str, data: &Labelled, rows: usize, parameters: 
 #[test]
 fn gradients_are_those_of_double_precision() {
     let (rows, costs, seed) = (70, 1900, 3);
-    let problem = TopK { items: costs, k: 200, at_most: false, sense: Sense::Minimize };
+    let problem = TopK {
+        items: costs,
+        k: 200,
+        at_most: false,
+        sense: Sense::Minimize,
+    };
     let oracle = Oracle::new(Arc::new(problem.clone()));
     let data = Labelled::solve(table(rows, 5, costs, 7), &oracle, &Silent).unwrap();
     let split = Split::in_order(rows, [rows, 0, 0]).unwrap();
-    let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
-    // With an ε far above all gradients the first step is in proportion to them, and a large rate makes it
-    // far larger than the parameters it begins at.
+    let task = Task {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        watch: &Silent,
+    };
+    // With an ε far above all gradients the first step is in proportion to them, and a large rate
+    // makes it far larger than the parameters it begins at.
     let (epsilon, learning_rate) = (1.0, 1e8);
-    let optimizer = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon, decay: 0.0 };
-    let settings = Settings { epochs: 1, batch: rows, learning_rate, optimizer, select: Select::Last, ..settings() };
-    let settings = Settings { output_map: false, standardize: false, rescale: false, seed, ..settings };
+    let optimizer = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon,
+        decay: 0.0,
+    };
+    let settings = Settings {
+        epochs: 1,
+        batch: rows,
+        learning_rate,
+        optimizer,
+        select: Select::Last,
+        ..settings()
+    };
+    let settings = Settings {
+        output_map: false,
+        standardize: false,
+        rescale: false,
+        seed,
+        ..settings
+    };
     let before = PredictorSpec::Linear.build(5, costs, seed);
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE", "MAE(S)", "MSE(O)"] {
-        let recipe = Recipe::new(loss.parse::<Method>().unwrap(), PredictorSpec::Linear, settings);
-        let after = train(&task, &recipe, &ProblemSpec::TopK(problem.clone())).unwrap().model.members.remove(0);
-        let step = |(after, before): (&f32, &f32)| (f64::from(*before) - f64::from(*after)) / learning_rate;
+        let recipe = Recipe::new(
+            loss.parse::<Method>().unwrap(),
+            PredictorSpec::Linear,
+            settings,
+        );
+        let after = train(&task, &recipe, &ProblemSpec::TopK(problem.clone()))
+            .unwrap()
+            .model
+            .members
+            .remove(0);
+        let step = |(after, before): (&f32, &f32)| {
+            (f64::from(*before) - f64::from(*after)) / learning_rate
+        };
         let steps = after.parameters().iter().zip(before.parameters()).map(step);
         let expected = gradient_by_definition(loss, &data, rows, before.parameters());
         let (mut wrong, mut all) = (0.0, 0.0);
@@ -267,6 +521,10 @@ fn gradients_are_those_of_double_precision() {
             wrong += (step * epsilon / (1.0 - step.abs()) - expected).powi(2);
             all += expected * expected;
         }
-        assert!((wrong / all).sqrt() < 3e-7, "{loss}: {:e}", (wrong / all).sqrt());
+        assert!(
+            (wrong / all).sqrt() < 3e-7,
+            "{loss}: {:e}",
+            (wrong / all).sqrt()
+        );
     }
 }

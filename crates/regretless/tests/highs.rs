@@ -23,13 +23,17 @@ fn small() -> Lp {
 }
 
 fn close(found: f64, expected: f64) {
-    assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "found {found}, expected {expected}");
+    assert!(
+        (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+        "found {found}, expected {expected}"
+    );
 }
 
 #[test]
 fn a_small_programme_has_the_point_and_duals_of_a_hand_calculation() {
     let mut lp = small();
-    // At (3, 1) the bound on x and both rows are tight: move the second row away to have one answer.
+    // At (3, 1) the bound on x and both rows are tight: move the second row away to have one
+    // answer.
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
     assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
     let point = lp.point().unwrap();
@@ -73,16 +77,33 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
         assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
         close(lp.objective(), expected);
     };
-    optimum(&|lp| lp.use_simplex(Simplex::Primal).and_then(|()| lp.set_costs(0, &[1.0, 4.0])).unwrap(), 8.0);
+    optimum(
+        &|lp| {
+            lp.use_simplex(Simplex::Primal)
+                .and_then(|()| lp.set_costs(0, &[1.0, 4.0]))
+                .unwrap()
+        },
+        8.0,
+    );
     let mut limit = Rows::default();
     limit.push([f64::NEG_INFINITY, 1.5], [(1, 1.0)]);
-    optimum(&|lp| lp.use_simplex(Simplex::Dual).and_then(|()| lp.add_rows(&limit)).unwrap(), 7.5);
+    optimum(
+        &|lp| {
+            lp.use_simplex(Simplex::Dual)
+                .and_then(|()| lp.add_rows(&limit))
+                .unwrap()
+        },
+        7.5,
+    );
     let mut bonus = Columns::default();
     bonus.push(10.0, [0.0, 1.0], [(0, 1.0)]);
     optimum(&|lp| lp.add_columns(&bonus).unwrap(), 17.5);
     optimum(&|lp| lp.delete_rows(&[false, false, true]).unwrap(), 18.0);
     optimum(&|lp| lp.delete_columns(&[false, false, true]).unwrap(), 8.0);
-    optimum(&|lp| lp.set_column_bounds(0, [1.0, 3.0]).unwrap(), 1.0 + 20.0 / 3.0);
+    optimum(
+        &|lp| lp.set_column_bounds(0, [1.0, 3.0]).unwrap(),
+        1.0 + 20.0 / 3.0,
+    );
     optimum(&|lp| lp.set_integer(0, &[false, true]).unwrap(), 7.0);
 }
 
@@ -108,7 +129,10 @@ fn reduced_columns_solve_for_the_basis() {
     let mut column = Vec::new();
     lp.reduced_column(0, &mut column).unwrap();
     // x leaving its bound by one lowers y by one; the slack of row 1 changes by 1 - 3.
-    let y = members.iter().position(|member| *member == Basic::Column(1)).unwrap();
+    let y = members
+        .iter()
+        .position(|member| *member == Basic::Column(1))
+        .unwrap();
     assert!(members.contains(&Basic::Row(1)));
     close(column[y], 1.0);
     let mut row = Vec::new();
@@ -124,11 +148,20 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
     lp.limit_nodes(0).unwrap();
     lp.set_start(&[2.0, 1.0]).unwrap();
     lp.solve().unwrap();
-    assert!(lp.has_point() && lp.objective() >= 8.0, "{}", lp.objective());
+    assert!(
+        lp.has_point() && lp.objective() >= 8.0,
+        "{}",
+        lp.objective()
+    );
     let mut covering = Lp::new().unwrap();
     let (mut columns, mut constraints) = (Columns::default(), Rows::default());
     (0..40).for_each(|column| columns.push(1.0 + f64::from(column % 7), [0.0, 1.0], []));
-    (0..60).for_each(|row| constraints.push([1.0, 9.0], (0..5).map(|k| ((row * 7 + k * k * 3) % 40, 1.0))));
+    (0..60).for_each(|row| {
+        constraints.push(
+            [1.0, 9.0],
+            (0..5).map(|k| ((row * 7 + k * k * 3) % 40, 1.0)),
+        )
+    });
     covering.add_columns(&columns).unwrap();
     covering.add_rows(&constraints).unwrap();
     covering.use_simplex(Simplex::Dual).unwrap();
@@ -149,12 +182,25 @@ fn a_basis_survives_new_rows_and_columns() {
     lp.add_rows(&rows).unwrap();
     lp.add_columns(&columns).unwrap();
     let basis = lp.basis().unwrap();
-    assert_eq!((basis.columns[2], basis.rows[2]), (Stand::Lower, Stand::Basic));
+    assert_eq!(
+        (basis.columns[2], basis.rows[2]),
+        (Stand::Lower, Stand::Basic)
+    );
     lp.solve().unwrap();
     assert_eq!(lp.iterations().unwrap(), 0);
     lp.delete_rows(&[false, false, true]).unwrap();
-    assert_eq!(lp.basis().unwrap().rows.len(), 2, "a row of the basis may go");
-    let tight = lp.basis().unwrap().rows.iter().map(|stand| *stand != Stand::Basic).collect::<Vec<_>>();
+    assert_eq!(
+        lp.basis().unwrap().rows.len(),
+        2,
+        "a row of the basis may go"
+    );
+    let tight = lp
+        .basis()
+        .unwrap()
+        .rows
+        .iter()
+        .map(|stand| *stand != Stand::Basic)
+        .collect::<Vec<_>>();
     lp.delete_rows(&tight).unwrap();
     assert_eq!(lp.basis(), None, "a tight row may not");
 }
@@ -209,11 +255,15 @@ fn an_lp_can_move_to_another_thread() {
     close(objective.join().unwrap(), 8.0);
 }
 
-/// Columns of a table of published optima: name, kind of file, HiGHS's optimum, optimum of the relaxation.
+/// Columns of a table of published optima: name, kind of file, HiGHS's optimum, optimum of the
+/// relaxation.
 fn optima(file: &str) -> Option<(PathBuf, Vec<Vec<String>>)> {
     let folder = reference_data()?.join("mps");
     let table = std::fs::read_to_string(folder.join(file)).unwrap();
-    let lines = table.lines().skip(1).map(|line| line.split(',').map(String::from).collect());
+    let lines = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(String::from).collect());
     Some((folder, lines.collect()))
 }
 
@@ -235,30 +285,48 @@ fn assert_published(found: f64, expected: &str, name: &str) {
 
 #[test]
 fn published_linear_programmes_have_their_published_optima() {
-    let Some((folder, table)) = optima("optima_lp.csv") else { return };
+    let Some((folder, table)) = optima("optima_lp.csv") else {
+        return;
+    };
     assert_eq!(table.len(), 14);
     for row in table {
         let found = objective_of(&folder.join(format!("{}.mps", row[0])), false);
         // netlib leaves out the constant that stands in the RHS section of e226.
-        assert_published(found, if row[0] == "e226" { &row[9] } else { &row[7] }, &row[0]);
+        assert_published(
+            found,
+            if row[0] == "e226" { &row[9] } else { &row[7] },
+            &row[0],
+        );
     }
 }
 
 #[test]
 fn relaxations_of_published_integer_programmes_have_their_published_optima() {
-    let Some((folder, table)) = optima("optima_mip.csv") else { return };
+    let Some((folder, table)) = optima("optima_mip.csv") else {
+        return;
+    };
     assert_eq!(table.len(), 9);
     for row in table {
-        assert_published(objective_of(&folder.join(format!("{}.mps", row[0])), true), &row[10], &row[0]);
+        assert_published(
+            objective_of(&folder.join(format!("{}.mps", row[0])), true),
+            &row[10],
+            &row[0],
+        );
     }
 }
 
 const SLOW: [&str; 3] = ["stein27", "mod008", "misc03"];
 
 fn check_integer_programmes(chosen: impl Fn(&str) -> bool) {
-    let Some((folder, table)) = optima("optima_mip.csv") else { return };
+    let Some((folder, table)) = optima("optima_mip.csv") else {
+        return;
+    };
     for row in table.iter().filter(|row| chosen(&row[0])) {
-        assert_published(objective_of(&folder.join(format!("{}.mps", row[0])), false), &row[9], &row[0]);
+        assert_published(
+            objective_of(&folder.join(format!("{}.mps", row[0])), false),
+            &row[9],
+            &row[0],
+        );
     }
 }
 
@@ -275,14 +343,22 @@ fn slow_published_integer_programmes_have_their_published_optima() {
 
 #[test]
 fn cost_ranges_of_knapsack_relaxations_agree_with_golden_files() {
-    let Some(file) = golden("solvers") else { return };
+    let Some(file) = golden("solvers") else {
+        return;
+    };
     let case = &file["problems"]["KS14"];
-    let (weights, capacity) = (rows(&case["problem"]["weights"]), numbers(&case["problem"]["capacity"]));
+    let (weights, capacity) = (
+        rows(&case["problem"]["weights"]),
+        numbers(&case["problem"]["capacity"]),
+    );
     let (lower, upper) = (rows(&case["lp_cost_lower"]), rows(&case["lp_cost_upper"]));
     let (mut columns, mut constraints) = (Columns::default(), Rows::default());
     (0..14).for_each(|_| columns.push(0.0, [0.0, 1.0], []));
     for (weights, capacity) in weights.iter().zip(&capacity) {
-        constraints.push([f64::NEG_INFINITY, *capacity], weights.iter().copied().enumerate());
+        constraints.push(
+            [f64::NEG_INFINITY, *capacity],
+            weights.iter().copied().enumerate(),
+        );
     }
     let mut lp = Lp::by_rows(&columns, &constraints).unwrap();
     lp.set_objective(true, 0.0).unwrap();
@@ -290,7 +366,12 @@ fn cost_ranges_of_knapsack_relaxations_agree_with_golden_files() {
     for (instance, costs) in rows(&case["costs"]).iter().enumerate() {
         lp.set_costs(0, costs).unwrap();
         assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
-        assert_close(&[lp.objective()], &[objectives[instance]], 1e-7, "objective");
+        assert_close(
+            &[lp.objective()],
+            &[objectives[instance]],
+            1e-7,
+            "objective",
+        );
         let ranges = lp.cost_ranges().unwrap();
         assert_close(&ranges.lower, &lower[instance], 1e-7, "lower");
         assert_close(&ranges.upper, &upper[instance], 1e-7, "upper");

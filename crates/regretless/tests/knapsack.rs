@@ -1,6 +1,9 @@
 //! The knapsack engine against brute force, golden values and published optima.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot read its data must stop")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its data must stop"
+)]
 
 mod common;
 
@@ -14,13 +17,28 @@ use regretless::solve::{Limits, Solver, Status};
 /// The lowest cost of any subset that fits, by trying all.
 fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
     let fits = |subset: u32| {
-        problem.weights.iter().zip(&problem.capacity).all(|(row, capacity)| {
-            let load: f64 = (0..costs.len()).filter(|j| subset >> j & 1 == 1).map(|j| row[j]).sum();
-            load <= capacity + 1e-9 * capacity.max(1.0)
-        })
+        problem
+            .weights
+            .iter()
+            .zip(&problem.capacity)
+            .all(|(row, capacity)| {
+                let load: f64 = (0..costs.len())
+                    .filter(|j| subset >> j & 1 == 1)
+                    .map(|j| row[j])
+                    .sum();
+                load <= capacity + 1e-9 * capacity.max(1.0)
+            })
     };
-    let cost = |subset: u32| (0..costs.len()).filter(|j| subset >> j & 1 == 1).map(|j| costs[j]).sum::<f64>();
-    (0..1_u32 << costs.len()).filter(|s| fits(*s)).map(cost).fold(0.0, f64::min)
+    let cost = |subset: u32| {
+        (0..costs.len())
+            .filter(|j| subset >> j & 1 == 1)
+            .map(|j| costs[j])
+            .sum::<f64>()
+    };
+    (0..1_u32 << costs.len())
+        .filter(|s| fits(*s))
+        .map(cost)
+        .fold(0.0, f64::min)
 }
 
 /// A small instance whose kind changes with its number.
@@ -36,7 +54,9 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
         4 => stream.below(100) as f64 * stream.below(2) as f64,
         _ => stream.uniform(0.0, 1.0).powi(8) * 1000.0,
     };
-    let weights: Vec<Vec<f64>> = (0..dimensions).map(|_| (0..items).map(&mut weight).collect()).collect();
+    let weights: Vec<Vec<f64>> = (0..dimensions)
+        .map(|_| (0..items).map(&mut weight).collect())
+        .collect();
     let share = [0.5, 0.3, 0.1, 0.7, 1.0, 0.0][(number / 6 % 6) as usize];
     let mut problem = Knapsack::with_capacity_share(weights, share);
     if number % 6 == 1 {
@@ -61,12 +81,26 @@ fn small_instances_have_the_value_brute_force_finds() {
     for number in 0..1500 {
         let (problem, costs) = small_instance(number);
         let solution = engine(&problem, Limits::default()).solve(&costs).unwrap();
-        problem.check(&solution.decision).unwrap_or_else(|word| panic!("instance {number}: {word}"));
+        problem
+            .check(&solution.decision)
+            .unwrap_or_else(|word| panic!("instance {number}: {word}"));
         let expected = brute_force(&problem, &costs);
-        assert_close(&[solution.objective], &[expected], 1e-9, &format!("instance {number}"));
+        assert_close(
+            &[solution.objective],
+            &[expected],
+            1e-9,
+            &format!("instance {number}"),
+        );
         assert_eq!(solution.status, Status::Optimal, "instance {number}");
-        let kept = solution.decision.indices().iter().all(|j| costs[*j as usize] < 0.0);
-        assert!(kept, "instance {number} takes an item that is worth nothing");
+        let kept = solution
+            .decision
+            .indices()
+            .iter()
+            .all(|j| costs[*j as usize] < 0.0);
+        assert!(
+            kept,
+            "instance {number} takes an item that is worth nothing"
+        );
     }
 }
 
@@ -90,14 +124,28 @@ fn larger_instances_have_the_value_a_dynamic_programme_finds() {
     let mut stream = Stream::new(Purpose::Benchmark, 7, [0, 0]);
     for number in 0..60 {
         let items = 50 + stream.below(150);
-        let rows: Vec<Vec<f64>> = (0..2).map(|_| (0..items).map(|_| (1 + stream.below(30)) as f64).collect()).collect();
+        let rows: Vec<Vec<f64>> = (0..2)
+            .map(|_| (0..items).map(|_| (1 + stream.below(30)) as f64).collect())
+            .collect();
         let capacity = [40 + stream.below(160), 40 + stream.below(160)];
         let alike = number % 3 == 0;
         let costs: Vec<f64> = (0..items)
-            .map(|j| if alike { -rows[0][j] - stream.uniform(0.0, 1.0) } else { stream.uniform(-9.0, 1.0) })
+            .map(|j| {
+                if alike {
+                    -rows[0][j] - stream.uniform(0.0, 1.0)
+                } else {
+                    stream.uniform(-9.0, 1.0)
+                }
+            })
             .collect();
-        let problem = Knapsack { weights: rows.clone(), capacity: capacity.map(|c| c as f64).to_vec() };
-        let found = engine(&problem, Limits::default()).solve(&costs).unwrap().objective;
+        let problem = Knapsack {
+            weights: rows.clone(),
+            capacity: capacity.map(|c| c as f64).to_vec(),
+        };
+        let found = engine(&problem, Limits::default())
+            .solve(&costs)
+            .unwrap()
+            .objective;
         let expected = dynamic_programme([&rows[0], &rows[1]], capacity, &costs);
         assert_close(&[found], &[expected], 2e-9, &format!("instance {number}"));
     }
@@ -110,17 +158,44 @@ fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
         let mut engine = engine(&problem, Limits::default());
         let relaxed = engine.relax(&costs).unwrap();
         let best = engine.solve(&costs).unwrap();
-        let scale = best.objective.abs().max(costs.iter().fold(0.0, |most: f64, c| most.max(c.abs())));
+        let scale = best
+            .objective
+            .abs()
+            .max(costs.iter().fold(0.0, |most: f64, c| most.max(c.abs())));
         // Where there is no capacity, only the tolerance of whole choices lets specks in.
         let closed = problem.capacity.contains(&0.0);
-        assert!(closed || relaxed.objective <= best.objective + 1e-8 * scale, "instance {number}");
-        let capacity = problem.capacity.iter().zip(&relaxed.duals).map(|(c, y)| c * y).sum::<f64>();
-        let dual = capacity + relaxed.reduced_costs.iter().map(|d| d.min(0.0)).sum::<f64>();
-        assert!((dual - relaxed.objective).abs() <= 1e-8 * scale, "instance {number}: {dual} {}", relaxed.objective);
+        assert!(
+            closed || relaxed.objective <= best.objective + 1e-8 * scale,
+            "instance {number}"
+        );
+        let capacity = problem
+            .capacity
+            .iter()
+            .zip(&relaxed.duals)
+            .map(|(c, y)| c * y)
+            .sum::<f64>();
+        let dual = capacity
+            + relaxed
+                .reduced_costs
+                .iter()
+                .map(|d| d.min(0.0))
+                .sum::<f64>();
+        assert!(
+            (dual - relaxed.objective).abs() <= 1e-8 * scale,
+            "instance {number}: {dual} {}",
+            relaxed.objective
+        );
         assert!(relaxed.duals.iter().all(|y| *y <= 0.0), "instance {number}");
-        assert_eq!(relaxed.basis.len(), problem.weights.len(), "instance {number}");
+        assert_eq!(
+            relaxed.basis.len(),
+            problem.weights.len(),
+            "instance {number}"
+        );
         for (row, capacity) in problem.weights.iter().zip(&problem.capacity) {
-            assert!(relaxed.decision.dot(row) <= capacity + 1e-8 * capacity.max(1.0), "instance {number}");
+            assert!(
+                relaxed.decision.dot(row) <= capacity + 1e-8 * capacity.max(1.0),
+                "instance {number}"
+            );
         }
     }
 }
@@ -128,7 +203,11 @@ fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
 #[test]
 fn one_engine_answers_as_a_fresh_one_does() {
     let mut stream = Stream::new(Purpose::Benchmark, 5, [0, 0]);
-    let row = |stream: &mut Stream| (0..40).map(|_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0).collect();
+    let row = |stream: &mut Stream| {
+        (0..40)
+            .map(|_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0)
+            .collect()
+    };
     let problem = Knapsack::with_capacity_share((0..3).map(|_| row(&mut stream)).collect(), 0.3);
     let mut reused = engine(&problem, Limits::default());
     for kind in 0..40 {
@@ -149,13 +228,30 @@ fn a_limit_leaves_an_honest_bound() {
         let costs: Vec<f64> = (0..60).map(|_| stream.uniform(-8.0, -4.0)).collect();
         let best = engine(&problem, Limits::default()).solve(&costs).unwrap();
         for nodes in [1, 5, 30] {
-            let early = engine(&problem, Limits { nodes, gap: 0.0 }).solve(&costs).unwrap();
+            let early = engine(&problem, Limits { nodes, gap: 0.0 })
+                .solve(&costs)
+                .unwrap();
             problem.check(&early.decision).unwrap();
-            assert!(early.bound <= best.objective + 1e-9 && early.objective >= best.objective - 1e-9);
+            assert!(
+                early.bound <= best.objective + 1e-9 && early.objective >= best.objective - 1e-9
+            );
             stopped += u32::from(early.status == Status::LimitReached);
         }
-        let near = engine(&problem, Limits { gap: 0.01, ..Limits::default() }).solve(&costs).unwrap();
-        assert!(near.bound <= best.objective + 1e-9, "{} {}", near.bound, best.objective);
+        let near = engine(
+            &problem,
+            Limits {
+                gap: 0.01,
+                ..Limits::default()
+            },
+        )
+        .solve(&costs)
+        .unwrap();
+        assert!(
+            near.bound <= best.objective + 1e-9,
+            "{} {}",
+            near.bound,
+            best.objective
+        );
         assert!(near.objective - near.bound <= 0.01 * near.objective.abs() + 1e-9);
         if let Status::WithinGap(share) = near.status {
             assert!(share <= 0.01 + 1e-12);
@@ -168,27 +264,45 @@ fn a_limit_leaves_an_honest_bound() {
 #[test]
 fn decimal_weights_may_fill_a_capacity_exactly() {
     let weights = vec![vec![6.9, 6.7, 6.4, 3.1, 0.1, 0.2]];
-    let problem = Knapsack { weights, capacity: vec![20.0] };
-    let solution = engine(&problem, Limits::default()).solve(&[-6.9, -6.7, -6.4, -3.0, 0.0, -1e-3]).unwrap();
+    let problem = Knapsack {
+        weights,
+        capacity: vec![20.0],
+    };
+    let solution = engine(&problem, Limits::default())
+        .solve(&[-6.9, -6.7, -6.4, -3.0, 0.0, -1e-3])
+        .unwrap();
     assert_eq!(solution.decision.indices(), [0, 1, 2]);
 }
 
 #[test]
 fn worthless_items_stay_out_and_weightless_ones_go_in() {
-    let problem = Knapsack { weights: vec![vec![0.0, 0.0, 1.0, 9.0]], capacity: vec![2.0] };
-    let solution = engine(&problem, Limits::default()).solve(&[-1.0, 0.0, 2.0, -50.0]).unwrap();
+    let problem = Knapsack {
+        weights: vec![vec![0.0, 0.0, 1.0, 9.0]],
+        capacity: vec![2.0],
+    };
+    let solution = engine(&problem, Limits::default())
+        .solve(&[-1.0, 0.0, 2.0, -50.0])
+        .unwrap();
     assert_eq!(solution.decision.indices(), [0]);
     assert!(engine(&problem, Limits::default()).solve(&[1.0]).is_err());
 }
 
 #[test]
 fn golden_knapsack_has_its_optima_and_linear_optima() {
-    let Some(golden) = golden("solvers") else { return };
+    let Some(golden) = golden("solvers") else {
+        return;
+    };
     let case = &golden["problems"]["KS14"];
     let capacity = numbers(&case["problem"]["capacity"]);
-    let problem = Knapsack { weights: rows(&case["problem"]["weights"]), capacity };
+    let problem = Knapsack {
+        weights: rows(&case["problem"]["weights"]),
+        capacity,
+    };
     let mut engine = engine(&problem, Limits::default());
-    let (best, linear) = (numbers(&case["objectives"]), numbers(&case["lp_objectives"]));
+    let (best, linear) = (
+        numbers(&case["objectives"]),
+        numbers(&case["lp_objectives"]),
+    );
     let (points, shares) = (rows(&case["solutions"]), rows(&case["lp_solutions"]));
     for (index, values) in rows(&case["costs"]).iter().enumerate() {
         let costs: Vec<f64> = values.iter().map(|v| -v).collect();
@@ -198,7 +312,12 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
         solution.decision.write_dense(&mut dense);
         assert_eq!(dense, points[index]);
         let relaxed = engine.relax(&costs).unwrap();
-        assert_close(&[-relaxed.objective], &[linear[index]], 1e-8, "linear objective");
+        assert_close(
+            &[-relaxed.objective],
+            &[linear[index]],
+            1e-8,
+            "linear objective",
+        );
         relaxed.decision.write_dense(&mut dense);
         assert_close(&dense, &shares[index], 1e-8, "linear point");
         for basic in &relaxed.basis {
@@ -211,10 +330,20 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
 
 /// The knapsacks of a published file, their values negated.
 fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
-    let instances = orlib::read(&reference_data()?.join(path)).unwrap().into_iter();
+    let instances = orlib::read(&reference_data()?.join(path))
+        .unwrap()
+        .into_iter();
     let knapsack = |instance: orlib::Instance| {
         let costs = instance.values.iter().map(|value| -value).collect();
-        (Knapsack { weights: instance.weights, capacity: instance.capacity }.checked().unwrap(), costs)
+        (
+            Knapsack {
+                weights: instance.weights,
+                capacity: instance.capacity,
+            }
+            .checked()
+            .unwrap(),
+            costs,
+        )
     };
     Some(instances.map(knapsack).collect())
 }
@@ -222,29 +351,54 @@ fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
 /// A column of a CSV file.
 fn column(path: &str, column: usize) -> Vec<f64> {
     let text = std::fs::read_to_string(reference_data().unwrap().join(path)).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect()
+    text.lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(column).unwrap().parse().unwrap())
+        .collect()
 }
 
 #[test]
 fn published_small_instances_reach_their_optima() {
-    let Some(instances) = published("mkp/mknap1.txt") else { return };
-    let (optima, linear) = (column("mkp/mknap1_opt.csv", 3), column("mkp/mknap1_opt.csv", 4));
+    let Some(instances) = published("mkp/mknap1.txt") else {
+        return;
+    };
+    let (optima, linear) = (
+        column("mkp/mknap1_opt.csv", 3),
+        column("mkp/mknap1_opt.csv", 4),
+    );
     assert_eq!(instances.len(), optima.len());
-    for ((problem, costs), (optimum, linear)) in instances.into_iter().zip(optima.into_iter().zip(linear)) {
+    for ((problem, costs), (optimum, linear)) in
+        instances.into_iter().zip(optima.into_iter().zip(linear))
+    {
         let mut engine = engine(&problem, Limits::default());
-        assert_close(&[-engine.solve(&costs).unwrap().objective], &[optimum], 1e-9, "optimum");
-        assert_close(&[-engine.relax(&costs).unwrap().objective], &[linear], 1e-7, "linear optimum");
+        assert_close(
+            &[-engine.solve(&costs).unwrap().objective],
+            &[optimum],
+            1e-9,
+            "optimum",
+        );
+        assert_close(
+            &[-engine.relax(&costs).unwrap().objective],
+            &[linear],
+            1e-7,
+            "linear optimum",
+        );
     }
 }
 
 /// Solves the first instances of a hard published set.
 fn solve_hard(count: usize) {
-    let Some(instances) = published("mkp/mknapcb1.txt") else { return };
+    let Some(instances) = published("mkp/mknapcb1.txt") else {
+        return;
+    };
     let optima = column("mkp/mknapcb1_best.csv", 1);
     assert_eq!(instances.len(), optima.len());
     for ((problem, costs), optimum) in instances.into_iter().zip(optima).take(count) {
         let solution = engine(&problem, Limits::default()).solve(&costs).unwrap();
-        assert_eq!((-solution.objective, solution.status), (optimum, Status::Optimal));
+        assert_eq!(
+            (-solution.objective, solution.status),
+            (optimum, Status::Optimal)
+        );
     }
 }
 
@@ -261,18 +415,32 @@ fn all_published_hard_instances_reach_their_optima() {
 
 /// House prices in dollars, row after row.
 fn house_prices() -> Vec<f64> {
-    let text = std::fs::read_to_string(reference_data().unwrap().join("california/cal_housing.csv")).unwrap();
-    text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect()
+    let text =
+        std::fs::read_to_string(reference_data().unwrap().join("california/cal_housing.csv"))
+            .unwrap();
+    text.lines()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().unwrap().parse().unwrap())
+        .collect()
 }
 
-/// Solves every instance of a file of house knapsacks, with true and, where given, predicted values.
+/// Solves every instance of a file of house knapsacks, with true and, where given, predicted
+/// values.
 fn solve_houses(file: &str) {
-    let Some(folder) = reference_data() else { return };
+    let Some(folder) = reference_data() else {
+        return;
+    };
     let case: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("caks").join(file)).unwrap()).unwrap();
     let tens = |row: Vec<f64>| row.iter().map(|w| 10.0 * w).collect();
-    let weights = rows(&case["weights_tenths"]).into_iter().map(tens).collect();
-    let problem = Knapsack { weights, capacity: numbers(&case["capacity_hundredths"]) };
+    let weights = rows(&case["weights_tenths"])
+        .into_iter()
+        .map(tens)
+        .collect();
+    let problem = Knapsack {
+        weights,
+        capacity: numbers(&case["capacity_hundredths"]),
+    };
     let prices = house_prices();
     let mut engine = engine(&problem, Limits::default());
     let mut check = |costs: &[f64], optimum: &serde_json::Value| {
@@ -282,7 +450,13 @@ fn solve_houses(file: &str) {
     };
     for instance in case["instances"].as_array().unwrap() {
         let houses = numbers(&instance["rows"]);
-        check(&houses.iter().map(|row| -prices[*row as usize]).collect::<Vec<_>>(), &instance["optimum_dollars"]);
+        check(
+            &houses
+                .iter()
+                .map(|row| -prices[*row as usize])
+                .collect::<Vec<_>>(),
+            &instance["optimum_dollars"],
+        );
         if let Some(predicted) = instance.get("pred_micro") {
             let costs: Vec<f64> = numbers(predicted).iter().map(|v| -v).collect();
             check(&costs, &instance["pred_optimum_micro"]);
@@ -307,6 +481,15 @@ fn knapsacks_of_1000_houses_reach_their_optima() {
 
 #[test]
 fn a_knapsack_without_items_is_refused_in_words() {
-    let empty = Knapsack { weights: vec![vec![]], capacity: vec![1.0] };
-    assert!(empty.checked().unwrap_err().to_string().contains("at least one item"));
+    let empty = Knapsack {
+        weights: vec![vec![]],
+        capacity: vec![1.0],
+    };
+    assert!(
+        empty
+            .checked()
+            .unwrap_err()
+            .to_string()
+            .contains("at least one item")
+    );
 }

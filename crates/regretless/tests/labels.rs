@@ -16,11 +16,21 @@ use tempfile::TempDir;
 
 fn table() -> Dataset {
     let features = Features::new(Matrix::zeros(2, 1), Shape::Wide, None).unwrap();
-    Dataset::new(features, Matrix::new(2, 3, vec![1.0, 3.0, 2.0, -1.0, -4.0, 5.0]).unwrap(), None).unwrap()
+    Dataset::new(
+        features,
+        Matrix::new(2, 3, vec![1.0, 3.0, 2.0, -1.0, -4.0, 5.0]).unwrap(),
+        None,
+    )
+    .unwrap()
 }
 
 fn top(k: usize, sense: Sense) -> ProblemSpec {
-    ProblemSpec::TopK(TopK { items: 3, k, at_most: false, sense })
+    ProblemSpec::TopK(TopK {
+        items: 3,
+        k,
+        at_most: false,
+        sense,
+    })
 }
 
 fn oracle(problem: &ProblemSpec) -> Oracle {
@@ -28,7 +38,12 @@ fn oracle(problem: &ProblemSpec) -> Oracle {
 }
 
 /// Labels a table with an oracle of its own and counts the solves.
-fn label(store: &LabelStore, data: Dataset, problem: &ProblemSpec, limits: Limits) -> (Labelled, LabelReport, u64) {
+fn label(
+    store: &LabelStore,
+    data: Dataset,
+    problem: &ProblemSpec,
+    limits: Limits,
+) -> (Labelled, LabelReport, u64) {
     let oracle = oracle(problem).with_limits(limits);
     let (labelled, report) = store.label(data, problem, &oracle, &Silent).unwrap();
     (labelled, report, oracle.counts().exact)
@@ -46,25 +61,43 @@ struct Place {
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let store = LabelStore::beside(&folder.path().join("prices.csv"));
-    Place { _folder: folder, store }
+    Place {
+        _folder: folder,
+        store,
+    }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect()
 }
 
 #[test]
 fn the_second_call_solves_nothing_and_gives_the_same() {
     let place = place();
     let (first, report, solves) = simply(&place.store);
-    assert_eq!((report.source, solves, report.warnings.len()), (LabelSource::Solved, 2, 0));
-    assert_eq!(files(place.store.folder()), std::slice::from_ref(&report.file));
+    assert_eq!(
+        (report.source, solves, report.warnings.len()),
+        (LabelSource::Solved, 2, 0)
+    );
+    assert_eq!(
+        files(place.store.folder()),
+        std::slice::from_ref(&report.file)
+    );
     assert!(report.file.parent().unwrap().ends_with("prices.csv.labels"));
     let (second, report, solves) = simply(&place.store);
-    assert_eq!((report.source, solves, report.warnings.len()), (LabelSource::Found, 0, 0));
+    assert_eq!(
+        (report.source, solves, report.warnings.len()),
+        (LabelSource::Found, 0, 0)
+    );
     assert_eq!(first.solutions(), second.solutions());
     assert_eq!(first.data(), second.data());
-    assert_eq!((second.sense(), second.best(0).indices()), (Sense::Maximize, &[1, 2][..]));
+    assert_eq!(
+        (second.sense(), second.best(0).indices()),
+        (Sense::Maximize, &[1, 2][..])
+    );
     assert_eq!(second.solution(0).objective, -5.0);
 }
 
@@ -72,7 +105,13 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
 fn labels_are_those_of_a_plain_labelling() {
     let place = place();
     let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] });
-    let recipe = Recipe { instances: 30, features: 3, degree: 2, noise: 0.5, seed: 9 };
+    let recipe = Recipe {
+        instances: 30,
+        features: 3,
+        degree: 2,
+        noise: 0.5,
+        seed: 9,
+    };
     let data = synthetic::shortest_path(recipe, 31).unwrap();
     let plain = Labelled::solve(data.clone(), &oracle(&problem), &Silent).unwrap();
     for expected in [30, 0] {
@@ -89,23 +128,53 @@ fn anything_that_labels_depend_on_makes_new_ones() {
     let mut changed = table();
     changed.costs_mut().as_mut_slice()[5] = 5.000_001;
     let tall = Features::new(Matrix::zeros(3, 1), Shape::Wide, None).unwrap();
-    let tall = Dataset::new(tall, Matrix::new(3, 2, table().costs().as_slice().to_vec()).unwrap(), None).unwrap();
-    let narrow = ProblemSpec::TopK(TopK { items: 2, k: 2, at_most: false, sense: Sense::Maximize });
+    let tall = Dataset::new(
+        tall,
+        Matrix::new(3, 2, table().costs().as_slice().to_vec()).unwrap(),
+        None,
+    )
+    .unwrap();
+    let narrow = ProblemSpec::TopK(TopK {
+        items: 2,
+        k: 2,
+        at_most: false,
+        sense: Sense::Maximize,
+    });
     let cases = [
         (table(), problem.clone(), Limits::default()),
         (changed, problem.clone(), Limits::default()),
-        (table(), problem.clone(), Limits { nodes: 5, ..Limits::default() }),
-        (table(), problem, Limits { gap: 0.01, ..Limits::default() }),
+        (
+            table(),
+            problem.clone(),
+            Limits {
+                nodes: 5,
+                ..Limits::default()
+            },
+        ),
+        (
+            table(),
+            problem,
+            Limits {
+                gap: 0.01,
+                ..Limits::default()
+            },
+        ),
         (table(), top(1, Sense::Maximize), Limits::default()),
         (table(), top(2, Sense::Minimize), Limits::default()),
         (tall, narrow, Limits::default()),
     ];
     for (data, problem, limits) in cases.clone() {
-        assert_eq!(label(&place.store, data, &problem, limits).1.source, LabelSource::Solved);
+        assert_eq!(
+            label(&place.store, data, &problem, limits).1.source,
+            LabelSource::Solved
+        );
     }
     assert_eq!(files(place.store.folder()).len(), cases.len());
     for (data, problem, limits) in cases {
-        assert_eq!(label(&place.store, data, &problem, limits).1.source, LabelSource::Found);
+        assert_eq!(
+            label(&place.store, data, &problem, limits).1.source,
+            LabelSource::Found
+        );
     }
 }
 
@@ -115,7 +184,10 @@ fn assert_recovers(store: &LabelStore, file: &Path, whole: &[u8], damaged: &[u8]
     let (labelled, report, solves) = simply(store);
     assert_eq!((report.source, solves), (LabelSource::Solved, 2), "{what}");
     assert_eq!(report.warnings.len(), 1, "{what}");
-    assert!(report.warnings[0].starts_with(&format!("{}: labels could not be used", file.display())), "{what}");
+    assert!(
+        report.warnings[0].starts_with(&format!("{}: labels could not be used", file.display())),
+        "{what}"
+    );
     assert_eq!(labelled.best(0).indices(), [1, 2], "{what}");
     assert_eq!(fs::read(file).unwrap(), whole, "{what}");
 }
@@ -129,7 +201,13 @@ fn a_cut_file_is_seen_and_replaced() {
     let file = simply(&place.store).1.file;
     let whole = fs::read(&file).unwrap();
     for length in (0..whole.len()).step_by(29) {
-        assert_recovers(&place.store, &file, &whole, &whole[..length], &format!("cut to {length}"));
+        assert_recovers(
+            &place.store,
+            &file,
+            &whole,
+            &whole[..length],
+            &format!("cut to {length}"),
+        );
     }
 }
 
@@ -150,9 +228,28 @@ fn labels_of_other_costs_under_this_name_are_not_used() {
     let place = place();
     let file = simply(&place.store).1.file;
     let whole = fs::read(&file).unwrap();
-    let other = label(&place.store, table(), &top(1, Sense::Maximize), Limits::default()).1.file;
-    assert_recovers(&place.store, &file, &whole, &fs::read(other).unwrap(), "labels of another problem");
-    assert_recovers(&place.store, &file, &whole, &vec![b' '; 2 << 20], "a file that is far too long");
+    let other = label(
+        &place.store,
+        table(),
+        &top(1, Sense::Maximize),
+        Limits::default(),
+    )
+    .1
+    .file;
+    assert_recovers(
+        &place.store,
+        &file,
+        &whole,
+        &fs::read(other).unwrap(),
+        "labels of another problem",
+    );
+    assert_recovers(
+        &place.store,
+        &file,
+        &whole,
+        &vec![b' '; 2 << 20],
+        "a file that is far too long",
+    );
 }
 
 #[test]
@@ -162,9 +259,15 @@ fn a_folder_that_cannot_be_written_only_costs_time() {
     fs::write(place.store.folder(), "in the way").unwrap();
     for _ in 0..2 {
         let (labelled, report, solves) = simply(&place.store);
-        assert_eq!((report.source, solves, labelled.len()), (LabelSource::Solved, 2, 2));
+        assert_eq!(
+            (report.source, solves, labelled.len()),
+            (LabelSource::Solved, 2, 2)
+        );
         let last = report.warnings.last().unwrap();
-        assert!(last.starts_with("labels could not be kept and will be computed again next time:"), "{last}");
+        assert!(
+            last.starts_with("labels could not be kept and will be computed again next time:"),
+            "{last}"
+        );
     }
     assert_eq!(fs::read(place.store.folder()).unwrap(), b"in the way");
 }
@@ -172,9 +275,17 @@ fn a_folder_that_cannot_be_written_only_costs_time() {
 #[test]
 fn an_oracle_for_another_problem_is_refused() {
     let place = place();
-    let error = place.store.label(table(), &top(2, Sense::Maximize), &oracle(&top(1, Sense::Maximize)), &Silent);
+    let error = place.store.label(
+        table(),
+        &top(2, Sense::Maximize),
+        &oracle(&top(1, Sense::Maximize)),
+        &Silent,
+    );
     let error = error.unwrap_err().to_string();
-    assert_eq!(error, "labels of top 2 of 3 were asked of an oracle for top 1 of 3");
+    assert_eq!(
+        error,
+        "labels of top 2 of 3 were asked of an oracle for top 1 of 3"
+    );
     assert!(!place.store.folder().exists());
 }
 
@@ -182,8 +293,15 @@ fn an_oracle_for_another_problem_is_refused() {
 fn a_table_of_the_wrong_width_is_refused() {
     let place = place();
     let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [2, 2] });
-    let error = place.store.label(table(), &problem, &oracle(&problem), &Silent).unwrap_err().to_string();
-    assert!(error.contains("the table has 3 costs per instance, SP2x2 needs 4"), "{error}");
+    let error = place
+        .store
+        .label(table(), &problem, &oracle(&problem), &Silent)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the table has 3 costs per instance, SP2x2 needs 4"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -192,9 +310,17 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     let problem = ProblemSpec::Tsp(Tsp { nodes: 12 });
     let data = synthetic::tour(Recipe::paper(6, 4), 12).unwrap();
     let mut stored = Vec::new();
-    for heuristic in [Some(Heuristic::LocalSearch), None, Some(Heuristic::Nodes(1)), Some(Heuristic::LocalSearch)] {
+    for heuristic in [
+        Some(Heuristic::LocalSearch),
+        None,
+        Some(Heuristic::Nodes(1)),
+        Some(Heuristic::LocalSearch),
+    ] {
         let oracle = oracle(&problem).deciding_by(heuristic).unwrap();
-        let (labelled, report) = place.store.label(data.clone(), &problem, &oracle, &Silent).unwrap();
+        let (labelled, report) = place
+            .store
+            .label(data.clone(), &problem, &oracle, &Silent)
+            .unwrap();
         let counts = oracle.counts();
         let known = stored.contains(&report.file);
         let expected = if known {
@@ -206,14 +332,24 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         };
         assert_eq!([counts.exact, counts.heuristic], expected, "{heuristic:?}");
         let text = String::from_utf8_lossy(&fs::read(&report.file).unwrap()).into_owned();
-        assert_eq!(text.contains("heuristic"), heuristic.is_some(), "the file says who decided");
+        assert_eq!(
+            text.contains("heuristic"),
+            heuristic.is_some(),
+            "the file says who decided"
+        );
         assert_eq!(labelled.len(), 6);
         stored.push(report.file);
     }
     assert_eq!(files(place.store.folder()).len(), 3);
     let paths = oracle(&ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] }));
-    let error = paths.deciding_by(Some(Heuristic::LocalSearch)).unwrap_err().to_string();
-    assert!(error.contains("local search") && error.contains("nodes 100"), "{error}");
+    let error = paths
+        .deciding_by(Some(Heuristic::LocalSearch))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("local search") && error.contains("nodes 100"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -221,13 +357,24 @@ fn labels_serve_another_table_of_the_same_costs_and_no_other() {
     let problem = top(2, Sense::Maximize);
     let (labelled, failed) = Labelled::solve_possible(table(), &oracle(&problem), &Silent).unwrap();
     assert!(failed.is_empty());
-    let features = Features::new(Matrix::new(2, 1, vec![7.0, 8.0]).unwrap(), Shape::Wide, None).unwrap();
+    let features = Features::new(
+        Matrix::new(2, 1, vec![7.0, 8.0]).unwrap(),
+        Shape::Wide,
+        None,
+    )
+    .unwrap();
     let same = Dataset::new(features.clone(), table().costs().clone(), None).unwrap();
     let joined = labelled.with_table(same, &oracle(&problem)).unwrap();
-    assert_eq!((joined.best(1), joined.data().features()), (labelled.best(1), &features));
+    assert_eq!(
+        (joined.best(1), joined.data().features()),
+        (labelled.best(1), &features)
+    );
     let mut other = table();
     other.costs_mut().row_mut(1)[2] = 6.0;
-    let message = labelled.with_table(other, &oracle(&problem)).unwrap_err().to_string();
+    let message = labelled
+        .with_table(other, &oracle(&problem))
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("row 1 differs"), "{message}");
 }
 
@@ -236,11 +383,29 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
     let place = place();
     let built = top(2, Sense::Maximize);
     let given = |costs| {
-        ProblemSpec::Given(Given { name: "top 2 of 3".into(), sense: Sense::Maximize, costs, cost_names: None })
+        ProblemSpec::Given(Given {
+            name: "top 2 of 3".into(),
+            sense: Sense::Maximize,
+            costs,
+            cost_names: None,
+        })
     };
-    let (_, first) = place.store.label(table(), &given(3), &oracle(&built), &Silent).unwrap();
-    let (_, again) = place.store.label(table(), &given(3), &oracle(&built), &Silent).unwrap();
-    assert_eq!([first.source, again.source], [LabelSource::Solved, LabelSource::Found]);
-    let message = place.store.label(table(), &given(4), &oracle(&built), &Silent).unwrap_err().to_string();
+    let (_, first) = place
+        .store
+        .label(table(), &given(3), &oracle(&built), &Silent)
+        .unwrap();
+    let (_, again) = place
+        .store
+        .label(table(), &given(3), &oracle(&built), &Silent)
+        .unwrap();
+    assert_eq!(
+        [first.source, again.source],
+        [LabelSource::Solved, LabelSource::Found]
+    );
+    let message = place
+        .store
+        .label(table(), &given(4), &oracle(&built), &Silent)
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("give it again"), "{message}");
 }

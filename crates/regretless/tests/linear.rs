@@ -10,7 +10,8 @@ use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{
-    Bounds, Column, Domain, LinearArrays, LinearBuilder, LinearProblem, Problem, ProblemSpec, Row, Sense,
+    Bounds, Column, Domain, LinearArrays, LinearBuilder, LinearProblem, Problem, ProblemSpec, Row,
+    Sense,
 };
 use regretless::random::{Purpose, Stream};
 use regretless::solve::{Failure, Limits, Solution, Status};
@@ -29,7 +30,9 @@ fn dense(problem: &LinearProblem, solution: &Solution) -> Vec<f64> {
 }
 
 fn knapsack(stream: &mut Stream, items: usize, sense: Sense) -> (LinearProblem, Vec<Vec<f64>>) {
-    let weights: Vec<Vec<f64>> = (0..2).map(|_| (0..items).map(|_| stream.uniform(1.0, 5.0)).collect()).collect();
+    let weights: Vec<Vec<f64>> = (0..2)
+        .map(|_| (0..items).map(|_| stream.uniform(1.0, 5.0)).collect())
+        .collect();
     let mut build = LinearBuilder::new("knapsack", sense);
     (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
     for row in &weights {
@@ -41,10 +44,17 @@ fn knapsack(stream: &mut Stream, items: usize, sense: Sense) -> (LinearProblem, 
 /// The least cost over all choices of items that fit.
 fn enumerate(weights: &[Vec<f64>], costs: &[f64]) -> f64 {
     let total = |set: u32, of: &[f64]| -> f64 {
-        of.iter().enumerate().filter(|(item, _)| set >> item & 1 == 1).map(|(_, value)| value).sum()
+        of.iter()
+            .enumerate()
+            .filter(|(item, _)| set >> item & 1 == 1)
+            .map(|(_, value)| value)
+            .sum()
     };
     let fits = |set: &u32| weights.iter().all(|row| total(*set, row) <= 8.0);
-    (0..1 << costs.len()).filter(fits).map(|set| total(set, costs)).fold(INFINITE, f64::min)
+    (0..1 << costs.len())
+        .filter(fits)
+        .map(|set| total(set, costs))
+        .fold(INFINITE, f64::min)
 }
 
 #[test]
@@ -56,15 +66,22 @@ fn knapsacks_agree_with_enumeration() {
             let costs: Vec<f64> = (0..9).map(|_| -stream.uniform(-1.0, 5.0)).collect();
             let solution = solve(&problem, &costs).unwrap();
             let expected = enumerate(&weights, &costs);
-            assert!((solution.objective - expected).abs() < 1e-9, "{} {expected}", solution.objective);
-            assert_eq!((solution.status, solution.bound), (Status::Optimal, solution.objective));
+            assert!(
+                (solution.objective - expected).abs() < 1e-9,
+                "{} {expected}",
+                solution.objective
+            );
+            assert_eq!(
+                (solution.status, solution.bound),
+                (Status::Optimal, solution.objective)
+            );
             assert!(solution.decision.is_binary());
         }
     }
 }
 
-/// Small problems of many kinds: rows of every sense, columns of every domain, whole or real numbers, some
-/// without a solution.
+/// Small problems of many kinds: rows of every sense, columns of every domain, whole or real
+/// numbers, some without a solution.
 fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     let mut stream = Stream::new(Purpose::Benchmark, 77, [case, 0]);
     let (columns, rows) = (2 + stream.below(14), stream.below(9));
@@ -75,16 +92,28 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     };
     // Real numbers, equations and no bound: no search need ever end.
     let far = if plain { INFINITE } else { 20.0 };
-    let mut build =
-        LinearBuilder::new("random", if case.is_multiple_of(2) { Sense::Minimize } else { Sense::Maximize });
+    let mut build = LinearBuilder::new(
+        "random",
+        if case.is_multiple_of(2) {
+            Sense::Minimize
+        } else {
+            Sense::Maximize
+        },
+    );
     let mut point = Vec::new();
     for column in 0..columns {
         let low = f64::from(stream.below(5) as u32) - 3.0;
         let (domain, value) = match (case / 2 % 4, stream.below(6)) {
             (0, _) | (1, 0..3) => (Domain::Binary, stream.below(2) as f64),
             (3, 0) => (Domain::Integer([low, far]), low + stream.below(4) as f64),
-            (_, 0..4) => (Domain::Integer([low, low + 4.0]), low + stream.below(5) as f64),
-            _ => (Domain::Continuous([low, low + 2.5]), low + stream.uniform(0.0, 2.5)),
+            (_, 0..4) => (
+                Domain::Integer([low, low + 4.0]),
+                low + stream.below(5) as f64,
+            ),
+            _ => (
+                Domain::Continuous([low, low + 2.5]),
+                low + stream.uniform(0.0, 2.5),
+            ),
         };
         build.predicted(format!("x{column}"), domain);
         point.push(value);
@@ -96,9 +125,16 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
                 entries.push((column, number(&mut stream, 9.0)));
             }
         }
-        let activity: f64 = entries.iter().map(|(column, entry)| entry * point[*column]).sum();
+        let activity: f64 = entries
+            .iter()
+            .map(|(column, entry)| entry * point[*column])
+            .sum();
         // Rows hold at a known point, but for some that may make the problem infeasible.
-        let activity = if stream.below(25) == 0 { activity + number(&mut stream, 30.0) } else { activity };
+        let activity = if stream.below(25) == 0 {
+            activity + number(&mut stream, 30.0)
+        } else {
+            activity
+        };
         let room = stream.below(5) as f64;
         let bounds = [
             [activity, activity],
@@ -112,20 +148,31 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     (build.build().unwrap(), costs)
 }
 
-/// Compares our own search, which small problems go to, with HiGHS's, which keeps low limits of nodes.
+/// Compares our own search, which small problems go to, with HiGHS's, which keeps low limits of
+/// nodes.
 fn compare_with_highs(cases: std::ops::Range<u64>) {
     let (mut solved, mut hopeless) = (0, 0);
     for case in cases {
         let (problem, costs) = random_problem(case);
         let own = solve(&problem, &costs);
-        let highs = problem.solver(&Limits { nodes: 900_000, gap: 0.0 }).solve(&costs);
+        let highs = problem
+            .solver(&Limits {
+                nodes: 900_000,
+                gap: 0.0,
+            })
+            .solve(&costs);
         match (&own, &highs) {
             (Ok(own), Ok(highs)) => {
                 solved += 1;
                 assert_eq!(own.status, Status::Optimal, "case {case}");
                 let scale = 1e-6 * own.objective.abs().max(20.0);
                 let difference = (own.objective - highs.objective).abs();
-                assert!(difference <= scale, "case {case}: {} not {}", own.objective, highs.objective);
+                assert!(
+                    difference <= scale,
+                    "case {case}: {} not {}",
+                    own.objective,
+                    highs.objective
+                );
             }
             (Err(own), Err(highs)) => {
                 hopeless += 1;
@@ -134,7 +181,10 @@ fn compare_with_highs(cases: std::ops::Range<u64>) {
             _ => panic!("case {case}: {own:?} but {highs:?}"),
         }
     }
-    assert!(solved > 4 * hopeless && hopeless > 0, "{solved} solved, {hopeless} hopeless");
+    assert!(
+        solved > 4 * hopeless && hopeless > 0,
+        "{solved} solved, {hopeless} hopeless"
+    );
 }
 
 #[test]
@@ -157,16 +207,31 @@ fn small_whole_problems_agree_with_enumeration() {
             continue;
         }
         let check = |set: u32| {
-            let values: Vec<f64> = (0..costs.len()).map(|item| f64::from(set >> item & 1)).collect();
+            let values: Vec<f64> = (0..costs.len())
+                .map(|item| f64::from(set >> item & 1))
+                .collect();
             let decision = regretless::Decision::from_dense(&values);
-            problem.check(&decision).is_ok().then(|| decision.dot(&costs))
+            problem
+                .check(&decision)
+                .is_ok()
+                .then(|| decision.dot(&costs))
         };
-        let best = (0..1 << costs.len()).filter_map(check).fold(INFINITE, f64::min);
+        let best = (0..1 << costs.len())
+            .filter_map(check)
+            .fold(INFINITE, f64::min);
         match solve(&problem, &costs) {
             Ok(solution) => {
-                assert!((solution.objective - best).abs() < 1e-9, "case {case}: {} {best}", solution.objective);
+                assert!(
+                    (solution.objective - best).abs() < 1e-9,
+                    "case {case}: {} {best}",
+                    solution.objective
+                );
             }
-            Err(failure) => assert_eq!((failure, best), (Failure::Infeasible, INFINITE), "case {case}"),
+            Err(failure) => assert_eq!(
+                (failure, best),
+                (Failure::Infeasible, INFINITE),
+                "case {case}"
+            ),
         }
         compared += 1;
     }
@@ -179,11 +244,17 @@ fn answers_depend_on_the_costs_only() {
     let (problem, _) = knapsack(&mut stream, 12, Sense::Maximize);
     for problem in [problem.relaxed(), problem] {
         // Few different costs: many decisions are equally good.
-        let all: Vec<f64> = (0..20 * 12).map(|_| -stream.uniform(1.0, 4.0).floor()).collect();
+        let all: Vec<f64> = (0..20 * 12)
+            .map(|_| -stream.uniform(1.0, 4.0).floor())
+            .collect();
         let table = Matrix::from_f64(20, 12, &all).unwrap();
-        let fresh: Vec<_> = all.chunks(12).map(|costs| solve(&problem, costs).unwrap()).collect();
+        let fresh: Vec<_> = all
+            .chunks(12)
+            .map(|costs| solve(&problem, costs).unwrap())
+            .collect();
         for threads in [1, 2] {
-            let oracle = Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
+            let oracle =
+                Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
             for _ in 0..2 {
                 let answers = oracle.solve_all(&table, &Silent).unwrap();
                 let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
@@ -221,12 +292,15 @@ fn equalities_integers_and_continuous_columns_are_respected() {
     let solution = solve(&problem, &[3.0, 2.0, -5.0]).unwrap();
     // z = 10 would need x + y = -5.5; x = -2, y = 0 leaves z = 6.5.
     assert_eq!(dense(&problem, &solution), [-2.0, 0.0, 6.5]);
-    let expected = Bounds::Box { lower: vec![-2.0, 0.0, -INFINITE], upper: vec![3.0, 1.25, INFINITE] };
+    let expected = Bounds::Box {
+        lower: vec![-2.0, 0.0, -INFINITE],
+        upper: vec![3.0, 1.25, INFINITE],
+    };
     assert_eq!(problem.bounds(), expected);
 }
 
-/// One of two machines makes 3 units; switching on costs 4 (A) or 1 (B), running costs are predicted, a
-/// unit not made costs 10.
+/// One of two machines makes 3 units; switching on costs 4 (A) or 1 (B), running costs are
+/// predicted, a unit not made costs 10.
 fn machines(sense: Sense) -> LinearProblem {
     let sign = sense.sign();
     let mut build = LinearBuilder::new("machines", sense);
@@ -249,13 +323,23 @@ fn fixed_terms_steer_the_decision_and_count_in_its_cost() {
         assert_eq!(problem.cost_names().unwrap().to_vec(), ["run_a", "run_b"]);
         // A alone: 4 + 3·1; A and B: 4 + 1 + 1 + 2·2; B and a missing unit: 1 + 4 + 10.
         let a_alone = solve(&problem, &[1.0, 2.0]).unwrap();
-        assert_eq!((dense(&problem, &a_alone), a_alone.objective), (vec![3.0, 0.0], 107.0));
+        assert_eq!(
+            (dense(&problem, &a_alone), a_alone.objective),
+            (vec![3.0, 0.0], 107.0)
+        );
         assert_eq!(a_alone.decision.fixed(), 104.0);
-        // Dear A: 4 + 3·6 = 22; both: 5 + 6 + 4 = 15; B and a missing unit: 15 + nothing for A's switch.
+        // Dear A: 4 + 3·6 = 22; both: 5 + 6 + 4 = 15; B and a missing unit: 15 + nothing for A's
+        // switch.
         let both = solve(&problem, &[5.5, 2.0]).unwrap();
-        assert_eq!((dense(&problem, &both), both.objective), (vec![1.0, 2.0], 114.5));
+        assert_eq!(
+            (dense(&problem, &both), both.objective),
+            (vec![1.0, 2.0], 114.5)
+        );
         let with_missing = solve(&problem, &[6.5, 2.0]).unwrap();
-        assert_eq!((dense(&problem, &with_missing), with_missing.objective), (vec![0.0, 2.0], 115.0));
+        assert_eq!(
+            (dense(&problem, &with_missing), with_missing.objective),
+            (vec![0.0, 2.0], 115.0)
+        );
         assert_eq!(with_missing.decision.fixed(), 111.0);
     }
 }
@@ -268,7 +352,10 @@ fn regret_compares_totals_with_fixed_costs() {
     let labelled = Labelled::solve(data, &oracle, &Silent).unwrap();
     let mistaken = oracle.asker().solve(&[6.5, 2.0]).unwrap().decision;
     // B and a missing unit cost 1 + 2·2 + 10 where A alone would have cost 7.
-    assert_eq!(mistaken.dot(labelled.data().costs().row(0)) - labelled.best_objective(0), 8.0);
+    assert_eq!(
+        mistaken.dot(labelled.data().costs().row(0)) - labelled.best_objective(0),
+        8.0
+    );
 }
 
 #[test]
@@ -276,28 +363,67 @@ fn decisions_are_checked_as_far_as_they_tell() {
     let problem = machines(Sense::Minimize);
     let check = |values: &[f64]| problem.check(&regretless::Decision::from_dense(values));
     assert_eq!(check(&[3.0, 0.0]), Ok(()));
-    assert!(check(&[3.5, 0.0]).unwrap_err().contains("row r0"), "more than is needed");
-    assert!(check(&[0.5, 2.5]).unwrap_err().contains("row r2"), "more than B can make");
+    assert!(
+        check(&[3.5, 0.0]).unwrap_err().contains("row r0"),
+        "more than is needed"
+    );
+    assert!(
+        check(&[0.5, 2.5]).unwrap_err().contains("row r2"),
+        "more than B can make"
+    );
     assert!(check(&[-0.1, 0.0]).unwrap_err().contains("run_a"));
     assert!(check(&[f64::NAN, 0.0]).is_err());
     assert!(check(&[0.0, 0.0, 1.0]).is_err(), "there are two costs only");
-    let (knapsack, _) = knapsack(&mut Stream::new(Purpose::Benchmark, 1, [0, 0]), 9, Sense::Maximize);
-    assert!(knapsack.check(&regretless::Decision::choosing(0..9)).is_err());
-    assert!(knapsack.check(&regretless::Decision::from_dense(&[0.5])).unwrap_err().contains("whole number"));
-    assert_eq!(knapsack.relaxed().check(&regretless::Decision::from_dense(&[0.5])), Ok(()));
-    assert_eq!((knapsack.bounds(), knapsack.relaxed().bounds() == Bounds::Binary), (Bounds::Binary, false));
+    let (knapsack, _) = knapsack(
+        &mut Stream::new(Purpose::Benchmark, 1, [0, 0]),
+        9,
+        Sense::Maximize,
+    );
+    assert!(
+        knapsack
+            .check(&regretless::Decision::choosing(0..9))
+            .is_err()
+    );
+    assert!(
+        knapsack
+            .check(&regretless::Decision::from_dense(&[0.5]))
+            .unwrap_err()
+            .contains("whole number")
+    );
+    assert_eq!(
+        knapsack
+            .relaxed()
+            .check(&regretless::Decision::from_dense(&[0.5])),
+        Ok(())
+    );
+    assert_eq!(
+        (
+            knapsack.bounds(),
+            knapsack.relaxed().bounds() == Bounds::Binary
+        ),
+        (Bounds::Binary, false)
+    );
 }
 
 #[test]
 fn infeasible_and_unbounded_problems_say_so() {
     for integer in [false, true] {
-        let domain = |bounds| if integer { Domain::Integer(bounds) } else { Domain::Continuous(bounds) };
+        let domain = |bounds| {
+            if integer {
+                Domain::Integer(bounds)
+            } else {
+                Domain::Continuous(bounds)
+            }
+        };
         let mut build = LinearBuilder::new("none", Sense::Minimize);
         let x = build.predicted("x", domain([0.0, 1.0]));
         let y = build.predicted("y", domain([0.0, INFINITE]));
         build.row([2.0, INFINITE], [(x, 1.0)]);
         build.row([0.0, INFINITE], [(x, 1.0), (y, 1.0)]);
-        assert_eq!(solve(&build.build().unwrap(), &[1.0, -1.0]), Err(Failure::Infeasible));
+        assert_eq!(
+            solve(&build.build().unwrap(), &[1.0, -1.0]),
+            Err(Failure::Infeasible)
+        );
         let mut build = LinearBuilder::new("for ever", Sense::Minimize);
         let x = build.predicted("x", domain([0.0, INFINITE]));
         let y = build.predicted("y", domain([0.0, INFINITE]));
@@ -326,7 +452,10 @@ fn limits_are_kept_and_reported() {
     (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
     for _ in 0..5 {
         let row: Vec<f64> = (0..items).map(|_| stream.uniform(10.0, 90.0)).collect();
-        build.row([-INFINITE, row.iter().sum::<f64>() / 3.0], row.into_iter().enumerate());
+        build.row(
+            [-INFINITE, row.iter().sum::<f64>() / 3.0],
+            row.into_iter().enumerate(),
+        );
     }
     let problem = build.build().unwrap();
     let costs: Vec<f64> = (0..items).map(|_| -stream.uniform(10.0, 90.0)).collect();
@@ -337,7 +466,9 @@ fn limits_are_kept_and_reported() {
     // The first is for our own search, the second for HiGHS's.
     for nodes in [1_000_000, 900_000] {
         let loose = solved(Limits { nodes, gap: 0.02 });
-        let Status::WithinGap(gap) = loose.status else { panic!("{:?}", loose.status) };
+        let Status::WithinGap(gap) = loose.status else {
+            panic!("{:?}", loose.status)
+        };
         assert!(gap <= 0.02 && loose.bound <= loose.objective);
         assert!(stopped.bound <= loose.objective && loose.bound <= stopped.objective);
     }
@@ -352,9 +483,15 @@ fn a_switch_that_is_on_by_less_than_the_tolerance_is_off() {
     build.row([-INFINITE, 0.0], [(flow, 1.0), (switch, -1e7)]);
     let problem = build.build().unwrap();
     let solution = solve(&problem, &[-3.0]).unwrap();
-    assert_eq!((dense(&problem, &solution), solution.decision.fixed()), (vec![0.0], 0.0));
+    assert_eq!(
+        (dense(&problem, &solution), solution.decision.fixed()),
+        (vec![0.0], 0.0)
+    );
     let solution = solve(&problem, &[-7.0]).unwrap();
-    assert_eq!((dense(&problem, &solution), solution.decision.fixed()), (vec![1.0], 5.0));
+    assert_eq!(
+        (dense(&problem, &solution), solution.decision.fixed()),
+        (vec![1.0], 5.0)
+    );
 }
 
 #[test]
@@ -373,19 +510,34 @@ fn what_makes_no_problem_is_refused_with_the_name_of_the_part() {
     assert!(refused(&|b| _ = b.row([0.0, 1.0], [(0, 1.0), (0, 1.0)])).contains("two entries"));
     assert!(refused(&|b| _ = b.row([0.0, 1.0], [(0, f64::NAN)])).contains("row r0"));
     assert!(refused(&|b| b.offset(f64::NAN)).contains("constant"));
-    assert!(LinearBuilder::new("empty", Sense::Minimize).build().is_err());
+    assert!(
+        LinearBuilder::new("empty", Sense::Minimize)
+            .build()
+            .is_err()
+    );
 }
 
 /// HiGHS's dual simplex method ends this one without a word on why.
 #[test]
 fn a_slight_slope_that_nothing_stops_is_unbounded() {
     let mut build = LinearBuilder::new("slope", Sense::Minimize);
-    for (column, bounds) in
-        [[0.0, INFINITE], [-1.0, 1.0], [0.0, 0.0], [-1.0, 2.0], [-2.0, 3.0], [-2.0, 3.0]].iter().enumerate()
+    for (column, bounds) in [
+        [0.0, INFINITE],
+        [-1.0, 1.0],
+        [0.0, 0.0],
+        [-1.0, 2.0],
+        [-2.0, 3.0],
+        [-2.0, 3.0],
+    ]
+    .iter()
+    .enumerate()
     {
         build.predicted(format!("x{column}"), Domain::Continuous(*bounds));
     }
-    build.row([-INFINITE, 0.03826837076833023], [-2.0, 1.0, -2.0, 2.0, 2.0, 0.0].into_iter().enumerate());
+    build.row(
+        [-INFINITE, 0.03826837076833023],
+        [-2.0, 1.0, -2.0, 2.0, 2.0, 0.0].into_iter().enumerate(),
+    );
     let mut costs = [
         -9.999999999999999e-5,
         -1.5051125074277536,
@@ -402,19 +554,43 @@ fn a_slight_slope_that_nothing_stops_is_unbounded() {
 
 #[test]
 fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
-    let column = |upper, cost| Column { name: None, lower: Some(0.0), upper, integer: true, cost };
+    let column = |upper, cost| Column {
+        name: None,
+        lower: Some(0.0),
+        upper,
+        integer: true,
+        cost,
+    };
     let spec = ProblemSpec::LinearArrays(LinearArrays {
         name: "sack".into(),
         sense: Sense::Maximize,
-        columns: vec![column(Some(1.0), None), column(Some(1.0), None), column(None, Some(-0.5))],
-        rows: vec![Row { lower: None, upper: Some(3.0), entries: vec![(0, 2.0), (1, 2.5), (2, -1.0)] }],
+        columns: vec![
+            column(Some(1.0), None),
+            column(Some(1.0), None),
+            column(None, Some(-0.5)),
+        ],
+        rows: vec![Row {
+            lower: None,
+            upper: Some(3.0),
+            entries: vec![(0, 2.0), (1, 2.5), (2, -1.0)],
+        }],
     });
     let text = serde_json::to_string(&spec).unwrap();
     assert_eq!(serde_json::from_str::<ProblemSpec>(&text).unwrap(), spec);
     // Both items are worth 4 and 3; room for the second costs half a unit for each of two.
     let problem = spec.build().unwrap();
-    let found = problem.solver(&Limits::default()).solve(&[-4.0, -3.0]).unwrap();
-    assert_eq!((found.objective, found.decision.indices(), found.decision.fixed()), (-6.0, &[0, 1][..], 1.0));
+    let found = problem
+        .solver(&Limits::default())
+        .solve(&[-4.0, -3.0])
+        .unwrap();
+    assert_eq!(
+        (
+            found.objective,
+            found.decision.indices(),
+            found.decision.fixed()
+        ),
+        (-6.0, &[0, 1][..], 1.0)
+    );
 }
 
 /// HiGHS searches for ever where a whole column begins at 1e-9 and nodes are limited.
@@ -425,16 +601,25 @@ fn bounds_of_whole_columns_are_rounded_inwards() {
     build.predicted("b", Domain::Integer([0.5, 7.5]));
     build.predicted("c", Domain::Continuous([0.5, 7.5]));
     let problem = build.build().unwrap();
-    assert_eq!(problem.model().column_bounds, [[0.0, 10.0], [1.0, 7.0], [0.5, 7.5]]);
+    assert_eq!(
+        problem.model().column_bounds,
+        [[0.0, 10.0], [1.0, 7.0], [0.5, 7.5]]
+    );
     for nodes in [100, 10_000_000] {
-        let oracle = Oracle::new(Arc::new(problem.clone())).with_limits(Limits { nodes, ..Limits::default() });
+        let oracle = Oracle::new(Arc::new(problem.clone())).with_limits(Limits {
+            nodes,
+            ..Limits::default()
+        });
         let found = oracle.asker().solve(&[1.0, -1.0, 1.0]).unwrap();
         assert_eq!(dense(&problem, &found), [0.0, 7.0, 0.5], "{nodes} nodes");
     }
     let mut build = LinearBuilder::new("none", Sense::Minimize);
     build.predicted("a", Domain::Integer([0.3, 0.7]));
     let message = build.build().unwrap_err().to_string();
-    assert!(message.contains("column a") && message.contains("0.3 to 0.7"), "{message}");
+    assert!(
+        message.contains("column a") && message.contains("0.3 to 0.7"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -1,7 +1,10 @@
-//! Memories change how long an answer takes, not the answer: warm solves and certificates against solves from
-//! nothing, on costs that drift, whole and real, positive and negative.
+//! Memories change how long an answer takes, not the answer: warm solves and certificates against
+//! solves from nothing, on costs that drift, whole and real, positive and negative.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
 use regretless::random::{Purpose, Stream};
@@ -64,7 +67,13 @@ impl Case {
         for cost in &mut self.costs {
             *cost *= 1.0 + by * stream.normal();
             if self.whole {
-                *cost = (*cost + if by > 0.01 { stream.uniform(-1.0, 1.0) } else { 0.0 }).round();
+                *cost = (*cost
+                    + if by > 0.01 {
+                        stream.uniform(-1.0, 1.0)
+                    } else {
+                        0.0
+                    })
+                .round();
             }
         }
     }
@@ -75,7 +84,9 @@ impl Case {
         let mut memory = Memory::new(true);
         for drift in DRIFTS {
             self.drift(drift, stream);
-            let Ok(right) = cold.solve(&self.costs) else { return tally };
+            let Ok(right) = cold.solve(&self.costs) else {
+                return tally;
+            };
             assert_eq!(right.status, Status::Optimal);
             tally.asked += 1;
             if let Some(proved) = warm.certify(&self.costs, &memory) {
@@ -92,14 +103,23 @@ impl Case {
     fn differ(&self, right: &Solution, found: &Solution) -> bool {
         assert_eq!(found.status, Status::Optimal);
         let size = 1e-9 * (1.0 + right.objective.abs());
-        assert!((found.objective - right.objective).abs() <= size, "{} not {}", found.objective, right.objective);
+        assert!(
+            (found.objective - right.objective).abs() <= size,
+            "{} not {}",
+            found.objective,
+            right.objective
+        );
         assert!((found.objective - found.decision.dot(&self.costs)).abs() <= size);
         found.decision != right.decision
     }
 }
 
-/// Follows many instances of a problem: at least 1000 questions, and no other decision, ties or not.
-fn follow_all(instances: u64, make: impl Fn(&mut Stream, u64) -> (Case, [Box<dyn Solver>; 2])) -> Tally {
+/// Follows many instances of a problem: at least 1000 questions, and no other decision, ties or
+/// not.
+fn follow_all(
+    instances: u64,
+    make: impl Fn(&mut Stream, u64) -> (Case, [Box<dyn Solver>; 2]),
+) -> Tally {
     let mut tally = Tally::default();
     for number in 0..instances {
         let mut stream = stream(instances, number);
@@ -122,7 +142,11 @@ fn case(stream: &mut Stream, number: u64, costs: usize) -> Case {
         2 => stream.normal() * 100.0 - 40.0,
         _ => stream.below(40) as f64 - 25.0,
     };
-    Case { costs: (0..costs).map(draw).collect(), whole, tied_otherwise: false }
+    Case {
+        costs: (0..costs).map(draw).collect(),
+        whole,
+        tied_otherwise: false,
+    }
 }
 
 fn twice(make: impl Fn() -> Box<dyn Solver>) -> [Box<dyn Solver>; 2] {
@@ -132,8 +156,13 @@ fn twice(make: impl Fn() -> Box<dyn Solver>) -> [Box<dyn Solver>; 2] {
 #[test]
 fn tours_are_the_same_warm_certified_and_cold() {
     let tally = follow_all(150, |stream, number| {
-        let problem = Tsp { nodes: 3 + (number as usize * 7) % 30 };
-        (case(stream, number, problem.num_costs()), twice(|| problem.solver(&Limits::default())))
+        let problem = Tsp {
+            nodes: 3 + (number as usize * 7) % 30,
+        };
+        (
+            case(stream, number, problem.num_costs()),
+            twice(|| problem.solver(&Limits::default())),
+        )
     });
     assert!(tally.certified > 300, "{tally:?}");
 }
@@ -145,7 +174,13 @@ fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
     let tally = follow_all(110, |stream, number| {
         let nodes = 5 + (number as usize * 7) % 35;
         let make = || Box::new(TourCut::new(nodes, Limits::default())) as Box<dyn Solver>;
-        (Case { tied_otherwise: true, ..case(stream, number, Tsp { nodes }.num_costs()) }, twice(make))
+        (
+            Case {
+                tied_otherwise: true,
+                ..case(stream, number, Tsp { nodes }.num_costs())
+            },
+            twice(make),
+        )
     });
     assert!(tally.certified > 50, "{tally:?}");
 }
@@ -155,9 +190,17 @@ fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
 fn relaxed_tours_are_the_same_warm_and_cold() {
     use regretless::solve::relax::Relaxation;
     follow_all(120, |stream, number| {
-        let problem = Tsp { nodes: 5 + (number as usize * 7) % 30 };
-        let kind = if number % 8 < 4 { Relaxation::Plain } else { Relaxation::Tight };
-        let make = || Box::new(Relaxed(problem.relaxer(kind, &Limits::default()).unwrap())) as Box<dyn Solver>;
+        let problem = Tsp {
+            nodes: 5 + (number as usize * 7) % 30,
+        };
+        let kind = if number % 8 < 4 {
+            Relaxation::Plain
+        } else {
+            Relaxation::Tight
+        };
+        let make = || {
+            Box::new(Relaxed(problem.relaxer(kind, &Limits::default()).unwrap())) as Box<dyn Solver>
+        };
         (case(stream, number, problem.num_costs()), twice(make))
     });
 }
@@ -169,7 +212,9 @@ fn knapsack(stream: &mut Stream, number: u64) -> Knapsack {
         1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
         _ => stream.below(5) as f64,
     };
-    let weights = (0..dimensions).map(|_| (0..items).map(&mut weight).collect()).collect();
+    let weights = (0..dimensions)
+        .map(|_| (0..items).map(&mut weight).collect())
+        .collect();
     Knapsack::with_capacity_share(weights, [0.5, 0.2, 0.1][(number / 3 % 3) as usize])
 }
 
@@ -177,14 +222,19 @@ fn knapsack(stream: &mut Stream, number: u64) -> Knapsack {
 fn knapsacks_are_the_same_warm_certified_and_cold() {
     let tally = follow_all(200, |stream, number| {
         let problem = knapsack(stream, number);
-        (case(stream, number, problem.num_costs()), twice(|| problem.solver(&Limits::default())))
+        (
+            case(stream, number, problem.num_costs()),
+            twice(|| problem.solver(&Limits::default())),
+        )
     });
     assert!(tally.certified > 500, "{tally:?}");
 }
 
 #[cfg(feature = "highs")]
 mod linear {
-    use super::{Case, Limits, Relaxed, ShortestPath, Solver, Stream, case, follow_all, knapsack, twice};
+    use super::{
+        Case, Limits, Relaxed, ShortestPath, Solver, Stream, case, follow_all, knapsack, twice,
+    };
     use regretless::problem::{Domain, LinearBuilder, LinearProblem, Problem, Sense};
     use regretless::solve::relax::Relaxation;
 
@@ -199,7 +249,9 @@ mod linear {
         }
         build.auxiliary("aside", Domain::Continuous([0.0, 5.0]), 0.7);
         for _ in 0..1 + stream.below(6) {
-            let mut entries: Vec<(usize, f64)> = (0..columns).map(|j| (j, stream.uniform(-2.0, 3.0))).collect();
+            let mut entries: Vec<(usize, f64)> = (0..columns)
+                .map(|j| (j, stream.uniform(-2.0, 3.0)))
+                .collect();
             let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
             entries.push((columns, 1.0));
             let room = stream.uniform(0.1, 3.0);
@@ -219,7 +271,10 @@ mod linear {
         let tally = follow_all(160, |stream, number| {
             let columns = 3 + stream.below(12);
             let problem = random(stream, columns);
-            (case(stream, number, columns), twice(|| problem.solver(&Limits::default())))
+            (
+                case(stream, number, columns),
+                twice(|| problem.solver(&Limits::default())),
+            )
         });
         assert!(tally.certified > 500, "{tally:?}");
     }
@@ -227,12 +282,20 @@ mod linear {
     #[test]
     fn paths_as_linear_problems_are_the_same_warm_certified_and_cold() {
         let tally = follow_all(104, |stream, number| {
-            let problem = ShortestPath { grid: [3 + number as usize % 4, 5] };
-            let model = std::sync::Arc::new(regretless::solve::grid::flow::model(problem.grid[0], problem.grid[1]));
+            let problem = ShortestPath {
+                grid: [3 + number as usize % 4, 5],
+            };
+            let model = std::sync::Arc::new(regretless::solve::grid::flow::model(
+                problem.grid[0],
+                problem.grid[1],
+            ));
             let all: std::sync::Arc<[usize]> = (0..problem.num_costs()).collect();
             let make = || {
-                let search =
-                    regretless::solve::linear::LinearSearch::new(model.clone(), all.clone(), Limits::default());
+                let search = regretless::solve::linear::LinearSearch::new(
+                    model.clone(),
+                    all.clone(),
+                    Limits::default(),
+                );
                 Box::new(search) as Box<dyn Solver>
             };
             (case(stream, number, problem.num_costs()), twice(make))
@@ -240,7 +303,8 @@ mod linear {
         assert!(tally.certified > 300, "{tally:?}");
     }
 
-    /// Knapsacks and choices as problems over whole numbers; the relaxation of a choice has its optimum.
+    /// Knapsacks and choices as problems over whole numbers; the relaxation of a choice has its
+    /// optimum.
     #[test]
     fn problems_over_whole_numbers_are_the_same_warm_certified_and_cold() {
         let tally = follow_all(110, |stream, number| {
@@ -252,11 +316,23 @@ mod linear {
             }
             let rows = items.weights.iter().zip(&items.capacity);
             for (weights, capacity) in rows.take(if number % 8 < 4 { 8 } else { 0 }) {
-                build.row([f64::NEG_INFINITY, *capacity], weights.iter().copied().take(count).enumerate());
+                build.row(
+                    [f64::NEG_INFINITY, *capacity],
+                    weights.iter().copied().take(count).enumerate(),
+                );
             }
-            build.row([1.0, 1.0 + (count / 2) as f64], (0..count).map(|item| (item, 1.0)));
+            build.row(
+                [1.0, 1.0 + (count / 2) as f64],
+                (0..count).map(|item| (item, 1.0)),
+            );
             let problem = build.build().unwrap();
-            (Case { tied_otherwise: true, ..case(stream, number, count) }, twice(|| problem.solver(&Limits::default())))
+            (
+                Case {
+                    tied_otherwise: true,
+                    ..case(stream, number, count)
+                },
+                twice(|| problem.solver(&Limits::default())),
+            )
         });
         assert!(tally.certified > 100, "{tally:?}");
     }
@@ -266,8 +342,15 @@ mod linear {
         let tally = follow_all(104, |stream, number| {
             let columns = 3 + stream.below(12);
             let problem = random(stream, columns);
-            let relaxer = || problem.relaxer(Relaxation::Plain, &Limits::default()).unwrap();
-            (case(stream, number, columns), twice(|| Box::new(Relaxed(relaxer()))))
+            let relaxer = || {
+                problem
+                    .relaxer(Relaxation::Plain, &Limits::default())
+                    .unwrap()
+            };
+            (
+                case(stream, number, columns),
+                twice(|| Box::new(Relaxed(relaxer()))),
+            )
         });
         assert!(tally.certified > 300, "{tally:?}");
     }
@@ -280,17 +363,30 @@ fn one_engine_serves_many_instances_in_turn() {
     for problem in [&Tsp { nodes: 14 } as &dyn Problem, &items] {
         let [mut cold, mut warm] = twice(|| problem.solver(&Limits::default()));
         let mut instances: Vec<(Case, Memory)> = (0..30)
-            .map(|number| (case(&mut stream(11, number), number % 3, problem.num_costs()), Memory::new(true)))
+            .map(|number| {
+                (
+                    case(&mut stream(11, number), number % 3, problem.num_costs()),
+                    Memory::new(true),
+                )
+            })
             .collect();
         let mut certified = 0;
         for round in 0..40 {
             for (number, (case, memory)) in instances.iter_mut().enumerate() {
-                case.drift([0.003, 0.0, 0.03, 0.001][round % 4], &mut stream(round as u64, number as u64));
+                case.drift(
+                    [0.003, 0.0, 0.03, 0.001][round % 4],
+                    &mut stream(round as u64, number as u64),
+                );
                 let right = cold.solve(&case.costs).unwrap();
                 let proved = warm.certify(&case.costs, memory);
                 certified += usize::from(proved.is_some());
-                let again = proved.map_or_else(|| warm.solve_again(&case.costs, memory), Ok).unwrap();
-                assert!(!case.differ(&right, &again), "round {round}, instance {number}");
+                let again = proved
+                    .map_or_else(|| warm.solve_again(&case.costs, memory), Ok)
+                    .unwrap();
+                assert!(
+                    !case.differ(&right, &again),
+                    "round {round}, instance {number}"
+                );
             }
         }
         assert!(certified > 300, "{certified}");
@@ -315,7 +411,10 @@ fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
             let mut memory = Memory::new(false);
             for _ in 0..4 {
                 case.drift(0.01, &mut stream);
-                let (right, found) = (cold.solve(&case.costs).unwrap(), warm.solve_again(&case.costs, &mut memory));
+                let (right, found) = (
+                    cold.solve(&case.costs).unwrap(),
+                    warm.solve_again(&case.costs, &mut memory),
+                );
                 let found = found.unwrap();
                 if found.status == Status::LimitReached {
                     limited_answers += 1;
@@ -334,9 +433,18 @@ fn where_a_gap_is_allowed_nothing_is_remembered() {
     let items = knapsack(&mut stream, 0);
     for problem in [&Tsp { nodes: 12 } as &dyn Problem, &items] {
         let case = case(&mut stream, 0, problem.num_costs());
-        let [mut cold, mut warm] = limited(problem, Limits { gap: 0.05, ..Limits::default() });
+        let [mut cold, mut warm] = limited(
+            problem,
+            Limits {
+                gap: 0.05,
+                ..Limits::default()
+            },
+        );
         let mut memory = Memory::new(true);
-        assert_eq!(warm.solve_again(&case.costs, &mut memory), cold.solve(&case.costs));
+        assert_eq!(
+            warm.solve_again(&case.costs, &mut memory),
+            cold.solve(&case.costs)
+        );
         assert!(memory.is_empty());
     }
 }
@@ -360,7 +468,10 @@ fn the_memory_of_another_problem_is_of_no_use_and_does_no_harm() {
             let [mut cold, mut warm] = limited(problem.as_ref(), Limits::default());
             assert!(warm.certify(&case.costs, &memory).is_none());
             let right = cold.solve(&case.costs).unwrap();
-            assert_eq!(warm.solve_again(&case.costs, &mut memory).unwrap().decision, right.decision);
+            assert_eq!(
+                warm.solve_again(&case.costs, &mut memory).unwrap().decision,
+                right.decision
+            );
         }
     }
 }

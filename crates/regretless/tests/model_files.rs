@@ -73,20 +73,37 @@ fn mps_and_lp_files_of_one_model_agree() {
     let mps = read("shop.mps", MPS).unwrap();
     assert_eq!(mps.column_names, ["bread", "cake", "left"]);
     assert_eq!(mps.row_names, ["flour", "least", "pairs"]);
-    assert_eq!((mps.maximize, mps.offset, mps.cost.as_slice()), (true, 7.0, [3.0, 5.5, 0.0].as_slice()));
+    assert_eq!(
+        (mps.maximize, mps.offset, mps.cost.as_slice()),
+        (true, 7.0, [3.0, 5.5, 0.0].as_slice())
+    );
     assert_eq!(mps.row_bounds[0], [2.0, 10.0]);
-    assert_eq!(mps.column_bounds, [[0.0, 4.0], [0.0, f64::INFINITY], [f64::NEG_INFINITY, f64::INFINITY]]);
+    assert_eq!(
+        mps.column_bounds,
+        [
+            [0.0, 4.0],
+            [0.0, f64::INFINITY],
+            [f64::NEG_INFINITY, f64::INFINITY]
+        ]
+    );
     assert_eq!(mps.integer, [true, false, false]);
-    // HiGHS makes two rows of one with two limits when it reads an LP file, so they are compared without.
+    // HiGHS makes two rows of one with two limits when it reads an LP file, so they are compared
+    // without.
     let single = MPS.replace("RANGES\n    RNG  flour  8\n", "");
-    assert_eq!(read("shop.mps", single).unwrap(), read("shop.lp", LP.replace("2 <= 2 bread", "2 bread")).unwrap());
+    assert_eq!(
+        read("shop.mps", single).unwrap(),
+        read("shop.lp", LP.replace("2 <= 2 bread", "2 bread")).unwrap()
+    );
 }
 
 #[test]
 fn a_written_model_reads_back_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let mut lp = Lp::new().unwrap();
-    for (name, text) in [("back.mps", MPS.to_string()), ("back.lp", MPS.replace("RNG  flour  8", ""))] {
+    for (name, text) in [
+        ("back.mps", MPS.to_string()),
+        ("back.lp", MPS.replace("RNG  flour  8", "")),
+    ] {
         let (path, model) = (folder.path().join(name), read("shop.mps", text).unwrap());
         lp = Lp::from_model(&model).unwrap();
         lp.write(&path).unwrap();
@@ -103,26 +120,53 @@ fn predicted_costs_go_to_all_columns_or_to_named_ones() {
     let all = LinearProblem::read(&path, &CostColumns::All, None).unwrap();
     assert_eq!((all.num_costs(), all.sense()), (3, Sense::Maximize));
     // Costs of a maximisation come negated: bread earns 3 (2 flour), cake 5.5 (4 flour).
-    let solution = all.solver(&Limits::default()).solve(&[-3.0, -5.5, 0.0]).unwrap();
+    let solution = all
+        .solver(&Limits::default())
+        .solve(&[-3.0, -5.5, 0.0])
+        .unwrap();
     assert_eq!(solution.objective, -(4.0 * 3.0 + 0.5 * 5.5 + 7.0));
     let named = CostColumns::Named(vec!["br*".into()]);
     let bread = LinearProblem::read(&path, &named, None).unwrap();
     assert_eq!(bread.cost_names().unwrap().to_vec(), ["bread"]);
     // Worthless bread: one loaf and two cakes, which keep the price in the file.
     let solution = bread.solver(&Limits::default()).solve(&[0.0]).unwrap();
-    assert_eq!((solution.decision.value(0), solution.objective), (1.0, -(2.0 * 5.5 + 7.0)));
-    let spec = LinearFile { file: path.clone(), costs: named, sense: Some(Sense::Minimize) };
+    assert_eq!(
+        (solution.decision.value(0), solution.objective),
+        (1.0, -(2.0 * 5.5 + 7.0))
+    );
+    let spec = LinearFile {
+        file: path.clone(),
+        costs: named,
+        sense: Some(Sense::Minimize),
+    };
     let least = ProblemSpec::Linear(spec).build().unwrap();
     assert_eq!(least.sense(), Sense::Minimize);
-    assert_eq!(least.solver(&Limits::default()).solve(&[1.0]).unwrap().objective, 1.0 + 7.0);
-    let missing = LinearProblem::read(&path, &CostColumns::Named(vec!["rye".into()]), None).unwrap_err().to_string();
-    assert!(missing.contains("shop.mps") && missing.contains("'rye'") && missing.contains("bread"), "{missing}");
+    assert_eq!(
+        least
+            .solver(&Limits::default())
+            .solve(&[1.0])
+            .unwrap()
+            .objective,
+        1.0 + 7.0
+    );
+    let missing = LinearProblem::read(&path, &CostColumns::Named(vec!["rye".into()]), None)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.contains("shop.mps") && missing.contains("'rye'") && missing.contains("bread"),
+        "{missing}"
+    );
 }
 
 #[test]
 fn published_problems_have_their_optima_through_the_engine_too() {
-    let Some(folder) = reference_data().map(|data| data.join("mps")) else { return };
-    for (file, slow) in [("optima_lp.csv", vec![]), ("optima_mip.csv", vec!["stein27", "mod008", "misc03"])] {
+    let Some(folder) = reference_data().map(|data| data.join("mps")) else {
+        return;
+    };
+    for (file, slow) in [
+        ("optima_lp.csv", vec![]),
+        ("optima_mip.csv", vec!["stein27", "mod008", "misc03"]),
+    ] {
         let table = std::fs::read_to_string(folder.join(file)).unwrap();
         for line in table.lines().skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
@@ -131,10 +175,18 @@ fn published_problems_have_their_optima_through_the_engine_too() {
             }
             let path = folder.join(format!("{}.mps", fields[0]));
             let costs = Model::read(&path).unwrap().cost;
-            let problem = std::sync::Arc::new(LinearProblem::read(&path, &CostColumns::All, None).unwrap());
-            let found =
-                Oracle::new(problem).asker().solve(&costs).unwrap_or_else(|failure| panic!("{line}: {failure}"));
-            common::assert_close(&[found.objective], &[fields[9].parse().unwrap()], 1e-6, fields[0]);
+            let problem =
+                std::sync::Arc::new(LinearProblem::read(&path, &CostColumns::All, None).unwrap());
+            let found = Oracle::new(problem)
+                .asker()
+                .solve(&costs)
+                .unwrap_or_else(|failure| panic!("{line}: {failure}"));
+            common::assert_close(
+                &[found.objective],
+                &[fields[9].parse().unwrap()],
+                1e-6,
+                fields[0],
+            );
             assert_eq!(found.status, Status::Optimal, "{}", fields[0]);
         }
     }
@@ -167,7 +219,9 @@ fn errors_in_mps_files_name_file_and_line() {
     for (from, to, line) in cases {
         assert!(MPS.contains(from));
         let error = read("shop.mps", MPS.replace(from, to)).unwrap_err();
-        let Error::Input { place, .. } = &error else { panic!("{error}") };
+        let Error::Input { place, .. } = &error else {
+            panic!("{error}")
+        };
         assert!(place.file.as_ref().unwrap().ends_with("shop.mps"));
         assert_eq!(place.row, Some(line), "{from} → {to}: {error}");
     }
@@ -183,11 +237,23 @@ fn files_that_are_no_linear_models_are_refused() {
         ("binary.lp", b"\x7fELF\x00\x00\x00end\n"),
         ("cut.lp", b"minimize\n x + y\nsubject to\n x +"),
         ("half.lp", b"minimize\n x + y\nsubject to\n x + <= \nend\n"),
-        ("quadratic.lp", b"minimize\n x + [ x^2 ] / 2\nsubject to\n x >= 1\nend\n"),
-        ("semi.lp", b"maximize\n x\nsubject to\n x >= 1\nbounds\n x <= 4\nsemi-continuous\n x\nend\n"),
-        ("sets.lp", b"maximize\n x + y\nsubject to\n c: x + y <= 1\nsos\n s1: S1:: x:1 y:2\nend\n"),
+        (
+            "quadratic.lp",
+            b"minimize\n x + [ x^2 ] / 2\nsubject to\n x >= 1\nend\n",
+        ),
+        (
+            "semi.lp",
+            b"maximize\n x\nsubject to\n x >= 1\nbounds\n x <= 4\nsemi-continuous\n x\nend\n",
+        ),
+        (
+            "sets.lp",
+            b"maximize\n x + y\nsubject to\n c: x + y <= 1\nsos\n s1: S1:: x:1 y:2\nend\n",
+        ),
         ("nothing.lp", b"minimize\nend\n"),
-        ("nocolumns.mps", b"NAME x\nROWS\n N obj\nCOLUMNS\nRHS\nENDATA\n"),
+        (
+            "nocolumns.mps",
+            b"NAME x\nROWS\n N obj\nCOLUMNS\nRHS\nENDATA\n",
+        ),
         ("norows.mps", b"NAME x\nENDATA\n"),
         ("model.txt", b"minimize\n x\nend\n"),
     ];
@@ -195,11 +261,24 @@ fn files_that_are_no_linear_models_are_refused() {
         let error = read(name, bytes).expect_err(name).to_string();
         assert!(error.contains(name), "{error}");
     }
-    let conditional = read("if.lp", LP.replace("least: ", "least: cake = 1 -> ")).unwrap_err().to_string();
-    assert!(conditional.contains("if.lp, row 6: conditional rows"), "{conditional}");
+    let conditional = read("if.lp", LP.replace("least: ", "least: cake = 1 -> "))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        conditional.contains("if.lp, row 6: conditional rows"),
+        "{conditional}"
+    );
     let twice = MPS.replace(" FR BND  left", " UP BND  bread  3");
-    assert!(read("twice.mps", twice).unwrap_err().to_string().contains("bread"), "two upper bounds");
-    let absent = Model::read(Path::new("/no/such/model.mps")).unwrap_err().to_string();
+    assert!(
+        read("twice.mps", twice)
+            .unwrap_err()
+            .to_string()
+            .contains("bread"),
+        "two upper bounds"
+    );
+    let absent = Model::read(Path::new("/no/such/model.mps"))
+        .unwrap_err()
+        .to_string();
     assert!(absent.contains("/no/such/model.mps"), "{absent}");
 }
 
@@ -209,7 +288,8 @@ fn instances() -> Vec<PathBuf> {
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
     let sources = home.and_then(|home| std::fs::read_dir(home.join("registry/src")).ok());
     let folders = sources.into_iter().flatten().flatten();
-    let folders = folders.map(|folder| folder.path().join("highs-sys-1.15.0/HiGHS/check/instances"));
+    let folders =
+        folders.map(|folder| folder.path().join("highs-sys-1.15.0/HiGHS/check/instances"));
     let mut files: Vec<PathBuf> = folders
         .filter_map(|folder| std::fs::read_dir(folder).ok())
         .flatten()
@@ -251,13 +331,21 @@ fn read_damaged(path: &Path, copies: usize, stream: &mut Stream) -> [usize; 2] {
     for _ in 0..copies {
         let mut text = whole.clone();
         for _ in 0..=stream.below(3) {
-            let (a, b) = (stream.below(text.len().max(1)), stream.below(text.len().max(1)));
+            let (a, b) = (
+                stream.below(text.len().max(1)),
+                stream.below(text.len().max(1)),
+            );
             let (from, to) = (a.min(b), a.max(b).min(a.min(b) + 200));
             match stream.below(5) {
                 0 => text.truncate(a),
                 1 if !text.is_empty() => text[a] = b" \n*-0xE:<[\xff\x00"[stream.below(12)],
                 2 => drop(text.drain(from..to)),
-                3 => text.splice(b..b, whole[from.min(whole.len())..to.min(whole.len())].to_vec()).for_each(drop),
+                3 => text
+                    .splice(
+                        b..b,
+                        whole[from.min(whole.len())..to.min(whole.len())].to_vec(),
+                    )
+                    .for_each(drop),
                 _ => text.extend_from_slice(b"\nend\nENDATA\n"),
             }
         }
@@ -269,14 +357,20 @@ fn read_damaged(path: &Path, copies: usize, stream: &mut Stream) -> [usize; 2] {
 
 fn read_many_damaged(copies: usize) {
     let folder = tempfile::tempdir().unwrap();
-    let mut files = vec![write(&folder, "shop.mps", MPS), write(&folder, "shop.lp", LP)];
+    let mut files = vec![
+        write(&folder, "shop.mps", MPS),
+        write(&folder, "shop.lp", LP),
+    ];
     let small = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|data| data.len() < 100_000);
     files.extend(instances().into_iter().filter(small));
     if let Some(data) = reference_data() {
         files.push(data.join("mps/p0033.mps"));
     }
     let mut stream = Stream::new(Purpose::Benchmark, 99, [0, 0]);
-    let counts: Vec<_> = files.iter().map(|file| read_damaged(file, copies, &mut stream)).collect();
+    let counts: Vec<_> = files
+        .iter()
+        .map(|file| read_damaged(file, copies, &mut stream))
+        .collect();
     let [refused, read] = counts.iter().fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
     eprintln!("{refused} damaged files refused, {read} still models");
     assert!(refused > 0 && read > 0);

@@ -13,8 +13,15 @@ const LP: &str = "minimize\n obj: a + b\nsubject to\n one: a + b >= 1\nbinary\n 
 /// What building the problem of a model says.
 fn build(file: &Path, hash: Option<&str>, folder: Option<&Path>) -> Result<ProblemSpec, String> {
     let problem = json!({"kind": "linear", "file": file, "costs": "all"});
-    let written = OfModel { problem: &problem, file_hash: hash, folder };
-    written.build().map(|(spec, _)| spec).map_err(|error| error.to_string())
+    let written = OfModel {
+        problem: &problem,
+        file_hash: hash,
+        folder,
+    };
+    written
+        .build()
+        .map(|(spec, _)| spec)
+        .map_err(|error| error.to_string())
 }
 
 fn hash(text: &str) -> String {
@@ -29,11 +36,19 @@ fn a_file_is_used_only_if_its_content_is_that_of_the_training() {
     let right = hash(LP);
     assert!(build(&path, Some(&right), None).is_ok());
     let message = build(&path, Some(&hash("other")), None).unwrap_err();
-    assert!(message.contains("changed since training") && message.contains("--problem"), "{message}");
+    assert!(
+        message.contains("changed since training") && message.contains("--problem"),
+        "{message}"
+    );
     let message = build(&path, None, None).unwrap_err();
-    assert!(message.contains("does not say what was in this file"), "{message}");
+    assert!(
+        message.contains("does not say what was in this file"),
+        "{message}"
+    );
     let spec = build(Path::new("model.lp"), Some(&right), Some(folder.path())).unwrap();
-    let ProblemSpec::Linear(found) = spec else { panic!("another kind of problem") };
+    let ProblemSpec::Linear(found) = spec else {
+        panic!("another kind of problem")
+    };
     assert_eq!(found.file, path, "found beside the model");
     let message = build(Path::new("model.lp"), Some(&right), None).unwrap_err();
     assert!(message.contains("is not there"), "{message}");
@@ -55,7 +70,11 @@ fn other_files_are_not_opened_and_nothing_of_them_is_shown() {
     assert!(message.contains("ends in .mps or .lp"), "{message}");
     let directory = folder.path().join("folder.lp");
     std::fs::create_dir(&directory).unwrap();
-    assert!(build(&directory, Some(&hash(LP)), None).unwrap_err().contains("is not there"));
+    assert!(
+        build(&directory, Some(&hash(LP)), None)
+            .unwrap_err()
+            .contains("is not there")
+    );
 }
 
 #[cfg(unix)]
@@ -64,7 +83,11 @@ fn a_link_to_a_device_is_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("endless.lp");
     std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
-    assert!(build(&link, Some(&hash(LP)), None).unwrap_err().contains("is not there"));
+    assert!(
+        build(&link, Some(&hash(LP)), None)
+            .unwrap_err()
+            .contains("is not there")
+    );
 }
 
 #[test]
@@ -72,7 +95,8 @@ fn a_problem_knows_the_hash_of_its_file_and_its_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.lp");
     std::fs::write(&path, LP).unwrap();
-    let spec: ProblemSpec = serde_json::from_value(json!({"kind": "linear", "file": path})).unwrap();
+    let spec: ProblemSpec =
+        serde_json::from_value(json!({"kind": "linear", "file": path})).unwrap();
     let problem = spec.build().unwrap();
     assert_eq!(problem.file_hash(), Some(hash(LP).as_str()));
     assert_eq!(problem.cost_names().unwrap().to_vec(), ["a", "b"]);

@@ -1,6 +1,10 @@
-//! Training as a user sees it: it lowers what it should, repeats itself exactly, and stops where told.
+//! Training as a user sees it: it lowers what it should, repeats itself exactly, and stops where
+//! told.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 #[path = "common/setting.rs"]
 mod setting;
@@ -25,31 +29,72 @@ use setting::{Setting, quick};
 fn items_with_own_features(instances: usize, items: usize) -> Dataset {
     let value = |i: usize| (i as f32 * 0.37).sin();
     let rows = instances * items;
-    let features: Vec<f32> = (0..rows).flat_map(|i| [value(i), value(3 * i + 1)]).collect();
-    let costs = features.chunks(2).map(|x| 5.0 + 2.0 * x[0] - x[1]).collect();
+    let features: Vec<f32> = (0..rows)
+        .flat_map(|i| [value(i), value(3 * i + 1)])
+        .collect();
+    let costs = features
+        .chunks(2)
+        .map(|x| 5.0 + 2.0 * x[0] - x[1])
+        .collect();
     let features = Matrix::new(rows, 2, features).unwrap();
     let features = Features::new(features, Shape::Long { items }, None).unwrap();
-    Dataset::new(features, Matrix::new(instances, items, costs).unwrap(), None).unwrap()
+    Dataset::new(
+        features,
+        Matrix::new(instances, items, costs).unwrap(),
+        None,
+    )
+    .unwrap()
 }
 
 #[test]
 fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
     let setting = Setting::paths(1);
-    let untrained = setting.test(&setting.train("MSE", Settings { epochs: 0, ..quick() }).unwrap().model).regret;
+    let untrained = setting
+        .test(
+            &setting
+                .train(
+                    "MSE",
+                    Settings {
+                        epochs: 0,
+                        ..quick()
+                    },
+                )
+                .unwrap()
+                .model,
+        )
+        .regret;
     for loss in LossSpec::examples() {
         let trained = setting.train(&loss.to_string(), quick()).unwrap();
         let epochs = &trained.report.rounds[0].epochs;
-        let (first, last) = (epochs[1].training_loss.unwrap(), epochs[12].training_loss.unwrap());
-        assert!(last < first, "{loss}: training loss went from {first} to {last}");
+        let (first, last) = (
+            epochs[1].training_loss.unwrap(),
+            epochs[12].training_loss.unwrap(),
+        );
+        assert!(
+            last < first,
+            "{loss}: training loss went from {first} to {last}"
+        );
         let regret = setting.test(&trained.model).regret;
-        assert!(regret < untrained, "{loss}: test regret {regret}, untrained {untrained}");
+        assert!(
+            regret < untrained,
+            "{loss}: test regret {regret}, untrained {untrained}"
+        );
     }
 }
 
 /// Every loss, and the oracle settings that have a state of their own.
 fn all_methods() -> Vec<String> {
-    let with_state = ["MAE(C,O,S)", "SPO+ cache 30%", "PFYL(samples=2) cache 30% per instance most 7", "NCE cache 50%"];
-    LossSpec::examples().iter().map(LossSpec::to_string).chain(with_state.map(str::to_owned)).collect()
+    let with_state = [
+        "MAE(C,O,S)",
+        "SPO+ cache 30%",
+        "PFYL(samples=2) cache 30% per instance most 7",
+        "NCE cache 50%",
+    ];
+    LossSpec::examples()
+        .iter()
+        .map(LossSpec::to_string)
+        .chain(with_state.map(str::to_owned))
+        .collect()
 }
 
 #[test]
@@ -57,8 +102,17 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let (one, three) = (Setting::paths(1), Setting::paths(3));
     for method in all_methods() {
         let bytes = |setting: &Setting, seed: u64| {
-            let settings = Settings { seed, epochs: 2, ..quick() };
-            setting.train(&method, settings).unwrap().model.to_bytes().unwrap()
+            let settings = Settings {
+                seed,
+                epochs: 2,
+                ..quick()
+            };
+            setting
+                .train(&method, settings)
+                .unwrap()
+                .model
+                .to_bytes()
+                .unwrap()
         };
         let alone = bytes(&one, 5);
         assert_eq!(alone, bytes(&three, 5), "{method}");
@@ -70,11 +124,20 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 fn weighted_losses_solve_once_more_per_training_and_validation_row() {
     let setting = Setting::paths(1);
     let solves = |loss: &str| {
-        let settings = Settings { select: Select::ValidationLoss, epochs: 2, ..quick() };
+        let settings = Settings {
+            select: Select::ValidationLoss,
+            epochs: 2,
+            ..quick()
+        };
         setting.train(loss, settings).unwrap().report.solves.total()
     };
     assert_eq!(solves("MAE(O,S)"), 0);
-    for (loss, rounds) in [("MSE(C)", 1), ("MSE(W(0.5))", 1), ("MSE(IC(3))", 2), ("MAE(EIC(4),S)", 3)] {
+    for (loss, rounds) in [
+        ("MSE(C)", 1),
+        ("MSE(W(0.5))", 1),
+        ("MSE(IC(3))", 2),
+        ("MAE(EIC(4),S)", 3),
+    ] {
         assert_eq!(solves(loss), rounds * 200, "{loss}");
     }
 }
@@ -82,7 +145,21 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
 #[test]
 fn validation_by_regret_solves_once_per_row_and_epoch() {
     let setting = Setting::paths(1);
-    assert_eq!(setting.train("MSE", Settings { epochs: 4, ..quick() }).unwrap().report.solves.total(), 5 * 40);
+    assert_eq!(
+        setting
+            .train(
+                "MSE",
+                Settings {
+                    epochs: 4,
+                    ..quick()
+                }
+            )
+            .unwrap()
+            .report
+            .solves
+            .total(),
+        5 * 40
+    );
 }
 
 #[test]
@@ -102,9 +179,19 @@ fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
     let round = &trained.report.rounds[0];
     let regret = |epoch: usize| round.epochs[epoch].validation_regret.unwrap();
     assert!((0..=12).all(|epoch| regret(round.best_epoch) <= regret(epoch)));
-    let wild = Settings { learning_rate: 1e6, epochs: 3, select: Select::ValidationLoss, ..quick() };
+    let wild = Settings {
+        learning_rate: 1e6,
+        epochs: 3,
+        select: Select::ValidationLoss,
+        ..quick()
+    };
     assert_eq!(setting.train("MSE", wild).unwrap().report.best_epoch(), 0);
-    let last = Settings { learning_rate: 1e6, epochs: 3, select: Select::Last, ..quick() };
+    let last = Settings {
+        learning_rate: 1e6,
+        epochs: 3,
+        select: Select::Last,
+        ..quick()
+    };
     assert_eq!(setting.train("MSE", last).unwrap().report.best_epoch(), 3);
 }
 
@@ -115,25 +202,69 @@ fn patience_and_time_limits_end_training_early() {
         let report = setting.train("MSE", settings).unwrap().report;
         (report.rounds[0].stopped, report.rounds[0].epochs.len() - 1)
     };
-    let wild = Settings { learning_rate: 1e6, select: Select::ValidationLoss, ..quick() };
-    assert_eq!(stopped(Settings { patience: Some(2), ..wild }), (Stopped::Patience, 2));
-    assert_eq!(stopped(Settings { patience_seconds: Some(1e-9), ..wild }), (Stopped::Patience, 1));
-    assert_eq!(stopped(Settings { time_limit: Some(1e-9), ..quick() }), (Stopped::TimeLimit, 1));
+    let wild = Settings {
+        learning_rate: 1e6,
+        select: Select::ValidationLoss,
+        ..quick()
+    };
+    assert_eq!(
+        stopped(Settings {
+            patience: Some(2),
+            ..wild
+        }),
+        (Stopped::Patience, 2)
+    );
+    assert_eq!(
+        stopped(Settings {
+            patience_seconds: Some(1e-9),
+            ..wild
+        }),
+        (Stopped::Patience, 1)
+    );
+    assert_eq!(
+        stopped(Settings {
+            time_limit: Some(1e-9),
+            ..quick()
+        }),
+        (Stopped::TimeLimit, 1)
+    );
     assert_eq!(stopped(quick()), (Stopped::Epochs, 12));
     let batch = 8;
-    let hurried = Settings { time_limit: Some(1e-9), select: Select::Last, batch, ..quick() };
+    let hurried = Settings {
+        time_limit: Some(1e-9),
+        select: Select::Last,
+        batch,
+        ..quick()
+    };
     let report = setting.train("SPO+", hurried).unwrap().report;
-    assert_eq!((report.rounds[0].stopped, report.solves.total()), (Stopped::TimeLimit, batch as u64), "in mid-epoch");
+    assert_eq!(
+        (report.rounds[0].stopped, report.solves.total()),
+        (Stopped::TimeLimit, batch as u64),
+        "in mid-epoch"
+    );
 }
 
 #[test]
 fn other_optimisers_train_too() {
     let setting = Setting::paths(1);
-    let adamw = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.1 };
+    let adamw = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1e-8,
+        decay: 0.1,
+    };
     for (optimizer, learning_rate) in [(adamw, 0.02), (Optimizer::Sgd { momentum: 0.9 }, 0.05)] {
-        let settings = Settings { optimizer, learning_rate, select: Select::ValidationLoss, ..quick() };
+        let settings = Settings {
+            optimizer,
+            learning_rate,
+            select: Select::ValidationLoss,
+            ..quick()
+        };
         let epochs = &setting.train("MSE", settings).unwrap().report.rounds[0].epochs;
-        assert!(epochs[12].validation_loss < epochs[0].validation_loss, "{optimizer:?}");
+        assert!(
+            epochs[12].validation_loss < epochs[0].validation_loss,
+            "{optimizer:?}"
+        );
     }
 }
 
@@ -141,20 +272,40 @@ fn other_optimisers_train_too() {
 fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
     let setting = Setting::paths(1);
     // Features of zero and no output map: the first predictions are the biases, here zero as well.
-    let settings = Settings { output_map: false, select: Select::ValidationLoss, ..quick() };
+    let settings = Settings {
+        output_map: false,
+        select: Select::ValidationLoss,
+        ..quick()
+    };
     for loss in ["MSE(S)", "MAE(O,S)"] {
-        let epochs = setting.train(loss, settings).unwrap().report.rounds[0].epochs.clone();
-        assert!(epochs[12].validation_loss < epochs[0].validation_loss, "{loss}");
-        assert!(epochs.iter().all(|epoch| epoch.validation_loss.unwrap().is_finite()));
+        let epochs = setting.train(loss, settings).unwrap().report.rounds[0]
+            .epochs
+            .clone();
+        assert!(
+            epochs[12].validation_loss < epochs[0].validation_loss,
+            "{loss}"
+        );
+        assert!(
+            epochs
+                .iter()
+                .all(|epoch| epoch.validation_loss.unwrap().is_finite())
+        );
     }
 }
 
 #[test]
 fn hidden_layers_learn_what_a_linear_model_cannot() {
     let setting = Setting::paths(1);
-    let settings = Settings { epochs: 60, select: Select::Last, ..quick() };
+    let settings = Settings {
+        epochs: 60,
+        select: Select::Last,
+        ..quick()
+    };
     let loss = |predictor: PredictorSpec| {
-        let report = setting.train_with("MSE", predictor, settings).unwrap().report;
+        let report = setting
+            .train_with("MSE", predictor, settings)
+            .unwrap()
+            .report;
         report.rounds[0].epochs[60].training_loss.unwrap()
     };
     assert!(loss("mlp:32".parse().unwrap()) < loss(PredictorSpec::Linear));
@@ -162,31 +313,70 @@ fn hidden_layers_learn_what_a_linear_model_cannot() {
 
 #[test]
 fn one_shared_predictor_serves_every_item_of_the_long_shape() {
-    let problem = ProblemSpec::TopK(TopK { items: 6, k: 2, at_most: false, sense: Sense::Maximize });
+    let problem = ProblemSpec::TopK(TopK {
+        items: 6,
+        k: 2,
+        at_most: false,
+        sense: Sense::Maximize,
+    });
     for predictor in ["linear", "mlp:8"] {
-        let setting = Setting::new(problem.clone(), items_with_own_features(60, 6), [40, 10, 10], 1);
-        let settings = Settings { epochs: 80, select: Select::ValidationLoss, ..quick() };
-        let trained = setting.train_with("MSE", predictor.parse().unwrap(), settings).unwrap();
+        let setting = Setting::new(
+            problem.clone(),
+            items_with_own_features(60, 6),
+            [40, 10, 10],
+            1,
+        );
+        let settings = Settings {
+            epochs: 80,
+            select: Select::ValidationLoss,
+            ..quick()
+        };
+        let trained = setting
+            .train_with("MSE", predictor.parse().unwrap(), settings)
+            .unwrap();
         assert_eq!(trained.model.members[0].sizes().last(), Some(&1));
         let evaluation = setting.test(&trained.model);
         assert!(evaluation.mse < 0.05, "{predictor}: {}", evaluation.mse);
-        let predicted = trained.model.predict(setting.data.data().features()).unwrap();
-        assert!((4.0..6.0).contains(&(predicted.as_slice().iter().sum::<f32>() / 360.0)), "costs in the user's sense");
+        let predicted = trained
+            .model
+            .predict(setting.data.data().features())
+            .unwrap();
+        assert!(
+            (4.0..6.0).contains(&(predicted.as_slice().iter().sum::<f32>() / 360.0)),
+            "costs in the user's sense"
+        );
     }
 }
 
 #[test]
 fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
     let setting = Setting::paths(1);
-    let settings = |rescale| Settings { rescale, select: Select::ValidationLoss, ..quick() };
+    let settings = |rescale| Settings {
+        rescale,
+        select: Select::ValidationLoss,
+        ..quick()
+    };
     let loss = |rescale| {
         let report = setting.train("MSE(O,S)", settings(rescale)).unwrap().report;
         report.rounds[0].epochs[12].validation_loss.unwrap()
     };
-    assert!((loss(true) / loss(false) - 1.0).abs() < 0.02, "{} and {}", loss(true), loss(false));
-    let tiny = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1.0, decay: 0.0 };
+    assert!(
+        (loss(true) / loss(false) - 1.0).abs() < 0.02,
+        "{} and {}",
+        loss(true),
+        loss(false)
+    );
+    let tiny = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1.0,
+        decay: 0.0,
+    };
     let with_large_epsilon = |rescale| {
-        let settings = Settings { optimizer: tiny, ..settings(rescale) };
+        let settings = Settings {
+            optimizer: tiny,
+            ..settings(rescale)
+        };
         let epochs = &setting.train("MSE(O,S)", settings).unwrap().report.rounds[0].epochs;
         epochs[12].validation_loss.unwrap() / epochs[0].validation_loss.unwrap()
     };
@@ -204,7 +394,17 @@ fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
         ..quick()
     };
     let error = setting.train("MSE", settings).unwrap_err();
-    assert!(matches!(error, Error::NonFinite { epoch: 1.., output: Some(_), .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Error::NonFinite {
+                epoch: 1..,
+                output: Some(_),
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert!(error.to_string().contains("epoch"), "{error}");
 }
 
@@ -212,12 +412,27 @@ fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
 fn settings_that_cannot_work_are_refused() {
     let setting = Setting::paths(1);
     for settings in [
-        Settings { batch: 0, ..quick() },
-        Settings { learning_rate: 0.0, ..quick() },
-        Settings { learning_rate: f64::NAN, ..quick() },
-        Settings { time_limit: Some(-1.0), ..quick() },
+        Settings {
+            batch: 0,
+            ..quick()
+        },
+        Settings {
+            learning_rate: 0.0,
+            ..quick()
+        },
+        Settings {
+            learning_rate: f64::NAN,
+            ..quick()
+        },
+        Settings {
+            time_limit: Some(-1.0),
+            ..quick()
+        },
     ] {
-        assert!(matches!(setting.train("MSE", settings), Err(Error::Setting(_))));
+        assert!(matches!(
+            setting.train("MSE", settings),
+            Err(Error::Setting(_))
+        ));
     }
     let mut without = Setting::paths(1);
     without.split.validation.clear();
@@ -238,9 +453,21 @@ impl Watch for Impatient {
 fn an_interrupted_training_says_so() {
     let setting = Setting::paths(1);
     let watch = Impatient(AtomicU64::new(0));
-    let task = Task { data: &setting.data, split: &setting.split, oracle: &setting.oracle, watch: &watch };
-    let recipe = Recipe::new("MSE".parse::<Method>().unwrap(), PredictorSpec::Linear, quick());
-    assert!(matches!(train(&task, &recipe, &setting.problem), Err(Error::Interrupted)));
+    let task = Task {
+        data: &setting.data,
+        split: &setting.split,
+        oracle: &setting.oracle,
+        watch: &watch,
+    };
+    let recipe = Recipe::new(
+        "MSE".parse::<Method>().unwrap(),
+        PredictorSpec::Linear,
+        quick(),
+    );
+    assert!(matches!(
+        train(&task, &recipe, &setting.problem),
+        Err(Error::Interrupted)
+    ));
 }
 
 #[test]
@@ -254,11 +481,21 @@ fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
     let back = Model::load(&path).unwrap();
     assert_eq!(back, model);
     let features = setting.data.data().features();
-    assert_eq!(back.predict(features).unwrap(), model.predict(features).unwrap());
-    let names = features.names().iter().map(|name| format!("other_{name}")).collect();
+    assert_eq!(
+        back.predict(features).unwrap(),
+        model.predict(features).unwrap()
+    );
+    let names = features
+        .names()
+        .iter()
+        .map(|name| format!("other_{name}"))
+        .collect();
     let foreign = Features::new(features.values().clone(), Shape::Wide, Some(names)).unwrap();
     let message = back.predict(&foreign).unwrap_err().to_string();
-    assert!(message.contains("other_x0") && message.contains("x0"), "{message}");
+    assert!(
+        message.contains("other_x0") && message.contains("x0"),
+        "{message}"
+    );
     std::fs::write(&path, b"not a model").unwrap();
     let message = Model::load(&path).unwrap_err().to_string();
     assert!(message.contains("model.safetensors"), "{message}");
@@ -266,8 +503,19 @@ fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
 
 #[test]
 fn a_table_of_the_wrong_width_is_refused() {
-    let (_, data) = "SP4x4".parse::<Benchmark>().unwrap().generate(DataRecipe::paper(5, 1)).unwrap();
-    let oracle = Oracle::new(Arc::new(TopK { items: 5, k: 1, at_most: false, sense: Sense::Minimize }));
-    let message = Labelled::solve(data, &oracle, &Silent).unwrap_err().to_string();
+    let (_, data) = "SP4x4"
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(DataRecipe::paper(5, 1))
+        .unwrap();
+    let oracle = Oracle::new(Arc::new(TopK {
+        items: 5,
+        k: 1,
+        at_most: false,
+        sense: Sense::Minimize,
+    }));
+    let message = Labelled::solve(data, &oracle, &Silent)
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("24") && message.contains('5'), "{message}");
 }

@@ -69,10 +69,12 @@ pub struct SolveOptions {
     /// Share of the objective by which the decision may be off [default: 0]
     #[arg(long, value_name = "SHARE", help_heading = "Limits")]
     pub gap: Option<f64>,
-    /// Solve the linear relaxation instead: plain, or tight with the cuts the problem has (subtours, capacities)
+    /// Solve the linear relaxation instead: plain, or tight with the cuts the problem has
+    /// (subtours, capacities)
     #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain")]
     pub relax: Option<RelaxKind>,
-    /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are several problems
+    /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are
+    /// several problems
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }
@@ -107,13 +109,15 @@ pub struct TrainOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
-    /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others, with
-    /// 'relax' or 'cache 5%' behind; 'A then B' trains on with B, 'A then B lr 0.001 epochs 5' with its own learning
-    /// rate and epochs; auto races losses by validation regret and trains on with SPO+ within a plan of 60 seconds, 'auto
-    /// 300s' of more [default: MAE(O,S)]
+    /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP
+    /// and others, with 'relax' or 'cache 5%' behind; 'A then B' trains on with B, 'A then B lr
+    /// 0.001 epochs 5' with its own learning rate and epochs; auto races losses by validation
+    /// regret and trains on with SPO+ within a plan of 60 seconds, 'auto 300s' of more [default:
+    /// MAE(O,S)]
     #[arg(long, value_name = "LABEL", help_heading = "Training")]
     pub loss: Option<Approach>,
-    /// Trained model to start from instead of a fresh one: its predictor and scaling stay, --predictor is not used
+    /// Trained model to start from instead of a fresh one: its predictor and scaling stay,
+    /// --predictor is not used
     #[arg(long, value_name = "FILE", help_heading = "Training")]
     pub init_from: Option<PathBuf>,
     /// How the rows are divided.
@@ -209,7 +213,8 @@ pub struct DecideOptions {
 /// Options of `reproduce`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct ReproduceOptions {
-    /// Experiments: components, weighting, scale, energy, solves, front, auto, or files like them [default: components; with --smoke: all]
+    /// Experiments: components, weighting, scale, energy, solves, front, auto, or files like them
+    /// [default: components; with --smoke: all]
     #[arg(value_name = "NAME|FILE.toml")]
     #[serde(default)]
     pub experiments: Vec<String>,
@@ -236,7 +241,8 @@ pub struct ReproduceOptions {
     /// California housing for CAKS problems: the classic nine columns or scikit-learn's
     #[arg(long, value_name = "FILE")]
     pub california: Option<PathBuf>,
-    /// Irish energy data for ENERGY problems: a folder with prices2013.dat, load1/day01.txt and so on
+    /// Irish energy data for ENERGY problems: a folder with prices2013.dat, load1/day01.txt and so
+    /// on
     #[arg(long, value_name = "FOLDER")]
     pub energy: Option<PathBuf>,
     /// Folder of cells, tables, figures and report, one folder per experiment [default: runs]
@@ -259,10 +265,16 @@ pub struct CompareOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
-    /// Losses, separated by semicolons or given one by one, or auto; MSE always runs as the reference, and least
-    /// squares, the mean of the training rows and (where --split goes in table order) the previous row as baselines
-    /// [default: MSE and MAE with every choice of C, O, S]
-    #[arg(long, alias = "loss", value_delimiter = ';', value_name = "LABELS", help_heading = "Training")]
+    /// Losses, separated by semicolons or given one by one, or auto; MSE always runs as the
+    /// reference, and least squares, the mean of the training rows and (where --split goes in table
+    /// order) the previous row as baselines [default: MSE and MAE with every choice of C, O, S]
+    #[arg(
+        long,
+        alias = "loss",
+        value_delimiter = ';',
+        value_name = "LABELS",
+        help_heading = "Training"
+    )]
     #[serde(default, deserialize_with = "one_or_many_losses")]
     pub losses: Option<Vec<Approach>>,
     /// How many seeds; data and split follow the seed too [default: 5]

@@ -49,7 +49,8 @@ pub struct ColumnOptions {
     /// Long table (one row per instance and cost): the column that names the instance
     #[arg(long, value_name = "COLUMN")]
     pub instance_column: Option<String>,
-    /// Long table: the column that names the item, matched by name to a problem that has names; without it an instance's rows follow each other in the order of the costs
+    /// Long table: the column that names the item, matched by name to a problem that has names;
+    /// without it an instance's rows follow each other in the order of the costs
     #[arg(long, value_name = "COLUMN")]
     pub item_column: Option<String>,
 }
@@ -63,7 +64,10 @@ impl DataOptions {
     /// The layout of a CSV table.
     pub fn layout(&self) -> Layout {
         let columns = &self.columns;
-        if columns.instance_column.is_none() && columns.item_column.is_none() && self.cost_column.is_none() {
+        if columns.instance_column.is_none()
+            && columns.item_column.is_none()
+            && self.cost_column.is_none()
+        {
             return Layout::Wide(self.wide());
         }
         let standard = LongColumns::default();
@@ -92,7 +96,11 @@ impl ColumnOptions {
         LongColumns {
             instance: self.instance_column.clone().unwrap_or(standard.instance),
             item: self.item_column.clone(),
-            items: if self.item_column.is_some() { items } else { Vec::new() },
+            items: if self.item_column.is_some() {
+                items
+            } else {
+                Vec::new()
+            },
             cost: standard.cost,
             features: standard.features,
             ignore: standard.ignore,
@@ -134,9 +142,10 @@ impl<'de> Deserialize<'de> for ProblemSource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match toml::Value::deserialize(deserializer)? {
             toml::Value::String(path) => Ok(Self::File(path.into())),
-            table => {
-                table.try_into().map(Self::Inline).map_err(|e: toml::de::Error| serde::de::Error::custom(e.message()))
-            }
+            table => table
+                .try_into()
+                .map(Self::Inline)
+                .map_err(|e: toml::de::Error| serde::de::Error::custom(e.message())),
         }
     }
 }

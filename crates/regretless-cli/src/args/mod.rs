@@ -14,8 +14,8 @@ mod training;
 mod values;
 
 pub use commands::{
-    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions, ReproduceOptions, SolveOptions,
-    TrainOptions,
+    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions,
+    ReproduceOptions, SolveOptions, TrainOptions,
 };
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
@@ -75,7 +75,8 @@ Examples:
   regretless train --data x.npy --cost-data c.npy --problem problem.toml --loss 'MSE(C,O,S)'
   regretless train --data long.csv --instance-column day --cost-column price --problem p.toml
   regretless train --benchmark SP5x5 --loss 'MAE(O,S) then SPO+ lr 0.001 epochs 5'
-  regretless train --benchmark SP5x5 --loss SPO+ --init-from model.safetensors --out tuned.safetensors")]
+  regretless train --benchmark SP5x5 --loss SPO+ --init-from model.safetensors --out \
+  tuned.safetensors")]
     Train(Box<Call<TrainOptions>>),
 
     /// Measure the regret of a model or of anybody's predictions
@@ -100,7 +101,8 @@ Examples:
   regretless solve *.tsp --nodes 1000 --out tours
   regretless solve pr1002.tsp --relax tight
 
-A problem that is infeasible or unbounded is told as its status, with exit code 4; a file that cannot be
+A problem that is infeasible or unbounded is told as its status, with exit code 4; a file that \
+cannot be
 read does not stop the others, with exit code 3.")]
     Solve(Call<SolveOptions>),
 
@@ -121,8 +123,10 @@ Examples:
   regretless reproduce scale --california cal_housing.csv --shard 1/4
   regretless reproduce components --show > mine.toml
 
-An experiment is problems x methods x seeds. Every cell is one file in the folder: a run that was stopped goes
-on where it was, cells are never run twice, and folders of several machines can be copied together.")]
+An experiment is problems x methods x seeds. Every cell is one file in the folder: a run that was \
+stopped goes
+on where it was, cells are never run twice, and folders of several machines can be copied \
+together.")]
     Reproduce(Call<ReproduceOptions>),
 }
 
@@ -159,16 +163,18 @@ pub struct Common {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "General")]
 pub struct Machine {
-    /// Threads; 0 takes all there are, and 8 per core (64 on small machines) are the most. Results do not depend on it
-    /// [default: 0]
+    /// Threads; 0 takes all there are, and 8 per core (64 on small machines) are the most. Results
+    /// do not depend on it [default: 0]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Write unfinished work down this often; a run that was stopped goes on from there [default: 2]
+    /// Write unfinished work down this often; a run that was stopped goes on from there [default:
+    /// 2]
     #[arg(long, value_name = "SECONDS")]
     pub keep_every: Option<Seconds>,
-    /// Make all decisions, those of labels and those that are judged, by a heuristic instead of a search for the best:
-    /// lk (local search, for tours) or 'nodes 100' (a search that stops). For problems too large for a search; regret
-    /// is then measured against decisions that need not be the best
+    /// Make all decisions, those of labels and those that are judged, by a heuristic instead of a
+    /// search for the best: lk (local search, for tours) or 'nodes 100' (a search that stops). For
+    /// problems too large for a search; regret is then measured against decisions that need not be
+    /// the best
     #[arg(long, value_name = "HEURISTIC")]
     pub decide_by: Option<Heuristic>,
 }

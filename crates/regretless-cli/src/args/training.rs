@@ -20,14 +20,15 @@ pub enum Profile {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Training")]
 pub struct TrainingOptions {
-    /// Where settings start from: default, or paper (features as they are, the loss not rescaled, as
-    /// behind the paper's component table) [default: default; for compare --benchmark: paper]
+    /// Where settings start from: default, or paper (features as they are, the loss not rescaled,
+    /// as behind the paper's component table) [default: default; for compare --benchmark: paper]
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
     pub profile: Option<Profile>,
     /// Most passes over the training rows [default: 50]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// Training rows of an epoch, drawn anew for each; fewer than all where every row takes a slow solve [default: all]
+    /// Training rows of an epoch, drawn anew for each; fewer than all where every row takes a slow
+    /// solve [default: all]
     #[arg(long, value_name = "N")]
     pub epoch_rows: Option<usize>,
     /// Rows per step [default: 32]
@@ -49,10 +50,12 @@ pub struct TrainingOptions {
     /// Train on the validation rows too; needs --select training-loss or last [default: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub join_validation: Option<bool>,
-    /// Size of a step of the methods after 'then' that have no 'lr' of their own [default: as before]
+    /// Size of a step of the methods after 'then' that have no 'lr' of their own [default: as
+    /// before]
     #[arg(long, value_name = "RATE")]
     pub then_learning_rate: Option<f64>,
-    /// Most passes of the methods after 'then' that have no 'epochs' of their own [default: as before]
+    /// Most passes of the methods after 'then' that have no 'epochs' of their own [default: as
+    /// before]
     #[arg(long, value_name = "N")]
     pub then_epochs: Option<usize>,
     /// Stop after this many epochs without improvement
@@ -70,7 +73,8 @@ pub struct TrainingOptions {
     /// Predict costs as mean + deviation times output [default: true]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub output_map: Option<bool>,
-    /// Keep gradients of the order of 1 for any number of costs [default: true; profile paper: false]
+    /// Keep gradients of the order of 1 for any number of costs [default: true; profile paper:
+    /// false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub rescale: Option<bool>,
     /// Retrain weighted losses from their baseline instead of afresh [default: only with O_S]
@@ -88,7 +92,10 @@ impl TrainingOptions {
     /// The library's settings; a profile not given is `profile`.
     pub fn settings(&self, profile: Profile, seed: u64) -> Settings {
         let standard = match self.profile.unwrap_or(profile) {
-            Profile::Default => Settings { seed, ..Settings::default() },
+            Profile::Default => Settings {
+                seed,
+                ..Settings::default()
+            },
             Profile::Paper => Settings::paper(seed),
         };
         Settings {

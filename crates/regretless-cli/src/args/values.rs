@@ -34,7 +34,10 @@ impl TryFrom<f64> for Seconds {
         if (0.0..=Self::MOST).contains(&seconds) {
             return Ok(Self(seconds));
         }
-        Err(Error::setting(format!("{seconds} is no time; give seconds from 0 to {}", Self::MOST)))
+        Err(Error::setting(format!(
+            "{seconds} is no time; give seconds from 0 to {}",
+            Self::MOST
+        )))
     }
 }
 
@@ -48,7 +51,9 @@ impl FromStr for Seconds {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let number: f64 = text.parse().map_err(|_| Error::setting(format!("'{text}' is no number of seconds")))?;
+        let number: f64 = text
+            .parse()
+            .map_err(|_| Error::setting(format!("'{text}' is no number of seconds")))?;
         number.try_into()
     }
 }
@@ -130,26 +135,42 @@ impl Serialize for OptimizerSpec {
 
 impl<'de> Deserialize<'de> for OptimizerSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        words(&toml::Value::deserialize(deserializer)?, ',').join(",").parse().map_err(de::Error::custom)
+        words(&toml::Value::deserialize(deserializer)?, ',')
+            .join(",")
+            .parse()
+            .map_err(de::Error::custom)
     }
 }
 
 /// The words of a value: a list's entries, or a text split at its separator.
 fn words(value: &toml::Value, separator: char) -> Vec<String> {
     match value {
-        toml::Value::Array(entries) => entries.iter().flat_map(|entry| words(entry, separator)).collect(),
-        toml::Value::String(text) => text.split(separator).map(|word| word.trim().to_owned()).collect(),
+        toml::Value::Array(entries) => entries
+            .iter()
+            .flat_map(|entry| words(entry, separator))
+            .collect(),
+        toml::Value::String(text) => text
+            .split(separator)
+            .map(|word| word.trim().to_owned())
+            .collect(),
         other => vec![other.to_string()],
     }
 }
 
 /// Reads a list of names, or a single one.
-pub fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Vec<String>>, D::Error> {
+pub fn one_or_many<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Vec<String>>, D::Error> {
     // Names within a list are taken as they are: a column's name may hold a comma.
     Ok(Some(match toml::Value::deserialize(deserializer)? {
         toml::Value::Array(entries) => entries
             .into_iter()
-            .map(|entry| entry.as_str().map(str::to_owned).ok_or_else(|| de::Error::custom("names must be text")))
+            .map(|entry| {
+                entry
+                    .as_str()
+                    .map(str::to_owned)
+                    .ok_or_else(|| de::Error::custom("names must be text"))
+            })
             .collect::<std::result::Result<_, _>>()?,
         single => words(&single, ','),
     }))
@@ -160,6 +181,9 @@ pub fn one_or_many_losses<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Option<Vec<Approach>>, D::Error> {
     let labels = words(&toml::Value::deserialize(deserializer)?, ';');
-    let losses = labels.iter().filter(|label| !label.is_empty()).map(|label| label.parse().map_err(de::Error::custom));
+    let losses = labels
+        .iter()
+        .filter(|label| !label.is_empty())
+        .map(|label| label.parse().map_err(de::Error::custom));
     losses.collect::<std::result::Result<_, _>>().map(Some)
 }

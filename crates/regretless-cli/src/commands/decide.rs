@@ -23,7 +23,9 @@ pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
     let out = needed(options.out.as_ref(), "--out")?;
     let sparse = options.sparse.unwrap_or(false);
     if Kind::of(&out)? == Kind::Npy && sparse {
-        return Err(Error::setting("--sparse writes CSV; name a file that ends in .csv"));
+        return Err(Error::setting(
+            "--sparse writes CSV; name a file that ends in .csv",
+        ));
     }
     for path in options.predictions_out.iter().chain([&out]) {
         Kind::of(path)?;
@@ -35,13 +37,23 @@ pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
     session.tell_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, &model)?;
     if positions_name_items(options, &model) {
-        let notice = "rows of an instance are matched to the model's costs by position; name them by --item-column";
+        let notice = "rows of an instance are matched to the model's costs by position; name them \
+            by --item-column";
         session.remark(&format!("note: {}: {notice}", data.display()));
     }
-    let predicted = model.predict_matched(&features, &matching).map_err(in_file(&data))?;
+    let predicted = model
+        .predict_matched(&features, &matching)
+        .map_err(in_file(&data))?;
     check_width(&predicted, &decided).map_err(in_file(&data))?;
-    let decisions = decide(predicted.clone(), &oracle(&decided, &options.machine)?, session)?;
-    let names = matching.names().cloned().unwrap_or_else(|| names(&model, predicted.cols()));
+    let decisions = decide(
+        predicted.clone(),
+        &oracle(&decided, &options.machine)?,
+        session,
+    )?;
+    let names = matching
+        .names()
+        .cloned()
+        .unwrap_or_else(|| names(&model, predicted.cols()));
     if let Some(path) = &options.predictions_out {
         match Kind::of(path)? {
             Kind::Csv => csv::write_predictions(path, &names, &predicted, session.force)?,
@@ -53,7 +65,11 @@ pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
         json: json!({"instances": decisions.len(), "decisions": path_json(&out), "predictions": options.predictions_out.as_deref().map(path_json)}),
         ..Report::default()
     };
-    report.line(format!("{} decisions written to {}", grouped(decisions.len() as u64), out.display()));
+    report.line(format!(
+        "{} decisions written to {}",
+        grouped(decisions.len() as u64),
+        out.display()
+    ));
     if let Some(path) = &options.predictions_out {
         report.line(format!("predicted costs written to {}", path.display()));
     }
@@ -65,21 +81,31 @@ fn check_width(predicted: &Matrix, decided: &Decided) -> Result<()> {
     if found == right {
         return Ok(());
     }
-    Err(Error::data(format!("{found} costs are predicted per instance, {} needs {right}", decided.problem.name())))
+    Err(Error::data(format!(
+        "{found} costs are predicted per instance, {} needs {right}",
+        decided.problem.name()
+    )))
 }
 
-/// Whether only the order of rows says which item of a long table is which, though the model knows items by name.
+/// Whether only the order of rows says which item of a long table is which, though the model knows
+/// items by name.
 fn positions_name_items(options: &DecideOptions, model: &Model) -> bool {
     match model.about.shape {
         Shape::Wide => false,
-        Shape::Long { .. } => !model.about.costs.follow_the_count() && options.columns.item_column.is_none(),
+        Shape::Long { .. } => {
+            !model.about.costs.follow_the_count() && options.columns.item_column.is_none()
+        }
     }
 }
 
 /// Names of the variables; a long table without item names may have another number of items.
 fn names(model: &Model, count: usize) -> Names {
     let known = &model.about.costs;
-    if known.len() == count { known.clone() } else { Names::counted(count) }
+    if known.len() == count {
+        known.clone()
+    } else {
+        Names::counted(count)
+    }
 }
 
 fn decide(mut costs: Matrix, oracle: &Oracle, session: &Session) -> Result<Vec<Decision>> {
@@ -87,15 +113,28 @@ fn decide(mut costs: Matrix, oracle: &Oracle, session: &Session) -> Result<Vec<D
     session.progress.begin("deciding", costs.rows() as u64);
     let answers = oracle.solve_all(&costs, &session.progress)?;
     session.progress.end();
-    let each = answers.into_iter().enumerate().map(|(instance, answer)| match answer {
-        Ok(solution) => Ok(solution.decision),
-        Err(failure) => Err(Error::solver(instance, failure)),
-    });
+    let each = answers
+        .into_iter()
+        .enumerate()
+        .map(|(instance, answer)| match answer {
+            Ok(solution) => Ok(solution.decision),
+            Err(failure) => Err(Error::solver(instance, failure)),
+        });
     each.collect()
 }
 
-fn write(path: &Path, names: &Names, decisions: &[Decision], sparse: bool, force: bool) -> Result<()> {
-    let form = if sparse { csv::DecisionForm::Sparse } else { csv::DecisionForm::Dense };
+fn write(
+    path: &Path,
+    names: &Names,
+    decisions: &[Decision],
+    sparse: bool,
+    force: bool,
+) -> Result<()> {
+    let form = if sparse {
+        csv::DecisionForm::Sparse
+    } else {
+        csv::DecisionForm::Dense
+    };
     match Kind::of(path)? {
         Kind::Csv => csv::write_decisions(path, names, decisions, form, force),
         Kind::Npy => npy::write_decisions(path, names.len(), decisions, force),

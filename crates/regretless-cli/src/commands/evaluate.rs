@@ -4,7 +4,9 @@ use std::path::Path;
 
 use regretless::data::{CostMatching, CostSide, Matrix, Names};
 use regretless::error::Place;
-use regretless::evaluate::{Evaluation, evaluate_in_parts, match_table, summarise, too_few_rows, unambiguous_regrets};
+use regretless::evaluate::{
+    Evaluation, evaluate_in_parts, match_table, summarise, too_few_rows, unambiguous_regrets,
+};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
@@ -15,7 +17,8 @@ use serde_json::json;
 use super::{Session, json, labelled, oracle, predicted, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
-    Decided, Kind, costs_only, dataset_for_model, in_file, options_for_model, predictions, table_source,
+    Decided, Kind, costs_only, dataset_for_model, in_file, options_for_model, predictions,
+    table_source,
 };
 use crate::output::{Report, grouped, number, percent};
 
@@ -38,7 +41,11 @@ pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
     let case = match (&options.model, &options.predictions) {
         (Some(model), None) => Case::of_model(model, options, session)?,
         (None, Some(file)) => Case::of_predictions(file, options, session)?,
-        _ => return Err(Error::setting("nothing to judge; give either --model or --predictions")),
+        _ => {
+            return Err(Error::setting(
+                "nothing to judge; give either --model or --predictions",
+            ));
+        }
     };
     let before = case.oracle.counts();
     let found = case.measure(options.unambiguous.unwrap_or(false), session)?;
@@ -49,7 +56,10 @@ pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
     shown["solves_by_kind"] = json!(counts);
     shown["decided_by"] = json!(case.oracle.heuristic());
     shown["problem"] = json!(case.oracle.problem().name());
-    let mut report = Report { json: shown, ..Report::default() };
+    let mut report = Report {
+        json: shown,
+        ..Report::default()
+    };
     tell(&found, solves, &mut report);
     Ok(report)
 }
@@ -61,16 +71,25 @@ impl Case {
         let oracle = oracle(&decided, &options.machine)?;
         let source = table_source(&options_for_model(&options.data, &model))?;
         let mut table = dataset_for_model(&source, &model)?;
-        model.check(table.features()).map_err(in_file(source.costs_file()))?;
-        let notices =
-            match_table(&mut table, &model, decided.problem.as_ref()).map_err(in_file(source.costs_file()))?;
+        model
+            .check(table.features())
+            .map_err(in_file(source.costs_file()))?;
+        let notices = match_table(&mut table, &model, decided.problem.as_ref())
+            .map_err(in_file(source.costs_file()))?;
         for notice in notices {
-            session.remark(&format!("note: {}: {notice}", source.costs_file().display()));
+            session.remark(&format!(
+                "note: {}: {notice}",
+                source.costs_file().display()
+            ));
         }
         let labels = store(source.costs_file(), &options.machine);
         let found = labelled(table, &labels, (&decided, &oracle), session);
         let (data, _) = found.map_err(in_file(source.costs_file()))?;
-        Ok(Self { predictions: Predictions::Model(Box::new(model)), data, oracle })
+        Ok(Self {
+            predictions: Predictions::Model(Box::new(model)),
+            data,
+            oracle,
+        })
     }
 
     fn of_predictions(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
@@ -81,18 +100,29 @@ impl Case {
         session.match_table(&mut table, &costs_file, &decided)?;
         if Kind::of(file)? == Kind::Npy {
             let unnamed = Names::counted(table.costs().cols());
-            let (found, wanted) =
-                (CostSide::new("the array", &unnamed), CostSide::new("the table", table.cost_names()));
+            let (found, wanted) = (
+                CostSide::new("the array", &unnamed),
+                CostSide::new("the table", table.cost_names()),
+            );
             session.tell_matching(file, &CostMatching::new(found, wanted)?);
         }
         let predictions = predictions(file, &table.cost_names().to_vec())?;
         if predictions.rows() != table.len() {
-            let message = format!("{} rows of predictions for {} instances", predictions.rows(), table.len());
+            let message = format!(
+                "{} rows of predictions for {} instances",
+                predictions.rows(),
+                table.len()
+            );
             return Err(Error::input(Place::file(file), message));
         }
         let labels = store(&costs_file, &options.machine);
-        let (data, _) = labelled(table, &labels, (&decided, &oracle), session).map_err(in_file(&costs_file))?;
-        Ok(Self { predictions: Predictions::Known(predictions), data, oracle })
+        let (data, _) =
+            labelled(table, &labels, (&decided, &oracle), session).map_err(in_file(&costs_file))?;
+        Ok(Self {
+            predictions: Predictions::Known(predictions),
+            data,
+            oracle,
+        })
     }
 
     /// Predictions for some rows, to be minimised.
@@ -135,7 +165,9 @@ fn tell(found: &Evaluation, solves: u64, report: &mut Report) {
         ("mean absolute error", number(found.mae)),
         ("solves", grouped(solves)),
     ];
-    lines.iter().for_each(|(name, value)| report.line(format!("{name:<20} {value}")));
+    lines
+        .iter()
+        .for_each(|(name, value)| report.line(format!("{name:<20} {value}")));
     if let Some(warning) = too_few_rows("evaluated", found.instances) {
         report.line(warning);
     }

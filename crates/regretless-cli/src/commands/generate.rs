@@ -24,18 +24,42 @@ pub fn run(options: &GenerateOptions, session: &Session) -> Result<Report> {
     let costs = rows.num_costs();
     let decided = Decided::new(spec)?;
     let files = Files::within(&folder, options.format.unwrap_or(TableFormat::Csv));
-    let problem = toml::to_string(&decided.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
-    files.write(rows, &format!("# {benchmark}, seed {}\n{problem}", recipe.seed), session)?;
+    let problem =
+        toml::to_string(&decided.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
+    files.write(
+        rows,
+        &format!("# {benchmark}, seed {}\n{problem}", recipe.seed),
+        session,
+    )?;
 
-    let next = format!("regretless train {} --problem {}", files.flags(), shell(&files.problem));
-    let tables: Vec<String> = files.tables.iter().map(|path| path.display().to_string()).collect();
+    let next = format!(
+        "regretless train {} --problem {}",
+        files.flags(),
+        shell(&files.problem)
+    );
+    let tables: Vec<String> = files
+        .tables
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     let shown = json!({
         "tables": tables, "problem": path_json(&files.problem), "benchmark": benchmark, "recipe": recipe,
         "costs": costs, "next": next,
     });
-    let mut report = Report { json: shown, ..Report::default() };
-    report.line(format!("{}: {}", tables.join(", "), described(&recipe, costs)));
-    report.line(format!("{}: {}", files.problem.display(), decided.problem.name()));
+    let mut report = Report {
+        json: shown,
+        ..Report::default()
+    };
+    report.line(format!(
+        "{}: {}",
+        tables.join(", "),
+        described(&recipe, costs)
+    ));
+    report.line(format!(
+        "{}: {}",
+        files.problem.display(),
+        decided.problem.name()
+    ));
     report.line("\nnext:");
     report.line(format!("  {next}"));
     Ok(report)
@@ -65,7 +89,10 @@ impl Files {
             TableFormat::Csv => vec!["table.csv"],
             TableFormat::Npy => vec!["features.npy", "costs.npy"],
         };
-        Self { tables: names.iter().map(|name| folder.join(name)).collect(), problem: folder.join("problem.toml") }
+        Self {
+            tables: names.iter().map(|name| folder.join(name)).collect(),
+            problem: folder.join("problem.toml"),
+        }
     }
 
     /// Writes all files, or none if one is there already.
@@ -74,7 +101,10 @@ impl Files {
         if let Some(folder) = self.problem.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
-        self.tables.iter().chain([&self.problem]).try_for_each(|path| check_free(path, force))?;
+        self.tables
+            .iter()
+            .chain([&self.problem])
+            .try_for_each(|path| check_free(path, force))?;
         match &self.tables[..] {
             [features, costs] => write_arrays((features, costs), rows, session)?,
             single => csv::write(&single[0], &rows.dataset()?, force)?,
@@ -91,12 +121,22 @@ impl Files {
     }
 }
 
-/// Writes costs row by row as they are made; features come second, so that costs that find no room leave nothing.
-fn write_arrays((features, costs): (&Path, &Path), mut rows: Generator, session: &Session) -> Result<()> {
+/// Writes costs row by row as they are made; features come second, so that costs that find no room
+/// leave nothing.
+fn write_arrays(
+    (features, costs): (&Path, &Path),
+    mut rows: Generator,
+    session: &Session,
+) -> Result<()> {
     let (shape, watch) = ([rows.rows(), rows.num_costs()], &session.progress);
     let known = rows.features()?;
     watch.begin("generating", shape[0] as u64);
-    npy::write_rows(costs, shape, |row| rows.next_row(row), (session.force, watch))?;
+    npy::write_rows(
+        costs,
+        shape,
+        |row| rows.next_row(row),
+        (session.force, watch),
+    )?;
     watch.end();
     npy::write_predictions(features, known.values(), session.force)
 }
@@ -105,9 +145,17 @@ fn write_arrays((features, costs): (&Path, &Path), mut rows: Generator, session:
 fn shell(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 fn described(recipe: &Recipe, costs: usize) -> String {
-    format!("{} instances, {} features, {costs} costs", grouped(recipe.instances as u64), recipe.features)
+    format!(
+        "{} instances, {} features, {costs} costs",
+        grouped(recipe.instances as u64),
+        recipe.features
+    )
 }

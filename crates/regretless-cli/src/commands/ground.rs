@@ -39,22 +39,29 @@ impl Ground {
     pub fn rows(&self) -> String {
         let split = &self.split;
         let count = |rows: &Vec<usize>| grouped(rows.len() as u64);
-        format!("{}/{}/{} rows", count(&split.train), count(&split.validation), count(&split.test))
+        format!(
+            "{}/{}/{} rows",
+            count(&split.train),
+            count(&split.validation),
+            count(&split.test)
+        )
     }
 }
 
 /// The split that is taken where none is given.
 pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<SplitSpec> {
     match (problem.benchmark, data.is_given()) {
-        (Some(_), true) => {
-            Err(Error::setting("--benchmark brings its own data; drop it and give --problem, or drop --data"))
-        }
-        (Some(_), false) if problem.problem.is_some() => {
-            Err(Error::setting("--benchmark brings its own problem; drop it and give --data, or drop --problem"))
-        }
+        (Some(_), true) => Err(Error::setting(
+            "--benchmark brings its own data; drop it and give --problem, or drop --data",
+        )),
+        (Some(_), false) if problem.problem.is_some() => Err(Error::setting(
+            "--benchmark brings its own problem; drop it and give --data, or drop --problem",
+        )),
         (Some(_), false) => Ok(BENCHMARK_ROWS),
         (None, true) => Ok(SplitSpec::TABLE),
-        (None, false) => Err(Error::setting("no data; give --data and --problem, or --benchmark KS32")),
+        (None, false) => Err(Error::setting(
+            "no data; give --data and --problem, or --benchmark KS32",
+        )),
     }
 }
 
@@ -90,44 +97,80 @@ impl<'a> Source<'a> {
         let origin = match problem.benchmark {
             Some(benchmark) => Origin::Benchmark(benchmark),
             None => {
-                let missing = || Error::setting("--problem is missing; give a problem file, as generate writes one");
+                let missing = || {
+                    Error::setting(
+                        "--problem is missing; give a problem file, as generate writes one",
+                    )
+                };
                 let decided = Decided::load(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
                 let (mut data, file) = (source.read()?, source.costs_file().to_path_buf());
                 session.match_table(&mut data, &file, &decided)?;
                 session.hint_at_storage(&source, &data);
-                Origin::Table(Box::new(Table { decided, data, file }))
+                Origin::Table(Box::new(Table {
+                    decided,
+                    data,
+                    file,
+                }))
             }
         };
-        Ok(Self { split: split.unwrap_or(standard), machine, session, origin })
+        Ok(Self {
+            split: split.unwrap_or(standard),
+            machine,
+            session,
+            origin,
+        })
     }
 
     /// The grounds of some seeds, in their order.
     pub fn grounds(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<Ground>> {
-        let Self { split, machine, session, origin } = self;
+        let Self {
+            split,
+            machine,
+            session,
+            origin,
+        } = self;
         match origin {
             Origin::Benchmark(benchmark) => {
                 let rows = split.rows().unwrap_or(ROWS);
                 let ground = |seed| {
                     let (spec, data) = benchmark.generate(Recipe::paper(rows, seed))?;
                     let decided = Decided::new(spec)?;
-                    let data = Labelled::solve(data, &oracle(&decided, machine)?, &session.progress)?;
+                    let data =
+                        Labelled::solve(data, &oracle(&decided, machine)?, &session.progress)?;
                     let split = split.apply(data.len(), u64::from(seed))?;
-                    Ok(Ground { decided, data: Arc::new(data), split })
+                    Ok(Ground {
+                        decided,
+                        data: Arc::new(data),
+                        split,
+                    })
                 };
                 seeds.map(ground).collect()
             }
             Origin::Table(table) => {
-                let Table { decided, data, file } = *table;
+                let Table {
+                    decided,
+                    data,
+                    file,
+                } = *table;
                 let seeds: Vec<u32> = seeds.collect();
                 let split = |seed: &u32| split.apply(data.len(), u64::from(*seed));
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
                 let labels = store(&file, machine);
-                let found = labelled(data, &labels, (&decided, &oracle(&decided, machine)?), session);
+                let found = labelled(
+                    data,
+                    &labels,
+                    (&decided, &oracle(&decided, machine)?),
+                    session,
+                );
                 let data = Arc::new(found.map_err(in_file(&file))?.0);
                 let rows = data.rows();
                 let ground = |split: Split| {
-                    Ok(Ground { decided: decided.clone(), data: data.clone(), split: split.among(&rows)? })
+                    Ok(Ground {
+                        decided: decided.clone(),
+                        data: data.clone(),
+                        split: split.among(&rows)?,
+                    })
                 };
                 splits.into_iter().map(ground).collect()
             }

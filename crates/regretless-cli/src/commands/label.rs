@@ -1,4 +1,5 @@
-//! `label`: the best decision of every row, found once and kept beside the table, by one machine or several.
+//! `label`: the best decision of every row, found once and kept beside the table, by one machine or
+//! several.
 
 use regretless::error::Place;
 use regretless::label::{LabelSource, Shard};
@@ -12,39 +13,64 @@ use crate::output::{Report, grouped, path_json};
 
 /// Labels the whole table or a share of it.
 pub fn run(options: &LabelOptions, session: &Session) -> Result<Report> {
-    let shard = options.shard.as_deref().map(str::parse::<Shard>).transpose()?;
+    let shard = options
+        .shard
+        .as_deref()
+        .map(str::parse::<Shard>)
+        .transpose()?;
     let decided = Decided::load(&needed(options.problem.as_ref(), "--problem")?)?;
     let oracle = oracle(&decided, &options.machine)?;
     let (file, mut table) = costs_only(&options.data)?;
     session.match_table(&mut table, &file, &decided)?;
     let store = store(&file, &options.machine);
     let Some(shard) = shard else {
-        let (data, found) = labelled(table, &store, (&decided, &oracle), session).map_err(in_file(&file))?;
+        let (data, found) =
+            labelled(table, &store, (&decided, &oracle), session).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
         let shown = json!({
             "decided_by": oracle.heuristic(), "rows": data.len(), "solved": solved, "continued": found.continued,
             "labels": found.kept.then(|| path_json(&found.file)),
             "found": found.source == LabelSource::Found, "failed": found.failed,
         });
-        let mut report = Report { json: shown, ..Report::default() };
+        let mut report = Report {
+            json: shown,
+            ..Report::default()
+        };
         let (rows, solved) = (grouped(data.rows().len() as u64), grouped(solved));
-        let what = oracle.heuristic().map_or("best decisions".into(), |how| format!("decisions by '{how}'"));
+        let what = oracle.heuristic().map_or("best decisions".into(), |how| {
+            format!("decisions by '{how}'")
+        });
         if found.kept {
-            report.line(format!("{what} of {rows} rows in {}, {solved} solved now", found.file.display()));
+            report.line(format!(
+                "{what} of {rows} rows in {}, {solved} solved now",
+                found.file.display()
+            ));
         } else {
             // To keep labels is all that this command is for.
-            report.line(format!("{what} of {rows} rows found and not kept, {solved} solved now"));
-            let message = "the labels could not be written; make their folder writable, or copy the table elsewhere";
+            report.line(format!(
+                "{what} of {rows} rows found and not kept, {solved} solved now"
+            ));
+            let message = "the labels could not be written; make their folder writable, or copy \
+                the table elsewhere";
             report.failure = Some(Error::input(Place::file(&found.file), message));
         }
         return Ok(report);
     };
-    let done = store.label_shard(table, (&decided.spec, &oracle), shard, &session.progress).map_err(in_file(&file))?;
-    done.warnings.iter().for_each(|warning| session.remark(&format!("note: {warning}")));
-    let shown =
-        json!({ "solved": done.solved, "known": done.known, "rows": done.rows, "folder": path_json(store.folder()) });
-    let mut report = Report { json: shown, ..Report::default() };
-    let [solved, known, rows] = [done.solved, done.known, done.rows].map(|count| grouped(count as u64));
-    report.line(format!("{solved} rows solved, {known} of {rows} known; the command without --shard joins them"));
+    let done = store
+        .label_shard(table, (&decided.spec, &oracle), shard, &session.progress)
+        .map_err(in_file(&file))?;
+    done.warnings
+        .iter()
+        .for_each(|warning| session.remark(&format!("note: {warning}")));
+    let shown = json!({ "solved": done.solved, "known": done.known, "rows": done.rows, "folder": path_json(store.folder()) });
+    let mut report = Report {
+        json: shown,
+        ..Report::default()
+    };
+    let [solved, known, rows] =
+        [done.solved, done.known, done.rows].map(|count| grouped(count as u64));
+    report.line(format!(
+        "{solved} rows solved, {known} of {rows} known; the command without --shard joins them"
+    ));
     Ok(report)
 }

@@ -41,7 +41,11 @@ pub struct Session {
 
 impl Session {
     fn new(common: &Common) -> Self {
-        Self { progress: Progress::new(common.quiet), force: common.force, quiet: common.quiet }
+        Self {
+            progress: Progress::new(common.quiet),
+            force: common.force,
+            quiet: common.quiet,
+        }
     }
 
     /// Says something that is not a result.
@@ -111,7 +115,9 @@ fn perform<O: clap::Args + Serialize + DeserializeOwned>(
 /// An oracle on as many threads as the user allows, deciding as the user wants.
 fn oracle(decided: &Decided, machine: &Machine) -> Result<Oracle> {
     let threads = Threads::new(machine.threads.unwrap_or(0))?;
-    Oracle::new(decided.problem.clone()).with_threads(threads).deciding_by(machine.decide_by)
+    Oracle::new(decided.problem.clone())
+        .with_threads(threads)
+        .deciding_by(machine.decide_by)
 }
 
 /// The labels beside a table.
@@ -127,31 +133,58 @@ fn labelled(
     session: &Session,
 ) -> Result<(Labelled, LabelReport)> {
     let (labelled, report) = store.label(data, &decided.spec, oracle, &session.progress)?;
-    report.warnings.iter().for_each(|warning| session.remark(&format!("note: {warning}")));
+    report
+        .warnings
+        .iter()
+        .for_each(|warning| session.remark(&format!("note: {warning}")));
     if let Some(heuristic) = oracle.heuristic() {
-        session.remark(&format!("note: decisions by '{heuristic}' stand for the best, which they need not be"));
+        session.remark(&format!(
+            "note: decisions by '{heuristic}' stand for the best, which they need not be"
+        ));
     }
     if report.source == LabelSource::Found {
-        session.remark(&format!("note: best decisions taken from {}", report.file.display()));
+        session.remark(&format!(
+            "note: best decisions taken from {}",
+            report.file.display()
+        ));
     }
     if report.continued > 0 {
-        session.remark(&format!("note: {} rows were solved by an earlier run", grouped(report.continued as u64)));
+        session.remark(&format!(
+            "note: {} rows were solved by an earlier run",
+            grouped(report.continued as u64)
+        ));
     }
     for (row, failure) in report.failed.iter().take(10) {
-        session.remark(&format!("note: row {row} (counted from 0) is left out: {failure}"));
+        session.remark(&format!(
+            "note: row {row} (counted from 0) is left out: {failure}"
+        ));
     }
     if report.failed.len() > 10 {
-        session.remark(&format!("note: {} rows are left out in all", grouped(report.failed.len() as u64)));
+        session.remark(&format!(
+            "note: {} rows are left out in all",
+            grouped(report.failed.len() as u64)
+        ));
     }
     Ok((labelled, report))
 }
 
 /// What a model's decisions are worth on some rows of a labelled table.
-fn judge(model: &Model, data: &Labelled, rows: &[usize], (oracle, watch): (&Oracle, &dyn Watch)) -> Result<Evaluation> {
-    evaluate_in_parts(|part| predicted(model, data, part), data, rows, (oracle, watch))
+fn judge(
+    model: &Model,
+    data: &Labelled,
+    rows: &[usize],
+    (oracle, watch): (&Oracle, &dyn Watch),
+) -> Result<Evaluation> {
+    evaluate_in_parts(
+        |part| predicted(model, data, part),
+        data,
+        rows,
+        (oracle, watch),
+    )
 }
 
 /// A value as JSON.
 fn json<T: Serialize>(value: &T) -> Result<serde_json::Value> {
-    serde_json::to_value(value).map_err(|e| Error::setting(format!("the result cannot be written as JSON: {e}")))
+    serde_json::to_value(value)
+        .map_err(|e| Error::setting(format!("the result cannot be written as JSON: {e}")))
 }

@@ -8,7 +8,9 @@ use regretless::error::Place;
 use regretless::evaluate::too_few_rows;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::text::check_file_name_fits;
-use regretless::train::{Approach, Checkpoints, Judged, Outcome, Plan, ResultFile, Results, Task, TrainReport};
+use regretless::train::{
+    Approach, Checkpoints, Judged, Outcome, Plan, ResultFile, Results, Task, TrainReport,
+};
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -40,7 +42,13 @@ impl Outputs {
     /// Asks before the work whether all of them could be written.
     fn check(&self, results: &Results<'_>) -> Result<()> {
         check_file_name_fits(&self.model, &[Checkpoints::ENDING])?;
-        for path in [&self.model, &self.epochs[0], &self.epochs[1], &self.report, &self.settings] {
+        for path in [
+            &self.model,
+            &self.epochs[0],
+            &self.epochs[1],
+            &self.report,
+            &self.settings,
+        ] {
             check_file_name_fits(path, &[""])?;
             results.check(path)?;
         }
@@ -52,43 +60,87 @@ impl Outputs {
 pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let options = resolved(options.clone())?;
     let seed = u64::from(options.seed.unwrap_or(0));
-    let out = Outputs::of(options.out.as_deref().unwrap_or(Path::new("model.safetensors")));
+    let out = Outputs::of(
+        options
+            .out
+            .as_deref()
+            .unwrap_or(Path::new("model.safetensors")),
+    );
     check_names(&options)?;
     let settings = settings::text(&options, "train")?;
-    let checkpoints = Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
-    let results = Results { checkpoints: &checkpoints, run: &settings, force: session.force };
+    let checkpoints =
+        Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
+    let results = Results {
+        checkpoints: &checkpoints,
+        run: &settings,
+        force: session.force,
+    };
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
     let plan = Plan {
         approach: options.loss.clone().unwrap_or_default(),
-        predictor: options.split.predictor.clone().unwrap_or(PredictorSpec::Linear),
+        predictor: options
+            .split
+            .predictor
+            .clone()
+            .unwrap_or(PredictorSpec::Linear),
         settings: options.training.settings(Profile::Default, seed),
         start: options.init_from.as_deref().map(Model::load).transpose()?,
     };
-    let source = Source::open((&options.data, &options.problem), options.split.split, &options.machine, session)?;
+    let source = Source::open(
+        (&options.data, &options.problem),
+        options.split.split,
+        &options.machine,
+        session,
+    )?;
     let grounds = source.grounds(options.seed.into_iter())?;
-    let ground = grounds.first().ok_or_else(|| Error::setting("--seed is missing"))?;
-    let Ground { decided, data, split } = ground;
+    let ground = grounds
+        .first()
+        .ok_or_else(|| Error::setting("--seed is missing"))?;
+    let Ground {
+        decided,
+        data,
+        split,
+    } = ground;
     let oracle = &oracle(decided, &options.machine)?;
-    let task = Task { data, split, oracle, watch: &session.progress };
+    let task = Task {
+        data,
+        split,
+        oracle,
+        watch: &session.progress,
+    };
     let outcome = plan.carry_out(&task, &decided.spec, Some(&checkpoints))?;
-    let found = Found { plan: &plan, outcome: &outcome };
+    let found = Found {
+        plan: &plan,
+        outcome: &outcome,
+    };
     write(&out, &found, &settings, &results)?;
     checkpoints.remove()?;
     found.report(&out, ground)
 }
 
-/// Settings are written beside the model, and a settings file is text: file names that are none are refused by name.
+/// Settings are written beside the model, and a settings file is text: file names that are none are
+/// refused by name.
 fn check_names(options: &TrainOptions) -> Result<()> {
-    check_utf8([&options.data.data, &options.data.cost_data, &options.init_from, &options.out])
+    check_utf8([
+        &options.data.data,
+        &options.data.cost_data,
+        &options.init_from,
+        &options.out,
+    ])
 }
 
 /// Refuses file names that a settings file cannot hold.
 pub fn check_utf8<const N: usize>(paths: [&Option<PathBuf>; N]) -> Result<()> {
-    match paths.into_iter().flatten().find(|path| path.to_str().is_none()) {
-        Some(path) => {
-            Err(Error::input(Place::file(path), "the name is not UTF-8, as settings files must be; rename it"))
-        }
+    match paths
+        .into_iter()
+        .flatten()
+        .find(|path| path.to_str().is_none())
+    {
+        Some(path) => Err(Error::input(
+            Place::file(path),
+            "the name is not UTF-8, as settings files must be; rename it",
+        )),
         None => Ok(()),
     }
 }
@@ -100,7 +152,9 @@ fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
     options.split.predictor.get_or_insert(PredictorSpec::Linear);
     options.loss.get_or_insert_with(Approach::default);
     options.seed.get_or_insert(0);
-    options.out.get_or_insert_with(|| "model.safetensors".into());
+    options
+        .out
+        .get_or_insert_with(|| "model.safetensors".into());
     options.training = options.training.resolved(Profile::Default);
     Ok(options)
 }
@@ -119,16 +173,36 @@ impl Found<'_> {
     fn report(&self, out: &Outputs, ground: &Ground) -> Result<Report> {
         let mut json = self.json()?;
         json["model"] = path_json(&out.model);
-        let mut report = Report { json, ..Report::default() };
+        let mut report = Report {
+            json,
+            ..Report::default()
+        };
         let trained = &self.outcome.trained.report;
-        let epochs = trained.rounds.last().map_or(0, |round| round.epochs.len().saturating_sub(1));
-        report.line(format!("{} on {}, {}", self.plan.approach, ground.decided.problem.name(), ground.rows()));
+        let epochs = trained
+            .rounds
+            .last()
+            .map_or(0, |round| round.epochs.len().saturating_sub(1));
+        report.line(format!(
+            "{} on {}, {}",
+            self.plan.approach,
+            ground.decided.problem.name(),
+            ground.rows()
+        ));
         self.tell_race(&mut report);
-        report.line(format!("  best epoch         {} of {epochs}", trained.best_epoch()));
-        for (name, part) in [("validation regret", &self.outcome.validation), ("test regret", &self.outcome.test)] {
+        report.line(format!(
+            "  best epoch         {} of {epochs}",
+            trained.best_epoch()
+        ));
+        for (name, part) in [
+            ("validation regret", &self.outcome.validation),
+            ("test regret", &self.outcome.test),
+        ] {
             if let Some(part) = part {
                 let share = percent(part.normalised_regret);
-                report.line(format!("  {name:<18} {} ({share} of the best objective)", number(part.regret)));
+                report.line(format!(
+                    "  {name:<18} {} ({share} of the best objective)",
+                    number(part.regret)
+                ));
             }
         }
         if let Some(test) = &self.outcome.test
@@ -137,9 +211,14 @@ impl Found<'_> {
             report.line(format!("  {warning}"));
         }
         if let Some(heuristic) = self.outcome.decided_by {
-            report.line(format!("  decided by         {heuristic}, which need not find the best"));
+            report.line(format!(
+                "  decided by         {heuristic}, which need not find the best"
+            ));
         }
-        report.line(format!("  solves             {}", grouped(trained.solves.total())));
+        report.line(format!(
+            "  solves             {}",
+            grouped(trained.solves.total())
+        ));
         report.line(format!("  seconds            {:.2}", trained.seconds));
         report.line(format!("\nmodel written to {}", out.model.display()));
         Ok(report)
@@ -157,11 +236,20 @@ impl Found<'_> {
                 Judged::Unjudged => "not judged".into(),
                 Judged::Failed => "failed".into(),
             };
-            let chosen = if entry.method == self.outcome.trained.model.about.loss { "  <" } else { "" };
-            report.line(format!("  tried {:<44} {judged} in {:.2} s{chosen}", entry.method, entry.seconds));
+            let chosen = if entry.method == self.outcome.trained.model.about.loss {
+                "  <"
+            } else {
+                ""
+            };
+            report.line(format!(
+                "  tried {:<44} {judged} in {:.2} s{chosen}",
+                entry.method, entry.seconds
+            ));
         }
         if let Some(seconds) = self.outcome.trained.report.timed_solve {
-            report.line(format!("  planned from a solve of {seconds} s by the clock: not reproducible"));
+            report.line(format!(
+                "  planned from a solve of {seconds} s by the clock: not reproducible"
+            ));
         }
     }
 }
@@ -176,22 +264,30 @@ fn write(out: &Outputs, found: &Found<'_>, settings: &str, results: &Results<'_>
         (&out.report, format!("{:#}\n", found.json()?)),
         (&out.settings, settings.to_owned()),
     ];
-    let writers = texts.each_ref().map(|(_, text)| move |out: &mut dyn Write| out.write_all(text.as_bytes()));
+    let writers = texts
+        .each_ref()
+        .map(|(_, text)| move |out: &mut dyn Write| out.write_all(text.as_bytes()));
     let model = |out: &mut dyn Write| trained.model.write_to(out);
     let mut files: Vec<ResultFile<'_>> = Vec::new();
     for ((path, _), write) in texts.iter().zip(&writers) {
         files.push(ResultFile { path, write });
     }
-    files.push(ResultFile { path: &out.model, write: &model });
+    files.push(ResultFile {
+        path: &out.model,
+        write: &model,
+    });
     results.write(&files)
 }
 
 fn epochs_csv(report: &TrainReport) -> String {
     let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut text = String::from("round,epoch,training_loss,validation_loss,validation_regret,seconds\n");
+    let mut text =
+        String::from("round,epoch,training_loss,validation_loss,validation_regret,seconds\n");
     for (round, epochs) in report.rounds.iter().enumerate() {
         for e in &epochs.epochs {
-            let scores = [e.training_loss, e.validation_loss, e.validation_regret].map(cell).join(",");
+            let scores = [e.training_loss, e.validation_loss, e.validation_regret]
+                .map(cell)
+                .join(",");
             let _ = writeln!(text, "{},{},{scores},{:.6}", round + 1, e.epoch, e.seconds);
         }
     }

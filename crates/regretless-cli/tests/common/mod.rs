@@ -1,5 +1,9 @@
 //! A folder of its own for every test, and the program in it.
-#![allow(dead_code, clippy::unwrap_used, reason = "every test file uses some of this, and a test may panic")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "every test file uses some of this, and a test may panic"
+)]
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +31,8 @@ impl Workshop {
     /// A folder with `table.csv` and `problem.toml` of a small knapsack.
     pub fn with_knapsack() -> Self {
         let shop = Self::new();
-        shop.run("generate --benchmark KS8 --instances 60 --out .").succeeded();
+        shop.run("generate --benchmark KS8 --instances 60 --out .")
+            .succeeded();
         shop
     }
 
@@ -50,7 +55,9 @@ impl Workshop {
     /// Names of everything in the folder but labels, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.retain(|name| !name.ends_with(".labels"));
         names.sort();
         names
@@ -64,7 +71,11 @@ impl Workshop {
     /// Runs the program with these words.
     pub fn run_words(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> Left {
         let mut command = Command::cargo_bin("regretless").unwrap();
-        let output = command.current_dir(self.0.path()).args(words).output().unwrap();
+        let output = command
+            .current_dir(self.0.path())
+            .args(words)
+            .output()
+            .unwrap();
         Left {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
@@ -82,7 +93,11 @@ impl Left {
     /// The command failed with this code, said all these words, and printed no result.
     pub fn failed(self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
-        assert!(self.err.lines().any(|line| line.starts_with("error: ")), "{}", self.err);
+        assert!(
+            self.err.lines().any(|line| line.starts_with("error: ")),
+            "{}",
+            self.err
+        );
         assert!(self.out.is_empty(), "{}", self.out);
         for word in words {
             assert!(self.err.contains(word), "'{word}' is not in: {}", self.err);
@@ -93,7 +108,12 @@ impl Left {
     pub fn refused(self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
         for word in words {
-            assert!(self.out.contains(word) || self.err.contains(word), "'{word}' is not in: {}{}", self.out, self.err);
+            assert!(
+                self.out.contains(word) || self.err.contains(word),
+                "'{word}' is not in: {}{}",
+                self.out,
+                self.err
+            );
         }
     }
 
@@ -104,7 +124,10 @@ impl Left {
 
 /// Kills per test; `REGRETLESS_KILLS=200` for a long run.
 pub fn kills() -> u64 {
-    std::env::var("REGRETLESS_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20)
+    std::env::var("REGRETLESS_KILLS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(20)
 }
 
 /// Different moments from one run to the next, the same in every test run.
@@ -116,7 +139,11 @@ pub fn moment(kill: u64, most: u64) -> Duration {
 pub fn killed_after(shop: &Workshop, words: &[String], life: Duration) -> bool {
     let mut command = Process::new(assert_cmd::cargo::cargo_bin!("regretless"));
     command.current_dir(shop.path(".")).args(words);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     std::thread::sleep(life);
     let working = child.try_wait().unwrap().is_none();
     child.kill().unwrap();

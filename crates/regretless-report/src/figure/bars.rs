@@ -21,7 +21,13 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     let area = Area::new(left, TOP, WIDTH - left - 110.0, ROW * methods.len() as f64);
     let ends = methods.iter().flat_map(|method| {
         let said = method.published.map(|said| said.ratio);
-        [method.ratio.mean.map(|mean| mean + method.ratio.sd.unwrap_or(0.0)), said]
+        [
+            method
+                .ratio
+                .mean
+                .map(|mean| mean + method.ratio.sd.unwrap_or(0.0)),
+            said,
+        ]
     });
     let longest = ends.flatten().fold(1.05, f64::max).min(CUT);
     let x = Scale::even([0.0, longest], (area.left, area.right()));
@@ -39,34 +45,70 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
 fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Area, x: &Scale) {
     let middle = area.top + (place as f64 + 0.5) * ROW;
     // One colour for all: names and lengths say who is who.
-    let colour = if method.is_best { "missed mark" } else { "c0 mark" };
+    let colour = if method.is_best {
+        "missed mark"
+    } else {
+        "c0 mark"
+    };
     svg.group(colour).num("data-method", place as f64).open();
     svg.tip(&tip(method));
     let strong = if method.is_best { "strong" } else { "" };
-    svg.text((area.left - 8.0, middle + 4.0), Anchor::End, strong, &clipped(&method.label));
+    svg.text(
+        (area.left - 8.0, middle + 4.0),
+        Anchor::End,
+        strong,
+        &clipped(&method.label),
+    );
     let said = match method.ratio.mean {
         Some(mean) => {
             let end = x.at(mean);
-            svg.rect(Area::new(area.left, middle - 6.5, end - area.left, 13.0), "soft bar");
+            svg.rect(
+                Area::new(area.left, middle - 6.5, end - area.left, 13.0),
+                "soft bar",
+            );
             if mean > x.high() {
-                svg.path(&[(end + 2.0, middle - 6.0), (end + 8.0, middle), (end + 2.0, middle + 6.0)], "line");
+                svg.path(
+                    &[
+                        (end + 2.0, middle - 6.0),
+                        (end + 8.0, middle),
+                        (end + 2.0, middle + 6.0),
+                    ],
+                    "line",
+                );
             }
             deviation(svg, method, (mean, middle), x);
-            let sd = method.ratio.sd.map(|sd| format!(" ± {}", ratio(sd))).unwrap_or_default();
+            let sd = method
+                .ratio
+                .sd
+                .map(|sd| format!(" ± {}", ratio(sd)))
+                .unwrap_or_default();
             format!("{}{sd}", ratio(mean))
         }
         None => "*".into(),
     };
-    svg.text((area.right() + 14.0, middle + 4.0), Anchor::Start, strong, &said);
+    svg.text(
+        (area.right() + 14.0, middle + 4.0),
+        Anchor::Start,
+        strong,
+        &said,
+    );
     if let Some(published) = method.published {
         let place = x.at(published.ratio);
-        svg.line((place, middle - 8.5), (place, middle + 8.5), "tick published");
+        svg.line(
+            (place, middle - 8.5),
+            (place, middle + 8.5),
+            "tick published",
+        );
     }
     svg.end();
 }
 
 fn deviation(svg: &mut Svg, method: &MethodResults, (mean, middle): (f64, f64), x: &Scale) {
-    if let Some(sd) = method.ratio.sd.filter(|sd| *sd > 0.0 && mean - sd < x.high()) {
+    if let Some(sd) = method
+        .ratio
+        .sd
+        .filter(|sd| *sd > 0.0 && mean - sd < x.high())
+    {
         whisker(svg, (x.at(mean - sd), middle), (x.at(mean + sd), middle));
     }
 }
@@ -74,13 +116,27 @@ fn deviation(svg: &mut Svg, method: &MethodResults, (mean, middle): (f64, f64), 
 fn caption(scene: &Scene<'_>) -> String {
     let reference = &scene.results.reference;
     let best = scene.measured().find(|(_, method, _)| method.is_best);
-    let best = best.map(|(_, method, mean)| format!(" Lowest: {} with {}.", method.label, ratio(mean)));
-    let published = scene.problem.methods.iter().any(|method| method.published.is_some());
-    let ticks = if published { " Upright strokes are published means." } else { "" };
+    let best =
+        best.map(|(_, method, mean)| format!(" Lowest: {} with {}.", method.label, ratio(mean)));
+    let published = scene
+        .problem
+        .methods
+        .iter()
+        .any(|method| method.published.is_some());
+    let ticks = if published {
+        " Upright strokes are published means."
+    } else {
+        ""
+    };
     let cut = scene.measured().any(|(_, _, mean)| mean > CUT);
-    let cut = if cut { " Arrows: the bar goes on to the number at its right." } else { "" };
+    let cut = if cut {
+        " Arrows: the bar goes on to the number at its right."
+    } else {
+        ""
+    };
     format!(
-        "Regret on unseen rows, as a multiple of that of {reference}; shorter is better, below 1 beats {reference}. \
+        "Regret on unseen rows, as a multiple of that of {reference}; shorter is better, below 1 \
+            beats {reference}. \
         Whiskers are standard deviations over seeds.{ticks}{cut}{}",
         best.unwrap_or_default()
     )

@@ -1,7 +1,8 @@
 //! Which component adds what: from no component over one and two to all.
 //!
-//! Labels are read as `BASE(A,B,…)`. A panel shows one base with C, S and one of O and O_S. Columns count components,
-//! lines join sets that differ by one, and the thick way takes at each step the set with the lowest ratio.
+//! Labels are read as `BASE(A,B,…)`. A panel shows one base with C, S and one of O and O_S. Columns
+//! count components, lines join sets that differ by one, and the thick way takes at each step the
+//! set with the lowest ratio.
 
 use super::{Scene, Sketch, tip};
 use crate::frame::{Frame, spread_out, veil};
@@ -27,8 +28,17 @@ struct Step {
 
 /// Base and components of a label.
 fn parts(label: &str) -> (&str, Vec<String>) {
-    match label.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
-        Some((base, inside)) => (base, inside.split(',').map(|part| part.trim().to_string()).collect()),
+    match label
+        .strip_suffix(')')
+        .and_then(|rest| rest.split_once('('))
+    {
+        Some((base, inside)) => (
+            base,
+            inside
+                .split(',')
+                .map(|part| part.trim().to_string())
+                .collect(),
+        ),
         None => (label, Vec::new()),
     }
 }
@@ -37,19 +47,31 @@ fn steps(scene: &Scene<'_>, base: &str, side: &str) -> Vec<Step> {
     let fits = |part: &String| ALWAYS.contains(&part.as_str()) || part == side;
     let all = scene.measured().filter_map(|(place, method, ratio)| {
         let (own, parts) = parts(&method.label);
-        (own == base && parts.iter().all(fits)).then_some(Step { place, parts, ratio })
+        (own == base && parts.iter().all(fits)).then_some(Step {
+            place,
+            parts,
+            ratio,
+        })
     });
     all.collect()
 }
 
 pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
-    let panels = BASES.iter().flat_map(|base| SIDES.iter().map(move |side| (*base, *side)));
-    let panels: Vec<((&str, &str), Vec<Step>)> =
-        panels.map(|(base, side)| ((base, side), steps(scene, base, side))).collect();
+    let panels = BASES
+        .iter()
+        .flat_map(|base| SIDES.iter().map(move |side| (*base, *side)));
+    let panels: Vec<((&str, &str), Vec<Step>)> = panels
+        .map(|(base, side)| ((base, side), steps(scene, base, side)))
+        .collect();
     // A panel needs a beginning, and sets with the component it is about.
     let useful = |((_, side), steps): &((&str, &str), Vec<Step>)| {
-        let with = |part: &str| steps.iter().any(|step| step.parts.iter().any(|own| own == part));
-        steps.iter().any(|step| step.parts.is_empty()) && (with(side) || (*side == SIDES[0] && steps.len() > 1))
+        let with = |part: &str| {
+            steps
+                .iter()
+                .any(|step| step.parts.iter().any(|own| own == part))
+        };
+        steps.iter().any(|step| step.parts.is_empty())
+            && (with(side) || (*side == SIDES[0] && steps.len() > 1))
     };
     let panels: Vec<_> = panels.into_iter().filter(useful).collect();
     if panels.is_empty() {
@@ -57,13 +79,24 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     }
     let mut svg = Svg::new(WIDTH, 40.0 + panels.len() as f64 * STEP);
     scene.heading(&mut svg);
-    let ratios: Vec<f64> = panels.iter().flat_map(|(_, steps)| steps.iter().map(|step| step.ratio)).collect();
+    let ratios: Vec<f64> = panels
+        .iter()
+        .flat_map(|(_, steps)| steps.iter().map(|step| step.ratio))
+        .collect();
     let mut sentences = Vec::new();
     for (place, (name, steps)) in panels.iter().enumerate() {
         let area = Area::new(58.0, 68.0 + place as f64 * STEP, WIDTH - 58.0 - 12.0, PANEL);
-        let y = Scale::even(ratios.iter().copied().chain([1.0]), (area.bottom(), area.top));
+        let y = Scale::even(
+            ratios.iter().copied().chain([1.0]),
+            (area.bottom(), area.top),
+        );
         let x = Scale::even([0.0, 3.0], (area.left + 24.0, area.right() - 150.0));
-        sentences.extend(panel(&mut svg, scene, (*name, steps), &Frame { area, x, y }));
+        sentences.extend(panel(
+            &mut svg,
+            scene,
+            (*name, steps),
+            &Frame { area, x, y },
+        ));
     }
     Some((svg, caption(scene, &sentences)))
 }
@@ -82,11 +115,28 @@ fn panel(
         &format!("{base} with {}, {side}, {}", ALWAYS[0], ALWAYS[1]),
     );
     for (value, text) in frame.y.ticks() {
-        svg.line((area.left, frame.y.at(value)), (area.right(), frame.y.at(value)), "grid");
-        svg.text((area.left - 6.0, frame.y.at(value) + 3.8), Anchor::End, "small faint", &text);
+        svg.line(
+            (area.left, frame.y.at(value)),
+            (area.right(), frame.y.at(value)),
+            "grid",
+        );
+        svg.text(
+            (area.left - 6.0, frame.y.at(value) + 3.8),
+            Anchor::End,
+            "small faint",
+            &text,
+        );
     }
-    for (count, words) in ["no component", "one", "two", "all three"].iter().enumerate() {
-        svg.text((frame.x.at(count as f64), area.bottom() + 15.0), Anchor::Middle, "small faint", words);
+    for (count, words) in ["no component", "one", "two", "all three"]
+        .iter()
+        .enumerate()
+    {
+        svg.text(
+            (frame.x.at(count as f64), area.bottom() + 15.0),
+            Anchor::Middle,
+            "small faint",
+            words,
+        );
     }
     let at = |step: &Step| frame.at(step.parts.len() as f64, step.ratio);
     for before in steps {
@@ -98,7 +148,11 @@ fn panel(
     }
     let way = way(steps);
     for pair in way.windows(2) {
-        let class = if pair[1].ratio <= pair[0].ratio { "missed" } else { "wrong" };
+        let class = if pair[1].ratio <= pair[0].ratio {
+            "missed"
+        } else {
+            "wrong"
+        };
         svg.group(class).open();
         svg.line(at(pair[0]), at(pair[1]), "thick");
         svg.end();
@@ -108,14 +162,22 @@ fn panel(
 }
 
 fn adds_one(before: &Step, after: &Step) -> bool {
-    after.parts.len() == before.parts.len() + 1 && before.parts.iter().all(|part| after.parts.contains(part))
+    after.parts.len() == before.parts.len() + 1
+        && before.parts.iter().all(|part| after.parts.contains(part))
 }
 
 /// From no component on, always to the lowest ratio that one more component reaches.
 fn way(steps: &[Step]) -> Vec<&Step> {
-    let mut way: Vec<&Step> = steps.iter().filter(|step| step.parts.is_empty()).take(1).collect();
+    let mut way: Vec<&Step> = steps
+        .iter()
+        .filter(|step| step.parts.is_empty())
+        .take(1)
+        .collect();
     while let Some(here) = way.last().copied() {
-        let next = steps.iter().filter(|after| adds_one(here, after)).min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let next = steps
+            .iter()
+            .filter(|after| adds_one(here, after))
+            .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
         match next {
             Some(next) => way.push(next),
             None => break,
@@ -126,15 +188,23 @@ fn way(steps: &[Step]) -> Vec<&Step> {
 
 fn points(svg: &mut Svg, scene: &Scene<'_>, (steps, way): (&[Step], &[&Step]), frame: &Frame) {
     for count in 0..=3 {
-        let column: Vec<&Step> = steps.iter().filter(|step| step.parts.len() == count).collect();
+        let column: Vec<&Step> = steps
+            .iter()
+            .filter(|step| step.parts.len() == count)
+            .collect();
         let wanted: Vec<f64> = column.iter().map(|step| frame.y.at(step.ratio)).collect();
         let heights = spread_out(&wanted, 13.0, (frame.area.top - 4.0, frame.area.bottom()));
         for (step, height) in column.iter().zip(heights) {
             let (x, y) = frame.at(count as f64, step.ratio);
-            svg.group("ink mark").num("data-method", step.place as f64).open();
+            svg.group("ink mark")
+                .num("data-method", step.place as f64)
+                .open();
             svg.tip(&tip(&scene.problem.methods[step.place]));
             mark(svg, 0, (x, y), 4.5, "fill measured");
-            let change = way.windows(2).find(|pair| pair[1].place == step.place).map(|pair| step.ratio - pair[0].ratio);
+            let change = way
+                .windows(2)
+                .find(|pair| pair[1].place == step.place)
+                .map(|pair| step.ratio - pair[0].ratio);
             label(svg, step, (x + 10.0, height + 3.8), change);
             svg.end();
         }
@@ -143,12 +213,17 @@ fn points(svg: &mut Svg, scene: &Scene<'_>, (steps, way): (&[Step], &[&Step]), f
 
 /// Components and ratio of a set and, on the way, how much the step to it changes.
 fn label(svg: &mut Svg, step: &Step, (x, y): Point, amount: Option<f64>) {
-    let name = if step.parts.is_empty() { "none".to_string() } else { step.parts.join(",") };
+    let name = if step.parts.is_empty() {
+        "none".to_string()
+    } else {
+        step.parts.join(",")
+    };
     let words = format!("{name} {}", ratio(step.ratio));
     veil(svg, (x, y), Anchor::Start, &words);
     svg.text((x, y), Anchor::Start, "small", &words);
     if let Some(amount) = amount {
-        svg.group(if amount <= 0.0 { "missed" } else { "wrong" }).open();
+        svg.group(if amount <= 0.0 { "missed" } else { "wrong" })
+            .open();
         let place = (x + width(&words) * SMALL + 4.0, y);
         veil(svg, place, Anchor::Start, &change(amount));
         svg.text(place, Anchor::Start, "small strong tinted", &change(amount));
@@ -161,18 +236,33 @@ fn sentence(base: &str, way: &[&Step]) -> Option<String> {
     let added: Vec<String> = way
         .windows(2)
         .map(|pair| {
-            let new = pair[1].parts.iter().find(|part| !pair[0].parts.contains(part));
-            format!("{} ({})", new.map_or("", String::as_str), change(pair[1].ratio - pair[0].ratio))
+            let new = pair[1]
+                .parts
+                .iter()
+                .find(|part| !pair[0].parts.contains(part));
+            format!(
+                "{} ({})",
+                new.map_or("", String::as_str),
+                change(pair[1].ratio - pair[0].ratio)
+            )
         })
         .collect();
-    (way.len() > 1)
-        .then(|| format!("{base}: {} → {} by adding {}.", ratio(first.ratio), ratio(last.ratio), added.join(", then ")))
+    (way.len() > 1).then(|| {
+        format!(
+            "{base}: {} → {} by adding {}.",
+            ratio(first.ratio),
+            ratio(last.ratio),
+            added.join(", then ")
+        )
+    })
 }
 
 fn caption(scene: &Scene<'_>, sentences: &[String]) -> String {
     format!(
-        "Each dot is a loss with some components; its height is its regret relative to {}, lower is better. Lines \
-        join losses that differ by one component. The thick line adds, step by step, the component that helps most; \
+        "Each dot is a loss with some components; its height is its regret relative to {}, lower \
+            is better. Lines \
+        join losses that differ by one component. The thick line adds, step by step, the component \
+        that helps most; \
         it is green where the ratio falls and orange where it rises. {}",
         scene.results.reference,
         sentences.join(" ")
@@ -185,14 +275,27 @@ mod tests {
 
     #[test]
     fn labels_are_bases_with_components() {
-        assert_eq!(parts("MAE(C,O_S,S)"), ("MAE", vec!["C".into(), "O_S".into(), "S".into()]));
+        assert_eq!(
+            parts("MAE(C,O_S,S)"),
+            ("MAE", vec!["C".into(), "O_S".into(), "S".into()])
+        );
         assert_eq!(parts("MSE"), ("MSE", vec![]));
     }
 
     #[test]
     fn the_way_adds_what_helps_most() {
-        let step = |label: &str, ratio| Step { place: 0, parts: parts(label).1, ratio };
-        let steps = [step("M", 1.0), step("M(C)", 0.9), step("M(S)", 0.8), step("M(C,S)", 0.85), step("M(C,O)", 0.1)];
+        let step = |label: &str, ratio| Step {
+            place: 0,
+            parts: parts(label).1,
+            ratio,
+        };
+        let steps = [
+            step("M", 1.0),
+            step("M(C)", 0.9),
+            step("M(S)", 0.8),
+            step("M(C,S)", 0.85),
+            step("M(C,O)", 0.1),
+        ];
         let ratios: Vec<f64> = way(&steps).iter().map(|step| step.ratio).collect();
         assert_eq!(ratios, [1.0, 0.8, 0.85]);
     }

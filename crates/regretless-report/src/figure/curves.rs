@@ -21,7 +21,11 @@ type Panel = (Reading, bool, &'static str);
 
 const PANELS: [Panel; 2] = [
     (|point| point.validation_regret, false, "validation regret"),
-    (|point| point.validation_loss.or(point.training_loss), true, "loss relative to its first value"),
+    (
+        |point| point.validation_loss.or(point.training_loss),
+        true,
+        "loss relative to its first value",
+    ),
 ];
 
 /// The reference, then the lowest ratios.
@@ -31,15 +35,22 @@ fn chosen<'a>(scene: &Scene<'a>) -> Vec<Entry<'a>> {
         .filter(|(_, method, _)| method.curve.len() > 1)
         .map(|(place, method, mean)| ((place, method), mean))
         .collect();
-    let is_reference = |((_, method), _): &(Entry<'a>, f64)| method.label == scene.results.reference;
-    all.sort_by(|a, b| is_reference(b).cmp(&is_reference(a)).then(a.1.total_cmp(&b.1)));
+    let is_reference =
+        |((_, method), _): &(Entry<'a>, f64)| method.label == scene.results.reference;
+    all.sort_by(|a, b| {
+        is_reference(b)
+            .cmp(&is_reference(a))
+            .then(a.1.total_cmp(&b.1))
+    });
     all.into_iter().take(MOST).map(|(entry, _)| entry).collect()
 }
 
 /// Epochs, of which the first, 0, is the untrained model, and what was read.
 fn line(method: &MethodResults, (reading, relative, _): &Panel) -> Vec<(f64, f64)> {
     let read = method.curve.iter().enumerate();
-    let read = read.filter_map(|(place, point)| Some((place as f64, reading(point).filter(|v| v.is_finite())?)));
+    let read = read.filter_map(|(place, point)| {
+        Some((place as f64, reading(point).filter(|v| v.is_finite())?))
+    });
     let mut read: Vec<(f64, f64)> = read.collect();
     let first = read.first().map_or(1.0, |(_, value)| value.abs());
     if *relative && first > 0.0 {
@@ -50,7 +61,11 @@ fn line(method: &MethodResults, (reading, relative, _): &Panel) -> Vec<(f64, f64
 
 pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     let methods = chosen(scene);
-    let has = |panel: &&Panel| methods.iter().any(|(_, method)| line(method, panel).len() > 1);
+    let has = |panel: &&Panel| {
+        methods
+            .iter()
+            .any(|(_, method)| line(method, panel).len() > 1)
+    };
     let panels: Vec<&Panel> = PANELS.iter().filter(has).collect();
     if panels.is_empty() {
         return None;
@@ -59,44 +74,76 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     scene.heading_with(&mut svg, "first seed");
     let share = WIDTH / panels.len() as f64;
     for (place, panel) in panels.iter().enumerate() {
-        let area = Area::new(share * place as f64 + 62.0, 40.0, share - 62.0 - 104.0, HEIGHT - 40.0 - 52.0);
+        let area = Area::new(
+            share * place as f64 + 62.0,
+            40.0,
+            share - 62.0 - 104.0,
+            HEIGHT - 40.0 - 52.0,
+        );
         draw_panel(&mut svg, &methods, panel, area);
     }
     Some((svg, caption(scene, panels.len() == 2 || !panels[0].1)))
 }
 
 fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
-    let lines = methods.iter().map(|(place, method)| (*place, *method, line(method, panel)));
+    let lines = methods
+        .iter()
+        .map(|(place, method)| (*place, *method, line(method, panel)));
     let lines: Vec<_> = lines.filter(|(.., line)| !line.is_empty()).collect();
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Frame {
         area,
         x: Scale::whole(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
-        y: Scale::even(all().map(|(_, value)| *value).chain([0.0]), (area.bottom(), area.top)),
+        y: Scale::even(
+            all().map(|(_, value)| *value).chain([0.0]),
+            (area.bottom(), area.top),
+        ),
     };
     frame.draw(svg, ("epoch", panel.2));
-    let ends: Vec<f64> =
-        lines.iter().filter_map(|(.., line)| line.last()).map(|(_, value)| frame.y.at(*value)).collect();
+    let ends: Vec<f64> = lines
+        .iter()
+        .filter_map(|(.., line)| line.last())
+        .map(|(_, value)| frame.y.at(*value))
+        .collect();
     let heights = spread_out(&ends, 13.0, (area.top, area.bottom()));
     for ((place, method, line), height) in lines.iter().zip(heights) {
-        let way: Vec<Point> = line.iter().map(|(epoch, value)| frame.at(*epoch, *value)).collect();
-        let lowest = line.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
+        let way: Vec<Point> = line
+            .iter()
+            .map(|(epoch, value)| frame.at(*epoch, *value))
+            .collect();
+        let lowest = line
+            .iter()
+            .map(|(_, value)| *value)
+            .fold(f64::INFINITY, f64::min);
         let last = line.last().map_or(0.0, |(epoch, _)| *epoch);
         let svg = open(svg, *place, "mark");
-        svg.tip(&format!("{}\nlowest {lowest:.4} in {last} epochs", method.label));
+        svg.tip(&format!(
+            "{}\nlowest {lowest:.4} in {last} epochs",
+            method.label
+        ));
         svg.path(&way, &format!("line curve {}", dash(*place)));
         if let Some((x, y)) = way.last() {
             svg.line((*x, *y), (area.right() + 7.0, height), "thin");
         }
-        svg.text((area.right() + 10.0, height + 4.0), Anchor::Start, "small tinted", &clipped(&method.label));
+        svg.text(
+            (area.right() + 10.0, height + 4.0),
+            Anchor::Start,
+            "small tinted",
+            &clipped(&method.label),
+        );
         svg.end();
     }
 }
 
 fn caption(scene: &Scene<'_>, regret: bool) -> String {
-    let left = if regret { " Regret on the validation rows says how good decisions are." } else { "" };
+    let left = if regret {
+        " Regret on the validation rows says how good decisions are."
+    } else {
+        ""
+    };
     format!(
-        "The first seed, epoch by epoch: {} and the methods with the lowest ratios.{left} Losses of different methods \
+        "The first seed, epoch by epoch: {} and the methods with the lowest ratios.{left} Losses \
+            of different methods \
         have different units, so each is divided by its own first value.",
         scene.results.reference
     )

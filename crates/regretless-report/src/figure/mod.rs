@@ -40,11 +40,20 @@ impl<'a> Scene<'a> {
     /// Methods with numbers, each with its place among all methods.
     fn measured(&self) -> impl Iterator<Item = (usize, &'a MethodResults, f64)> + use<'a> {
         let all = self.problem.methods.iter().enumerate();
-        all.filter_map(|(place, method)| Some((place, method, method.ratio.mean.filter(|mean| mean.is_finite())?)))
+        all.filter_map(|(place, method)| {
+            Some((
+                place,
+                method,
+                method.ratio.mean.filter(|mean| mean.is_finite())?,
+            ))
+        })
     }
 
     fn reference(&self) -> Option<&'a MethodResults> {
-        self.problem.methods.iter().find(|method| method.label == self.results.reference)
+        self.problem
+            .methods
+            .iter()
+            .find(|method| method.label == self.results.reference)
     }
 
     /// `TSP20 · mean of 20 seeds · 600 test rows`.
@@ -54,13 +63,28 @@ impl<'a> Scene<'a> {
 
     fn heading_with(&self, svg: &mut Svg, seeds: &str) {
         let (name, problem) = (clipped(&self.problem.name), self.problem);
-        let rest = format!("{seeds} · {} · {}", some(problem.costs, "cost"), some(problem.rows[2], "test row"));
+        let rest = format!(
+            "{seeds} · {} · {}",
+            some(problem.costs, "cost"),
+            some(problem.rows[2], "test row")
+        );
         svg.text((12.0, 21.0), Anchor::Start, "head", &name);
-        svg.text((12.0 + width(&name) * 14.5 + 8.0, 21.0), Anchor::Start, "small faint", &rest);
+        svg.text(
+            (12.0 + width(&name) * 14.5 + 8.0, 21.0),
+            Anchor::Start,
+            "small faint",
+            &rest,
+        );
     }
 
     fn seeds(&self) -> String {
-        let counts = || self.problem.methods.iter().map(|method| method.ratio.count).filter(|count| *count > 0);
+        let counts = || {
+            self.problem
+                .methods
+                .iter()
+                .map(|method| method.ratio.count)
+                .filter(|count| *count > 0)
+        };
         match (counts().min(), counts().max()) {
             (Some(least), Some(most)) if least < most => format!("{least} to {most} seeds"),
             (Some(_), Some(most)) => some(most, "seed"),
@@ -77,7 +101,14 @@ pub(crate) fn all(results: &Results) -> Vec<Drawn> {
             let scene = Scene { results, problem };
             let mut keep = |sketch: Sketch, even_time: bool| {
                 let name = format!("{}-{}", word(*kind), file_name(&problem.name));
-                let whole = |(svg, caption)| Drawn { kind: *kind, problem: place, even_time, name, caption, svg };
+                let whole = |(svg, caption)| Drawn {
+                    kind: *kind,
+                    problem: place,
+                    even_time,
+                    name,
+                    caption,
+                    svg,
+                };
                 out.extend(sketch.map(whole));
             };
             keep(sketch(&scene, *kind), false);
@@ -119,7 +150,11 @@ fn tip(method: &MethodResults) -> String {
     let mut out = method.label.clone();
     if let Some(mean) = method.ratio.mean {
         out += &format!("\nratio {mean:.4}");
-        out += &method.ratio.sd.map(|sd| format!(" ± {sd:.4}")).unwrap_or_default();
+        out += &method
+            .ratio
+            .sd
+            .map(|sd| format!(" ± {sd:.4}"))
+            .unwrap_or_default();
         out += &format!(" ({})", some(method.ratio.count, "seed"));
     }
     if let Some(seconds) = method.seconds.mean {
@@ -127,8 +162,14 @@ fn tip(method: &MethodResults) -> String {
     }
     if let Some(said) = method.published {
         out += &format!("\npublished {}", ratio(said.ratio));
-        out += &said.sd.map(|sd| format!(" ± {}", ratio(sd))).unwrap_or_default();
-        out += &said.seconds.map(|seconds| format!(", {} s there", short(seconds))).unwrap_or_default();
+        out += &said
+            .sd
+            .map(|sd| format!(" ± {}", ratio(sd)))
+            .unwrap_or_default();
+        out += &said
+            .seconds
+            .map(|seconds| format!(", {} s there", short(seconds)))
+            .unwrap_or_default();
     }
     out
 }
@@ -136,17 +177,25 @@ fn tip(method: &MethodResults) -> String {
 /// A group that belongs to a method: hidden and shown with it.
 fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
     let class = format!("{} {class}", crate::look::hue(place));
-    svg.group(class.trim()).num("data-method", place as f64).open()
+    svg.group(class.trim())
+        .num("data-method", place as f64)
+        .open()
 }
 
 /// The room the longest of some labels takes.
 fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
-    labels.map(|label| width(&clipped(label)) * TEXT).fold(40.0, f64::max)
+    labels
+        .map(|label| width(&clipped(label)) * TEXT)
+        .fold(40.0, f64::max)
 }
 
 /// A vertical error bar or, turned, a horizontal one.
 fn whisker(svg: &mut Svg, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
-    let (dx, dy) = if (x1 - x2).abs() < 1e-9 { (3.0, 0.0) } else { (0.0, 3.0) };
+    let (dx, dy) = if (x1 - x2).abs() < 1e-9 {
+        (3.0, 0.0)
+    } else {
+        (0.0, 3.0)
+    };
     svg.line((x1, y1), (x2, y2), "whisker");
     svg.line((x1 - dx, y1 - dy), (x1 + dx, y1 + dy), "whisker");
     svg.line((x2 - dx, y2 - dy), (x2 + dx, y2 + dy), "whisker");

@@ -13,8 +13,10 @@ const HEIGHT: f64 = 430.0;
 const CUT: f64 = 2.0;
 
 pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
-    let points: Vec<(usize, f64, f64)> =
-        scene.measured().filter_map(|(place, method, mean)| Some((place, method.seconds.mean?, mean))).collect();
+    let points: Vec<(usize, f64, f64)> = scene
+        .measured()
+        .filter_map(|(place, method, mean)| Some((place, method.seconds.mean?, mean)))
+        .collect();
     if points.is_empty() {
         return None;
     }
@@ -22,14 +24,21 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
     let mut svg = Svg::new(WIDTH, HEIGHT);
     scene.heading(&mut svg);
     let scale = if even_time { "" } else { ", log scale" };
-    let titles =
-        (format!("training time in seconds{scale}"), format!("test regret relative to {}", scene.results.reference));
+    let titles = (
+        format!("training time in seconds{scale}"),
+        format!("test regret relative to {}", scene.results.reference),
+    );
     frame.draw(&mut svg, (&titles.0, &titles.1));
     let steps = front_line(&mut svg, scene, &frame);
     let mut labels = Labels::new(Labels::PLAIN);
-    steps.windows(2).for_each(|pair| labels.keep_line_free(pair[0], pair[1]));
+    steps
+        .windows(2)
+        .for_each(|pair| labels.keep_line_free(pair[0], pair[1]));
     for (place, method) in scene.problem.methods.iter().enumerate() {
-        let Some((seconds, ratio)) = method.published.and_then(|said| Some((said.seconds?, said.ratio))) else {
+        let Some((seconds, ratio)) = method
+            .published
+            .and_then(|said| Some((said.seconds?, said.ratio)))
+        else {
             continue;
         };
         let svg = open(&mut svg, place, "mark");
@@ -45,20 +54,41 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
 
 fn frame(scene: &Scene<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Frame {
     let area = Area::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
-    let said =
-        || scene.problem.methods.iter().filter_map(|method| method.published).filter(|said| said.seconds.is_some());
-    let times = points.iter().map(|(_, seconds, _)| *seconds).chain(said().filter_map(|said| said.seconds));
-    let ratios = points.iter().map(|(_, _, ratio)| *ratio).chain(said().map(|said| said.ratio));
+    let said = || {
+        scene
+            .problem
+            .methods
+            .iter()
+            .filter_map(|method| method.published)
+            .filter(|said| said.seconds.is_some())
+    };
+    let times = points
+        .iter()
+        .map(|(_, seconds, _)| *seconds)
+        .chain(said().filter_map(|said| said.seconds));
+    let ratios = points
+        .iter()
+        .map(|(_, _, ratio)| *ratio)
+        .chain(said().map(|said| said.ratio));
     let across = (area.left + 8.0, area.right() - 8.0);
-    let x = if even_time { Scale::even(times.chain([0.0]), across) } else { Scale::log(times, across) };
-    let y = Scale::even(ratios.map(|ratio| ratio.min(CUT)).chain([1.0]), (area.bottom(), area.top));
+    let x = if even_time {
+        Scale::even(times.chain([0.0]), across)
+    } else {
+        Scale::log(times, across)
+    };
+    let y = Scale::even(
+        ratios.map(|ratio| ratio.min(CUT)).chain([1.0]),
+        (area.bottom(), area.top),
+    );
     Frame { area, x, y }
 }
 
 /// Steps along the methods that no other beats.
 fn front_line(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame) -> Vec<Point> {
     let front = scene.measured().filter(|(_, method, _)| method.on_front);
-    let mut front: Vec<(f64, f64)> = front.filter_map(|(_, method, mean)| Some((method.seconds.mean?, mean))).collect();
+    let mut front: Vec<(f64, f64)> = front
+        .filter_map(|(_, method, mean)| Some((method.seconds.mean?, mean)))
+        .collect();
     front.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut steps: Vec<Point> = Vec::new();
     for (seconds, ratio) in front {
@@ -75,8 +105,15 @@ fn front_line(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame) -> Vec<Point> {
     steps
 }
 
-fn marks(svg: &mut Svg, scene: &Scene<'_>, (frame, labels): (&Frame, &mut Labels), points: &[(usize, f64, f64)]) {
-    points.iter().for_each(|(_, seconds, ratio)| labels.keep_free(frame.at(*seconds, *ratio), 6.0));
+fn marks(
+    svg: &mut Svg,
+    scene: &Scene<'_>,
+    (frame, labels): (&Frame, &mut Labels),
+    points: &[(usize, f64, f64)],
+) {
+    points
+        .iter()
+        .for_each(|(_, seconds, ratio)| labels.keep_free(frame.at(*seconds, *ratio), 6.0));
     // The front is labelled first: it must not lose its names to others.
     let mut order: Vec<_> = points.iter().collect();
     order.sort_by_key(|(place, ..)| !scene.problem.methods[*place].on_front);
@@ -84,7 +121,11 @@ fn marks(svg: &mut Svg, scene: &Scene<'_>, (frame, labels): (&Frame, &mut Labels
         let (method, here) = (&scene.problem.methods[*place], frame.at(*seconds, *ratio));
         let svg = open(svg, *place, "mark");
         svg.tip(&tip(method));
-        let (size, class) = if method.on_front { (6.5, "ring measured") } else { (5.0, "fill measured") };
+        let (size, class) = if method.on_front {
+            (6.5, "ring measured")
+        } else {
+            (5.0, "fill measured")
+        };
         mark(svg, *place, here, size, class);
         labels.write(svg, &frame.area, here, &clipped(&method.label));
         svg.end();
@@ -92,20 +133,33 @@ fn marks(svg: &mut Svg, scene: &Scene<'_>, (frame, labels): (&Frame, &mut Labels
 }
 
 fn caption(scene: &Scene<'_>) -> String {
-    let front: Vec<&str> =
-        scene.measured().filter(|(_, method, _)| method.on_front).map(|(_, method, _)| method.label.as_str()).collect();
-    let published =
-        scene.problem.methods.iter().any(|method| method.published.is_some_and(|said| said.seconds.is_some()));
+    let front: Vec<&str> = scene
+        .measured()
+        .filter(|(_, method, _)| method.on_front)
+        .map(|(_, method, _)| method.label.as_str())
+        .collect();
+    let published = scene
+        .problem
+        .methods
+        .iter()
+        .any(|method| method.published.is_some_and(|said| said.seconds.is_some()));
     let hollow = if published {
-        " Hollow marks are published; their seconds are those of another machine, so compare their heights only."
+        " Hollow marks are published; their seconds are those of another machine, so compare their \
+            heights only."
     } else {
         ""
     };
     let cut = scene.measured().any(|(_, _, mean)| mean > CUT);
-    let cut = if cut { " Marks at the upper edge lie above it." } else { "" };
+    let cut = if cut {
+        " Marks at the upper edge lie above it."
+    } else {
+        ""
+    };
     format!(
-        "Low and left is better. Ringed marks on the line are the Pareto front: no other method has at most their \
-        regret in at most their time, times that differ by less than {} seconds counting as equal ({}).{hollow}{cut}",
+        "Low and left is better. Ringed marks on the line are the Pareto front: no other method \
+            has at most their \
+        regret in at most their time, times that differ by less than {} seconds counting as equal \
+        ({}).{hollow}{cut}",
         scene.results.equal_seconds,
         front.join(", ")
     )

@@ -14,30 +14,69 @@ const ROW: f64 = 20.0;
 const TOP: f64 = 60.0;
 
 pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
-    let methods: Vec<(usize, &MethodResults)> = scene.measured().map(|(place, method, _)| (place, method)).collect();
+    let methods: Vec<(usize, &MethodResults)> = scene
+        .measured()
+        .map(|(place, method, _)| (place, method))
+        .collect();
     let first = methods.first()?.1;
-    let said = methods.iter().filter_map(|(_, method)| method.solves_said.as_deref()).map(|said| width(said) * 10.5);
+    let said = methods
+        .iter()
+        .filter_map(|(_, method)| method.solves_said.as_deref())
+        .map(|said| width(said) * 10.5);
     let right = 76.0 + said.fold(0.0, f64::max).min(220.0);
     let left = widest(methods.iter().map(|(_, method)| method.label.as_str())) + 24.0;
     let area = Area::new(left, TOP, WIDTH - left - right, ROW * methods.len() as f64);
-    let most = methods.iter().map(|(_, method)| total(method)).fold(1.0, f64::max);
+    let most = methods
+        .iter()
+        .map(|(_, method)| total(method))
+        .fold(1.0, f64::max);
     let x = Scale::even([0.0, most], (area.left, area.right()));
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     scene.heading(&mut svg);
-    let used = |kind: usize| methods.iter().any(|(_, method)| method.solves[kind].1 > 0.0);
+    let used = |kind: usize| {
+        methods
+            .iter()
+            .any(|(_, method)| method.solves[kind].1 > 0.0)
+    };
     let hues: Vec<(String, &str)> = (0..first.solves.len())
         .filter(|kind| used(*kind))
         .map(|kind| (hue(kind), first.solves[kind].0.as_str()))
         .collect();
-    let key: Vec<(&str, &str)> = hues.iter().map(|(hue, name)| (hue.as_str(), *name)).collect();
+    let key: Vec<(&str, &str)> = hues
+        .iter()
+        .map(|(hue, name)| (hue.as_str(), *name))
+        .collect();
     key_row(&mut svg, (area.left, 44.0), &key);
-    svg.text((area.right() + 66.0, 44.0), Anchor::End, "small faint", "solves");
-    if methods.iter().any(|(_, method)| method.solves_said.is_some()) {
-        svg.text((area.right() + 78.0, 44.0), Anchor::Start, "small faint", "formula");
+    svg.text(
+        (area.right() + 66.0, 44.0),
+        Anchor::End,
+        "small faint",
+        "solves",
+    );
+    if methods
+        .iter()
+        .any(|(_, method)| method.solves_said.is_some())
+    {
+        svg.text(
+            (area.right() + 78.0, 44.0),
+            Anchor::Start,
+            "small faint",
+            "formula",
+        );
     }
-    bottom_axis(&mut svg, &area, &x, "questions to the solver during training, mean over seeds");
+    bottom_axis(
+        &mut svg,
+        &area,
+        &x,
+        "questions to the solver during training, mean over seeds",
+    );
     for (row, entry) in methods.iter().enumerate() {
-        draw_row(&mut svg, *entry, area.top + (row as f64 + 0.5) * ROW, (&area, &x));
+        draw_row(
+            &mut svg,
+            *entry,
+            area.top + (row as f64 + 0.5) * ROW,
+            (&area, &x),
+        );
     }
     Some((svg, caption(scene)))
 }
@@ -51,24 +90,58 @@ fn solves(method: &MethodResults) -> f64 {
     method.solves.iter().take(4).map(|(_, number)| number).sum()
 }
 
-fn draw_row(svg: &mut Svg, (place, method): (usize, &MethodResults), middle: f64, (area, x): (&Area, &Scale)) {
+fn draw_row(
+    svg: &mut Svg,
+    (place, method): (usize, &MethodResults),
+    middle: f64,
+    (area, x): (&Area, &Scale),
+) {
     svg.group("mark").num("data-method", place as f64).open();
     let kinds = method.solves.iter().filter(|(_, number)| *number > 0.0);
-    let kinds: Vec<String> = kinds.map(|(kind, number)| format!("{} {kind}", count(*number))).collect();
-    let kinds = if kinds.is_empty() { "no question to a solver".into() } else { kinds.join(", ") };
+    let kinds: Vec<String> = kinds
+        .map(|(kind, number)| format!("{} {kind}", count(*number)))
+        .collect();
+    let kinds = if kinds.is_empty() {
+        "no question to a solver".into()
+    } else {
+        kinds.join(", ")
+    };
     svg.tip(&format!("{}\n{kinds}", tip(method)));
-    svg.text((area.left - 8.0, middle + 4.0), Anchor::End, "", &clipped(&method.label));
+    svg.text(
+        (area.left - 8.0, middle + 4.0),
+        Anchor::End,
+        "",
+        &clipped(&method.label),
+    );
     let mut before = 0.0;
-    for (kind, (_, number)) in method.solves.iter().enumerate().filter(|(_, (_, number))| *number > 0.0) {
+    for (kind, (_, number)) in method
+        .solves
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, number))| *number > 0.0)
+    {
         let (from, to) = (x.at(before), x.at(before + number));
         svg.group(&hue(kind)).open();
-        svg.rect(Area::new(from, middle - 6.5, (to - from).max(0.8), 13.0), "soft bar");
+        svg.rect(
+            Area::new(from, middle - 6.5, (to - from).max(0.8), 13.0),
+            "soft bar",
+        );
         svg.end();
         before += number;
     }
-    svg.text((area.right() + 66.0, middle + 4.0), Anchor::End, "", &count(solves(method)));
+    svg.text(
+        (area.right() + 66.0, middle + 4.0),
+        Anchor::End,
+        "",
+        &count(solves(method)),
+    );
     if let Some(said) = &method.solves_said {
-        svg.text((area.right() + 78.0, middle + 4.0), Anchor::Start, "small faint", said);
+        svg.text(
+            (area.right() + 78.0, middle + 4.0),
+            Anchor::Start,
+            "small faint",
+            said,
+        );
     }
     svg.end();
 }
@@ -76,9 +149,12 @@ fn draw_row(svg: &mut Svg, (place, method): (usize, &MethodResults), middle: f64
 fn caption(scene: &Scene<'_>) -> String {
     let [train, validation, _] = scene.problem.rows;
     format!(
-        "Every question a method asks a solver while it trains on {train} rows ({validation} to validate), by how it \
-        was answered: exact solves, solves of the relaxation, heuristics, projections on a cone, and answers without \
-        a solve (certified: proved still best; pooled: from known decisions). The number counts those that took a \
+        "Every question a method asks a solver while it trains on {train} rows ({validation} to \
+            validate), by how it \
+        was answered: exact solves, solves of the relaxation, heuristics, projections on a cone, \
+        and answers without \
+        a solve (certified: proved still best; pooled: from known decisions). The number counts \
+        those that took a \
         solve. Finding the best decisions of the table beforehand is not counted."
     )
 }

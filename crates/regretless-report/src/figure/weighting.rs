@@ -26,9 +26,14 @@ fn is_level(label: &str) -> bool {
 type Entry<'a> = (usize, &'a MethodResults, f64);
 
 pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
-    let weighted: Vec<(f64, Entry<'_>)> =
-        scene.measured().filter_map(|entry| Some((weight(&entry.1.label)?, entry))).collect();
-    let levels: Vec<Entry<'_>> = scene.measured().filter(|(_, method, _)| is_level(&method.label)).collect();
+    let weighted: Vec<(f64, Entry<'_>)> = scene
+        .measured()
+        .filter_map(|entry| Some((weight(&entry.1.label)?, entry)))
+        .collect();
+    let levels: Vec<Entry<'_>> = scene
+        .measured()
+        .filter(|(_, method, _)| is_level(&method.label))
+        .collect();
     if weighted.is_empty() {
         return None;
     }
@@ -36,7 +41,12 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         let sd = method.ratio.sd.unwrap_or(0.0);
         [mean - sd, mean + sd]
     };
-    let heights = weighted.iter().map(|(_, entry)| entry).chain(&levels).flat_map(ends).chain([1.0]);
+    let heights = weighted
+        .iter()
+        .map(|(_, entry)| entry)
+        .chain(&levels)
+        .flat_map(ends)
+        .chain([1.0]);
     let area = Area::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
     let frame = Frame {
         area,
@@ -46,8 +56,15 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     let mut svg = Svg::new(WIDTH, HEIGHT);
     scene.heading(&mut svg);
     let title = format!("test regret relative to {}", scene.results.reference);
-    frame.draw(&mut svg, ("weight w of the baseline's regret in W(w)", &title));
-    svg.line((area.left, frame.y.at(1.0)), (area.right(), frame.y.at(1.0)), "one");
+    frame.draw(
+        &mut svg,
+        ("weight w of the baseline's regret in W(w)", &title),
+    );
+    svg.line(
+        (area.left, frame.y.at(1.0)),
+        (area.right(), frame.y.at(1.0)),
+        "one",
+    );
     draw_levels(&mut svg, &levels, &frame);
     draw_weights(&mut svg, &weighted, &frame);
     Some((svg, caption(scene, &weighted, &levels)))
@@ -63,20 +80,30 @@ fn draw_levels(svg: &mut Svg, levels: &[Entry<'_>], frame: &Frame) {
         svg.line((area.left, y), (area.right(), y), "line level");
         svg.line((area.right(), y), (area.right() + 10.0, height), "thin");
         let words = format!("{} {}", clipped(&method.label), ratio(*mean));
-        svg.text((area.right() + 14.0, height + 4.0), Anchor::Start, "small", &words);
+        svg.text(
+            (area.right() + 14.0, height + 4.0),
+            Anchor::Start,
+            "small",
+            &words,
+        );
         svg.end();
     }
 }
 
 fn draw_weights(svg: &mut Svg, weighted: &[(f64, Entry<'_>)], frame: &Frame) {
-    let mut way: Vec<(f64, Point)> = weighted.iter().map(|(w, (.., mean))| (*w, frame.at(*w, *mean))).collect();
+    let mut way: Vec<(f64, Point)> = weighted
+        .iter()
+        .map(|(w, (.., mean))| (*w, frame.at(*w, *mean)))
+        .collect();
     way.sort_by(|a, b| a.0.total_cmp(&b.0));
     let way: Vec<Point> = way.into_iter().map(|(_, point)| point).collect();
     svg.group("ink").open();
     svg.path(&way, "line");
     svg.end();
     for (w, (place, method, mean)) in weighted {
-        svg.group("ink mark").num("data-method", *place as f64).open();
+        svg.group("ink mark")
+            .num("data-method", *place as f64)
+            .open();
         svg.tip(&tip(method));
         if let Some(sd) = method.ratio.sd.filter(|sd| *sd > 0.0) {
             whisker(svg, frame.at(*w, mean - sd), frame.at(*w, mean + sd));
@@ -88,13 +115,19 @@ fn draw_weights(svg: &mut Svg, weighted: &[(f64, Entry<'_>)], frame: &Frame) {
 
 fn caption(scene: &Scene<'_>, weighted: &[(f64, Entry<'_>)], levels: &[Entry<'_>]) -> String {
     let best = weighted.iter().min_by(|a, b| a.1.2.total_cmp(&b.1.2));
-    let best = best.map(|(w, (.., mean))| format!(" The best weight here is {w} with {}.", ratio(*mean)));
+    let best =
+        best.map(|(w, (.., mean))| format!(" The best weight here is {w} with {}.", ratio(*mean)));
     let level = levels.iter().min_by(|a, b| a.2.total_cmp(&b.2));
     let level = level.map(|(_, method, mean)| {
-        format!(" Level lines need no weight to be chosen; the lowest is {} with {}.", method.label, ratio(*mean))
+        format!(
+            " Level lines need no weight to be chosen; the lowest is {} with {}.",
+            method.label,
+            ratio(*mean)
+        )
     });
     format!(
-        "Each dot weights instances by w times the regret of a baseline plus 1 − w; lower is better, the dashed line \
+        "Each dot weights instances by w times the regret of a baseline plus 1 − w; lower is \
+            better, the dashed line \
         is {}. Whiskers are standard deviations over seeds.{}{}",
         scene.results.reference,
         best.unwrap_or_default(),
@@ -108,7 +141,10 @@ mod tests {
 
     #[test]
     fn weights_and_levels_are_read_from_labels() {
-        assert_eq!((weight("MSE(W(0.3))"), weight("MSE(W(1))"), weight("MSE(C)")), (Some(0.3), Some(1.0), None));
+        assert_eq!(
+            (weight("MSE(W(0.3))"), weight("MSE(W(1))"), weight("MSE(C)")),
+            (Some(0.3), Some(1.0), None)
+        );
         assert!(is_level("MSE(C)") && is_level("MSE(IC(3))") && is_level("MAE(EIC(3))"));
         assert!(!is_level("MSE(W(0.5))") && !is_level("MSE"));
     }

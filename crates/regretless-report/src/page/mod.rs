@@ -1,7 +1,7 @@
 //! The page: one HTML file that needs nothing else.
 //!
-//! Its policy allows its own script and style, by their hashes, and nothing from anywhere. Without a script the page
-//! shows everything at once.
+//! Its policy allows its own script and style, by their hashes, and nothing from anywhere. Without
+//! a script the page shows everything at once.
 
 mod parts;
 mod tables;
@@ -24,7 +24,8 @@ const HEAVY: [&str; 4] = ["examples", "drawing", "curve", "shown"];
 pub fn page(results: &Results) -> String {
     let style = format!("{}{STYLE}", look::on_page());
     let policy = format!(
-        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
+            form-action 'none'",
         seal(SCRIPT),
         seal(&style)
     );
@@ -32,7 +33,11 @@ pub fn page(results: &Results) -> String {
     let body = [
         parts::header(results),
         parts::controls(results),
-        if results.smoke { String::new() } else { tables::overview(results) },
+        if results.smoke {
+            String::new()
+        } else {
+            tables::overview(results)
+        },
         parts::sections(results, &figures),
         tables::details(results),
         tables::missing(results),
@@ -42,8 +47,10 @@ pub fn page(results: &Results) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
         http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" \
-        content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link rel=\"icon\" \
-        href=\"data:,\">\n<style>{style}</style>\n</head>\n<body>\n{}\n<script type=\"application/json\" \
+        content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link \
+        rel=\"icon\" \
+        href=\"data:,\">\n<style>{style}</style>\n</head>\n<body>\n{}\n<script \
+        type=\"application/json\" \
         id=\"numbers\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         body.join("\n"),
         inert(&numbers(results))
@@ -59,9 +66,16 @@ fn seal(text: &str) -> String {
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let four = |chunk: &[u8]| {
-        let word = chunk.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let word = chunk
+            .iter()
+            .fold(0_u32, |word, byte| word << 8 | u32::from(*byte))
+            << (8 * (3 - chunk.len()));
         let digit = |place: usize| {
-            if place <= chunk.len() { char::from(DIGITS[(word >> (18 - 6 * place)) as usize & 63]) } else { '=' }
+            if place <= chunk.len() {
+                char::from(DIGITS[(word >> (18 - 6 * place)) as usize & 63])
+            } else {
+                '='
+            }
         };
         [digit(0), digit(1), digit(2), digit(3)]
     };
@@ -88,7 +102,11 @@ fn lighten(value: &mut Value) {
 
 /// JSON in which nothing can end the element around it.
 fn inert(value: &Value) -> String {
-    value.to_string().replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
+    value
+        .to_string()
+        .replace('&', "\\u0026")
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
 }
 
 #[cfg(test)]
@@ -97,7 +115,13 @@ mod tests {
 
     #[test]
     fn base64_is_that_of_the_standard() {
-        let pairs = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        let pairs = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ];
         for (plain, coded) in pairs {
             assert_eq!(base64(plain.as_bytes()), coded);
         }
@@ -108,6 +132,9 @@ mod tests {
         let value = serde_json::json!({ "</script><!--": "a & b" });
         let text = inert(&value);
         assert!(!text.contains(['<', '>', '&']));
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+            value
+        );
     }
 }

@@ -15,15 +15,28 @@ pub(super) fn header(results: &Results) -> String {
         .problems
         .iter()
         .filter_map(|problem| Some((problem, winner(problem, &results.reference)?)))
-        .map(|(problem, words)| format!("<li><b>{}</b>: {}.</li>", escaped(&problem.name), escaped(&words)))
+        .map(|(problem, words)| {
+            format!(
+                "<li><b>{}</b>: {}.</li>",
+                escaped(&problem.name),
+                escaped(&words)
+            )
+        })
         .collect();
-    let methods = results.problems.first().map_or(0, |problem| problem.methods.len());
-    let size =
-        format!("{} · {} · reference {reference}", some(results.problems.len(), "problem"), some(methods, "method"));
+    let methods = results
+        .problems
+        .first()
+        .map_or(0, |problem| problem.methods.len());
+    let size = format!(
+        "{} · {} · reference {reference}",
+        some(results.problems.len(), "problem"),
+        some(methods, "method")
+    );
     let open = match results.missing() {
         0 => String::new(),
         open => format!(
-            "<p class=\"warn\">{} asked for and not made yet; numbers below are of what is there.</p>",
+            "<p class=\"warn\">{} asked for and not made yet; numbers below are of what is \
+                there.</p>",
             some(open, "run")
         ),
     };
@@ -31,14 +44,21 @@ pub(super) fn header(results: &Results) -> String {
         String::new()
     } else {
         format!(
-            " The <b>ratio</b> divides it by the regret of {reference} on the same data: 1 is as good as {reference}, \
+            " The <b>ratio</b> divides it by the regret of {reference} on the same data: 1 is as \
+                good as {reference}, \
             0.5 loses half as much."
         )
     };
-    let about = format!("<p{}>{}</p>", if results.smoke { " class=\"warn\"" } else { "" }, escaped(&results.about));
+    let about = format!(
+        "<p{}>{}</p>",
+        if results.smoke { " class=\"warn\"" } else { "" },
+        escaped(&results.about)
+    );
     format!(
-        "<header><h1>{}</h1><p class=\"size\">{size}</p>{about}{open}<p class=\"faint\">A model predicts costs, a \
-        solver finds the best decision for them. <b>Regret</b> is what that decision truly costs beyond the best \
+        "<header><h1>{}</h1><p class=\"size\">{size}</p>{about}{open}<p class=\"faint\">A model \
+            predicts costs, a \
+        solver finds the best decision for them. <b>Regret</b> is what that decision truly costs \
+        beyond the best \
         one.{ratio}</p><ul class=\"winners\">{winners}</ul></header>",
         escaped(&results.title)
     )
@@ -48,12 +68,20 @@ pub(super) fn header(results: &Results) -> String {
 pub(super) fn controls(results: &Results) -> String {
     let tab = |(place, name): (String, &str)| {
         format!(
-            "<button type=\"button\" role=\"tab\" data-tab=\"{place}\" aria-selected=\"false\">{}</button>",
+            "<button type=\"button\" role=\"tab\" data-tab=\"{place}\" \
+                aria-selected=\"false\">{}</button>",
             escaped(name)
         )
     };
-    let names = results.problems.iter().enumerate().map(|(place, problem)| (place.to_string(), problem.name.as_str()));
-    let tabs: String = std::iter::once(("all".to_string(), "All problems")).chain(names).map(tab).collect();
+    let names = results
+        .problems
+        .iter()
+        .enumerate()
+        .map(|(place, problem)| (place.to_string(), problem.name.as_str()));
+    let tabs: String = std::iter::once(("all".to_string(), "All problems"))
+        .chain(names)
+        .map(tab)
+        .collect();
     let time = if results.figures.contains(&Kind::Pareto) {
         "<span class=\"group\">time axis <button type=\"button\" data-time=\"log\" \
         aria-pressed=\"true\">log</button><button type=\"button\" data-time=\"even\" \
@@ -63,15 +91,20 @@ pub(super) fn controls(results: &Results) -> String {
     };
     format!(
         "<nav class=\"controls\"><div role=\"tablist\" \
-        aria-label=\"problem\">{tabs}</div>{time}<details><summary>Methods <span class=\"faint\">(click to hide or \
-        show, double-click to see one alone)</span></summary><div class=\"legend\">{}<button type=\"button\" \
+        aria-label=\"problem\">{tabs}</div>{time}<details><summary>Methods <span \
+        class=\"faint\">(click to hide or \
+        show, double-click to see one alone)</span></summary><div class=\"legend\">{}<button \
+        type=\"button\" \
         data-every=\"show\">show all</button></div></details></nav>",
         legend(results)
     )
 }
 
 fn legend(results: &Results) -> String {
-    let methods = results.problems.first().map_or(&[][..], |problem| &problem.methods);
+    let methods = results
+        .problems
+        .first()
+        .map_or(&[][..], |problem| &problem.methods);
     let one = |(place, label): (usize, &str)| {
         let mut swatch = Svg::bare(14.0, 14.0);
         swatch.group(&hue(place)).open();
@@ -79,11 +112,17 @@ fn legend(results: &Results) -> String {
         swatch.end();
         let label = escaped(label);
         format!(
-            "<button type=\"button\" data-legend=\"{place}\" aria-pressed=\"true\">{}<span>{label}</span></button>",
+            "<button type=\"button\" data-legend=\"{place}\" \
+                aria-pressed=\"true\">{}<span>{label}</span></button>",
             swatch.inline("")
         )
     };
-    methods.iter().map(|method| method.label.as_str()).enumerate().map(one).collect()
+    methods
+        .iter()
+        .map(|method| method.label.as_str())
+        .enumerate()
+        .map(one)
+        .collect()
 }
 
 fn title(kind: Kind) -> &'static str {
@@ -101,12 +140,19 @@ fn title(kind: Kind) -> &'static str {
 /// All figures, kind by kind.
 pub(super) fn sections(results: &Results, figures: &[Drawn]) -> String {
     let section = |kind: &Kind| {
-        let own: String =
-            figures.iter().filter(|drawn| drawn.kind == *kind).map(|drawn| figure(results, drawn)).collect();
+        let own: String = figures
+            .iter()
+            .filter(|drawn| drawn.kind == *kind)
+            .map(|drawn| figure(results, drawn))
+            .collect();
         if own.is_empty() {
             own
         } else {
-            format!("<section id=\"{}\"><h2>{}</h2>{own}</section>", word(*kind), title(*kind))
+            format!(
+                "<section id=\"{}\"><h2>{}</h2>{own}</section>",
+                word(*kind),
+                title(*kind)
+            )
         }
     };
     results.figures.iter().map(section).collect()
@@ -116,13 +162,30 @@ fn figure(results: &Results, drawn: &Drawn) -> String {
     let time = match (drawn.kind, drawn.even_time) {
         (Kind::Pareto, true) => " data-axis=\"even\" hidden",
         (Kind::Pareto, false) => " data-axis=\"log\"",
-        (Kind::Bars | Kind::Components | Kind::Weighting | Kind::Curves | Kind::Solves | Kind::Examples, _) => "",
+        (
+            Kind::Bars
+            | Kind::Components
+            | Kind::Weighting
+            | Kind::Curves
+            | Kind::Solves
+            | Kind::Examples,
+            _,
+        ) => "",
     };
     let caption = escaped(&drawn.caption);
-    let label = format!("{}: {}", title(drawn.kind), results.problems[drawn.problem].name);
-    let name = if drawn.even_time { format!("{}-linear", drawn.name) } else { drawn.name.clone() };
+    let label = format!(
+        "{}: {}",
+        title(drawn.kind),
+        results.problems[drawn.problem].name
+    );
+    let name = if drawn.even_time {
+        format!("{}-linear", drawn.name)
+    } else {
+        drawn.name.clone()
+    };
     format!(
-        "<figure data-problem=\"{}\"{time}>{}<figcaption>{caption} <button type=\"button\" class=\"save\" \
+        "<figure data-problem=\"{}\"{time}>{}<figcaption>{caption} <button type=\"button\" \
+            class=\"save\" \
         data-save=\"{}\">Download SVG</button></figcaption></figure>",
         drawn.problem,
         drawn.svg.inline(&label),
@@ -138,8 +201,10 @@ pub(super) fn footer(results: &Results) -> String {
         .collect();
     let name = escaped(&results.name);
     format!(
-        "<footer><h2>Where the numbers come from</h2><dl><dt>experiment</dt><dd>{name}</dd>{lines}</dl><button \
-        type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button></footer><div id=\"tip\" \
+        "<footer><h2>Where the numbers come \
+            from</h2><dl><dt>experiment</dt><dd>{name}</dd>{lines}</dl><button \
+        type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button></footer><div \
+        id=\"tip\" \
         role=\"status\" hidden></div>"
     )
 }

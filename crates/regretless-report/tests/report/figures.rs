@@ -7,35 +7,61 @@ use roxmltree::{Document, Node};
 use crate::{KEPT, kept};
 
 fn has_class(node: &Node<'_, '_>, class: &str) -> bool {
-    node.attribute("class").is_some_and(|own| own.split(' ').any(|word| word == class))
+    node.attribute("class")
+        .is_some_and(|own| own.split(' ').any(|word| word == class))
 }
 
 /// Elements of a class in a figure.
 fn count(figures: &[Figure], name: &str, class: &str) -> usize {
-    let figure = figures.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("no figure {name}"));
+    let figure = figures
+        .iter()
+        .find(|figure| figure.name == name)
+        .unwrap_or_else(|| panic!("no figure {name}"));
     let document = Document::parse(&figure.svg).unwrap();
-    document.descendants().filter(|node| has_class(node, class)).count()
+    document
+        .descendants()
+        .filter(|node| has_class(node, class))
+        .count()
 }
 
 fn methods<'a>(results: &'a Results, problem: &str) -> &'a [MethodResults] {
-    &results.problems.iter().find(|own| own.name == problem).unwrap().methods
+    &results
+        .problems
+        .iter()
+        .find(|own| own.name == problem)
+        .unwrap()
+        .methods
 }
 
 fn measured(methods: &[MethodResults]) -> usize {
-    methods.iter().filter(|method| method.ratio.mean.is_some()).count()
+    methods
+        .iter()
+        .filter(|method| method.ratio.mean.is_some())
+        .count()
 }
 
 #[test]
 fn every_figure_is_well_formed_and_stands_alone() {
     for name in KEPT {
         for figure in figures(&kept(name)) {
-            let document = Document::parse(&figure.svg).unwrap_or_else(|e| panic!("{}: {e}", figure.name));
+            let document =
+                Document::parse(&figure.svg).unwrap_or_else(|e| panic!("{}: {e}", figure.name));
             assert_eq!(document.root_element().tag_name().name(), "svg");
             for node in document.descendants() {
-                assert!(!matches!(node.tag_name().name(), "script" | "image" | "use" | "foreignObject"));
-                assert!(node.attributes().all(|own| own.name() != "href" && !own.name().starts_with("on")));
+                assert!(!matches!(
+                    node.tag_name().name(),
+                    "script" | "image" | "use" | "foreignObject"
+                ));
+                assert!(
+                    node.attributes()
+                        .all(|own| own.name() != "href" && !own.name().starts_with("on"))
+                );
             }
-            assert!(!figure.svg.contains("var(") && !figure.svg.contains("NaN") && !figure.svg.contains("inf\""));
+            assert!(
+                !figure.svg.contains("var(")
+                    && !figure.svg.contains("NaN")
+                    && !figure.svg.contains("inf\"")
+            );
         }
     }
 }
@@ -45,10 +71,19 @@ fn text_and_marks_lie_inside_their_figures() {
     for name in KEPT {
         for figure in figures(&kept(name)) {
             let document = Document::parse(&figure.svg).unwrap();
-            let size = |name: &str| document.root_element().attribute(name).unwrap().parse::<f64>().unwrap();
+            let size = |name: &str| {
+                document
+                    .root_element()
+                    .attribute(name)
+                    .unwrap()
+                    .parse::<f64>()
+                    .unwrap()
+            };
             let (width, height) = (size("width"), size("height"));
-            let place =
-                |node: &Node<'_, '_>, name: &str| node.attribute(name).and_then(|text| text.parse::<f64>().ok());
+            let place = |node: &Node<'_, '_>, name: &str| {
+                node.attribute(name)
+                    .and_then(|text| text.parse::<f64>().ok())
+            };
             for node in document.descendants().filter(|node| node.is_element()) {
                 for (name, most) in [
                     ("x", width),
@@ -63,7 +98,9 @@ fn text_and_marks_lie_inside_their_figures() {
                     let inside = place(&node, name).is_none_or(|at| (0.0..=most).contains(&at));
                     assert!(inside, "{}: {name} of {:?}", figure.name, node);
                 }
-                if let (true, Some(x), Some(words)) = (node.has_tag_name("text"), place(&node, "x"), node.text()) {
+                if let (true, Some(x), Some(words)) =
+                    (node.has_tag_name("text"), place(&node, "x"), node.text())
+                {
                     // No sans-serif font is narrower than this on average.
                     let least = words.chars().count() as f64 * 10.5 * 0.42;
                     let (left, right) = match node.attribute("text-anchor").unwrap() {
@@ -71,7 +108,11 @@ fn text_and_marks_lie_inside_their_figures() {
                         "end" => (x - least, x),
                         _ => (x - least / 2.0, x + least / 2.0),
                     };
-                    assert!(left >= -1.0 && right <= width + 1.0, "{}: '{words}' runs out", figure.name);
+                    assert!(
+                        left >= -1.0 && right <= width + 1.0,
+                        "{}: '{words}' runs out",
+                        figure.name
+                    );
                 }
             }
         }
@@ -86,9 +127,15 @@ fn bars_are_as_many_as_methods_with_numbers() {
         let methods = methods(&results, problem);
         let name = format!("bars-{problem}");
         assert_eq!(count(&drawn, &name, "bar"), measured(methods));
-        assert_eq!(count(&drawn, &name, "published"), methods.iter().filter(|own| own.published.is_some()).count());
+        assert_eq!(
+            count(&drawn, &name, "published"),
+            methods.iter().filter(|own| own.published.is_some()).count()
+        );
     }
-    assert!(drawn.iter().all(|figure| !figure.name.ends_with("CAKS100")), "nothing was run on CAKS100");
+    assert!(
+        drawn.iter().all(|figure| !figure.name.ends_with("CAKS100")),
+        "nothing was run on CAKS100"
+    );
 }
 
 #[test]
@@ -96,11 +143,20 @@ fn pareto_marks_are_methods_and_published_points() {
     let results = kept("scale");
     let drawn = figures(&results);
     let methods = methods(&results, "CVRP20");
-    let said = methods.iter().filter(|own| own.published.is_some_and(|said| said.seconds.is_some())).count();
+    let said = methods
+        .iter()
+        .filter(|own| own.published.is_some_and(|said| said.seconds.is_some()))
+        .count();
     assert!(said > 5);
-    assert_eq!(count(&drawn, "pareto-CVRP20", "measured"), measured(methods));
+    assert_eq!(
+        count(&drawn, "pareto-CVRP20", "measured"),
+        measured(methods)
+    );
     assert_eq!(count(&drawn, "pareto-CVRP20", "published"), said);
-    assert_eq!(count(&drawn, "pareto-CVRP20", "ring"), methods.iter().filter(|own| own.on_front).count());
+    assert_eq!(
+        count(&drawn, "pareto-CVRP20", "ring"),
+        methods.iter().filter(|own| own.on_front).count()
+    );
 }
 
 #[test]
@@ -113,21 +169,35 @@ fn component_dots_are_the_sets_of_each_panel() {
 #[test]
 fn weights_are_dots_and_costs_of_instances_are_levels() {
     let drawn = figures(&kept("weighting"));
-    assert_eq!((count(&drawn, "weighting-KS32", "measured"), count(&drawn, "weighting-KS32", "level")), (11, 3));
+    assert_eq!(
+        (
+            count(&drawn, "weighting-KS32", "measured"),
+            count(&drawn, "weighting-KS32", "level")
+        ),
+        (11, 3)
+    );
 }
 
 #[test]
 fn curves_are_those_of_the_reference_and_the_best() {
     let drawn = figures(&kept("components"));
     assert_eq!(count(&drawn, "curves-SP5x5", "curve"), 2 * 6);
-    let shown = drawn.iter().find(|figure| figure.name == "curves-SP5x5").unwrap();
+    let shown = drawn
+        .iter()
+        .find(|figure| figure.name == "curves-SP5x5")
+        .unwrap();
     assert!(shown.svg.contains(">MSE<"));
 }
 
 #[test]
 fn solves_are_bars_by_kind() {
     let results = kept("weighting");
-    let kinds = |own: &MethodResults| own.solves.iter().filter(|(_, number)| *number > 0.0).count();
+    let kinds = |own: &MethodResults| {
+        own.solves
+            .iter()
+            .filter(|(_, number)| *number > 0.0)
+            .count()
+    };
     let expected: usize = methods(&results, "KS32").iter().map(kinds).sum();
     assert!(expected > 10);
     assert_eq!(count(&figures(&results), "solves-KS32", "bar"), expected);
@@ -137,15 +207,24 @@ fn solves_are_bars_by_kind() {
 fn an_example_marks_what_differs_from_the_best_decision() {
     let results = kept("components");
     let problem = &results.problems[0];
-    assert!(matches!(problem.drawing, Some(Drawing::Grid { rows: 5, cols: 5 })));
+    assert!(matches!(
+        problem.drawing,
+        Some(Drawing::Grid { rows: 5, cols: 5 })
+    ));
     let best = &problem.examples[0].best;
     let reference = &problem.methods[0].shown[0].chosen;
     let rival = problem.methods.iter().find(|own| own.is_best).unwrap();
     let wrong = |chosen: &[u32]| chosen.iter().filter(|arc| !best.contains(arc)).count();
     assert!(wrong(reference) > 0);
     let drawn = figures(&results);
-    let figure = drawn.iter().find(|figure| figure.name == "examples-SP5x5").unwrap();
+    let figure = drawn
+        .iter()
+        .find(|figure| figure.name == "examples-SP5x5")
+        .unwrap();
     let document = Document::parse(&figure.svg).unwrap();
-    let marks = document.descendants().filter(|node| has_class(node, "mark") && has_class(node, "wrong")).count();
+    let marks = document
+        .descendants()
+        .filter(|node| has_class(node, "mark") && has_class(node, "wrong"))
+        .count();
     assert_eq!(marks, wrong(reference) + wrong(&rival.shown[0].chosen));
 }

@@ -12,7 +12,12 @@ const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&<!--";
 fn hostile() -> Results {
     let mut results = kept("components");
     let reference = results.reference.clone();
-    for text in [&mut results.name, &mut results.title, &mut results.about, &mut results.provenance.command] {
+    for text in [
+        &mut results.name,
+        &mut results.title,
+        &mut results.about,
+        &mut results.provenance.command,
+    ] {
         *text = HOSTILE.into();
     }
     for problem in &mut results.problems {
@@ -31,9 +36,16 @@ fn hostile() -> Results {
 #[test]
 fn hostile_names_are_text_on_the_page() {
     let page = page(&hostile());
-    assert!(page.contains("&lt;/script&gt;&lt;img src=x"), "the name is shown as it is");
+    assert!(
+        page.contains("&lt;/script&gt;&lt;img src=x"),
+        "the name is shown as it is"
+    );
     assert!(!page.contains("<img") && !page.contains("<!--"));
-    assert_eq!(page.matches("</script>").count(), 2, "the numbers and the page's own script");
+    assert_eq!(
+        page.matches("</script>").count(),
+        2,
+        "the numbers and the page's own script"
+    );
     assert_eq!(page.matches("<script").count(), 2);
 }
 
@@ -44,8 +56,19 @@ fn hostile_names_are_text_in_figures_and_tables() {
     assert!(!drawn.is_empty());
     for figure in drawn {
         let document = Document::parse(&figure.svg).unwrap();
-        assert!(document.descendants().all(|node| !node.has_tag_name("img") && !node.has_tag_name("script")));
-        assert!(figure.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'), "{}", figure.name);
+        assert!(
+            document
+                .descendants()
+                .all(|node| !node.has_tag_name("img") && !node.has_tag_name("script"))
+        );
+        assert!(
+            figure
+                .name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'),
+            "{}",
+            figure.name
+        );
     }
     let text = markdown(&results);
     assert!(!text.contains("<img") && !text.contains("</script"));
@@ -55,8 +78,18 @@ fn hostile_names_are_text_in_figures_and_tables() {
 fn the_page_asks_nobody_for_anything() {
     let page = page(&kept("scale"));
     assert!(page.contains("default-src &#39;none&#39;"));
-    assert!(!page.contains("unsafe-"), "no unsafe-inline, no unsafe-eval");
+    assert!(
+        !page.contains("unsafe-"),
+        "no unsafe-inline, no unsafe-eval"
+    );
     let outside = page.replace("http://www.w3.org/2000/svg", "");
-    assert!(!outside.contains("http://") && !outside.contains("https://") && !outside.contains("@import"));
-    assert!(!page.contains(" style=\""), "the policy allows no style attributes");
+    assert!(
+        !outside.contains("http://")
+            && !outside.contains("https://")
+            && !outside.contains("@import")
+    );
+    assert!(
+        !page.contains(" style=\""),
+        "the policy allows no style attributes"
+    );
 }

@@ -1,6 +1,9 @@
 //! Reports of kept results: what is drawn is what was measured, and names stay text.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod figures;
 mod hostile;

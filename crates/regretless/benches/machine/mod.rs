@@ -2,7 +2,8 @@
 
 #![allow(
     unsafe_code,
-    reason = "the loop that measures arithmetic is compiled for AVX2 and FMA; a clock of the C library"
+    reason = "the loop that measures arithmetic is compiled for AVX2 and FMA; a clock of the C \
+        library"
 )]
 
 use std::fmt;
@@ -20,14 +21,22 @@ pub struct Machine {
 
 impl Machine {
     pub fn measure(threads: usize) -> Self {
-        Self { threads, bytes_per_second: triad(threads), flops_per_second: arithmetic(threads) }
+        Self {
+            threads,
+            bytes_per_second: triad(threads),
+            flops_per_second: arithmetic(threads),
+        }
     }
 }
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bytes, flops) = (self.bytes_per_second / 1e9, self.flops_per_second / 1e9);
-        write!(f, "{} threads: triad {bytes:.1} GB/s, multiply-add {flops:.1} GFLOP/s", self.threads)
+        write!(
+            f,
+            "{} threads: triad {bytes:.1} GB/s, multiply-add {flops:.1} GFLOP/s",
+            self.threads
+        )
     }
 }
 
@@ -43,7 +52,10 @@ pub fn processor_seconds() -> Option<f64> {
     unsafe extern "C" {
         fn clock_gettime(clock: i32, time: *mut Time) -> i32;
     }
-    let mut time = Time { seconds: 0, nanoseconds: 0 };
+    let mut time = Time {
+        seconds: 0,
+        nanoseconds: 0,
+    };
     // SAFETY: the C library fills the two numbers of `time`.
     let failed = unsafe { clock_gettime(THREAD, &raw mut time) } != 0;
     (!failed).then_some(time.seconds as f64 + time.nanoseconds as f64 * 1e-9)
@@ -61,7 +73,9 @@ fn triad(threads: usize) -> f64 {
     let mut a = vec![0.0_f32; LONG];
     let (b, c) = (vec![1.0_f32; LONG], vec![2.0_f32; LONG]);
     let add = |a: &mut [f32], b: &[f32], c: &[f32]| {
-        a.iter_mut().zip(b.iter().zip(c)).for_each(|(a, (b, c))| *a = b + 3.0 * c);
+        a.iter_mut()
+            .zip(b.iter().zip(c))
+            .for_each(|(a, (b, c))| *a = b + 3.0 * c);
     };
     let run = || {
         if threads == 1 {
@@ -81,8 +95,11 @@ fn fastest(alone: bool, mut run: impl FnMut()) -> f64 {
     let timed = |_| {
         let (started, before) = (Instant::now(), processor_seconds());
         run();
-        let own = processor_seconds().zip(before).map(|(after, before)| after - before);
-        own.filter(|_| alone).unwrap_or_else(|| started.elapsed().as_secs_f64())
+        let own = processor_seconds()
+            .zip(before)
+            .map(|(after, before)| after - before);
+        own.filter(|_| alone)
+            .unwrap_or_else(|| started.elapsed().as_secs_f64())
     };
     (0..TRIES).map(timed).fold(f64::INFINITY, f64::min)
 }

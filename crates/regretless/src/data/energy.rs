@@ -1,8 +1,10 @@
-//! Irish electricity prices of 2011 to 2013 and what they decide: half-hours of 789 days, eight features each.
+//! Irish electricity prices of 2011 to 2013 and what they decide: half-hours of 789 days, eight
+//! features each.
 //!
-//! `prices2013.dat` as the energy-price challenge gave it out (plain or gzipped): two quoted words, then sixteen numbers a
-//! line. A carbon intensity of 0 counts as missing and is interpolated; days in which anything else is missing are
-//! left out. The 48-item knapsack has its values in a CSV of their own, weights in its first line.
+//! `prices2013.dat` as the energy-price challenge gave it out (plain or gzipped): two quoted words,
+//! then sixteen numbers a line. A carbon intensity of 0 counts as missing and is interpolated; days
+//! in which anything else is missing are left out. The 48-item knapsack has its values in a CSV of
+//! their own, weights in its first line.
 
 use std::io::Read;
 use std::path::Path;
@@ -24,7 +26,8 @@ const FEATURES: [(&str, usize); 8] = [
     ("SMPEA", 9),
     ("CO2Intensity", 12),
 ];
-/// Where the price stands among the numbers of a line, how many there are, and which feature may be interpolated.
+/// Where the price stands among the numbers of a line, how many there are, and which feature may be
+/// interpolated.
 const PRICE: usize = 15;
 const NUMBERS: usize = 16;
 const INTENSITY: usize = 7;
@@ -44,24 +47,39 @@ impl Prices {
     /// When the file cannot be read or a line is not what it should be; the message names it.
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_text(path)?;
-        Self::parse(&text).map_err(|message| Error::setting(format!("{}: {message}", path.display())))
+        Self::parse(&text)
+            .map_err(|message| Error::setting(format!("{}: {message}", path.display())))
     }
 
     fn parse(text: &str) -> std::result::Result<Self, String> {
-        let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
+        let lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
         let rows = lines.map(|(number, line)| {
-            numbers(line)
-                .ok_or_else(|| format!("line {}: two quoted words and {NUMBERS} numbers are needed", number + 1))
+            numbers(line).ok_or_else(|| {
+                format!(
+                    "line {}: two quoted words and {NUMBERS} numbers are needed",
+                    number + 1
+                )
+            })
         });
         let rows: Vec<[f64; NUMBERS]> = rows.collect::<std::result::Result<_, String>>()?;
         if rows.is_empty() || !rows.len().is_multiple_of(SLOTS) {
             return Err(format!("{} half-hours are no whole days", rows.len()));
         }
-        let mut features: Vec<[f64; 8]> = rows.iter().map(|row| FEATURES.map(|(_, place)| row[place])).collect();
+        let mut features: Vec<[f64; 8]> = rows
+            .iter()
+            .map(|row| FEATURES.map(|(_, place)| row[place]))
+            .collect();
         interpolate(&mut features);
-        let mut days = Self { features: Vec::new(), prices: Vec::new() };
+        let mut days = Self {
+            features: Vec::new(),
+            prices: Vec::new(),
+        };
         for (day, numbers) in features.chunks_exact(SLOTS).zip(rows.chunks_exact(SLOTS)) {
-            let whole = day.iter().flatten().all(|v| v.is_finite()) && numbers.iter().all(|row| row[PRICE].is_finite());
+            let whole = day.iter().flatten().all(|v| v.is_finite())
+                && numbers.iter().all(|row| row[PRICE].is_finite());
             if whole {
                 days.features.extend_from_slice(day);
                 days.prices.extend(numbers.iter().map(|row| row[PRICE]));
@@ -80,22 +98,32 @@ impl Prices {
         (&self.features, &self.prices)
     }
 
-    /// One instance per day, in an order that follows the seed: predicted prices, or other values of the same days.
+    /// One instance per day, in an order that follows the seed: predicted prices, or other values
+    /// of the same days.
     ///
     /// # Errors
     /// When there are not as many values as half-hours.
     pub fn instances(&self, values: Option<&[f64]>, rows: usize, seed: u32) -> Result<Dataset> {
         let values = values.unwrap_or(&self.prices);
         if values.len() != self.prices.len() || rows > self.days() {
-            let message = format!("{rows} days of {} values are asked for", values.len() / SLOTS);
-            return Err(Error::setting(format!("{message}, but there are {} days", self.days())));
+            let message = format!(
+                "{rows} days of {} values are asked for",
+                values.len() / SLOTS
+            );
+            return Err(Error::setting(format!(
+                "{message}, but there are {} days",
+                self.days()
+            )));
         }
         let mut order = NumpyStream::new(seed).permutation(self.days());
         order.truncate(rows);
         let slots = order.iter().flat_map(|day| day * SLOTS..(day + 1) * SLOTS);
         let features: Vec<f64> = slots.clone().flat_map(|slot| self.features[slot]).collect();
         let costs: Vec<f64> = slots.map(|slot| values[slot]).collect();
-        let names = FEATURES.iter().map(|(name, _)| (*name).to_string()).collect();
+        let names = FEATURES
+            .iter()
+            .map(|(name, _)| (*name).to_string())
+            .collect();
         let features = Matrix::from_f64(rows * SLOTS, 8, &features)?;
         let features = Features::new(features, Shape::Long { items: SLOTS }, Some(names))?;
         Dataset::new(features, Matrix::from_f64(rows, SLOTS, &costs)?, None)
@@ -109,27 +137,45 @@ impl Prices {
 pub fn read_items(path: &Path) -> Result<(Vec<f64>, Vec<f64>)> {
     let text = read_text(path)?;
     let wrong = |line: usize| {
-        Error::setting(format!("{}: line {}: a word and {SLOTS} numbers are needed", path.display(), line + 1))
+        Error::setting(format!(
+            "{}: line {}: a word and {SLOTS} numbers are needed",
+            path.display(),
+            line + 1
+        ))
     };
     let row = |(place, line): (usize, &str)| {
-        let numbers: Option<Vec<f64>> = line.split(',').skip(1).map(|field| field.trim().parse().ok()).collect();
-        numbers.filter(|numbers| numbers.len() == SLOTS).ok_or_else(|| wrong(place))
+        let numbers: Option<Vec<f64>> = line
+            .split(',')
+            .skip(1)
+            .map(|field| field.trim().parse().ok())
+            .collect();
+        numbers
+            .filter(|numbers| numbers.len() == SLOTS)
+            .ok_or_else(|| wrong(place))
     };
-    let mut rows = text.lines().enumerate().filter(|(_, line)| !line.is_empty()).map(row);
+    let mut rows = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+        .map(row);
     let weights = rows.next().ok_or_else(|| wrong(0))??;
     Ok((weights, rows.collect::<Result<Vec<_>>>()?.concat()))
 }
 
-/// Largest file of energy data, unpacked, in bytes. The known ones have 5 MB; a packed file of a few megabytes can
-/// unpack to any size.
+/// Largest file of energy data, unpacked, in bytes. The known ones have 5 MB; a packed file of a
+/// few megabytes can unpack to any size.
 const LARGEST_FILE: u64 = 100_000_000;
 
 /// All that there is to read, if it is not too much.
 fn read_bounded(from: impl Read, path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(Error::io(path))?;
+    from.take(LARGEST_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(Error::io(path))?;
     if bytes.len() as u64 > LARGEST_FILE {
-        let message = format!("has more than {LARGEST_FILE} bytes (unpacked); energy data have about 5 million");
+        let message = format!(
+            "has more than {LARGEST_FILE} bytes (unpacked); energy data have about 5 million"
+        );
         return Err(Error::input(Place::file(path), message));
     }
     Ok(bytes)
@@ -143,13 +189,17 @@ fn read_text(path: &Path) -> Result<String> {
         true => read_bounded(flate2::read::GzDecoder::new(&bytes[..]), path)?,
         false => bytes,
     };
-    String::from_utf8(bytes).map_err(|_| Error::setting(format!("{}: this is no text", path.display())))
+    String::from_utf8(bytes)
+        .map_err(|_| Error::setting(format!("{}: this is no text", path.display())))
 }
 
 /// The numbers behind two quoted words; what is missing is `NaN`.
 fn numbers(line: &str) -> Option<[f64; NUMBERS]> {
     let rest = line.rsplit('"').next()?;
-    let numbers: Option<Vec<f64>> = rest.split_whitespace().map(|word| word.parse().ok()).collect();
+    let numbers: Option<Vec<f64>> = rest
+        .split_whitespace()
+        .map(|word| word.parse().ok())
+        .collect();
     numbers?.try_into().ok()
 }
 

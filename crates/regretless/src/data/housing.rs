@@ -1,11 +1,13 @@
-//! California housing (Pace and Barry 1997): 20,640 census blocks, eight features each, the median value in $100,000.
+//! California housing (Pace and Barry 1997): 20,640 census blocks, eight features each, the median
+//! value in $100,000.
 //!
-//! The program brings no copy. It reads the classic nine raw columns (with a header or without) or the eight derived
-//! ones with their target, as scikit-learn's loader gives them, and checks the content: mean population 1425.4767 and
-//! the sum of all values. A variant that circulates with 207 blank bedroom counts is refused.
+//! The program brings no copy. It reads the classic nine raw columns (with a header or without) or
+//! the eight derived ones with their target, as scikit-learn's loader gives them, and checks the
+//! content: mean population 1425.4767 and the sum of all values. A variant that circulates with 207
+//! blank bedroom counts is refused.
 //!
-//! Instances are houses drawn with replacement from a fixed division of the blocks: a quarter to test, a third
-//! of the rest (0.33) to validate, by a seeded permutation.
+//! Instances are houses drawn with replacement from a fixed division of the blocks: a quarter to
+//! test, a third of the rest (0.33) to validate, by a seeded permutation.
 
 use std::path::Path;
 
@@ -20,8 +22,16 @@ const PARTS: [usize; 3] = [10_371, 5_109, 5_160];
 /// Sum of all median house values, in dollars.
 const TOTAL_VALUE: f64 = 4_269_504_061.0;
 /// What the derived features are called.
-const NAMES: [&str; 8] =
-    ["MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude"];
+const NAMES: [&str; 8] = [
+    "MedInc",
+    "HouseAge",
+    "AveRooms",
+    "AveBedrms",
+    "Population",
+    "AveOccup",
+    "Latitude",
+    "Longitude",
+];
 /// The raw columns in the order of the classic file, lower case without separators.
 const RAW: [&str; 9] = [
     "longitude",
@@ -46,16 +56,24 @@ impl Houses {
     /// Reads and checks a file.
     ///
     /// # Errors
-    /// When the file cannot be read, lacks a column, or is not the table it should be; the message says what differs.
+    /// When the file cannot be read, lacks a column, or is not the table it should be; the message
+    /// says what differs.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-        Self::parse(&text).map_err(|message| Error::setting(format!("{}: {message}", path.display())))
+        Self::parse(&text)
+            .map_err(|message| Error::setting(format!("{}: {message}", path.display())))
     }
 
     fn parse(text: &str) -> std::result::Result<Self, String> {
-        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+            .peekable();
         let columns = match lines.peek() {
-            Some((_, line)) if line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"' || c == ',') => {
+            Some((_, line))
+                if line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"' || c == ',') =>
+            {
                 let header = Columns::named(line)?;
                 lines.next();
                 header
@@ -63,10 +81,15 @@ impl Houses {
             Some(_) => Columns::Raw((0..9).collect()),
             None => return Err("the file is empty".into()),
         };
-        let mut houses = Self { features: Vec::new(), values: Vec::new() };
+        let mut houses = Self {
+            features: Vec::new(),
+            values: Vec::new(),
+        };
         for (number, line) in lines {
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-            let (features, value) = columns.house(&fields).map_err(|m| format!("line {}: {m}", number + 1))?;
+            let (features, value) = columns
+                .house(&fields)
+                .map_err(|m| format!("line {}: {m}", number + 1))?;
             houses.features.push(features);
             houses.values.push(value);
         }
@@ -78,17 +101,28 @@ impl Houses {
     fn check(&self) -> std::result::Result<(), String> {
         let hint = "scikit-learn's fetch_california_housing gives the right one";
         if self.values.len() != BLOCKS {
-            return Err(format!("{} blocks instead of {BLOCKS}; {hint}", self.values.len()));
+            return Err(format!(
+                "{} blocks instead of {BLOCKS}; {hint}",
+                self.values.len()
+            ));
         }
-        let value: f64 = self.values.iter().map(|value| (value * 100_000.0).round()).sum();
-        let population: f64 = self.features.iter().map(|house| house[4]).sum::<f64>() / BLOCKS as f64;
+        let value: f64 = self
+            .values
+            .iter()
+            .map(|value| (value * 100_000.0).round())
+            .sum();
+        let population: f64 =
+            self.features.iter().map(|house| house[4]).sum::<f64>() / BLOCKS as f64;
         if value != TOTAL_VALUE || (population - 1_425.476_744).abs() > 1e-5 {
-            return Err(format!("this is not the California housing table (its values add up to {value}); {hint}"));
+            return Err(format!(
+                "this is not the California housing table (its values add up to {value}); {hint}"
+            ));
         }
         Ok(())
     }
 
-    /// Blocks that train, validate and test: numpy's permutations with seed 42, as scikit-learn divides twice.
+    /// Blocks that train, validate and test: numpy's permutations with seed 42, as scikit-learn
+    /// divides twice.
     pub fn parts() -> [Vec<usize>; 3] {
         let rest = BLOCKS - PARTS[2];
         let first = NumpyStream::new(42).permutation(BLOCKS);
@@ -99,8 +133,8 @@ impl Houses {
         [of(train), of(validation), test.to_vec()]
     }
 
-    /// Instances of so many houses: those that train, validate and test, each drawn from its own part, features
-    /// standardised on the training part.
+    /// Instances of so many houses: those that train, validate and test, each drawn from its own
+    /// part, features standardised on the training part.
     ///
     /// # Errors
     /// When there is nothing to draw.
@@ -128,9 +162,19 @@ impl Houses {
     pub fn standard(&self) -> ([f64; 8], [f64; 8]) {
         let [blocks, _, _] = &Self::parts();
         let count = blocks.len() as f64;
-        let mean = std::array::from_fn(|k| blocks.iter().map(|b| self.features[*b][k]).sum::<f64>() / count);
-        let variance = |k: usize, mean: f64| blocks.iter().map(|b| (self.features[*b][k] - mean).powi(2)).sum::<f64>();
-        (mean, std::array::from_fn(|k| (variance(k, mean[k]) / count).sqrt()))
+        let mean = std::array::from_fn(|k| {
+            blocks.iter().map(|b| self.features[*b][k]).sum::<f64>() / count
+        });
+        let variance = |k: usize, mean: f64| {
+            blocks
+                .iter()
+                .map(|b| (self.features[*b][k] - mean).powi(2))
+                .sum::<f64>()
+        };
+        (
+            mean,
+            std::array::from_fn(|k| (variance(k, mean[k]) / count).sqrt()),
+        )
     }
 }
 
@@ -144,45 +188,90 @@ enum Columns {
 
 impl Columns {
     fn named(header: &str) -> std::result::Result<Self, String> {
-        let plain =
-            |name: &str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        let plain = |name: &str| {
+            name.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .collect::<String>()
+                .to_ascii_lowercase()
+        };
         let names: Vec<String> = header.split(',').map(plain).collect();
         let place = |name: &str| names.iter().position(|known| known == name);
-        let all = |wanted: &[&str]| wanted.iter().map(|name| place(&plain(name))).collect::<Option<Vec<usize>>>();
+        let all = |wanted: &[&str]| {
+            wanted
+                .iter()
+                .map(|name| place(&plain(name)))
+                .collect::<Option<Vec<usize>>>()
+        };
         let derived: Vec<&str> = NAMES.iter().copied().chain(["MedHouseVal"]).collect();
         if let Some(places) = all(&RAW) {
             return Ok(Self::Raw(places));
         }
-        all(&derived)
-            .map(Self::Derived)
-            .ok_or_else(|| format!("columns are neither {} nor {}", RAW.join(", "), derived.join(", ")))
+        all(&derived).map(Self::Derived).ok_or_else(|| {
+            format!(
+                "columns are neither {} nor {}",
+                RAW.join(", "),
+                derived.join(", ")
+            )
+        })
     }
 
     /// Features and value of a line.
     fn house(&self, fields: &[&str]) -> std::result::Result<([f64; 8], f64), String> {
         let number = |place: usize| {
-            let field = fields.get(place).ok_or_else(|| format!("only {} columns", fields.len()))?;
+            let field = fields
+                .get(place)
+                .ok_or_else(|| format!("only {} columns", fields.len()))?;
             if field.is_empty() {
                 let message = format!("column {} is blank", place + 1);
                 return Err(format!(
-                    "{message}; this is the variant with 207 blank bedroom counts, whose instances would differ from everybody else's"
+                    "{message}; this is the variant with 207 blank bedroom counts, whose instances \
+                        would differ from everybody else's"
                 ));
             }
-            field.parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(|| format!("'{field}' is no number"))
+            field
+                .parse::<f64>()
+                .ok()
+                .filter(|v| v.is_finite())
+                .ok_or_else(|| format!("'{field}' is no number"))
         };
         match self {
             Self::Raw(places) => {
-                let raw = places.iter().map(|place| number(*place)).collect::<std::result::Result<Vec<f64>, _>>()?;
-                let [longitude, latitude, age, rooms, bedrooms, population, households, income, value] = raw[..] else {
+                let raw = places
+                    .iter()
+                    .map(|place| number(*place))
+                    .collect::<std::result::Result<Vec<f64>, _>>()?;
+                let [
+                    longitude,
+                    latitude,
+                    age,
+                    rooms,
+                    bedrooms,
+                    population,
+                    households,
+                    income,
+                    value,
+                ] = raw[..]
+                else {
                     return Err("nine columns are needed".into());
                 };
                 let each = |total: f64| total / households;
-                let features =
-                    [income, age, each(rooms), each(bedrooms), population, each(population), latitude, longitude];
+                let features = [
+                    income,
+                    age,
+                    each(rooms),
+                    each(bedrooms),
+                    population,
+                    each(population),
+                    latitude,
+                    longitude,
+                ];
                 Ok((features, value / 100_000.0))
             }
             Self::Derived(places) => {
-                let all = places.iter().map(|place| number(*place)).collect::<std::result::Result<Vec<f64>, _>>()?;
+                let all = places
+                    .iter()
+                    .map(|place| number(*place))
+                    .collect::<std::result::Result<Vec<f64>, _>>()?;
                 Ok((std::array::from_fn(|k| all[k]), all[8]))
             }
         }
@@ -196,9 +285,23 @@ mod tests {
     #[test]
     fn averages_are_per_household() {
         let raw = Columns::Raw((0..9).collect());
-        let fields = ["-122.23", "37.88", "41", "880", "129", "322", "126", "8.3252", "452600"];
+        let fields = [
+            "-122.23", "37.88", "41", "880", "129", "322", "126", "8.3252", "452600",
+        ];
         let (features, value) = raw.house(&fields).unwrap();
-        assert_eq!(features, [8.3252, 41.0, 880.0 / 126.0, 129.0 / 126.0, 322.0, 322.0 / 126.0, 37.88, -122.23]);
+        assert_eq!(
+            features,
+            [
+                8.3252,
+                41.0,
+                880.0 / 126.0,
+                129.0 / 126.0,
+                322.0,
+                322.0 / 126.0,
+                37.88,
+                -122.23
+            ]
+        );
         assert_eq!(value, 4.526);
     }
 
@@ -208,8 +311,13 @@ mod tests {
         assert!(told("").contains("empty"));
         assert!(told("a,b,c\n1,2,3").contains("medianhousevalue"));
         assert!(told("-122.23,37.88,41,880,,322,126,8.3252,452600").contains("207"));
-        assert!(told("-122.23,37.88,41,880,129,322,126,8.3252,x").contains("line 1: 'x' is no number"));
-        assert!(told("-122.23,37.88,41,880,129,322,126,8.3252,452600").contains("1 blocks instead of 20640"));
+        assert!(
+            told("-122.23,37.88,41,880,129,322,126,8.3252,x").contains("line 1: 'x' is no number")
+        );
+        assert!(
+            told("-122.23,37.88,41,880,129,322,126,8.3252,452600")
+                .contains("1 blocks instead of 20640")
+        );
     }
 
     #[test]

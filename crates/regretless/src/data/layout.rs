@@ -88,16 +88,27 @@ impl Header<'_> {
     pub fn column(&self, name: &str) -> Result<usize> {
         let missing = || {
             let place = Place::file(self.path).row(1).column(name);
-            Error::input(place, format!("there is no such column; the file has: {}", listed(self.names)))
+            Error::input(
+                place,
+                format!(
+                    "there is no such column; the file has: {}",
+                    listed(self.names)
+                ),
+            )
         };
-        self.names.iter().position(|found| found == name).ok_or_else(missing)
+        self.names
+            .iter()
+            .position(|found| found == name)
+            .ok_or_else(missing)
     }
 
     /// The columns that a list of patterns names, without those to ignore.
     pub fn matching(&self, patterns: &[String], ignore: &[String]) -> Result<Vec<usize>> {
         let mut found = Vec::new();
         for pattern in patterns {
-            let wanted = |j: &usize| matches(pattern, &self.names[*j]) && !matches_any(ignore, &self.names[*j]);
+            let wanted = |j: &usize| {
+                matches(pattern, &self.names[*j]) && !matches_any(ignore, &self.names[*j])
+            };
             let columns: Vec<usize> = (0..self.names.len()).filter(wanted).collect();
             if columns.is_empty() {
                 return Err(self.no_match(pattern));
@@ -110,7 +121,12 @@ impl Header<'_> {
     }
 
     /// Features: the listed ones, or all that are neither taken nor ignored.
-    pub fn features(&self, listed: &[String], ignore: &[String], taken: &[usize]) -> Result<Vec<usize>> {
+    pub fn features(
+        &self,
+        listed: &[String],
+        ignore: &[String],
+        taken: &[usize],
+    ) -> Result<Vec<usize>> {
         let mut is_taken = vec![false; self.names.len()];
         taken.iter().for_each(|j| is_taken[*j] = true);
         let features = if listed.is_empty() {
@@ -121,21 +137,36 @@ impl Header<'_> {
         };
         if let Some(both) = features.iter().find(|j| is_taken[**j]) {
             let place = Place::file(self.path).row(1).column(&self.names[*both]);
-            return Err(Error::input(place, "a column cannot be a feature and something else; name it once"));
+            return Err(Error::input(
+                place,
+                "a column cannot be a feature and something else; name it once",
+            ));
         }
         match features.iter().find(|j| self.names[**j].is_empty()) {
             None => Ok(features),
             Some(unnamed) => {
-                let place = Place::file(self.path).row(1).column((unnamed + 1).to_string());
-                Err(Error::input(place, "the column has no name; name it, or leave it out (it may be a row index)"))
+                let place = Place::file(self.path)
+                    .row(1)
+                    .column((unnamed + 1).to_string());
+                Err(Error::input(
+                    place,
+                    "the column has no name; name it, or leave it out (it may be a row index)",
+                ))
             }
         }
     }
 
     /// Fails when a name to ignore is in none of the headers: it would be a typing error.
     pub fn check_ignored(headers: &[Self], ignore: &[String]) -> Result<()> {
-        let known = |pattern: &&String| headers.iter().any(|h| h.names.iter().any(|name| matches(pattern, name)));
-        match (ignore.iter().find(|pattern| !known(pattern)), headers.first()) {
+        let known = |pattern: &&String| {
+            headers
+                .iter()
+                .any(|h| h.names.iter().any(|name| matches(pattern, name)))
+        };
+        match (
+            ignore.iter().find(|pattern| !known(pattern)),
+            headers.first(),
+        ) {
             (Some(pattern), Some(header)) => Err(header.no_match(pattern)),
             _ => Ok(()),
         }
@@ -143,14 +174,22 @@ impl Header<'_> {
 
     fn no_match(&self, pattern: &str) -> Error {
         let there = listed(self.names);
-        Error::input(Place::file(self.path).row(1), format!("no column matches '{pattern}'; the file has: {there}"))
+        Error::input(
+            Place::file(self.path).row(1),
+            format!("no column matches '{pattern}'; the file has: {there}"),
+        )
     }
 }
 
 /// The first names of a list and how many more there are.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
-    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = names
+        .iter()
+        .take(SHOWN)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     match names.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown} and {more} more"),
@@ -163,8 +202,12 @@ fn matches_any(patterns: &[String], name: &str) -> bool {
 
 /// Whether a name fits a pattern, each `*` standing for any characters or none.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut name) = name.strip_prefix(start) else {
+        return false;
+    };
     let mut parts = rest.split('*');
     let end = parts.next_back().unwrap_or_default();
     for part in parts {
@@ -182,10 +225,22 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_any_characters_or_none() {
-        for (pattern, name) in [("c*", "c"), ("c*", "c12"), ("*", ""), ("*_eur", "x_eur"), ("a*b*c", "a1b2b3c")] {
+        for (pattern, name) in [
+            ("c*", "c"),
+            ("c*", "c12"),
+            ("*", ""),
+            ("*_eur", "x_eur"),
+            ("a*b*c", "a1b2b3c"),
+        ] {
             assert!(matches(pattern, name), "{pattern} {name}");
         }
-        for (pattern, name) in [("c", "c1"), ("c*", "xc"), ("*_eur", "eur"), ("a*b*c", "acb"), ("ab*ba", "aba")] {
+        for (pattern, name) in [
+            ("c", "c1"),
+            ("c*", "xc"),
+            ("*_eur", "eur"),
+            ("a*b*c", "acb"),
+            ("ab*ba", "aba"),
+        ] {
             assert!(!matches(pattern, name), "{pattern} {name}");
         }
     }

@@ -1,11 +1,16 @@
-//! Numbers that stay in their file: read-only memory maps, the operating system's pages their only copy.
+//! Numbers that stay in their file: read-only memory maps, the operating system's pages their only
+//! copy.
 //!
-//! A table may then be larger than memory: pages come when they are read and go when memory is needed for
-//! something else. What the program cannot rule out is that somebody changes the file meanwhile; whoever
-//! works with it for long asks [`Mapped::check_unchanged`] now and then. A file that is replaced by renaming, as
-//! this program and careful ones do, stays as it was for those who have it open.
+//! A table may then be larger than memory: pages come when they are read and go when memory is
+//! needed for something else. What the program cannot rule out is that somebody changes the file
+//! meanwhile; whoever works with it for long asks [`Mapped::check_unchanged`] now and then. A file
+//! that is replaced by renaming, as this program and careful ones do, stays as it was for those who
+//! have it open.
 
-#![allow(unsafe_code, reason = "a file is mapped, and its bytes are seen as numbers")]
+#![allow(
+    unsafe_code,
+    reason = "a file is mapped, and its bytes are seen as numbers"
+)]
 
 use std::env::temp_dir;
 use std::fs::File;
@@ -34,32 +39,44 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Maps `count` little-endian numbers that begin at byte `start`; nothing where this machine cannot read them
-    /// in place.
+    /// Maps `count` little-endian numbers that begin at byte `start`; nothing where this machine
+    /// cannot read them in place.
     ///
     /// # Errors
     /// When the file is shorter or cannot be mapped.
     pub fn open(file: File, path: &Path, start: usize, count: usize) -> Result<Option<Self>> {
         let stamp = stamp(&file).map_err(Error::io(path))?;
-        let end = count.checked_mul(size_of::<f32>()).and_then(|bytes| bytes.checked_add(start));
+        let end = count
+            .checked_mul(size_of::<f32>())
+            .and_then(|bytes| bytes.checked_add(start));
         if end.is_none_or(|end| end as u64 > stamp.0) {
-            let message = format!("{count} numbers are expected, but the file has only {} bytes", stamp.0);
+            let message = format!(
+                "{count} numbers are expected, but the file has only {} bytes",
+                stamp.0
+            );
             return Err(Error::input(Place::file(path), message));
         }
         if cfg!(target_endian = "big") || !start.is_multiple_of(align_of::<f32>()) {
             return Ok(None);
         }
-        // SAFETY: the map is read-only and as long as the file; who changes the file meanwhile is found out by
-        // `check_unchanged`, and no bytes make an invalid number.
+        // SAFETY: the map is read-only and as long as the file; who changes the file meanwhile is
+        // found out by `check_unchanged`, and no bytes make an invalid number.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
-        Ok(Some(Self { map, start, count, file, path: path.to_path_buf(), stamp }))
+        Ok(Some(Self {
+            map,
+            start,
+            count,
+            file,
+            path: path.to_path_buf(),
+            stamp,
+        }))
     }
 
     /// All numbers.
     pub fn as_slice(&self) -> &[f32] {
         let bytes = &self.map[self.start..][..self.count * size_of::<f32>()];
-        // SAFETY: any 32 bits are a number. Maps begin at pages and `start` is a multiple of 4, so that nothing
-        // is left over before or behind.
+        // SAFETY: any 32 bits are a number. Maps begin at pages and `start` is a multiple of 4, so
+        // that nothing is left over before or behind.
         unsafe { bytes.align_to().1 }
     }
 
@@ -76,13 +93,14 @@ impl Mapped {
         if stamp(&self.file).map_err(Error::io(&self.path))? == self.stamp {
             return Ok(());
         }
-        let message = "the file was changed while it was in use, so that nothing computed since can be trusted; \
+        let message = "the file was changed while it was in use, so that nothing computed since \
+            can be trusted; \
                        start again, and replace files by renaming instead of writing over them";
         Err(Error::input(Place::file(&self.path), message))
     }
 
-    /// The negative numbers, in a file without a name that is gone when nobody uses it any more: beside this one,
-    /// or where temporary files go.
+    /// The negative numbers, in a file without a name that is gone when nobody uses it any more:
+    /// beside this one, or where temporary files go.
     ///
     /// # Errors
     /// When there is no room for it.
@@ -91,8 +109,8 @@ impl Mapped {
         self.rewritten("the costs of a maximisation are negated", numbers)
     }
 
-    /// The numbers as rows of as many columns as the order has, whose new column j is the old column `order[j]`, in a file
-    /// of the same kind as that of [`Mapped::negated`].
+    /// The numbers as rows of as many columns as the order has, whose new column j is the old
+    /// column `order[j]`, in a file of the same kind as that of [`Mapped::negated`].
     ///
     /// # Errors
     /// When there is no room for it.
@@ -103,18 +121,29 @@ impl Mapped {
     }
 
     /// As many other numbers in a temporary file; `why` says what it is for.
-    fn rewritten<I: Iterator<Item = f32>>(&self, why: &str, numbers: impl Fn() -> I) -> Result<Self> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fn rewritten<I: Iterator<Item = f32>>(
+        &self,
+        why: &str,
+        numbers: impl Fn() -> I,
+    ) -> Result<Self> {
+        let folder = self
+            .path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let first = write_into(folder, numbers());
-        let written = first.or_else(|_| write_into(&temp_dir(), numbers())).map_err(|error| {
-            let size = self.count * size_of::<f32>();
-            let message = format!(
-                "{why} in a temporary file of {size} bytes, which cannot be written ({error}); make room in {} or in \
+        let written = first
+            .or_else(|_| write_into(&temp_dir(), numbers()))
+            .map_err(|error| {
+                let size = self.count * size_of::<f32>();
+                let message = format!(
+                    "{why} in a temporary file of {size} bytes, which cannot be written ({error}); \
+                    make room in {} or in \
                  TMPDIR",
-                folder.display()
-            );
-            Error::input(Place::file(&self.path), message)
-        })?;
+                    folder.display()
+                );
+                Error::input(Place::file(&self.path), message)
+            })?;
         let wrong = || Error::input(Place::file(&self.path), "a temporary file cannot be mapped");
         Self::open(written, &self.path, 0, self.count)?.ok_or_else(wrong)
     }
@@ -136,11 +165,17 @@ fn stamp(file: &File) -> io::Result<(u64, Option<SystemTime>)> {
 }
 
 /// Writes numbers as an NPY file of little-endian single precision holds them.
-pub(super) fn write_numbers(out: &mut dyn Write, mut values: impl Iterator<Item = f32>) -> io::Result<()> {
+pub(super) fn write_numbers(
+    out: &mut dyn Write,
+    mut values: impl Iterator<Item = f32>,
+) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(AT_A_TIME * size_of::<f32>());
     loop {
         bytes.clear();
-        values.by_ref().take(AT_A_TIME).for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+        values
+            .by_ref()
+            .take(AT_A_TIME)
+            .for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
         if bytes.is_empty() {
             return Ok(());
         }

@@ -1,8 +1,8 @@
 //! Which cost of a table belongs to which cost of a problem.
 //!
-//! Where both sides have names, names decide: the same set of names is brought into one order, different sets are
-//! refused. Where only one side has names, positions decide, and a notice says so. This is the only place where costs of
-//! one side are matched to those of another.
+//! Where both sides have names, names decide: the same set of names is brought into one order,
+//! different sets are refused. Where only one side has names, positions decide, and a notice says
+//! so. This is the only place where costs of one side are matched to those of another.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,11 @@ pub struct CostSide<'a> {
 impl<'a> CostSide<'a> {
     /// Costs that could have names, and those they have.
     pub fn new(owner: &'a str, names: &'a Names) -> Self {
-        Self { owner, names: Some(names), could_have_names: true }
+        Self {
+            owner,
+            names: Some(names),
+            could_have_names: true,
+        }
     }
 
     fn given(&self) -> Option<&'a Names> {
@@ -50,18 +54,40 @@ impl CostMatching {
     pub fn new(found: CostSide<'_>, wanted: CostSide<'_>) -> Result<Self> {
         match (found.given(), wanted.given()) {
             (Some(theirs), Some(ours)) => {
-                let order = if theirs == ours { None } else { Some(order(found.owner, theirs, wanted.owner, ours)?) };
-                Ok(Self { order, names: Some(ours.clone()), notice: None })
+                let order = if theirs == ours {
+                    None
+                } else {
+                    Some(order(found.owner, theirs, wanted.owner, ours)?)
+                };
+                Ok(Self {
+                    order,
+                    names: Some(ours.clone()),
+                    notice: None,
+                })
             }
             (None, Some(ours)) => {
                 let notice = by_position(wanted.owner, ours, found.owner);
-                Ok(Self { order: None, names: Some(ours.clone()), notice: Some(notice) })
+                Ok(Self {
+                    order: None,
+                    names: Some(ours.clone()),
+                    notice: Some(notice),
+                })
             }
             (Some(theirs), None) => {
-                let notice = wanted.could_have_names.then(|| by_position(found.owner, theirs, wanted.owner));
-                Ok(Self { order: None, names: None, notice })
+                let notice = wanted
+                    .could_have_names
+                    .then(|| by_position(found.owner, theirs, wanted.owner));
+                Ok(Self {
+                    order: None,
+                    names: None,
+                    notice,
+                })
             }
-            (None, None) => Ok(Self { order: None, names: None, notice: None }),
+            (None, None) => Ok(Self {
+                order: None,
+                names: None,
+                notice: None,
+            }),
         }
     }
 
@@ -90,7 +116,11 @@ impl CostMatching {
 
 /// For each of our names the number of theirs.
 fn order(their_owner: &str, theirs: &Names, our_owner: &str, ours: &Names) -> Result<Vec<usize>> {
-    let numbers: HashMap<_, usize> = theirs.iter().enumerate().map(|(number, name)| (name, number)).collect();
+    let numbers: HashMap<_, usize> = theirs
+        .iter()
+        .enumerate()
+        .map(|(number, name)| (name, number))
+        .collect();
     let mut order = Vec::with_capacity(ours.len());
     let mut missing = Vec::new();
     for name in ours.iter() {
@@ -105,7 +135,9 @@ fn order(their_owner: &str, theirs: &Names, our_owner: &str, ours: &Names) -> Re
     let mut used = vec![false; theirs.len()];
     order.iter().for_each(|number| used[*number] = true);
     let unused = (0..theirs.len()).filter(|number| !used[*number]);
-    let extra: Vec<String> = unused.map(|number| theirs.get(number).into_owned()).collect();
+    let extra: Vec<String> = unused
+        .map(|number| theirs.get(number).into_owned())
+        .collect();
     let mut parts = Vec::new();
     for (owner, names) in [(their_owner, &extra), (our_owner, &missing)] {
         if !names.is_empty() {
@@ -113,7 +145,8 @@ fn order(their_owner: &str, theirs: &Names, our_owner: &str, ours: &Names) -> Re
         }
     }
     Err(Error::data(format!(
-        "costs are matched by name, and {their_owner} ({} costs) does not have the names of {our_owner} ({} costs): {}; \
+        "costs are matched by name, and {their_owner} ({} costs) does not have the names of \
+            {our_owner} ({} costs): {}; \
          rename them, or choose the costs that belong together",
         theirs.len(),
         ours.len(),
@@ -122,7 +155,11 @@ fn order(their_owner: &str, theirs: &Names, our_owner: &str, ours: &Names) -> Re
 }
 
 fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect();
+    let shown: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("'{name}'"))
+        .collect();
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -131,7 +168,10 @@ fn listed(names: &[String]) -> String {
 
 fn by_position(named_owner: &str, names: &Names, unnamed_owner: &str) -> String {
     let (first, last) = (names.get(0), names.get(names.len().saturating_sub(1)));
-    format!("costs are matched by position: {named_owner} names them ('{first}' to '{last}'), {unnamed_owner} does not")
+    format!(
+        "costs are matched by position: {named_owner} names them ('{first}' to '{last}'), \
+            {unnamed_owner} does not"
+    )
 }
 
 #[cfg(test)]
@@ -140,45 +180,82 @@ mod tests {
     use crate::data::{Dataset, Features, Matrix, Names, Shape};
 
     fn names(list: &[&str]) -> Names {
-        Names::from(list.iter().map(|name| (*name).to_string()).collect::<Vec<_>>())
+        Names::from(
+            list.iter()
+                .map(|name| (*name).to_string())
+                .collect::<Vec<_>>(),
+        )
     }
 
     fn matched(table: &Names, problem: &Names) -> crate::error::Result<CostMatching> {
-        CostMatching::new(CostSide::new("the table", table), CostSide::new("the problem", problem))
+        CostMatching::new(
+            CostSide::new("the table", table),
+            CostSide::new("the problem", problem),
+        )
     }
 
     #[test]
     fn one_set_of_names_is_brought_into_the_wanted_order() {
         let found = matched(&names(&["c", "a", "b"]), &names(&["a", "b", "c"])).unwrap();
-        assert_eq!((found.order(), found.notice()), (Some(&[1, 2, 0][..]), None));
+        assert_eq!(
+            (found.order(), found.notice()),
+            (Some(&[1, 2, 0][..]), None)
+        );
         assert_eq!(found.names(), Some(&names(&["a", "b", "c"])));
         let same = matched(&names(&["a", "b"]), &names(&["a", "b"])).unwrap();
         assert_eq!((same.order(), same.notice()), (None, None));
         let counted = matched(&names(&["c0", "c1"]), &names(&["c1", "c0"])).unwrap();
-        assert_eq!(counted.order(), Some(&[1, 0][..]), "given names decide even where they follow the count");
+        assert_eq!(
+            counted.order(),
+            Some(&[1, 0][..]),
+            "given names decide even where they follow the count"
+        );
     }
 
     #[test]
     fn different_sets_are_refused_and_both_sides_are_shown() {
-        let message = matched(&names(&["a", "b", "bonus"]), &names(&["a", "b", "d"])).unwrap_err().to_string();
-        for words in ["only the table has 'bonus'", "only the problem has 'd'", "(3 costs)"] {
+        let message = matched(&names(&["a", "b", "bonus"]), &names(&["a", "b", "d"]))
+            .unwrap_err()
+            .to_string();
+        for words in [
+            "only the table has 'bonus'",
+            "only the problem has 'd'",
+            "(3 costs)",
+        ] {
             assert!(message.contains(words), "{message}");
         }
         let many: Vec<String> = (0..9).map(|number| format!("n{number}")).collect();
-        let message = matched(&many.into(), &names(&["n0"])).unwrap_err().to_string();
-        assert!(message.contains("'n5' and 3 more") && !message.contains("only the problem"), "{message}");
+        let message = matched(&many.into(), &names(&["n0"]))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("'n5' and 3 more") && !message.contains("only the problem"),
+            "{message}"
+        );
     }
 
     #[test]
     fn positions_decide_where_a_side_has_no_names_and_a_notice_says_so() {
         let (unnamed, named) = (Names::counted(2), names(&["a", "b"]));
         let by_problem = matched(&unnamed, &named).unwrap();
-        assert!(by_problem.notice().unwrap().contains("the problem names them ('a' to 'b'), the table does not"));
-        assert_eq!((by_problem.order(), by_problem.names()), (None, Some(&named)));
+        assert!(
+            by_problem
+                .notice()
+                .unwrap()
+                .contains("the problem names them ('a' to 'b'), the table does not")
+        );
+        assert_eq!(
+            (by_problem.order(), by_problem.names()),
+            (None, Some(&named))
+        );
         let by_table = matched(&named, &unnamed).unwrap();
         assert!(by_table.notice().unwrap().contains("the table names them"));
         assert_eq!(by_table.names(), None);
-        let nameless = CostSide { owner: "the problem", names: None, could_have_names: false };
+        let nameless = CostSide {
+            owner: "the problem",
+            names: None,
+            could_have_names: false,
+        };
         let silent = CostMatching::new(CostSide::new("the table", &named), nameless).unwrap();
         assert_eq!(silent.notice(), None);
         assert_eq!(matched(&unnamed, &unnamed).unwrap().notice(), None);
@@ -190,9 +267,13 @@ mod tests {
         let features = Features::new(features, Shape::Long { items: 2 }, None).unwrap();
         let costs = Matrix::new(2, 2, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
         let mut data = Dataset::new(features, costs, Some(names(&["b", "a"]))).unwrap();
-        data.apply(&matched(data.cost_names(), &names(&["a", "b"])).unwrap()).unwrap();
+        data.apply(&matched(data.cost_names(), &names(&["a", "b"])).unwrap())
+            .unwrap();
         assert_eq!(data.costs().as_slice(), [2.0, 1.0, 4.0, 3.0]);
-        assert_eq!(data.features().values().as_slice(), [11.0, 10.0, 21.0, 20.0]);
+        assert_eq!(
+            data.features().values().as_slice(),
+            [11.0, 10.0, 21.0, 20.0]
+        );
         assert_eq!(data.cost_names(), &names(&["a", "b"]));
     }
 }

@@ -1,7 +1,9 @@
-//! A rectangle of single-precision numbers, row after row, in memory, in a file, or owned by somebody else.
+//! A rectangle of single-precision numbers, row after row, in memory, in a file, or owned by
+//! somebody else.
 //!
-//! Numbers that were given in double precision can be kept beside the rounded ones: what trains reads rows of `f32`
-//! ([`Matrix::row`]), what solves and judges reads rows of `f64` ([`Matrix::read`]), exact where they are known.
+//! Numbers that were given in double precision can be kept beside the rounded ones: what trains
+//! reads rows of `f32` ([`Matrix::row`]), what solves and judges reads rows of `f64`
+//! ([`Matrix::read`]), exact where they are known.
 
 use std::sync::Arc;
 
@@ -75,7 +77,12 @@ impl Matrix {
     /// When the number of values is not rows × columns.
     pub fn new(rows: usize, cols: usize, values: Vec<f32>) -> Result<Self> {
         check_size(rows, cols, values.len())?;
-        Ok(Self { rows, cols, values: Values::Owned(values), doubles: None })
+        Ok(Self {
+            rows,
+            cols,
+            values: Values::Owned(values),
+            doubles: None,
+        })
     }
 
     /// A matrix whose numbers stay in their file.
@@ -84,7 +91,12 @@ impl Matrix {
     /// When the number of values is not rows × columns.
     pub fn mapped(rows: usize, cols: usize, values: Mapped) -> Result<Self> {
         check_size(rows, cols, values.as_slice().len())?;
-        Ok(Self { rows, cols, values: Values::Mapped(Arc::new(values)), doubles: None })
+        Ok(Self {
+            rows,
+            cols,
+            values: Values::Mapped(Arc::new(values)),
+            doubles: None,
+        })
     }
 
     /// A matrix of numbers that somebody else owns; they are copied only if they are to be changed.
@@ -93,12 +105,22 @@ impl Matrix {
     /// When the number of values is not rows × columns.
     pub fn shared(rows: usize, cols: usize, values: Arc<dyn Shared>) -> Result<Self> {
         check_size(rows, cols, values.numbers().len())?;
-        Ok(Self { rows, cols, values: Values::Shared(values), doubles: None })
+        Ok(Self {
+            rows,
+            cols,
+            values: Values::Shared(values),
+            doubles: None,
+        })
     }
 
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, values: Values::Owned(vec![0.0; rows * cols]), doubles: None }
+        Self {
+            rows,
+            cols,
+            values: Values::Owned(vec![0.0; rows * cols]),
+            doubles: None,
+        }
     }
 
     /// A matrix from double precision, rounded.
@@ -115,7 +137,10 @@ impl Matrix {
     /// When there are not as many of them.
     pub fn with_doubles(mut self, numbers: Arc<dyn Shared<f64>>) -> Result<Self> {
         check_size(self.rows, self.cols, numbers.numbers().len())?;
-        self.doubles = Some(Doubles { numbers, negated: false });
+        self.doubles = Some(Doubles {
+            numbers,
+            negated: false,
+        });
         Ok(self)
     }
 
@@ -138,7 +163,12 @@ impl Matrix {
             None => out.extend(self.row(row).iter().map(|number| f64::from(*number))),
             Some(doubles) => {
                 let sign = doubles.sign();
-                out.extend(doubles.row(row, self.cols).iter().map(|number| sign * number));
+                out.extend(
+                    doubles
+                        .row(row, self.cols)
+                        .iter()
+                        .map(|number| sign * number),
+                );
             }
         }
     }
@@ -154,21 +184,23 @@ impl Matrix {
         }
     }
 
-    /// The first row whose numbers differ by so little beside their size that single precision tells fewer than a hundred
-    /// of them apart.
+    /// The first row whose numbers differ by so little beside their size that single precision
+    /// tells fewer than a hundred of them apart.
     pub fn first_coarse_row(&self) -> Option<usize> {
         (0..self.rows()).find(|row| {
             let (mut least, mut most, mut size) = (f32::INFINITY, f32::NEG_INFINITY, 0.0_f32);
             for value in self.row(*row) {
                 (least, most, size) = (least.min(*value), most.max(*value), size.max(value.abs()));
             }
-            // Rows of equal small numbers are meant so; equal large ones have probably lost their digits.
+            // Rows of equal small numbers are meant so; equal large ones have probably lost their
+            // digits.
             let suspicious = most > least || size >= Self::LARGE;
             self.cols() > 1 && suspicious && most - least < Self::MIN_LEVELS * f32::EPSILON * size
         })
     }
 
-    /// With fewer steps between the least and the greatest cost of a row, rounding changes decisions.
+    /// With fewer steps between the least and the greatest cost of a row, rounding changes
+    /// decisions.
     const MIN_LEVELS: f32 = 100.0;
     /// Whole numbers beyond this size begin to lose digits in single precision.
     const LARGE: f32 = 1.6e7;
@@ -176,7 +208,9 @@ impl Matrix {
     /// The first number that is not finite, as it was given: row, column, number.
     pub fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
         let found = match &self.doubles {
-            None => first_not_finite(self.as_slice()).map(|at| (at, f64::from(self.as_slice()[at]))),
+            None => {
+                first_not_finite(self.as_slice()).map(|at| (at, f64::from(self.as_slice()[at])))
+            }
             Some(doubles) => {
                 let numbers = doubles.numbers.numbers();
                 first_not_finite(numbers).map(|at| (at, doubles.sign() * numbers[at]))
@@ -216,7 +250,8 @@ impl Matrix {
         &self.as_slice()[row * self.cols..][..self.cols]
     }
 
-    /// One row, to be changed; numbers in a file are taken into memory first, unrounded ones are forgotten.
+    /// One row, to be changed; numbers in a file are taken into memory first, unrounded ones are
+    /// forgotten.
     pub fn row_mut(&mut self, row: usize) -> &mut [f32] {
         let cols = self.cols;
         &mut self.as_mut_slice()[row * cols..][..cols]
@@ -226,13 +261,23 @@ impl Matrix {
     #[must_use]
     pub fn chosen(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.cols);
-        rows.iter().for_each(|row| values.extend_from_slice(self.row(*row)));
+        rows.iter()
+            .for_each(|row| values.extend_from_slice(self.row(*row)));
         let doubles = self.doubles.as_ref().map(|doubles| {
             let mut numbers = Vec::with_capacity(values.len());
-            rows.iter().for_each(|row| numbers.extend_from_slice(doubles.row(*row, self.cols)));
-            Doubles { numbers: Arc::new(numbers), negated: doubles.negated }
+            rows.iter()
+                .for_each(|row| numbers.extend_from_slice(doubles.row(*row, self.cols)));
+            Doubles {
+                numbers: Arc::new(numbers),
+                negated: doubles.negated,
+            }
         });
-        Self { rows: rows.len(), cols: self.cols, values: Values::Owned(values), doubles }
+        Self {
+            rows: rows.len(),
+            cols: self.cols,
+            values: Values::Owned(values),
+            doubles,
+        }
     }
 
     /// All values, row after row.
@@ -244,7 +289,8 @@ impl Matrix {
         }
     }
 
-    /// All values, to be changed; numbers in a file or of somebody else are copied first, unrounded ones are forgotten.
+    /// All values, to be changed; numbers in a file or of somebody else are copied first, unrounded
+    /// ones are forgotten.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
         self.doubles = None;
         if !matches!(self.values, Values::Owned(_)) {
@@ -274,15 +320,18 @@ impl Matrix {
         Ok(())
     }
 
-    /// Puts the columns in another order: the new column j is the old column `order[j]`. In memory, or in a temporary
-    /// file where the values are in a file.
+    /// Puts the columns in another order: the new column j is the old column `order[j]`. In memory,
+    /// or in a temporary file where the values are in a file.
     ///
     /// # Errors
     /// When the order does not have as many columns, or there is no room for that file.
     pub fn reorder_columns(&mut self, order: &[usize]) -> Result<()> {
         let cols = self.cols;
         if order.len() != cols || order.iter().any(|old| *old >= cols) {
-            return Err(Error::data(format!("an order of {} columns does not fit {cols} columns", order.len())));
+            return Err(Error::data(format!(
+                "an order of {} columns does not fit {cols} columns",
+                order.len()
+            )));
         }
         if let Some(doubles) = &mut self.doubles {
             let numbers = reordered(doubles.numbers.numbers(), order);
@@ -290,13 +339,18 @@ impl Matrix {
         }
         match &mut self.values {
             Values::Mapped(values) => *values = Arc::new(values.reordered(order)?),
-            Values::Shared(values) => self.values = Values::Owned(reordered(values.numbers(), order)),
+            Values::Shared(values) => {
+                self.values = Values::Owned(reordered(values.numbers(), order))
+            }
             Values::Owned(values) => {
                 // Row by row, so that there is no second copy of a large table.
                 let mut before = vec![0.0; cols];
                 for row in values.chunks_exact_mut(cols.max(1)) {
                     before.copy_from_slice(row);
-                    order.iter().zip(row).for_each(|(old, new)| *new = before[*old]);
+                    order
+                        .iter()
+                        .zip(row)
+                        .for_each(|(old, new)| *new = before[*old]);
                 }
             }
         }
@@ -326,24 +380,38 @@ fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
     if rows.checked_mul(cols) == Some(count) {
         return Ok(());
     }
-    Err(Error::data(format!("{count} values do not make {rows} rows of {cols}")))
+    Err(Error::data(format!(
+        "{count} values do not make {rows} rows of {cols}"
+    )))
 }
 
 /// Euclidean length of a row, summed in eight lanes so that no sum waits for the one before.
 pub(crate) fn length(row: &[f32]) -> f64 {
     let mut lanes = [0.0; 8];
     let chunks = row.chunks_exact(8);
-    let rest: f64 = chunks.remainder().iter().map(|value| f64::from(*value).powi(2)).sum();
+    let rest: f64 = chunks
+        .remainder()
+        .iter()
+        .map(|value| f64::from(*value).powi(2))
+        .sum();
     for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += f64::from(*value).powi(2));
+        lanes
+            .iter_mut()
+            .zip(chunk)
+            .for_each(|(lane, value)| *lane += f64::from(*value).powi(2));
     }
     (lanes.iter().sum::<f64>() + rest).sqrt()
 }
 
-/// The first number that is not finite. The common case, all are, is found without a branch per number.
+/// The first number that is not finite. The common case, all are, is found without a branch per
+/// number.
 pub(crate) fn first_not_finite<T: Copy + Into<f64>>(values: &[T]) -> Option<usize> {
     let bad = |value: &T| !(*value).into().is_finite();
-    if values.iter().fold(false, |any, value| any | bad(value)) { values.iter().position(bad) } else { None }
+    if values.iter().fold(false, |any, value| any | bad(value)) {
+        values.iter().position(bad)
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -366,23 +434,41 @@ mod tests {
     #[test]
     fn unrounded_numbers_are_read_until_the_matrix_changes() {
         let given = vec![0.1, 0.7, -3.0, 1e-3];
-        let mut matrix = Matrix::from_f64(2, 2, &given).unwrap().with_doubles(Arc::new(given.clone())).unwrap();
+        let mut matrix = Matrix::from_f64(2, 2, &given)
+            .unwrap()
+            .with_doubles(Arc::new(given.clone()))
+            .unwrap();
         let row = |matrix: &Matrix, row: usize| {
             let mut out = vec![9.0];
             matrix.read(row, &mut out);
             out
         };
         let first = Decision::choosing([0]);
-        assert_eq!((row(&matrix, 0), matrix.objective_of(&first, 0)), (vec![0.1, 0.7], 0.1));
+        assert_eq!(
+            (row(&matrix, 0), matrix.objective_of(&first, 0)),
+            (vec![0.1, 0.7], 0.1)
+        );
         assert_eq!(row(&matrix.chosen(&[1, 0]), 0), [-3.0, 1e-3]);
         matrix.negate().unwrap();
-        assert_eq!((row(&matrix, 1), matrix.objective_of(&first, 0)), (vec![3.0, -1e-3], -0.1));
-        assert_eq!(row(&matrix.clone().rounded(), 0), [f64::from(-0.1_f32), f64::from(-0.7_f32)]);
+        assert_eq!(
+            (row(&matrix, 1), matrix.objective_of(&first, 0)),
+            (vec![3.0, -1e-3], -0.1)
+        );
+        assert_eq!(
+            row(&matrix.clone().rounded(), 0),
+            [f64::from(-0.1_f32), f64::from(-0.7_f32)]
+        );
         matrix.row_mut(0)[1] = 2.0;
         assert_eq!(row(&matrix, 0), [f64::from(-0.1_f32), 2.0]);
-        let bad = Matrix::zeros(1, 2).with_doubles(Arc::new(vec![1.0, f64::INFINITY])).unwrap();
+        let bad = Matrix::zeros(1, 2)
+            .with_doubles(Arc::new(vec![1.0, f64::INFINITY]))
+            .unwrap();
         assert_eq!(bad.first_not_finite(), Some((0, 1, f64::INFINITY)));
-        assert!(Matrix::zeros(2, 2).with_doubles(Arc::new(vec![1.0])).is_err());
+        assert!(
+            Matrix::zeros(2, 2)
+                .with_doubles(Arc::new(vec![1.0]))
+                .is_err()
+        );
     }
 
     #[test]
@@ -391,10 +477,16 @@ mod tests {
         let mut matrix = Matrix::shared(2, 2, theirs.clone()).unwrap();
         assert_eq!(matrix.as_slice().as_ptr(), theirs.0.as_ptr());
         matrix.row_mut(1)[0] = 9.0;
-        assert_eq!((matrix.as_slice(), &theirs.0[..]), (&[1.0, 2.0, 9.0, 4.0][..], &[1.0, 2.0, 3.0, 4.0][..]));
+        assert_eq!(
+            (matrix.as_slice(), &theirs.0[..]),
+            (&[1.0, 2.0, 9.0, 4.0][..], &[1.0, 2.0, 3.0, 4.0][..])
+        );
         let mut negated = Matrix::shared(2, 2, theirs.clone()).unwrap();
         negated.negate().unwrap();
-        assert_eq!((negated.as_slice(), theirs.0[0]), (&[-1.0, -2.0, -3.0, -4.0][..], 1.0));
+        assert_eq!(
+            (negated.as_slice(), theirs.0[0]),
+            (&[-1.0, -2.0, -3.0, -4.0][..], 1.0)
+        );
         assert!(Matrix::shared(3, 2, theirs).is_err());
     }
 
@@ -402,8 +494,12 @@ mod tests {
     fn columns_change_their_order_wherever_the_numbers_are() {
         let numbers = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        numbers.iter().for_each(|number| file.write_all(&number.to_le_bytes()).unwrap());
-        let mapped = Mapped::open(file.reopen().unwrap(), file.path(), 0, 6).unwrap().unwrap();
+        numbers
+            .iter()
+            .for_each(|number| file.write_all(&number.to_le_bytes()).unwrap());
+        let mapped = Mapped::open(file.reopen().unwrap(), file.path(), 0, 6)
+            .unwrap()
+            .unwrap();
         let theirs = Arc::new(Theirs(numbers.to_vec()));
         let kinds = [
             Matrix::new(2, 3, numbers.to_vec()).unwrap(),
@@ -415,15 +511,32 @@ mod tests {
             matrix.reorder_columns(&[2, 0, 1]).unwrap();
             assert_eq!(matrix.as_slice(), [3.0, 1.0, 2.0, 6.0, 4.0, 5.0]);
             assert_eq!(matrix.is_mapped(), was_mapped);
-            assert!(matrix.reorder_columns(&[0, 1]).is_err() && matrix.reorder_columns(&[0, 1, 3]).is_err());
+            assert!(
+                matrix.reorder_columns(&[0, 1]).is_err()
+                    && matrix.reorder_columns(&[0, 1, 3]).is_err()
+            );
         }
-        let exact: Vec<f64> = numbers.iter().map(|number| f64::from(*number) + 1e-12).collect();
-        let mut precise = Matrix::new(2, 3, numbers.to_vec()).unwrap().with_doubles(Arc::new(exact)).unwrap();
+        let exact: Vec<f64> = numbers
+            .iter()
+            .map(|number| f64::from(*number) + 1e-12)
+            .collect();
+        let mut precise = Matrix::new(2, 3, numbers.to_vec())
+            .unwrap()
+            .with_doubles(Arc::new(exact))
+            .unwrap();
         precise.negate().unwrap();
         precise.reorder_columns(&[2, 0, 1]).unwrap();
         let mut row = Vec::new();
         precise.read(1, &mut row);
-        assert_eq!(row, [-(6.0 + 1e-12), -(4.0 + 1e-12), -(5.0 + 1e-12)], "unrounded numbers move too");
-        assert_eq!(std::fs::read(file.path()).unwrap()[..4], 1.0_f32.to_le_bytes(), "the user's file stays as it was");
+        assert_eq!(
+            row,
+            [-(6.0 + 1e-12), -(4.0 + 1e-12), -(5.0 + 1e-12)],
+            "unrounded numbers move too"
+        );
+        assert_eq!(
+            std::fs::read(file.path()).unwrap()[..4],
+            1.0_f32.to_le_bytes(),
+            "the user's file stays as it was"
+        );
     }
 }

@@ -66,24 +66,35 @@ impl Features {
     /// Features with their column names; names may be left out.
     ///
     /// # Errors
-    /// When a number is not finite, rows do not make whole instances, or names do not fit, are empty or doubled.
+    /// When a number is not finite, rows do not make whole instances, or names do not fit, are
+    /// empty or doubled.
     pub fn new(values: Matrix, shape: Shape, names: Option<Vec<String>>) -> Result<Self> {
         if let Some(given) = &names {
             check_names(given, "feature")?;
         }
         let names = names.unwrap_or_else(|| (0..values.cols()).map(|j| format!("x{j}")).collect());
         if names.len() != values.cols() {
-            return Err(Error::data(format!("{} names for {} features", names.len(), values.cols())));
+            return Err(Error::data(format!(
+                "{} names for {} features",
+                names.len(),
+                values.cols()
+            )));
         }
         if values.cols() == 0 {
             return Err(Error::data("no feature column; at least one is needed"));
         }
         if !values.rows().is_multiple_of(shape.rows_per_instance()) {
             let (rows, items) = (values.rows(), shape.rows_per_instance());
-            return Err(Error::data(format!("{rows} rows of features do not make instances of {items} rows")));
+            return Err(Error::data(format!(
+                "{rows} rows of features do not make instances of {items} rows"
+            )));
         }
         check_finite(&values, |j| names[j].clone())?;
-        Ok(Self { values, shape, names })
+        Ok(Self {
+            values,
+            shape,
+            names,
+        })
     }
 
     /// All rows.
@@ -115,12 +126,19 @@ impl Features {
     #[must_use]
     pub fn chosen(&self, instances: &[usize]) -> Self {
         let each = self.shape.rows_per_instance();
-        let rows: Vec<usize> = instances.iter().flat_map(|instance| instance * each..(instance + 1) * each).collect();
-        Self { values: self.values.chosen(&rows), shape: self.shape, names: self.names.clone() }
+        let rows: Vec<usize> = instances
+            .iter()
+            .flat_map(|instance| instance * each..(instance + 1) * each)
+            .collect();
+        Self {
+            values: self.values.chosen(&rows),
+            shape: self.shape,
+            names: self.names.clone(),
+        }
     }
 
-    /// Puts the items of every instance in another order: the new item j is the old item `order[j]`. Nothing happens in
-    /// the wide shape, whose rows are whole instances.
+    /// Puts the items of every instance in another order: the new item j is the old item
+    /// `order[j]`. Nothing happens in the wide shape, whose rows are whole instances.
     fn reorder_items(&mut self, order: &[usize]) {
         match self.shape {
             Shape::Wide => {}
@@ -162,7 +180,10 @@ impl Dataset {
         if let Some(at) = first_not_finite(table.costs.as_slice()) {
             let (row, column) = (at / table.costs.cols(), at % table.costs.cols());
             let place = Place::default().row(row as u64).column(name(column));
-            return Err(Error::input(place, "the number is beyond 3.4e38, the most that single precision holds"));
+            return Err(Error::input(
+                place,
+                "the number is beyond 3.4e38, the most that single precision holds",
+            ));
         }
         Ok(table)
     }
@@ -171,22 +192,37 @@ impl Dataset {
     fn joined(features: Features, costs: Matrix, cost_names: Option<Names>) -> Result<Self> {
         let cost_names = cost_names.unwrap_or_else(|| Names::counted(costs.cols()));
         if cost_names.len() != costs.cols() {
-            return Err(Error::data(format!("{} names for {} costs", cost_names.len(), costs.cols())));
+            return Err(Error::data(format!(
+                "{} names for {} costs",
+                cost_names.len(),
+                costs.cols()
+            )));
         }
         cost_names.check("cost")?;
         if features.instances() != costs.rows() {
             let (left, right) = (features.instances(), costs.rows());
-            return Err(Error::data(format!("features of {left} instances but costs of {right}")));
+            return Err(Error::data(format!(
+                "features of {left} instances but costs of {right}"
+            )));
         }
         if costs.rows() == 0 || costs.cols() == 0 {
-            return Err(Error::data("the table is empty; it needs at least one instance and one cost"));
+            return Err(Error::data(
+                "the table is empty; it needs at least one instance and one cost",
+            ));
         }
         if let Shape::Long { items } = features.shape()
             && items != costs.cols()
         {
-            return Err(Error::data(format!("{items} rows of features per instance but {} costs", costs.cols())));
+            return Err(Error::data(format!(
+                "{items} rows of features per instance but {} costs",
+                costs.cols()
+            )));
         }
-        Ok(Self { features, costs, cost_names })
+        Ok(Self {
+            features,
+            costs,
+            cost_names,
+        })
     }
 
     /// Number of instances.
@@ -229,7 +265,8 @@ impl Dataset {
         &self.cost_names
     }
 
-    /// Brings the costs, and the items of a long table, into the order of a matching, under its names.
+    /// Brings the costs, and the items of a long table, into the order of a matching, under its
+    /// names.
     ///
     /// # Errors
     /// When costs in a file need a temporary file and there is no room for it.
@@ -254,7 +291,10 @@ pub fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<(
         None => Ok(()),
         Some((row, column, number)) => {
             let place = Place::default().row(row as u64).column(name(column));
-            Err(Error::input(place, format!("{number} is not a finite number (rows counted from 0)")))
+            Err(Error::input(
+                place,
+                format!("{number} is not a finite number (rows counted from 0)"),
+            ))
         }
     }
 }

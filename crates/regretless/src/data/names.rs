@@ -1,10 +1,10 @@
 //! Names of costs: listed, or only counted where they are c0, c1, c2, …
 //!
-//! Twelve million names would take more memory than the numbers they belong to. Names that follow the count are
-//! therefore never listed in memory, and in files only while there are few of them.
+//! Twelve million names would take more memory than the numbers they belong to. Names that follow
+//! the count are therefore never listed in memory, and in files only while there are few of them.
 //!
-//! Names that somebody gave (a header, a model file, a list) decide which cost is which, even if they happen to be
-//! c0, c1, c2, …; names that only stand in for missing ones do not.
+//! Names that somebody gave (a header, a model file, a list) decide which cost is which, even if
+//! they happen to be c0, c1, c2, …; names that only stand in for missing ones do not.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -36,7 +36,10 @@ enum Kind {
 impl Names {
     /// c0, c1, … up to this many, for costs without names.
     pub fn counted(count: usize) -> Self {
-        Self(Kind::Counted { count, given: false })
+        Self(Kind::Counted {
+            count,
+            given: false,
+        })
     }
 
     /// Whether somebody gave these names, so that they say which cost is which.
@@ -60,7 +63,10 @@ impl Names {
     pub fn as_given(&self) -> Self {
         match &self.0 {
             Kind::Listed(_) => self.clone(),
-            Kind::Counted { count, .. } => Self(Kind::Counted { count: *count, given: true }),
+            Kind::Counted { count, .. } => Self(Kind::Counted {
+                count: *count,
+                given: true,
+            }),
         }
     }
 
@@ -104,7 +110,9 @@ impl Names {
     /// The name with this number, counted from 0.
     pub fn get(&self, number: usize) -> Cow<'_, str> {
         match &self.0 {
-            Kind::Listed(names) => names.get(number).map_or_else(|| count(number).into(), |name| name.as_str().into()),
+            Kind::Listed(names) => names
+                .get(number)
+                .map_or_else(|| count(number).into(), |name| name.as_str().into()),
             Kind::Counted { .. } => count(number).into(),
         }
     }
@@ -128,10 +136,14 @@ pub fn check_names(names: &[String], what: &str) -> Result<()> {
     let mut seen = HashSet::with_capacity(names.len());
     for (number, name) in names.iter().enumerate() {
         if name.is_empty() {
-            return Err(Error::data(format!("{what} {number} (counted from 0) has an empty name; name it")));
+            return Err(Error::data(format!(
+                "{what} {number} (counted from 0) has an empty name; name it"
+            )));
         }
         if !seen.insert(name.as_str()) {
-            return Err(Error::data(format!("two {what}s are named '{name}'; rename one")));
+            return Err(Error::data(format!(
+                "two {what}s are named '{name}'; rename one"
+            )));
         }
     }
     Ok(())
@@ -145,8 +157,12 @@ impl PartialEq for Names {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Kind::Listed(ours), Kind::Listed(theirs)) => ours == theirs,
-            (Kind::Counted { count: ours, .. }, Kind::Counted { count: theirs, .. }) => ours == theirs,
-            (Kind::Listed(_), Kind::Counted { .. }) | (Kind::Counted { .. }, Kind::Listed(_)) => false,
+            (Kind::Counted { count: ours, .. }, Kind::Counted { count: theirs, .. }) => {
+                ours == theirs
+            }
+            (Kind::Listed(_), Kind::Counted { .. }) | (Kind::Counted { .. }, Kind::Listed(_)) => {
+                false
+            }
         }
     }
 }
@@ -155,8 +171,18 @@ impl Eq for Names {}
 
 impl From<Vec<String>> for Names {
     fn from(names: Vec<String>) -> Self {
-        let counted = names.iter().enumerate().all(|(number, name)| *name == count(number));
-        Self(if counted { Kind::Counted { count: names.len(), given: true } } else { Kind::Listed(names) })
+        let counted = names
+            .iter()
+            .enumerate()
+            .all(|(number, name)| *name == count(number));
+        Self(if counted {
+            Kind::Counted {
+                count: names.len(),
+                given: true,
+            }
+        } else {
+            Kind::Listed(names)
+        })
     }
 }
 
@@ -171,7 +197,9 @@ enum Written {
 impl Serialize for Names {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match &self.0 {
-            Kind::Counted { count, .. } if *count > MOST_LISTED => Written::Counted { counted: *count },
+            Kind::Counted { count, .. } if *count > MOST_LISTED => {
+                Written::Counted { counted: *count }
+            }
             Kind::Counted { .. } | Kind::Listed(_) => Written::Listed(self.to_vec()),
         };
         written.serialize(serializer)
@@ -204,7 +232,10 @@ mod tests {
         assert_eq!(Names::from(many.to_vec()), many);
         let others = Names::from(vec!["c0".to_string(), "bread".to_string()]);
         for names in [few, many, others] {
-            assert_eq!(serde_json::from_str::<Names>(&written(&names)).unwrap(), names);
+            assert_eq!(
+                serde_json::from_str::<Names>(&written(&names)).unwrap(),
+                names
+            );
         }
     }
 
@@ -221,10 +252,18 @@ mod tests {
 
     #[test]
     fn empty_and_doubled_names_are_refused() {
-        let refusal =
-            |names: [&str; 3]| Names::from(names.map(String::from).to_vec()).check("cost").unwrap_err().to_string();
+        let refusal = |names: [&str; 3]| {
+            Names::from(names.map(String::from).to_vec())
+                .check("cost")
+                .unwrap_err()
+                .to_string()
+        };
         assert!(refusal(["a", "b", "a"]).contains("two costs are named 'a'"));
         assert!(refusal(["a", "", "b"]).contains("cost 1 (counted from 0) has an empty name"));
-        assert!(Names::from(vec!["a".to_string(), "b".to_string()]).check("cost").is_ok());
+        assert!(
+            Names::from(vec!["a".to_string(), "b".to_string()])
+                .check("cost")
+                .is_ok()
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Reads knapsack files of the OR-Library (Beasley 1990): several problems in one file of numbers.
 //!
-//! The number of problems, then for each: items, dimensions and the best known value (0 when nobody knows),
-//! the values of the items, one row of weights per dimension, and the capacities. Line breaks mean nothing.
+//! The number of problems, then for each: items, dimensions and the best known value (0 when nobody
+//! knows), the values of the items, one row of weights per dimension, and the capacities. Line
+//! breaks mean nothing.
 
 use std::path::Path;
 
@@ -35,11 +36,20 @@ pub fn read(path: &Path) -> Result<Vec<Instance>> {
 /// # Errors
 /// When the text is not such a file; the error names the line.
 pub fn parse(text: &str, place: &Place) -> Result<Vec<Instance>> {
-    let words =
-        text.lines().zip(1..).flat_map(|(line, number)| line.split_whitespace().map(move |word| (number, word)));
-    let mut reader = Reader { place, words, line: 1, left: text.len() };
+    let words = text
+        .lines()
+        .zip(1..)
+        .flat_map(|(line, number)| line.split_whitespace().map(move |word| (number, word)));
+    let mut reader = Reader {
+        place,
+        words,
+        line: 1,
+        left: text.len(),
+    };
     let count = reader.count("the number of problems")?;
-    let instances = (0..count).map(|_| reader.instance()).collect::<Result<Vec<_>>>()?;
+    let instances = (0..count)
+        .map(|_| reader.instance())
+        .collect::<Result<Vec<_>>>()?;
     match reader.words.next() {
         Some((line, word)) => {
             let message = format!("'{word}' stands behind the last of {count} problems");
@@ -63,13 +73,15 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> Reader<'_, W> {
     }
 
     fn number(&mut self, what: &str) -> Result<f64> {
-        let Some((line, word)) = self.words.next() else { return self.wrong(format!("the file ends before {what}")) };
+        let Some((line, word)) = self.words.next() else {
+            return self.wrong(format!("the file ends before {what}"));
+        };
         self.line = line;
         match word.parse::<f64>() {
             Ok(number) if number.abs() <= LARGEST_COST => Ok(number),
-            Ok(number) if number.is_finite() => {
-                self.wrong(format!("'{word}' is too large; numbers here go up to {LARGEST_COST:e}"))
-            }
+            Ok(number) if number.is_finite() => self.wrong(format!(
+                "'{word}' is too large; numbers here go up to {LARGEST_COST:e}"
+            )),
             _ => self.wrong(format!("'{word}' is no number; {what} should stand here")),
         }
     }
@@ -91,9 +103,16 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> Reader<'_, W> {
         let dimensions = self.count("the number of dimensions")?;
         let best = self.number("the best known value")?;
         let values = self.list(items, "the value of an item")?;
-        let weights = (0..dimensions).map(|_| self.list(items, "the weight of an item")).collect::<Result<_>>()?;
+        let weights = (0..dimensions)
+            .map(|_| self.list(items, "the weight of an item"))
+            .collect::<Result<_>>()?;
         let capacity = self.list(dimensions, "a capacity")?;
-        Ok(Instance { values, weights, capacity, best_known: (best != 0.0).then_some(best) })
+        Ok(Instance {
+            values,
+            weights,
+            capacity,
+            best_known: (best != 0.0).then_some(best),
+        })
     }
 }
 
@@ -104,14 +123,23 @@ mod tests {
 
     #[test]
     fn problems_are_read_whatever_the_line_breaks() {
-        let read = parse(" 2\n\n3 2 10.5\n1 2\n3 4 5 6\n7 8 9\n 20 21\n1 1 0 5 1 1\n", &Place::default()).unwrap();
+        let read = parse(
+            " 2\n\n3 2 10.5\n1 2\n3 4 5 6\n7 8 9\n 20 21\n1 1 0 5 1 1\n",
+            &Place::default(),
+        )
+        .unwrap();
         let first = Instance {
             values: vec![1.0, 2.0, 3.0],
             weights: vec![vec![4.0, 5.0, 6.0], vec![7.0, 8.0, 9.0]],
             capacity: vec![20.0, 21.0],
             best_known: Some(10.5),
         };
-        let second = Instance { values: vec![5.0], weights: vec![vec![1.0]], capacity: vec![1.0], best_known: None };
+        let second = Instance {
+            values: vec![5.0],
+            weights: vec![vec![1.0]],
+            capacity: vec![1.0],
+            best_known: None,
+        };
         assert_eq!(read, [first, second]);
     }
 
@@ -119,9 +147,14 @@ mod tests {
     fn errors_name_the_line_and_what_is_missing() {
         let message = |text: &str| parse(text, &Place::default()).unwrap_err().to_string();
         assert!(message("").contains("row 1: the file ends before the number of problems"));
-        assert!(message("1\n2 1 0\n5 x\n").contains("row 3: 'x' is no number; the value of an item"));
+        assert!(
+            message("1\n2 1 0\n5 x\n").contains("row 3: 'x' is no number; the value of an item")
+        );
         assert!(message("1\n2 1 0\n5 6\n1 1\n").contains("row 4: the file ends before a capacity"));
-        assert!(message("1\n1 1 0\n5\n1\n1\n9\n").contains("row 6: '9' stands behind the last of 1 problems"));
+        assert!(
+            message("1\n1 1 0\n5\n1\n1\n9\n")
+                .contains("row 6: '9' stands behind the last of 1 problems")
+        );
         assert!(message("1\n2.5 1 0\n").contains("row 2: 2.5 cannot be the number of items"));
         assert!(message("1\n1e90 1 0\n").contains("cannot be the number of items"));
         assert!(message("1\n1 1 0\n1e300\n").contains("row 3: '1e300' is too large"));

@@ -1,10 +1,11 @@
 //! Files out: never over an existing one unless told so, and never half a file.
 //!
 //! Everything is written to a temporary file in the folder of the target and moved into place when
-//! it is complete; a full disk or an interrupted run leaves what was there before. A process that is killed while it
-//! writes leaves its temporary file; the next process that writes to the same folder removes it. Whether its owner
-//! still lives is told by an advisory lock on the file: the system ends it with its process, and it holds between
-//! machines that share a folder, where numbers of processes mean nothing.
+//! it is complete; a full disk or an interrupted run leaves what was there before. A process that
+//! is killed while it writes leaves its temporary file; the next process that writes to the same
+//! folder removes it. Whether its owner still lives is told by an advisory lock on the file: the
+//! system ends it with its process, and it holds between machines that share a folder, where
+//! numbers of processes mean nothing.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -21,12 +22,18 @@ use crate::error::{Error, Result};
 /// # Errors
 /// [`Error::Exists`] when the path is taken and `force` is false; [`Error::Io`] when the folder is
 /// missing, the path is not a file, or writing fails.
-pub fn write_atomically(path: &Path, force: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn write_atomically(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     check_free(path, force)?;
     let target = followed(path);
     let mut file = temporary_beside(&target).map_err(Error::io(path))?;
     let mut buffer = BufWriter::with_capacity(1 << 16, file.as_file_mut());
-    write(&mut buffer).and_then(|()| buffer.flush()).map_err(Error::io(path))?;
+    write(&mut buffer)
+        .and_then(|()| buffer.flush())
+        .map_err(Error::io(path))?;
     drop(buffer);
     file.as_file().sync_all().map_err(Error::io(path))?;
     move_into_place(file, &target, force).map_err(|error| match error.kind() {
@@ -46,7 +53,10 @@ pub fn check_free(path: &Path, force: bool) -> Result<()> {
         Ok(_) if !force => return Err(Error::Exists(path.to_path_buf())),
         // Renaming over a device or a pipe would remove it.
         Ok(_) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
-            return refuse(ErrorKind::InvalidInput, "is not a regular file and will not be replaced".into());
+            return refuse(
+                ErrorKind::InvalidInput,
+                "is not a regular file and will not be replaced".into(),
+            );
         }
         Ok(_) | Err(_) => {}
     }
@@ -54,7 +64,10 @@ pub fn check_free(path: &Path, force: bool) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    refuse(ErrorKind::NotFound, format!("the folder {} does not exist", folder.display()))
+    refuse(
+        ErrorKind::NotFound,
+        format!("the folder {} does not exist", folder.display()),
+    )
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -73,8 +86,8 @@ fn followed(path: &Path) -> PathBuf {
 const PREFIX: &str = ".regretless-";
 const SUFFIX: &str = ".tmp";
 
-/// Tries to make and lock a temporary file so often: another process may take a file that is not locked yet for one
-/// that was left behind, and remove it.
+/// Tries to make and lock a temporary file so often: another process may take a file that is not
+/// locked yet for one that was left behind, and remove it.
 const TRIES: usize = 10;
 
 fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
@@ -102,41 +115,57 @@ fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Removes temporary files in a folder whose processes have ended, the first time this process asks.
+/// Removes temporary files in a folder whose processes have ended, the first time this process
+/// asks.
 fn remove_left_behind_once(folder: &Path) {
     // Looking through a folder takes time, and experiments write thousands of files to one.
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let Ok(place) = fs::canonicalize(folder) else { return };
-    if SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(place) {
+    let Ok(place) = fs::canonicalize(folder) else {
+        return;
+    };
+    if SEEN
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(place)
+    {
         remove_left_behind(folder);
     }
 }
 
-/// Removes temporary files in a folder whose processes have ended. What cannot be removed stays, and is only in the way
-/// of nobody.
+/// Removes temporary files in a folder whose processes have ended. What cannot be removed stays,
+/// and is only in the way of nobody.
 pub fn remove_left_behind(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        let is_ours = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
-        let Ok(file) = File::options().write(true).open(entry.path()) else { continue };
-        // Removed while the lock is held: whoever made the file and did not lock it yet notices and makes another.
+        let Ok(file) = File::options().write(true).open(entry.path()) else {
+            continue;
+        };
+        // Removed while the lock is held: whoever made the file and did not lock it yet notices and
+        // makes another.
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Opens a file, made if need be, and locks it until it is closed; nothing if another process holds the lock. Where the
-/// file system has no locks, the file is opened and that is all.
+/// Opens a file, made if need be, and locks it until it is closed; nothing if another process holds
+/// the lock. Where the file system has no locks, the file is opened and that is all.
 ///
 /// # Errors
 /// When the file cannot be opened.
 pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
     for _ in 0..TRIES {
-        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(_)) => return Ok(Some(file)),
@@ -158,7 +187,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Whether an open file is the one that lies at this path: files that are open are not removed here.
+/// Whether an open file is the one that lies at this path: files that are open are not removed
+/// here.
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> bool {
     path.exists()
@@ -166,7 +196,10 @@ fn is_at(_file: &File, path: &Path) -> bool {
 
 fn move_into_place(file: NamedTempFile, target: &Path, force: bool) -> io::Result<()> {
     if force {
-        return file.persist(target).map(drop).map_err(|failed| failed.error);
+        return file
+            .persist(target)
+            .map(drop)
+            .map_err(|failed| failed.error);
     }
     match file.persist_noclobber(target) {
         Ok(_) => Ok(()),
@@ -174,7 +207,11 @@ fn move_into_place(file: NamedTempFile, target: &Path, force: bool) -> io::Resul
             Err(ErrorKind::AlreadyExists.into())
         }
         // Some file systems know no "rename unless taken"; the path was free a moment ago.
-        Err(failed) => failed.file.persist(target).map(drop).map_err(|failed| failed.error),
+        Err(failed) => failed
+            .file
+            .persist(target)
+            .map(drop)
+            .map_err(|failed| failed.error),
     }
 }
 
@@ -187,7 +224,8 @@ mod tests {
     use crate::error::Error;
 
     fn names(folder: &std::path::Path) -> Vec<String> {
-        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let name =
+            |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
         fs::read_dir(folder).unwrap().map(name).collect()
     }
 
@@ -209,7 +247,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
         fs::write(&path, "old").unwrap();
-        let half = |w: &mut dyn Write| w.write_all(b"ne").and_then(|()| Err(io::Error::other("disk full")));
+        let half = |w: &mut dyn Write| {
+            w.write_all(b"ne")
+                .and_then(|()| Err(io::Error::other("disk full")))
+        };
         let error = write_atomically(&path, true, half).unwrap_err();
         assert!(error.to_string().ends_with("out.csv: disk full"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");
@@ -219,9 +260,15 @@ mod tests {
     #[test]
     fn files_left_behind_are_removed_unless_their_process_lives() {
         let folder = tempfile::tempdir().unwrap();
-        let [dead, alive, other] =
-            [".regretless-dead00.tmp", ".regretless-alive0.tmp", "mine.tmp"].map(|name| folder.path().join(name));
-        [&dead, &alive, &other].iter().for_each(|path| fs::write(path, "half").unwrap());
+        let [dead, alive, other] = [
+            ".regretless-dead00.tmp",
+            ".regretless-alive0.tmp",
+            "mine.tmp",
+        ]
+        .map(|name| folder.path().join(name));
+        [&dead, &alive, &other]
+            .iter()
+            .for_each(|path| fs::write(path, "half").unwrap());
         let held = lock_file(&alive).unwrap().unwrap();
         write_atomically(&folder.path().join("out.csv"), false, |w| w.write_all(b"x")).unwrap();
         assert!(!dead.exists() && alive.exists() && other.exists());
@@ -244,14 +291,18 @@ mod tests {
     fn a_missing_folder_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("no/out.csv");
-        let error = write_atomically(&path, false, |_| Ok(())).unwrap_err().to_string();
+        let error = write_atomically(&path, false, |_| Ok(()))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("no does not exist"), "{error}");
     }
 
     #[test]
     fn a_folder_is_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let error = write_atomically(folder.path(), true, |_| Ok(())).unwrap_err().to_string();
+        let error = write_atomically(folder.path(), true, |_| Ok(()))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("not a regular file"), "{error}");
     }
 

@@ -26,7 +26,9 @@ impl Split {
         let wanted = train.saturating_add(validation).saturating_add(test);
         if train == 0 || wanted > rows {
             let parts = format!("{train}/{validation}/{test} rows to train/validate/test");
-            return Err(Error::setting(format!("{parts} cannot be taken from a table of {rows} rows")));
+            return Err(Error::setting(format!(
+                "{parts} cannot be taken from a table of {rows} rows"
+            )));
         }
         Ok(Self {
             train: (0..train).collect(),
@@ -42,7 +44,9 @@ impl Split {
     pub fn random(rows: usize, validation: f64, test: f64, seed: u64) -> Result<Self> {
         let valid = |share: f64| (0.0..1.0).contains(&share);
         if !valid(validation) || !valid(test) || validation + test >= 1.0 {
-            let message = format!("shares of {validation} to validate and {test} to test leave nothing to train on");
+            let message = format!(
+                "shares of {validation} to validate and {test} to test leave nothing to train on"
+            );
             return Err(Error::setting(message));
         }
         let mut order: Vec<usize> = (0..rows).collect();
@@ -50,11 +54,17 @@ impl Split {
         let count = |share: f64| (share * rows as f64).round() as usize;
         let (validation, test) = (count(validation), count(test));
         if validation + test >= rows {
-            return Err(Error::setting(format!("a table of {rows} rows is too short to be split")));
+            return Err(Error::setting(format!(
+                "a table of {rows} rows is too short to be split"
+            )));
         }
         let test_rows = order.split_off(rows - test);
         let validation_rows = order.split_off(rows - test - validation);
-        Ok(Self { train: order, validation: validation_rows, test: test_rows })
+        Ok(Self {
+            train: order,
+            validation: validation_rows,
+            test: test_rows,
+        })
     }
 
     /// The same split without the rows that are not in a sorted list.
@@ -65,7 +75,11 @@ impl Split {
         for part in [&mut self.train, &mut self.validation, &mut self.test] {
             part.retain(|row| rows.binary_search(row).is_ok());
         }
-        if self.train.is_empty() { Err(Error::setting("no row is left to train on")) } else { Ok(self) }
+        if self.train.is_empty() {
+            Err(Error::setting("no row is left to train on"))
+        } else {
+            Ok(self)
+        }
     }
 }
 
@@ -76,7 +90,12 @@ mod tests {
     #[test]
     fn a_random_split_uses_every_row_once() {
         let split = Split::random(103, 0.2, 0.3, 5).unwrap();
-        let mut all = [split.train.clone(), split.validation.clone(), split.test.clone()].concat();
+        let mut all = [
+            split.train.clone(),
+            split.validation.clone(),
+            split.test.clone(),
+        ]
+        .concat();
         all.sort_unstable();
         assert_eq!(all, (0..103).collect::<Vec<_>>());
         assert_eq!((split.validation.len(), split.test.len()), (21, 31));

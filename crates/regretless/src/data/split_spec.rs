@@ -38,7 +38,11 @@ impl SplitSpec {
         match self {
             Self::Shares(_) => None,
             // A sum beyond counting is more than any table has, which is all that matters.
-            Self::Counts(counts) => Some(counts.iter().fold(0, |sum, count| sum.saturating_add(*count))),
+            Self::Counts(counts) => Some(
+                counts
+                    .iter()
+                    .fold(0, |sum, count| sum.saturating_add(*count)),
+            ),
         }
     }
 }
@@ -57,10 +61,16 @@ impl FromStr for SplitSpec {
 
     fn from_str(text: &str) -> Result<Self> {
         let parts: Vec<&str> = text.split([',', '/']).map(str::trim).collect();
-        let share = |part: &str| part.parse::<f64>().ok().filter(|share| (0.0..1.0).contains(share));
+        let share = |part: &str| {
+            part.parse::<f64>()
+                .ok()
+                .filter(|share| (0.0..1.0).contains(share))
+        };
         let found = match parts[..] {
             [both] => share(both).map(|share| Self::Shares([share, share])),
-            [validation, test] => share(validation).zip(share(test)).map(|(v, t)| Self::Shares([v, t])),
+            [validation, test] => share(validation)
+                .zip(share(test))
+                .map(|(v, t)| Self::Shares([v, t])),
             [train, validation, test] => {
                 let counts = [train, validation, test].map(|part| part.parse::<usize>().ok());
                 if let [Some(train), Some(validation), Some(test)] = counts {
@@ -71,7 +81,8 @@ impl FromStr for SplitSpec {
             }
             _ => None,
         };
-        let wanted = "write shares to validate and test such as 0.2,0.2, or rows to train, validate and test such as 1000,400,600";
+        let wanted = "write shares to validate and test such as 0.2,0.2, or rows to train, \
+            validate and test such as 1000,400,600";
         found.ok_or_else(|| Error::setting(format!("'{text}' is no split; {wanted}")))
     }
 }
@@ -84,7 +95,10 @@ impl From<SplitSpec> for String {
 
 /// How a split may stand in a file of settings.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a split is a text such as \"0.2,0.2\", a share, or a list of numbers")]
+#[serde(
+    untagged,
+    expecting = "a split is a text such as \"0.2,0.2\", a share, or a list of numbers"
+)]
 enum Written {
     Text(String),
     One(f64),
@@ -98,7 +112,12 @@ impl TryFrom<Written> for SplitSpec {
         match written {
             Written::Text(text) => text.parse(),
             Written::One(share) => share.to_string().parse(),
-            Written::Many(numbers) => numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",").parse(),
+            Written::Many(numbers) => numbers
+                .iter()
+                .map(f64::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+                .parse(),
         }
     }
 }
@@ -112,11 +131,17 @@ mod tests {
         for text in ["0.2,0.1", "1000,400,600", "0.25,0"] {
             assert_eq!(text.parse::<SplitSpec>().unwrap().to_string(), text);
         }
-        assert_eq!("0.2".parse::<SplitSpec>().unwrap(), SplitSpec::Shares([0.2, 0.2]));
+        assert_eq!(
+            "0.2".parse::<SplitSpec>().unwrap(),
+            SplitSpec::Shares([0.2, 0.2])
+        );
         for text in ["", "1.5", "-0.1", "a,b", "1,2,3,4", "0.5,0.2,0.3", "nan"] {
             assert!(text.parse::<SplitSpec>().is_err(), "{text}");
         }
         let read = |text: &str| serde_json::from_str::<SplitSpec>(text).unwrap();
-        assert_eq!([read("[1000, 400, 600]"), read("0.2")], [SplitSpec::Counts([1000, 400, 600]), SplitSpec::TABLE]);
+        assert_eq!(
+            [read("[1000, 400, 600]"), read("0.2")],
+            [SplitSpec::Counts([1000, 400, 600]), SplitSpec::TABLE]
+        );
     }
 }

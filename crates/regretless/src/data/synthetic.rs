@@ -1,9 +1,10 @@
 //! Synthetic tables with the distribution of PyEPO's generators, equal to them bit for bit.
 //!
 //! Features are standard normal. Each cost is a polynomial of a random 0/1 combination of the
-//! features, times noise: a linear predictor can never be exact, so it matters which errors it makes.
-//! Draws follow numpy's legacy stream in PyEPO's order, in double precision, rounded at the end. That order draws the
-//! noise of the costs last, row after row: rows can be made one at a time ([`Generator`]) and written down at once.
+//! features, times noise: a linear predictor can never be exact, so it matters which errors it
+//! makes. Draws follow numpy's legacy stream in PyEPO's order, in double precision, rounded at the
+//! end. That order draws the noise of the costs last, row after row: rows can be made one at a time
+//! ([`Generator`]) and written down at once.
 
 use super::{Dataset, Features, Matrix, Shape};
 use crate::error::{Error, Result};
@@ -28,28 +29,45 @@ pub struct Recipe {
 impl Recipe {
     /// The paper's choice: 5 features, degree 6, noise 0.5.
     pub fn paper(instances: usize, seed: u32) -> Self {
-        Self { instances, features: 5, degree: 6, noise: 0.5, seed }
+        Self {
+            instances,
+            features: 5,
+            degree: 6,
+            noise: 0.5,
+            seed,
+        }
     }
 
     fn checked(self) -> Result<Self> {
         if self.instances == 0 || self.features == 0 || self.degree == 0 {
-            return Err(Error::setting("synthetic data need at least one instance, one feature and degree 1"));
+            return Err(Error::setting(
+                "synthetic data need at least one instance, one feature and degree 1",
+            ));
         }
         if !(0.0..=1.0).contains(&self.noise) {
-            return Err(Error::setting(format!("noise is a half-width from 0 to 1, not {}", self.noise)));
+            return Err(Error::setting(format!(
+                "noise is a half-width from 0 to 1, not {}",
+                self.noise
+            )));
         }
         Ok(self)
     }
 
-    /// Checks that a table with this many costs per row can be made: its features and the weights of the features
-    /// in each cost are held in double precision, the features a second time in single precision.
+    /// Checks that a table with this many costs per row can be made: its features and the weights
+    /// of the features in each cost are held in double precision, the features a second time in
+    /// single precision.
     fn check_room(&self, costs: usize) -> Result<()> {
         sizes::product("costs of a row", &[costs], MOST_COSTS)?;
-        let features = sizes::product("features of a table", &[self.instances, self.features], MOST_NUMBERS)?;
+        let features = sizes::product(
+            "features of a table",
+            &[self.instances, self.features],
+            MOST_NUMBERS,
+        )?;
         let mixing = sizes::product("weights of features", &[costs, self.features], MOST_NUMBERS)?;
         let in_double = features.saturating_add(mixing).saturating_add(costs);
-        let bytes =
-            in_double.saturating_mul(size_of::<f64>()).saturating_add(features.saturating_mul(size_of::<f32>()));
+        let bytes = in_double
+            .saturating_mul(size_of::<f64>())
+            .saturating_add(features.saturating_mul(size_of::<f32>()));
         sizes::check_memory("the table to be made", bytes)
     }
 
@@ -109,20 +127,27 @@ impl Generator {
         Features::new(values, Shape::Wide, None)
     }
 
-    /// Adds the costs of the next row, `shape((Bx)_j/√p + 3, ε)` with an ε of its own for each; nothing after the
-    /// last row.
+    /// Adds the costs of the next row, `shape((Bx)_j/√p + 3, ε)` with an ε of its own for each;
+    /// nothing after the last row.
     pub fn next_row(&mut self, out: &mut Vec<f32>) {
         match &self.kind {
             Kind::Path => {
                 let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
-                self.row(out, |_, base, noise| (base.powf(degree) + 1.0) / scale * noise);
+                self.row(out, |_, base, noise| {
+                    (base.powf(degree) + 1.0) / scale * noise
+                });
             }
             Kind::Knapsack => {
                 let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
-                self.row(out, |_, base, noise| ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil());
+                self.row(out, |_, base, noise| {
+                    ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil()
+                });
             }
             Kind::Tour(_) => {
-                let (degree, scale) = (self.recipe.degree(), 3.0_f64.powf(self.recipe.degree() - 1.0));
+                let (degree, scale) = (
+                    self.recipe.degree(),
+                    3.0_f64.powf(self.recipe.degree() - 1.0),
+                );
                 self.row(out, |distance, base, noise| {
                     let cost = distance + base.powf(degree) / scale * noise;
                     (cost * 10_000.0).round_ties_even() / 10_000.0
@@ -135,13 +160,23 @@ impl Generator {
     fn row(&mut self, out: &mut Vec<f32>, shape: impl Fn(f64, f64, f64) -> f64) {
         let p = self.recipe.features;
         let (root, noise) = ((p as f64).sqrt(), self.recipe.noise);
-        let Some(x) = self.features.get(self.made * p..(self.made + 1) * p) else { return };
-        let distances: &[f64] = if let Kind::Tour(distances) = &self.kind { distances } else { &[] };
+        let Some(x) = self.features.get(self.made * p..(self.made + 1) * p) else {
+            return;
+        };
+        let distances: &[f64] = if let Kind::Tour(distances) = &self.kind {
+            distances
+        } else {
+            &[]
+        };
         let stream = &mut self.stream;
         out.extend(self.mixing.chunks_exact(p).enumerate().map(|(j, b)| {
             let product: f64 = b.iter().zip(x).map(|(b, x)| b * x).sum();
             let noise = stream.uniform(1.0 - noise, 1.0 + noise);
-            shape(distances.get(j).copied().unwrap_or(0.0), product / root + 3.0, noise) as f32
+            shape(
+                distances.get(j).copied().unwrap_or(0.0),
+                product / root + 3.0,
+                noise,
+            ) as f32
         }));
         self.made += 1;
     }
@@ -177,14 +212,25 @@ pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<Generator> {
     let mut stream = NumpyStream::new(recipe.seed);
     let mixing = recipe.coins(&mut stream, arcs);
     let features = recipe.draw_features(&mut stream);
-    Ok(Generator { recipe, stream, mixing, features, kind: Kind::Path, made: 0 })
+    Ok(Generator {
+        recipe,
+        stream,
+        mixing,
+        features,
+        kind: Kind::Path,
+        made: 0,
+    })
 }
 
 /// Weights (one row per dimension) and values of knapsack items.
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn knapsack(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<Vec<f64>>, Dataset)> {
+pub fn knapsack(
+    recipe: Recipe,
+    items: usize,
+    dimensions: usize,
+) -> Result<(Vec<Vec<f64>>, Dataset)> {
     let (weights, rows) = knapsack_rows(recipe, items, dimensions)?;
     Ok((weights, rows.dataset()?))
 }
@@ -193,15 +239,31 @@ pub fn knapsack(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn knapsack_rows(recipe: Recipe, items: usize, dimensions: usize) -> Result<(Vec<Vec<f64>>, Generator)> {
+pub fn knapsack_rows(
+    recipe: Recipe,
+    items: usize,
+    dimensions: usize,
+) -> Result<(Vec<Vec<f64>>, Generator)> {
     let recipe = recipe.checked()?;
     recipe.check_room(items)?;
     let mut stream = NumpyStream::new(recipe.seed);
     let weight = |stream: &mut NumpyStream| f64::from(300 + stream.index(500)) / 100.0;
-    let weights = (0..dimensions).map(|_| stream.fill(items, weight)).collect();
+    let weights = (0..dimensions)
+        .map(|_| stream.fill(items, weight))
+        .collect();
     let mixing = recipe.coins(&mut stream, items);
     let features = recipe.draw_features(&mut stream);
-    Ok((weights, Generator { recipe, stream, mixing, features, kind: Kind::Knapsack, made: 0 }))
+    Ok((
+        weights,
+        Generator {
+            recipe,
+            stream,
+            mixing,
+            features,
+            kind: Kind::Knapsack,
+            made: 0,
+        },
+    ))
 }
 
 /// Travel costs of the edges (i < j, in lexicographic order) of a complete graph.
@@ -223,15 +285,27 @@ pub fn tour_rows(recipe: Recipe, nodes: usize) -> Result<Generator> {
     let mut stream = NumpyStream::new(recipe.seed);
     let places = draw_places(&mut stream, nodes);
     let mut mixing = recipe.coins(&mut stream, edges);
-    mixing.iter_mut().for_each(|b| *b *= stream.uniform(-2.0, 2.0));
+    mixing
+        .iter_mut()
+        .for_each(|b| *b *= stream.uniform(-2.0, 2.0));
     let features = recipe.draw_features(&mut stream);
-    Ok(Generator { recipe, stream, mixing, features, kind: Kind::Tour(distances(&places)), made: 0 })
+    Ok(Generator {
+        recipe,
+        stream,
+        mixing,
+        features,
+        kind: Kind::Tour(distances(&places)),
+        made: 0,
+    })
 }
 
 /// Where the nodes of [`tour`] are.
 pub fn places(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
     let places = draw_places(&mut NumpyStream::new(seed), nodes);
-    places.chunks_exact(2).map(|place| [place[0], place[1]]).collect()
+    places
+        .chunks_exact(2)
+        .map(|place| [place[0], place[1]])
+        .collect()
 }
 
 /// Coordinates of nodes, half of them uniform on a square, the others around its middle.
@@ -245,7 +319,8 @@ fn draw_places(stream: &mut NumpyStream, nodes: usize) -> Vec<f64> {
 fn distances(places: &[f64]) -> Vec<f64> {
     let nodes = places.len() / 2;
     let place = |i: usize| (places[2 * i], places[2 * i + 1]);
-    let distance = |(a, b): ((f64, f64), (f64, f64))| ((a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)).sqrt();
+    let distance =
+        |(a, b): ((f64, f64), (f64, f64))| ((a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)).sqrt();
     let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
     pairs.map(|(i, j)| distance((place(i), place(j)))).collect()
 }

@@ -45,7 +45,11 @@ impl TableSource {
     pub fn read(&self) -> Result<Dataset> {
         match self {
             Self::Csv { file, layout } => csv::read(file, layout),
-            Self::CsvPair { features, costs, columns } => csv::read_pair(features, costs, columns),
+            Self::CsvPair {
+                features,
+                costs,
+                columns,
+            } => csv::read_pair(features, costs, columns),
             Self::Npy { features, costs } => npy::read(features, costs),
         }
     }
@@ -57,9 +61,9 @@ impl TableSource {
     pub fn read_features(&self, wanted: &[String]) -> Result<Features> {
         match self {
             Self::Csv { file, layout } => csv::read_features(file, layout, wanted),
-            Self::CsvPair { features, columns, .. } => {
-                csv::read_features(features, &Layout::Wide(columns.clone()), wanted)
-            }
+            Self::CsvPair {
+                features, columns, ..
+            } => csv::read_features(features, &Layout::Wide(columns.clone()), wanted),
             Self::Npy { features, .. } => npy::read_features(features, Some(wanted)),
         }
     }

@@ -81,8 +81,9 @@ pub struct Measured {
     pub best_epoch: usize,
     /// Seconds of training, labels and test not included.
     pub seconds: f64,
-    /// Seconds of training on all processors together, where the system tells them. Other programs lengthen these less
-    /// than `seconds`; cells that run side by side are counted together and mean nothing.
+    /// Seconds of training on all processors together, where the system tells them. Other programs
+    /// lengthen these less than `seconds`; cells that run side by side are counted together and
+    /// mean nothing.
     #[serde(default)]
     pub processor_seconds: Option<f64>,
     /// Solves by kind, labels and test not included.
@@ -113,19 +114,39 @@ pub struct CurvePoint {
 }
 
 impl Cell {
-    pub(super) fn new(experiment: &Experiment, stage: &Stage, trial: &Trial, seed: u32) -> Result<Self> {
+    pub(super) fn new(
+        experiment: &Experiment,
+        stage: &Stage,
+        trial: &Trial,
+        seed: u32,
+    ) -> Result<Self> {
         let settings = experiment.settings(stage, trial, seed)?;
         let predictor = experiment.predictor.clone();
-        let recipe = CellRecipe { method: trial.method.to_string(), predictor, settings };
+        let recipe = CellRecipe {
+            method: trial.method.to_string(),
+            predictor,
+            settings,
+        };
         let (problem, label) = (stage.name.to_string(), trial.label.clone());
-        Ok(Self { format: FORMAT, problem, split: stage.split, seed, label, recipe })
+        Ok(Self {
+            format: FORMAT,
+            problem,
+            split: stage.split,
+            seed,
+            label,
+            recipe,
+        })
     }
 
-    /// Roughly how long it takes: questions asked per training row. Solves outweigh everything else.
+    /// Roughly how long it takes: questions asked per training row. Solves outweigh everything
+    /// else.
     pub(super) fn questions(&self) -> f64 {
         let settings = &self.recipe.settings;
         match self.recipe.method.parse() {
-            Ok(Approach::Method(method)) => method.stages().map(|stage| stage.questions(settings.epochs)).sum(),
+            Ok(Approach::Method(method)) => method
+                .stages()
+                .map(|stage| stage.questions(settings.epochs))
+                .sum(),
             Ok(Approach::Auto(_)) => settings.epochs as f64,
             Err(_) => 0.0,
         }
@@ -141,52 +162,110 @@ impl Cell {
     /// Where its record is kept.
     pub(super) fn file(&self, folder: &Path) -> Result<PathBuf> {
         let label = file_name_part(&self.label);
-        Ok(folder.join("cells").join(&self.problem).join(format!("{label}-{}-{}.json", self.seed, self.key()?)))
+        Ok(folder.join("cells").join(&self.problem).join(format!(
+            "{label}-{}-{}.json",
+            self.seed,
+            self.key()?
+        )))
     }
 
     /// The record, if it was run before; a damaged file counts as none.
     pub(super) fn load(&self, folder: &Path) -> Result<Option<Record>> {
-        let Ok(text) = std::fs::read(self.file(folder)?) else { return Ok(None) };
+        let Ok(text) = std::fs::read(self.file(folder)?) else {
+            return Ok(None);
+        };
         let key = self.key()?;
-        Ok(serde_json::from_slice::<Record>(&text).ok().filter(|record| record.key == key))
+        Ok(serde_json::from_slice::<Record>(&text)
+            .ok()
+            .filter(|record| record.key == key))
     }
 
     /// Trains, judges and keeps; only an interruption or a full disk is an error.
-    pub(super) fn run(&self, ground: &Ground, oracle: &Oracle, folder: &Path, watch: &dyn Watch) -> Result<Record> {
+    pub(super) fn run(
+        &self,
+        ground: &Ground,
+        oracle: &Oracle,
+        folder: &Path,
+        watch: &dyn Watch,
+    ) -> Result<Record> {
         let before = processor_seconds();
-        let measured = self.train(ground, oracle, watch).and_then(|(trained, tried)| {
-            let processor_seconds = processor_seconds().zip(before).map(|(after, before)| after - before);
-            let measured = self.judge(&trained, ground, oracle, watch)?;
-            Ok(Measured { tried, processor_seconds, ..measured })
-        });
+        let measured = self
+            .train(ground, oracle, watch)
+            .and_then(|(trained, tried)| {
+                let processor_seconds = processor_seconds()
+                    .zip(before)
+                    .map(|(after, before)| after - before);
+                let measured = self.judge(&trained, ground, oracle, watch)?;
+                Ok(Measured {
+                    tried,
+                    processor_seconds,
+                    ..measured
+                })
+            });
         let outcome = match measured {
             Ok(measured) => Outcome::Done(Box::new(measured)),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => Outcome::Failed(error.to_string()),
         };
         let (problem, label) = (self.problem.clone(), self.label.clone());
-        let record = Record { key: self.key()?, problem, label, seed: self.seed, outcome };
+        let record = Record {
+            key: self.key()?,
+            problem,
+            label,
+            seed: self.seed,
+            outcome,
+        };
         let file = self.file(folder)?;
         if let Some(parent) = file.parent() {
             std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
-        write_atomically(&file, true, |out| serde_json::to_writer(out, &record).map_err(Into::into))?;
+        write_atomically(&file, true, |out| {
+            serde_json::to_writer(out, &record).map_err(Into::into)
+        })?;
         Ok(record)
     }
 
-    fn train(&self, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<(Trained, Vec<Tried>)> {
+    fn train(
+        &self,
+        ground: &Ground,
+        oracle: &Oracle,
+        watch: &dyn Watch,
+    ) -> Result<(Trained, Vec<Tried>)> {
         let approach: Approach = self.recipe.method.parse()?;
-        let task = Task { data: &ground.data, split: &ground.split, oracle, watch };
-        approach.train(&task, (&self.recipe.predictor, self.recipe.settings), &ground.problem)
+        let task = Task {
+            data: &ground.data,
+            split: &ground.split,
+            oracle,
+            watch,
+        };
+        approach.train(
+            &task,
+            (&self.recipe.predictor, self.recipe.settings),
+            &ground.problem,
+        )
     }
 
-    fn judge(&self, trained: &Trained, ground: &Ground, oracle: &Oracle, watch: &dyn Watch) -> Result<Measured> {
+    fn judge(
+        &self,
+        trained: &Trained,
+        ground: &Ground,
+        oracle: &Oracle,
+        watch: &dyn Watch,
+    ) -> Result<Measured> {
         let (data, rows) = (&ground.data, &ground.split.test);
         let predictions = predicted(&trained.model, data, rows)?;
         let answers = oracle.solve_all(&predictions, watch)?;
-        let shown = if self.seed == 0 { shown(&answers, data, rows) } else { Vec::new() };
+        let shown = if self.seed == 0 {
+            shown(&answers, data, rows)
+        } else {
+            Vec::new()
+        };
         let regrets = regrets_of(answers, data, rows)?;
-        Ok(Measured::new(&trained.report, &summarise(regrets, &predictions, data, rows), shown))
+        Ok(Measured::new(
+            &trained.report,
+            &summarise(regrets, &predictions, data, rows),
+            shown,
+        ))
     }
 }
 
@@ -211,7 +290,9 @@ impl Measured {
             processor_seconds: None,
             solves: report.solves,
             stopped: last.map(|round| round.stopped),
-            curve: last.map(|round| round.epochs.iter().map(point).collect()).unwrap_or_default(),
+            curve: last
+                .map(|round| round.epochs.iter().map(point).collect())
+                .unwrap_or_default(),
             shown,
             tried: Vec::new(),
         }

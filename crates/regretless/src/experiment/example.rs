@@ -41,8 +41,8 @@ pub struct Example {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Drawing {
-    /// Nodes in the plane; costs belong to pairs i < j in lexicographic order. The first node is the depot where
-    /// there is one.
+    /// Nodes in the plane; costs belong to pairs i < j in lexicographic order. The first node is
+    /// the depot where there is one.
     Graph {
         /// Where the nodes are.
         places: Vec<[f64; 2]>,
@@ -67,14 +67,22 @@ pub enum Drawing {
 
 impl Drawing {
     pub(super) fn of(problem: &ProblemSpec, subject: Subject, seed: u32) -> Option<Self> {
-        let graph = |nodes: usize, depot| Some(Self::Graph { places: synthetic::places(nodes, seed), depot });
+        let graph = |nodes: usize, depot| {
+            Some(Self::Graph {
+                places: synthetic::places(nodes, seed),
+                depot,
+            })
+        };
         match (problem, subject) {
             (_, Subject::Benchmark(Benchmark::Tour { nodes })) => graph(nodes, false),
             (_, Subject::Benchmark(Benchmark::Routes { nodes })) => graph(nodes, true),
-            (_, Subject::Benchmark(Benchmark::ShortestPath { rows, cols })) => Some(Self::Grid { rows, cols }),
-            (ProblemSpec::Knapsack(sack), _) => {
-                Some(Self::Items { weights: sack.weights.clone(), capacity: sack.capacity.clone() })
+            (_, Subject::Benchmark(Benchmark::ShortestPath { rows, cols })) => {
+                Some(Self::Grid { rows, cols })
             }
+            (ProblemSpec::Knapsack(sack), _) => Some(Self::Items {
+                weights: sack.weights.clone(),
+                capacity: sack.capacity.clone(),
+            }),
             _ => None,
         }
     }
@@ -89,7 +97,12 @@ pub(super) fn examples(data: &Labelled, rows: &[usize]) -> Vec<Example> {
         let mut costs = data.data().costs().row(*row).to_vec();
         data.sense().flip(&mut costs);
         let best = data.best(*row);
-        Example { row: *row, best: best.indices().to_vec(), objective: best.dot(&costs), costs }
+        Example {
+            row: *row,
+            best: best.indices().to_vec(),
+            objective: best.dot(&costs),
+            costs,
+        }
     };
     rows.iter().take(ROWS).map(example).collect()
 }
@@ -102,7 +115,15 @@ pub(super) fn shown(answers: &[Answer], data: &Labelled, rows: &[usize]) -> Vec<
     let one = |(row, answer): (&usize, &Answer)| {
         let decision = &answer.as_ref().ok()?.decision;
         let regret = decision.dot(data.data().costs().row(*row)) - data.best_objective(*row);
-        Some(Shown { row: *row, regret, chosen: decision.indices().to_vec() })
+        Some(Shown {
+            row: *row,
+            regret,
+            chosen: decision.indices().to_vec(),
+        })
     };
-    rows.iter().zip(answers).take(ROWS).filter_map(one).collect()
+    rows.iter()
+        .zip(answers)
+        .take(ROWS)
+        .filter_map(one)
+        .collect()
 }

@@ -35,7 +35,12 @@ impl Ground {
         let started = Instant::now();
         let (data, _) = store.label(data, &problem, &oracle(&problem)?, watch)?;
         let split = split.among(&data.rows())?;
-        Ok(Self { problem, data, split, label_seconds: started.elapsed().as_secs_f64() })
+        Ok(Self {
+            problem,
+            data,
+            split,
+            label_seconds: started.elapsed().as_secs_f64(),
+        })
     }
 
     /// The picture on which decisions can be drawn, if there is one.

@@ -1,9 +1,10 @@
 //! Experiments: problems × methods × seeds, each a cell that is run once and kept.
 //!
 //! An [`Experiment`] is a TOML file anyone can copy and change; those of the paper are built in
-//! ([`Experiment::named`]). A [`Runner`] fills a folder with one file per cell. A cell's file name holds a hash over all
-//! that its outcome depends on, so that nothing is run twice and nothing old is mistaken for new; shards on several
-//! machines fill the same folder, or folders that are copied together. [`Results`] are what the cells say together.
+//! ([`Experiment::named`]). A [`Runner`] fills a folder with one file per cell. A cell's file name
+//! holds a hash over all that its outcome depends on, so that nothing is run twice and nothing old
+//! is mistaken for new; shards on several machines fill the same folder, or folders that are copied
+//! together. [`Results`] are what the cells say together.
 
 mod cell;
 mod example;

@@ -24,8 +24,14 @@ use crate::train::{Approach, Settings};
 
 /// Experiments that are built in, by name.
 const NAMED: [(&str, &str); 7] = [
-    ("components", include_str!("../../experiments/components.toml")),
-    ("weighting", include_str!("../../experiments/weighting.toml")),
+    (
+        "components",
+        include_str!("../../experiments/components.toml"),
+    ),
+    (
+        "weighting",
+        include_str!("../../experiments/weighting.toml"),
+    ),
     ("scale", include_str!("../../experiments/scale.toml")),
     ("energy", include_str!("../../experiments/energy.toml")),
     ("solves", include_str!("../../experiments/solves.toml")),
@@ -40,7 +46,8 @@ type Overlay = Map<String, Value>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// A short name; its results are written to a folder of this name, so it must pass [`check_name`].
+    /// A short name; its results are written to a folder of this name, so it must pass
+    /// [`check_name`].
     pub name: String,
     /// What is shown above.
     pub title: String,
@@ -52,8 +59,8 @@ pub struct Experiment {
     pub reference: String,
     /// Seeds 0, 1, … of data, first parameters and batches.
     pub seeds: u32,
-    /// Whether cells run side by side, a thread each; else one after the other on all threads, so that their times
-    /// can be compared.
+    /// Whether cells run side by side, a thread each; else one after the other on all threads, so
+    /// that their times can be compared.
     #[serde(default)]
     pub side_by_side: bool,
     /// What the report draws.
@@ -177,7 +184,9 @@ impl TryFrom<Value> for Entry {
     fn try_from(value: Value) -> Result<Self> {
         match value {
             Value::String(label) => label.parse().map(Self::Plain),
-            other => serde_json::from_value(other).map(Self::Full).map_err(|e| Error::setting(e.to_string())),
+            other => serde_json::from_value(other)
+                .map(Self::Full)
+                .map_err(|e| Error::setting(e.to_string())),
         }
     }
 }
@@ -205,16 +214,23 @@ impl Experiment {
     /// # Errors
     /// When there is none of that name; the message lists all.
     pub fn named(name: &str) -> Result<&'static str> {
-        let found = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, text)| *text).ok_or_else(|| Error::unknown("experiment", name, &NAMED.map(|(name, _)| name)))
+        let found = NAMED
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found
+            .map(|(_, text)| *text)
+            .ok_or_else(|| Error::unknown("experiment", name, &NAMED.map(|(name, _)| name)))
     }
 
     /// All methods, each with its label.
     pub fn trials(&self) -> impl Iterator<Item = Trial> + '_ {
         self.methods.iter().map(|entry| match entry {
-            Entry::Plain(method) => {
-                Trial { label: method.to_string(), method: method.clone(), training: Map::new(), solves: None }
-            }
+            Entry::Plain(method) => Trial {
+                label: method.to_string(),
+                method: method.clone(),
+                training: Map::new(),
+                solves: None,
+            },
             Entry::Full(trial) => trial.clone(),
         })
     }
@@ -222,7 +238,8 @@ impl Experiment {
     /// The methods that are run on a problem.
     pub fn trials_of<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = Trial> + 'a {
         let here = |label: &String| *label == self.reference || stage.methods.contains(label);
-        self.trials().filter(move |trial| stage.methods.is_empty() || here(&trial.label))
+        self.trials()
+            .filter(move |trial| stage.methods.is_empty() || here(&trial.label))
     }
 
     /// How many seeds a problem has.
@@ -230,17 +247,26 @@ impl Experiment {
         stage.seeds.unwrap_or(self.seeds)
     }
 
-    /// The settings of a cell: the paper's, then the experiment's, the problem's and the method's own.
+    /// The settings of a cell: the paper's, then the experiment's, the problem's and the method's
+    /// own.
     ///
     /// # Errors
     /// When a setting is unknown or has no such value.
     pub fn settings(&self, stage: &Stage, trial: &Trial, seed: u32) -> Result<Settings> {
-        let wrong = |e: serde_json::Error| Error::setting(format!("training settings of '{}': {e}", trial.label));
-        let Value::Object(mut settings) = serde_json::to_value(Settings::paper(u64::from(seed))).map_err(wrong)? else {
+        let wrong = |e: serde_json::Error| {
+            Error::setting(format!("training settings of '{}': {e}", trial.label))
+        };
+        let Value::Object(mut settings) =
+            serde_json::to_value(Settings::paper(u64::from(seed))).map_err(wrong)?
+        else {
             return Err(Error::setting("settings are a table"));
         };
         for overlay in [&self.training, &stage.training, &trial.training] {
-            settings.extend(overlay.iter().map(|(name, value)| (name.clone(), value.clone())));
+            settings.extend(
+                overlay
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            );
         }
         serde_json::from_value(Value::Object(settings)).map_err(wrong)
     }
@@ -248,41 +274,64 @@ impl Experiment {
     /// Checks everything before anything is run.
     ///
     /// # Errors
-    /// When a name cannot be that of a folder, labels repeat, the reference is missing, or a setting means nothing.
+    /// When a name cannot be that of a folder, labels repeat, the reference is missing, or a
+    /// setting means nothing.
     pub fn check(&self) -> Result<()> {
         check_name("the experiment", &self.name)?;
         for stage in &self.problems {
             check_name("a problem", &stage.name.to_string())?;
         }
         let labels: Vec<String> = self.trials().map(|trial| trial.label).collect();
-        if let Some(label) =
-            labels.iter().enumerate().find_map(|(i, label)| labels[..i].contains(label).then_some(label))
+        if let Some(label) = labels
+            .iter()
+            .enumerate()
+            .find_map(|(i, label)| labels[..i].contains(label).then_some(label))
         {
-            return Err(Error::setting(format!("experiment '{}' has the method '{label}' twice", self.name)));
+            return Err(Error::setting(format!(
+                "experiment '{}' has the method '{label}' twice",
+                self.name
+            )));
         }
         if !labels.contains(&self.reference) {
-            let message = format!("experiment '{}' lacks its reference '{}'", self.name, self.reference);
+            let message = format!(
+                "experiment '{}' lacks its reference '{}'",
+                self.name, self.reference
+            );
             return Err(Error::setting(format!("{message}; add it to its methods")));
         }
         if self.problems.is_empty() || self.problems.iter().any(|stage| self.seeds_of(stage) == 0) {
-            return Err(Error::setting(format!("experiment '{}' needs a problem and a seed", self.name)));
+            return Err(Error::setting(format!(
+                "experiment '{}' needs a problem and a seed",
+                self.name
+            )));
         }
         if !(self.equal_seconds.is_finite() && self.equal_seconds >= 0.0) {
-            let message = format!("experiment '{}': equal_seconds must be 0 or more", self.name);
-            return Err(Error::setting(format!("{message}, not {}", self.equal_seconds)));
+            let message = format!(
+                "experiment '{}': equal_seconds must be 0 or more",
+                self.name
+            );
+            return Err(Error::setting(format!(
+                "{message}, not {}",
+                self.equal_seconds
+            )));
         }
         for stage in &self.problems {
             if let Some(label) = stage.methods.iter().find(|label| !labels.contains(label)) {
                 let known: Vec<&str> = labels.iter().map(String::as_str).collect();
-                return Err(Error::unknown(&format!("method of {}:", stage.name), label, &known));
+                return Err(Error::unknown(
+                    &format!("method of {}:", stage.name),
+                    label,
+                    &known,
+                ));
             }
-            self.trials_of(stage).try_for_each(|trial| self.settings(stage, &trial, 0).map(drop))?;
+            self.trials_of(stage)
+                .try_for_each(|trial| self.settings(stage, &trial, 0).map(drop))?;
         }
         Ok(())
     }
 
-    /// The same with a handful of rows, seeds, epochs and a small problem of each kind: everything runs, nothing is
-    /// learnt.
+    /// The same with a handful of rows, seeds, epochs and a small problem of each kind: everything
+    /// runs, nothing is learnt.
     #[must_use]
     pub fn tiny(mut self) -> Self {
         let mut seen: Vec<Subject> = Vec::new();
@@ -297,7 +346,8 @@ impl Experiment {
         self.name = format!("{}-smoke", self.name);
         self.title = format!("Smoke run: {}", self.title);
         self.about =
-            "A smoke run: two epochs on a handful of rows show that every part runs. Nothing is learnt, so that \
+            "A smoke run: two epochs on a handful of rows show that every part runs. Nothing is \
+                learnt, so that \
                       regrets are not compared."
                 .into();
         self.smoke = true;
@@ -320,11 +370,16 @@ impl Experiment {
         let problem = |stage: &Stage| names.iter().any(|name| is(&stage.name.to_string(), name));
         let method = |trial: &Trial| names.iter().any(|name| is(&trial.label, name));
         for name in names {
-            let known = self.problems.iter().any(|stage| is(&stage.name.to_string(), name))
+            let known = self
+                .problems
+                .iter()
+                .any(|stage| is(&stage.name.to_string(), name))
                 || trials.iter().any(|trial| is(&trial.label, name));
             if !known {
                 let problems = self.problems.iter().map(|stage| stage.name.to_string());
-                let choices: Vec<String> = problems.chain(trials.into_iter().map(|trial| trial.label)).collect();
+                let choices: Vec<String> = problems
+                    .chain(trials.into_iter().map(|trial| trial.label))
+                    .collect();
                 let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
                 return Err(Error::unknown("problem or method", name, &choices));
             }
@@ -334,10 +389,14 @@ impl Experiment {
         }
         if trials.iter().any(method) {
             let reference = self.reference.clone();
-            let kept = trials.into_iter().filter(|trial| method(trial) || trial.label == reference);
+            let kept = trials
+                .into_iter()
+                .filter(|trial| method(trial) || trial.label == reference);
             self.methods = kept.map(Entry::Full).collect();
             let kept: Vec<String> = self.trials().map(|trial| trial.label).collect();
-            self.problems.iter_mut().for_each(|stage| stage.keep(&kept, &self.reference));
+            self.problems
+                .iter_mut()
+                .for_each(|stage| stage.keep(&kept, &self.reference));
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! What the cells of an experiment say together.
 //!
-//! The ratio of a method is the mean over seeds of its test regret divided by that of the reference on the same seed.
-//! Differences are paired by seed. A method is on the Pareto front when no other has at most its regret in at most its
-//! time, times that differ by little counting as equal, and is better in one of both.
+//! The ratio of a method is the mean over seeds of its test regret divided by that of the reference
+//! on the same seed. Differences are paired by seed. A method is on the Pareto front when no other
+//! has at most its regret in at most its time, times that differ by little counting as equal, and
+//! is better in one of both.
 
 use serde::{Deserialize, Serialize};
 
@@ -110,10 +111,16 @@ pub struct MethodResults {
 impl Results {
     pub(super) fn of(runner: &Runner, records: &[Record]) -> Self {
         let experiment = &runner.experiment;
-        let mut problems: Vec<ProblemResults> =
-            experiment.problems.iter().map(|stage| problem(runner, stage, records)).collect();
+        let mut problems: Vec<ProblemResults> = experiment
+            .problems
+            .iter()
+            .map(|stage| problem(runner, stage, records))
+            .collect();
         if experiment.smoke {
-            problems.iter_mut().flat_map(|problem| &mut problem.methods).for_each(MethodResults::drop_ratios);
+            problems
+                .iter_mut()
+                .flat_map(|problem| &mut problem.methods)
+                .for_each(MethodResults::drop_ratios);
         }
         let machine = format!("{}, {} threads", processor(), runner.threads.count());
         let version = env!("CARGO_PKG_VERSION").to_string();
@@ -125,7 +132,12 @@ impl Results {
             figures: experiment.figures.clone(),
             equal_seconds: experiment.equal_seconds,
             smoke: experiment.smoke,
-            provenance: Provenance { version, machine, command: String::new(), date: String::new() },
+            provenance: Provenance {
+                version,
+                machine,
+                command: String::new(),
+                date: String::new(),
+            },
             problems,
         }
     }
@@ -134,8 +146,15 @@ impl Results {
     pub fn missing(&self) -> usize {
         let missing = |problem: &ProblemResults| {
             let open = |method: &MethodResults| {
-                let failed = method.note.as_deref().is_some_and(|note| !note.starts_with("not run"));
-                if failed { 0 } else { (problem.seeds as usize).saturating_sub(method.seeds.len()) }
+                let failed = method
+                    .note
+                    .as_deref()
+                    .is_some_and(|note| !note.starts_with("not run"));
+                if failed {
+                    0
+                } else {
+                    (problem.seeds as usize).saturating_sub(method.seeds.len())
+                }
             };
             problem.methods.iter().map(open).sum::<usize>()
         };
@@ -146,9 +165,15 @@ impl Results {
 impl MethodResults {
     /// Removes all that compares the method with the reference.
     fn drop_ratios(&mut self) {
-        self.ratio = Spread { mean: None, sd: None, ..self.ratio };
+        self.ratio = Spread {
+            mean: None,
+            sd: None,
+            ..self.ratio
+        };
         self.difference = None;
-        self.seeds.iter_mut().for_each(|(_, ratio, _)| *ratio = f64::NAN);
+        self.seeds
+            .iter_mut()
+            .for_each(|(_, ratio, _)| *ratio = f64::NAN);
         self.on_front = false;
         self.is_best = false;
     }
@@ -157,33 +182,66 @@ impl MethodResults {
 /// The processor by its own name, where the system tells it.
 fn processor() -> String {
     let told = std::fs::read_to_string("/proc/cpuinfo").ok();
-    let line = told.as_deref().and_then(|text| text.lines().find(|line| line.starts_with("model name")));
-    let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim().to_string());
+    let line = told
+        .as_deref()
+        .and_then(|text| text.lines().find(|line| line.starts_with("model name")));
+    let name = line
+        .and_then(|line| line.split_once(':'))
+        .map(|(_, name)| name.trim().to_string());
     name.unwrap_or_else(|| std::env::consts::ARCH.to_string())
 }
 
 fn problem(runner: &Runner, stage: &Stage, records: &[Record]) -> ProblemResults {
     let experiment = &runner.experiment;
     let name = stage.name.to_string();
-    let of: Vec<&Record> = records.iter().filter(|record| record.problem == name).collect();
-    let reference: Vec<(u32, f64)> =
-        measured(&of, &experiment.reference).map(|(seed, cell)| (seed, cell.regret)).collect();
-    let mut methods: Vec<MethodResults> =
-        experiment.trials_of(stage).map(|trial| method(experiment, stage, &trial, (&of, &reference))).collect();
+    let of: Vec<&Record> = records
+        .iter()
+        .filter(|record| record.problem == name)
+        .collect();
+    let reference: Vec<(u32, f64)> = measured(&of, &experiment.reference)
+        .map(|(seed, cell)| (seed, cell.regret))
+        .collect();
+    let mut methods: Vec<MethodResults> = experiment
+        .trials_of(stage)
+        .map(|trial| method(experiment, stage, &trial, (&of, &reference)))
+        .collect();
     mark(&mut methods, experiment.equal_seconds);
-    let scenes: Vec<_> = runner.seeds(stage).filter_map(|seed| runner.scene(stage, seed)).collect();
+    let scenes: Vec<_> = runner
+        .seeds(stage)
+        .filter_map(|seed| runner.scene(stage, seed))
+        .collect();
     let label_seconds: Vec<f64> = scenes.iter().map(|scene| scene.label_seconds).collect();
-    let (costs, first) = (scenes.first().map_or(0, |scene| scene.costs), runner.scene(stage, 0));
-    let (drawing, examples) = first.map(|scene| (scene.drawing, scene.examples)).unwrap_or_default();
+    let (costs, first) = (
+        scenes.first().map_or(0, |scene| scene.costs),
+        runner.scene(stage, 0),
+    );
+    let (drawing, examples) = first
+        .map(|scene| (scene.drawing, scene.examples))
+        .unwrap_or_default();
     let (rows, seeds) = (stage.split, experiment.seeds_of(stage));
-    ProblemResults { name, rows, costs, seeds, label_seconds: Spread::of(&label_seconds), methods, drawing, examples }
+    ProblemResults {
+        name,
+        rows,
+        costs,
+        seeds,
+        label_seconds: Spread::of(&label_seconds),
+        methods,
+        drawing,
+        examples,
+    }
 }
 
-fn measured<'a>(records: &'a [&Record], label: &'a str) -> impl Iterator<Item = (u32, &'a Measured)> {
-    records.iter().filter(move |record| record.label == label).filter_map(|record| match &record.outcome {
-        Outcome::Done(cell) => Some((record.seed, &**cell)),
-        Outcome::Failed(_) => None,
-    })
+fn measured<'a>(
+    records: &'a [&Record],
+    label: &'a str,
+) -> impl Iterator<Item = (u32, &'a Measured)> {
+    records
+        .iter()
+        .filter(move |record| record.label == label)
+        .filter_map(|record| match &record.outcome {
+            Outcome::Done(cell) => Some((record.seed, &**cell)),
+            Outcome::Failed(_) => None,
+        })
 }
 
 fn method(
@@ -193,13 +251,29 @@ fn method(
     (records, reference): (&[&Record], &[(u32, f64)]),
 ) -> MethodResults {
     let cells: Vec<(u32, &Measured)> = measured(records, &trial.label).collect();
-    let base = |seed: u32| reference.iter().find(|(known, _)| *known == seed).map(|(_, regret)| regret.max(1e-300));
-    let ratio = |(seed, cell): &(u32, &Measured)| base(*seed).map(|base| (*seed, cell.regret / base, cell.seconds));
+    let base = |seed: u32| {
+        reference
+            .iter()
+            .find(|(known, _)| *known == seed)
+            .map(|(_, regret)| regret.max(1e-300))
+    };
+    let ratio = |(seed, cell): &(u32, &Measured)| {
+        base(*seed).map(|base| (*seed, cell.regret / base, cell.seconds))
+    };
     let seeds: Vec<(u32, f64, f64)> = cells.iter().filter_map(ratio).collect();
-    let of =
-        |value: &dyn Fn(&Measured) -> f64| Spread::of(&cells.iter().map(|(_, cell)| value(cell)).collect::<Vec<_>>());
+    let of = |value: &dyn Fn(&Measured) -> f64| {
+        Spread::of(
+            &cells
+                .iter()
+                .map(|(_, cell)| value(cell))
+                .collect::<Vec<_>>(),
+        )
+    };
     let ratios = Spread::of(&seeds.iter().map(|(_, ratio, _)| *ratio).collect::<Vec<_>>());
-    let first = cells.iter().find(|(seed, _)| *seed == 0).map(|(_, cell)| *cell);
+    let first = cells
+        .iter()
+        .find(|(seed, _)| *seed == 0)
+        .map(|(_, cell)| *cell);
     MethodResults {
         label: trial.label.clone(),
         ratio: ratios,
@@ -213,10 +287,18 @@ fn method(
         seconds: of(&|cell| cell.seconds),
         solves: solves(&cells),
         solves_said: trial.solves.clone(),
-        published: experiment.published.get(&stage.name.to_string()).and_then(|by| by.get(&trial.label)).copied(),
+        published: experiment
+            .published
+            .get(&stage.name.to_string())
+            .and_then(|by| by.get(&trial.label))
+            .copied(),
         curve: first.map(|cell| cell.curve.clone()).unwrap_or_default(),
         shown: first.map(|cell| cell.shown.clone()).unwrap_or_default(),
-        note: note(records, trial, (seeds.len(), experiment.seeds_of(stage) as usize)),
+        note: note(
+            records,
+            trial,
+            (seeds.len(), experiment.seeds_of(stage) as usize),
+        ),
         seeds,
         on_front: false,
         is_best: false,
@@ -240,10 +322,13 @@ fn solves(cells: &[(u32, &Measured)]) -> [(String, f64); 6] {
 
 /// Why there are fewer numbers than asked for.
 fn note(records: &[&Record], trial: &Trial, (found, asked): (usize, usize)) -> Option<String> {
-    let failed = records.iter().filter(|record| record.label == trial.label).find_map(|record| match &record.outcome {
-        Outcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
-        Outcome::Done(_) => None,
-    });
+    let failed = records
+        .iter()
+        .filter(|record| record.label == trial.label)
+        .find_map(|record| match &record.outcome {
+            Outcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
+            Outcome::Done(_) => None,
+        });
     failed.or_else(|| match asked - found.min(asked) {
         0 => None,
         open if open == asked => Some("not run yet".into()),
@@ -253,11 +338,19 @@ fn note(records: &[&Record], trial: &Trial, (found, asked): (usize, usize)) -> O
 
 /// Marks the best ratio and the Pareto front.
 fn mark(methods: &mut [MethodResults], equal_seconds: f64) {
-    let points: Vec<Option<(f64, f64)>> =
-        methods.iter().map(|method| method.ratio.mean.zip(method.seconds.mean)).collect();
-    let best = points.iter().flatten().map(|(ratio, _)| *ratio).fold(f64::INFINITY, f64::min);
+    let points: Vec<Option<(f64, f64)>> = methods
+        .iter()
+        .map(|method| method.ratio.mean.zip(method.seconds.mean))
+        .collect();
+    let best = points
+        .iter()
+        .flatten()
+        .map(|(ratio, _)| *ratio)
+        .fold(f64::INFINITY, f64::min);
     for (place, method) in methods.iter_mut().enumerate() {
-        let Some((ratio, seconds)) = points[place] else { continue };
+        let Some((ratio, seconds)) = points[place] else {
+            continue;
+        };
         let beaten = |(other, time): &(f64, f64)| {
             let no_slower = *time <= seconds + equal_seconds;
             no_slower && (*other < ratio || (*other == ratio && *time < seconds - equal_seconds))

@@ -1,7 +1,8 @@
 //! Fills a folder with cells.
 //!
-//! Problem by problem and seed by seed: rows are made and solved once, then every method that has no record yet is run.
-//! What is there is never run again; what is missing at the end of a budget is run by the next call.
+//! Problem by problem and seed by seed: rows are made and solved once, then every method that has
+//! no record yet is run. What is there is never run again; what is missing at the end of a budget
+//! is run by the next call.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -38,7 +39,8 @@ pub struct Runner {
     pub experiment: Experiment,
     /// Where records are kept.
     pub folder: PathBuf,
-    /// Where best decisions are kept; experiments with the same problem, rows and seed share them here.
+    /// Where best decisions are kept; experiments with the same problem, rows and seed share them
+    /// here.
     pub labels: PathBuf,
     /// Files of real data.
     pub files: Files,
@@ -68,8 +70,8 @@ impl Runner {
     /// Runs what is missing and returns all there is.
     ///
     /// # Errors
-    /// When the experiment makes no sense, the folder cannot be written, or the user interrupts; what is finished
-    /// is kept.
+    /// When the experiment makes no sense, the folder cannot be written, or the user interrupts;
+    /// what is finished is kept.
     pub fn run(&self, watch: &dyn Watch) -> Result<Results> {
         self.experiment.check()?;
         let batches = self.batches()?;
@@ -99,14 +101,27 @@ impl Runner {
     }
 
     fn is_late(&self, begun: Instant) -> bool {
-        self.limits.budget.is_some_and(|budget| begun.elapsed() >= budget)
+        self.limits
+            .budget
+            .is_some_and(|budget| begun.elapsed() >= budget)
     }
 
     /// Problems and seeds of this shard with the cells that are missing.
     fn batches(&self) -> Result<Vec<Batch<'_>>> {
-        let pairs = self.experiment.problems.iter().flat_map(|stage| self.seeds(stage).map(move |seed| (stage, seed)));
-        let mine = |place: usize| self.limits.shard.is_none_or(|shard| place % shard.count == shard.index);
-        let chosen = pairs.enumerate().filter(|(place, _)| mine(*place)).map(|(_, pair)| pair);
+        let pairs = self
+            .experiment
+            .problems
+            .iter()
+            .flat_map(|stage| self.seeds(stage).map(move |seed| (stage, seed)));
+        let mine = |place: usize| {
+            self.limits
+                .shard
+                .is_none_or(|shard| place % shard.count == shard.index)
+        };
+        let chosen = pairs
+            .enumerate()
+            .filter(|(place, _)| mine(*place))
+            .map(|(_, pair)| pair);
         let batch = |(stage, seed)| {
             let cells = self.cells(stage, seed)?.into_iter();
             let missing = cells.map(|cell| Ok((cell.load(&self.folder)?.is_none(), cell)));
@@ -114,7 +129,10 @@ impl Runner {
             Ok(Batch {
                 stage,
                 seed,
-                cells: missing.into_iter().filter_map(|(new, cell)| new.then_some(cell)).collect(),
+                cells: missing
+                    .into_iter()
+                    .filter_map(|(new, cell)| new.then_some(cell))
+                    .collect(),
             })
         };
         chosen.map(batch).collect()
@@ -126,21 +144,37 @@ impl Runner {
 
     fn cells(&self, stage: &Stage, seed: u32) -> Result<Vec<Cell>> {
         let trials: Vec<Trial> = self.experiment.trials_of(stage).collect();
-        trials.iter().map(|trial| Cell::new(&self.experiment, stage, trial, seed)).collect()
+        trials
+            .iter()
+            .map(|trial| Cell::new(&self.experiment, stage, trial, seed))
+            .collect()
     }
 
-    /// Runs the cells of a batch; when there are no rows to run them on, the reason is kept for the report alone, so
-    /// that the next call tries again.
-    fn run_batch(&self, batch: &Batch<'_>, begun: Instant, refused: &mut Vec<Record>, watch: &dyn Watch) -> Result<()> {
+    /// Runs the cells of a batch; when there are no rows to run them on, the reason is kept for the
+    /// report alone, so that the next call tries again.
+    fn run_batch(
+        &self,
+        batch: &Batch<'_>,
+        begun: Instant,
+        refused: &mut Vec<Record>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         watch.note(&format!("{} seed {}", batch.stage.name, batch.seed));
-        let oracle = |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
-        let ground = Ground::make((batch.stage, batch.seed), (&self.files, &self.labels), oracle, &Inner(watch));
+        let oracle =
+            |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
+        let ground = Ground::make(
+            (batch.stage, batch.seed),
+            (&self.files, &self.labels),
+            oracle,
+            &Inner(watch),
+        );
         let ground = match ground {
             Ok(ground) => ground,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => {
                 for cell in &batch.cells {
-                    let (problem, label, key) = (cell.problem.clone(), cell.label.clone(), cell.key()?);
+                    let (problem, label, key) =
+                        (cell.problem.clone(), cell.label.clone(), cell.key()?);
                     refused.push(Record {
                         key,
                         problem,
@@ -169,24 +203,45 @@ impl Runner {
             if watch.interrupted() {
                 return Err(Error::Interrupted);
             }
-            let record = cell.run(ground, &self.oracle(&ground.problem)?, &self.folder, &Inner(watch));
+            let record = cell.run(
+                ground,
+                &self.oracle(&ground.problem)?,
+                &self.folder,
+                &Inner(watch),
+            );
             watch.advance(1);
             record.map(drop)
         };
         let mut ends: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
         // A long cell that began last would leave the other threads idle.
         let expected = |place: usize| batch.cells[place].questions();
-        self.threads.fill_longest_first(&mut ends, expected, || (), |(), place, end| *end = run(&batch.cells[place]));
+        self.threads.fill_longest_first(
+            &mut ends,
+            expected,
+            || (),
+            |(), place, end| *end = run(&batch.cells[place]),
+        );
         ends.into_iter().collect()
     }
 
-    fn in_turn(&self, batch: &Batch<'_>, ground: &Ground, begun: Instant, watch: &dyn Watch) -> Result<()> {
-        let oracle = self.oracle(&ground.problem)?.with_threads(self.threads.clone());
+    fn in_turn(
+        &self,
+        batch: &Batch<'_>,
+        ground: &Ground,
+        begun: Instant,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let oracle = self
+            .oracle(&ground.problem)?
+            .with_threads(self.threads.clone());
         for cell in &batch.cells {
             if self.is_late(begun) {
                 return Ok(());
             }
-            watch.note(&format!("{} seed {} {}", cell.problem, cell.seed, cell.label));
+            watch.note(&format!(
+                "{} seed {} {}",
+                cell.problem, cell.seed, cell.label
+            ));
             cell.run(ground, &oracle, &self.folder, &Inner(watch))?;
             watch.advance(1);
         }
@@ -213,10 +268,20 @@ impl Runner {
         let scene = Scene {
             costs: ground.data.data().costs().cols(),
             label_seconds: ground.label_seconds,
-            drawing: if first { ground.drawing(batch.stage.name, batch.seed) } else { None },
-            examples: if first { examples(&ground.data, &ground.split.test) } else { Vec::new() },
+            drawing: if first {
+                ground.drawing(batch.stage.name, batch.seed)
+            } else {
+                None
+            },
+            examples: if first {
+                examples(&ground.data, &ground.split.test)
+            } else {
+                Vec::new()
+            },
         };
-        write_atomically(&file, true, |out| serde_json::to_writer(out, &scene).map_err(Into::into))
+        write_atomically(&file, true, |out| {
+            serde_json::to_writer(out, &scene).map_err(Into::into)
+        })
     }
 
     pub(super) fn scene(&self, stage: &Stage, seed: u32) -> Option<Scene> {

@@ -1,7 +1,8 @@
 //! Numbers over seeds: mean, deviation, and intervals of paired differences.
 //!
-//! Differences are taken seed by seed, since seeds differ more than methods do. The interval is Student's (1908) at
-//! 95 %: the true mean difference lies within it in 19 of 20 experiments, if differences are about normal.
+//! Differences are taken seed by seed, since seeds differ more than methods do. The interval is
+//! Student's (1908) at 95 %: the true mean difference lies within it in 19 of 20 experiments, if
+//! differences are about normal.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +34,11 @@ impl Spread {
     pub fn interval(&self) -> Option<Interval> {
         let (mean, sd) = (self.mean?, self.sd?);
         let reach = student(self.count - 1) * sd / (self.count as f64).sqrt();
-        Some(Interval { mean, lower: mean - reach, upper: mean + reach })
+        Some(Interval {
+            mean,
+            lower: mean - reach,
+            upper: mean + reach,
+        })
     }
 }
 
@@ -50,7 +55,9 @@ pub struct Interval {
 
 /// The 97.5 % point of Student's distribution.
 fn student(freedom: usize) -> f64 {
-    const FIRST: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    const FIRST: [f64; 10] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    ];
     if let Some(point) = freedom.checked_sub(1).and_then(|place| FIRST.get(place)) {
         return *point;
     }
@@ -71,15 +78,29 @@ mod tests {
         let spread = Spread::of(&[1.0, 2.0, 4.0, 5.0]);
         assert_eq!(spread.mean, Some(3.0));
         assert!((spread.sd.unwrap() - (10.0_f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert_eq!((Spread::of(&[7.0]).mean, Spread::of(&[7.0]).sd), (Some(7.0), None));
+        assert_eq!(
+            (Spread::of(&[7.0]).mean, Spread::of(&[7.0]).sd),
+            (Some(7.0), None)
+        );
         assert_eq!(Spread::of(&[]).mean, None);
         assert_eq!(Spread::of(&[]).interval(), None);
     }
 
     #[test]
     fn intervals_are_those_of_printed_tables() {
-        for (freedom, point) in [(1, 12.706), (4, 2.776), (10, 2.228), (11, 2.201), (19, 2.093), (60, 2.000)] {
-            assert!((student(freedom) - point).abs() < 1e-3, "{freedom}: {}", student(freedom));
+        for (freedom, point) in [
+            (1, 12.706),
+            (4, 2.776),
+            (10, 2.228),
+            (11, 2.201),
+            (19, 2.093),
+            (60, 2.000),
+        ] {
+            assert!(
+                (student(freedom) - point).abs() < 1e-3,
+                "{freedom}: {}",
+                student(freedom)
+            );
         }
         let interval = Spread::of(&[1.0, 2.0, 3.0]).interval().unwrap();
         assert!((interval.upper - (2.0 + 4.303 / 3.0_f64.sqrt())).abs() < 1e-9);

@@ -56,25 +56,50 @@ impl Subject {
     ///
     /// # Errors
     /// When a file is missing or cannot be used.
-    pub fn make(self, split: [usize; 3], seed: u32, files: &Files) -> Result<(ProblemSpec, Dataset, Split)> {
-        let rows = split.iter().fold(0, |sum: usize, count| sum.saturating_add(*count));
+    pub fn make(
+        self,
+        split: [usize; 3],
+        seed: u32,
+        files: &Files,
+    ) -> Result<(ProblemSpec, Dataset, Split)> {
+        let rows = split
+            .iter()
+            .fold(0, |sum: usize, count| sum.saturating_add(*count));
         let (problem, data) = match self {
             Self::Benchmark(benchmark) => benchmark.generate(Recipe::paper(rows, seed))?,
             Self::Houses { houses } => {
-                let missing = || Error::setting(format!("{self} needs California housing; give --california FILE"));
+                let missing = || {
+                    Error::setting(format!(
+                        "{self} needs California housing; give --california FILE"
+                    ))
+                };
                 let file = files.california.as_ref().ok_or_else(missing)?;
                 let data = Houses::read(file)?.instances(houses, split, seed)?;
                 let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
-                (ProblemSpec::Knapsack(Knapsack::with_capacity_share(weights, 0.1).checked()?), data)
+                (
+                    ProblemSpec::Knapsack(Knapsack::with_capacity_share(weights, 0.1).checked()?),
+                    data,
+                )
             }
             Self::Schedule { load } => {
                 let prices = self.prices(files)?;
-                (self.schedule(load, files)?, prices.instances(None, rows, seed)?)
+                (
+                    self.schedule(load, files)?,
+                    prices.instances(None, rows, seed)?,
+                )
             }
             Self::EnergyItems { capacity } => {
-                let (weights, values) = energy::read_items(&self.energy_file(files, "knapsack48_values.csv")?)?;
-                let problem = Knapsack { weights: vec![weights], capacity: vec![capacity as f64] }.checked()?;
-                (ProblemSpec::Knapsack(problem), self.prices(files)?.instances(Some(&values), rows, seed)?)
+                let (weights, values) =
+                    energy::read_items(&self.energy_file(files, "knapsack48_values.csv")?)?;
+                let problem = Knapsack {
+                    weights: vec![weights],
+                    capacity: vec![capacity as f64],
+                }
+                .checked()?;
+                (
+                    ProblemSpec::Knapsack(problem),
+                    self.prices(files)?.instances(Some(&values), rows, seed)?,
+                )
             }
         };
         Ok((problem, data, Split::in_order(rows, split)?))
@@ -87,33 +112,53 @@ impl Subject {
     #[cfg(feature = "highs")]
     fn schedule(self, load: usize, files: &Files) -> Result<ProblemSpec> {
         let file = self.energy_file(files, LOADS[load - 1])?;
-        Ok(ProblemSpec::Schedule(crate::problem::Schedule::read(&file)?))
+        Ok(ProblemSpec::Schedule(crate::problem::Schedule::read(
+            &file,
+        )?))
     }
 
     #[cfg(not(feature = "highs"))]
     fn schedule(self, _load: usize, _files: &Files) -> Result<ProblemSpec> {
-        Err(Error::setting(format!("{self} needs HiGHS, which this build was made without (cargo feature `highs`)")))
+        Err(Error::setting(format!(
+            "{self} needs HiGHS, which this build was made without (cargo feature `highs`)"
+        )))
     }
 
     /// A file of the energy folder, plain or gzipped.
     fn energy_file(self, files: &Files, name: &str) -> Result<PathBuf> {
-        let missing = || Error::setting(format!("{self} needs Irish energy data; give --energy FOLDER"));
+        let missing = || {
+            Error::setting(format!(
+                "{self} needs Irish energy data; give --energy FOLDER"
+            ))
+        };
         let folder = files.energy.as_ref().ok_or_else(missing)?;
         let packed = folder.join(format!("{name}.gz"));
-        Ok(if packed.exists() { packed } else { folder.join(name) })
+        Ok(if packed.exists() {
+            packed
+        } else {
+            folder.join(name)
+        })
     }
 
     /// The same kind of problem, small enough for a trial of seconds.
     #[must_use]
     pub fn tiny(self) -> Self {
         match self {
-            Self::Benchmark(Benchmark::Tour { nodes }) => Self::Benchmark(Benchmark::Tour { nodes: nodes.min(8) }),
-            Self::Benchmark(Benchmark::Routes { nodes }) => Self::Benchmark(Benchmark::Routes { nodes: nodes.min(12) }),
+            Self::Benchmark(Benchmark::Tour { nodes }) => Self::Benchmark(Benchmark::Tour {
+                nodes: nodes.min(8),
+            }),
+            Self::Benchmark(Benchmark::Routes { nodes }) => Self::Benchmark(Benchmark::Routes {
+                nodes: nodes.min(12),
+            }),
             Self::Benchmark(Benchmark::Knapsack { items }) => {
-                Self::Benchmark(Benchmark::Knapsack { items: items.min(16) })
+                Self::Benchmark(Benchmark::Knapsack {
+                    items: items.min(16),
+                })
             }
             Self::Benchmark(Benchmark::ShortestPath { .. }) => self,
-            Self::Houses { houses } => Self::Houses { houses: houses.min(20) },
+            Self::Houses { houses } => Self::Houses {
+                houses: houses.min(20),
+            },
             Self::Schedule { .. } | Self::EnergyItems { .. } => self,
         }
     }
@@ -135,18 +180,27 @@ impl FromStr for Subject {
 
     fn from_str(text: &str) -> Result<Self> {
         let upper = text.to_ascii_uppercase();
-        let number = |prefix: &str| upper.strip_prefix(prefix).map(|digits| digits.parse().ok().filter(|n| *n > 0));
+        let number = |prefix: &str| {
+            upper
+                .strip_prefix(prefix)
+                .map(|digits| digits.parse().ok().filter(|n| *n > 0))
+        };
         let found = if let Some(capacity) = number("ENERGYKS") {
             capacity.map(|capacity| Self::EnergyItems { capacity })
         } else if let Some(load) = number("ENERGY") {
-            load.filter(|load| *load <= LOADS.len()).map(|load| Self::Schedule { load })
+            load.filter(|load| *load <= LOADS.len())
+                .map(|load| Self::Schedule { load })
         } else if let Some(houses) = number("CAKS") {
             houses.map(|houses| Self::Houses { houses })
         } else {
             return text.parse().map(Self::Benchmark);
         };
         found.ok_or_else(|| {
-            Error::unknown("problem", text, &["CAKS100 (any number)", "ENERGY1 to ENERGY3", "ENERGYKS60"])
+            Error::unknown(
+                "problem",
+                text,
+                &["CAKS100 (any number)", "ENERGY1 to ENERGY3", "ENERGYKS60"],
+            )
         })
     }
 }

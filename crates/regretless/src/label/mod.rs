@@ -30,16 +30,22 @@ pub struct Labelled {
     failed: Vec<usize>,
 }
 
-/// A warning where costs that are kept in single precision alone differ by so little that rounding may change decisions.
+/// A warning where costs that are kept in single precision alone differ by so little that rounding
+/// may change decisions.
 fn coarse_costs(costs: &Matrix) -> Option<String> {
     if costs.has_doubles() {
         return None;
     }
     let row = costs.first_coarse_row()?;
-    let size = costs.row(row).iter().fold(0.0_f32, |most, cost| most.max(cost.abs()));
+    let size = costs
+        .row(row)
+        .iter()
+        .fold(0.0_f32, |most, cost| most.max(cost.abs()));
     Some(format!(
-        "the costs of row {row} (counted from 0) are of the size {size:e} and hardly differ: tables are kept in single \
-         precision, about seven digits, and rounding may change decisions; subtract what all costs of a row have in common"
+        "the costs of row {row} (counted from 0) are of the size {size:e} and hardly differ: \
+            tables are kept in single \
+         precision, about seven digits, and rounding may change decisions; subtract what all costs \
+         of a row have in common"
     ))
 }
 
@@ -47,7 +53,8 @@ impl Labelled {
     /// Finds the best decision of every instance.
     ///
     /// # Errors
-    /// When the table does not fit the problem, an instance has no decision, or the user interrupts.
+    /// When the table does not fit the problem, an instance has no decision, or the user
+    /// interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<Self> {
         let sense = Self::turn(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
@@ -57,12 +64,18 @@ impl Labelled {
         let answers = oracle.solve_all(data.costs(), watch)?;
         watch.end();
         let best = answers.into_iter().enumerate();
-        let best = best.map(|(instance, answer)| answer.map_err(|failure| Error::solver(instance, failure)));
-        Ok(Self { data, sense, best: best.collect::<Result<_>>()?, failed: Vec::new() })
+        let best = best
+            .map(|(instance, answer)| answer.map_err(|failure| Error::solver(instance, failure)));
+        Ok(Self {
+            data,
+            sense,
+            best: best.collect::<Result<_>>()?,
+            failed: Vec::new(),
+        })
     }
 
-    /// Finds the best decision of every instance that has one; the others are listed with the reason, and are
-    /// not among the [`Labelled::rows`].
+    /// Finds the best decision of every instance that has one; the others are listed with the
+    /// reason, and are not among the [`Labelled::rows`].
     ///
     /// # Errors
     /// When the table does not fit the problem, no instance has a decision, or the user interrupts.
@@ -83,8 +96,14 @@ impl Labelled {
         Ok((labelled, failed))
     }
 
-    /// A table whose costs are to be minimised, with the answers of all its rows; failures go to `failed`.
-    fn partly(data: Dataset, sense: Sense, answers: Vec<Answer>, failed: &mut Vec<(usize, Failure)>) -> Result<Self> {
+    /// A table whose costs are to be minimised, with the answers of all its rows; failures go to
+    /// `failed`.
+    fn partly(
+        data: Dataset,
+        sense: Sense,
+        answers: Vec<Answer>,
+        failed: &mut Vec<(usize, Failure)>,
+    ) -> Result<Self> {
         let mut kept = |(row, answer): (usize, Answer)| {
             answer.unwrap_or_else(|failure| {
                 failed.push((row, failure));
@@ -93,12 +112,20 @@ impl Labelled {
         };
         let best: Vec<Solution> = answers.into_iter().enumerate().map(&mut kept).collect();
         match failed.first() {
-            Some((instance, failure)) if failed.len() == best.len() => Err(Error::solver(*instance, failure.clone())),
-            _ => Ok(Self { data, sense, best, failed: failed.iter().map(|(row, _)| *row).collect() }),
+            Some((instance, failure)) if failed.len() == best.len() => {
+                Err(Error::solver(*instance, failure.clone()))
+            }
+            _ => Ok(Self {
+                data,
+                sense,
+                best,
+                failed: failed.iter().map(|(row, _)| *row).collect(),
+            }),
         }
     }
 
-    /// Joins a table with best decisions that are already known, in the order of the problem's costs; each is checked.
+    /// Joins a table with best decisions that are already known, in the order of the problem's
+    /// costs; each is checked.
     ///
     /// # Errors
     /// When numbers do not match or a decision is not feasible.
@@ -112,7 +139,12 @@ impl Labelled {
             let wrong = |message| Error::data(format!("label of instance {instance}: {message}"));
             oracle.problem().check(&solution.decision).map_err(wrong)?;
         }
-        Ok(Self { data, sense, best, failed: Vec::new() })
+        Ok(Self {
+            data,
+            sense,
+            best,
+            failed: Vec::new(),
+        })
     }
 
     /// The same labels for a table of the same costs, whose features may be others.
@@ -122,7 +154,11 @@ impl Labelled {
     pub fn with_table(&self, mut data: Dataset, oracle: &Oracle) -> Result<Self> {
         let sense = Self::turn(&mut data, oracle)?;
         if data.len() != self.len() {
-            return Err(Error::data(format!("{} labels for {} instances", self.len(), data.len())));
+            return Err(Error::data(format!(
+                "{} labels for {} instances",
+                self.len(),
+                data.len()
+            )));
         }
         // Where both have the digits of double precision, these must be the same too.
         let exact = data.costs().has_doubles() && self.data.costs().has_doubles();
@@ -136,19 +172,33 @@ impl Labelled {
             data.costs().row(*row) == self.data.costs().row(*row)
         };
         match (0..data.len()).find(|row| !same(row)) {
-            Some(row) => Err(Error::data(format!("the labels were made for other costs: row {row} differs"))),
-            None => Ok(Self { data, sense, best: self.best.clone(), failed: self.failed.clone() }),
+            Some(row) => Err(Error::data(format!(
+                "the labels were made for other costs: row {row} differs"
+            ))),
+            None => Ok(Self {
+                data,
+                sense,
+                best: self.best.clone(),
+                failed: self.failed.clone(),
+            }),
         }
     }
 
-    /// Brings costs into the order of the problem, checks the width of the table and makes its costs costs to be minimised.
+    /// Brings costs into the order of the problem, checks the width of the table and makes its
+    /// costs costs to be minimised.
     fn turn(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
         let problem = oracle.problem();
-        let matching = match_costs(CostSide::new("the table", data.cost_names()), problem.as_ref())?;
+        let matching = match_costs(
+            CostSide::new("the table", data.cost_names()),
+            problem.as_ref(),
+        )?;
         data.apply(&matching)?;
         if data.costs().cols() != problem.num_costs() {
             let (found, right) = (data.costs().cols(), problem.num_costs());
-            let message = format!("the table has {found} costs per instance, {} needs {right}", problem.name());
+            let message = format!(
+                "the table has {found} costs per instance, {} needs {right}",
+                problem.name()
+            );
             return Err(Error::data(message));
         }
         let sense = problem.sense();
@@ -175,7 +225,9 @@ impl Labelled {
 
     /// The rows that have a best decision: all, but for those an engine found none for.
     pub fn rows(&self) -> Vec<usize> {
-        (0..self.len()).filter(|row| self.failed.binary_search(row).is_err()).collect()
+        (0..self.len())
+            .filter(|row| self.failed.binary_search(row).is_err())
+            .collect()
     }
 
     /// Whether a row exists and has a best decision.
@@ -203,8 +255,8 @@ impl Labelled {
         &self.best
     }
 
-    /// Mean work of finding the labels of these rows in nanoseconds, as [`crate::solve::Solver::work`] counts; none
-    /// where nobody counted.
+    /// Mean work of finding the labels of these rows in nanoseconds, as
+    /// [`crate::solve::Solver::work`] counts; none where nobody counted.
     pub fn mean_work(&self, rows: &[usize]) -> Option<f64> {
         let total: u64 = rows.iter().map(|row| self.best[*row].work).sum();
         (total > 0).then(|| total as f64 / rows.len() as f64)
@@ -212,6 +264,8 @@ impl Labelled {
 
     /// Cost of an instance's best decision, recomputed from the table.
     pub fn best_objective(&self, instance: usize) -> f64 {
-        self.data.costs().objective_of(self.best(instance), instance)
+        self.data
+            .costs()
+            .objective_of(self.best(instance), instance)
     }
 }

@@ -1,10 +1,11 @@
-//! Labels on their way: what a run has solved is not solved again by the next, and several machines can
-//! share a table.
+//! Labels on their way: what a run has solved is not solved again by the next, and several machines
+//! can share a table.
 //!
-//! While a table is being labelled, parts lie in a folder beside the file they will become. A part holds
-//! the answers of some rows; it is written whole, renamed into place and never changed. Whoever labels the
-//! same table reads all parts first and solves the rows that are missing, so that it does not matter which
-//! rows are in which part. Damaged parts and parts of other tables are left alone and their rows solved.
+//! While a table is being labelled, parts lie in a folder beside the file they will become. A part
+//! holds the answers of some rows; it is written whole, renamed into place and never changed.
+//! Whoever labels the same table reads all parts first and solves the rows that are missing, so
+//! that it does not matter which rows are in which part. Damaged parts and parts of other tables
+//! are left alone and their rows solved.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,10 +35,17 @@ impl std::str::FromStr for Shard {
 
     /// `2/7` is the second of seven.
     fn from_str(text: &str) -> Result<Self> {
-        let numbers = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        let numbers = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
         match numbers {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index: index - 1, count }),
-            _ => Err(Error::setting(format!("'{text}' is no shard; the second of seven is 2/7"))),
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Self {
+                index: index - 1,
+                count,
+            }),
+            _ => Err(Error::setting(format!(
+                "'{text}' is no shard; the second of seven is 2/7"
+            ))),
         }
     }
 }
@@ -62,7 +70,10 @@ struct Pending {
 
 impl<'a> Parts<'a> {
     pub(super) fn to(&self) -> file::Belonging<'a> {
-        file::Belonging { key: self.key, heuristic: self.oracle.heuristic() }
+        file::Belonging {
+            key: self.key,
+            heuristic: self.oracle.heuristic(),
+        }
     }
 
     /// Answers of all rows whose parts are whole, and what is wrong with the others.
@@ -73,7 +84,10 @@ impl<'a> Parts<'a> {
                 Ok(Some(answers)) => known.extend(answers),
                 Ok(None) => {}
                 Err(reason) => {
-                    warnings.push(format!("{}: not used, its rows are solved again: {reason}", path.display()));
+                    warnings.push(format!(
+                        "{}: not used, its rows are solved again: {reason}",
+                        path.display()
+                    ));
                 }
             }
         }
@@ -81,15 +95,23 @@ impl<'a> Parts<'a> {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "part")).collect();
+        let entries = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
+        let mut files: Vec<PathBuf> = entries
+            .filter(|path| path.extension().is_some_and(|e| e == "part"))
+            .collect();
         files.sort();
         files
     }
 
     fn part(&self, path: &Path) -> Result<Option<Vec<(usize, Answer)>>, String> {
         let (rows, cols) = (self.costs.rows(), self.costs.cols());
-        let Some(bytes) = read(path, file::most_bytes(rows, cols))? else { return Ok(None) };
+        let Some(bytes) = read(path, file::most_bytes(rows, cols))? else {
+            return Ok(None);
+        };
         let answers = file::decode(&bytes, self.to(), rows, cols)?;
         checked(&answers, self.costs, self.oracle)?;
         Ok(Some(answers))
@@ -99,8 +121,17 @@ impl<'a> Parts<'a> {
     ///
     /// # Errors
     /// When the user interrupts. What could not be written is a warning.
-    pub(super) fn solve(&self, rows: &[usize], keep: bool, watch: &dyn Watch) -> Result<(Vec<Answer>, Option<Error>)> {
-        let pending = Mutex::new(Pending { rows: Vec::new(), since: Instant::now(), refused: None });
+    pub(super) fn solve(
+        &self,
+        rows: &[usize],
+        keep: bool,
+        watch: &dyn Watch,
+    ) -> Result<(Vec<Answer>, Option<Error>)> {
+        let pending = Mutex::new(Pending {
+            rows: Vec::new(),
+            since: Instant::now(),
+            refused: None,
+        });
         let done = |row: usize, answer: &Answer| {
             let due = {
                 let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,10 +144,17 @@ impl<'a> Parts<'a> {
         let left = {
             let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
             let wanted = keep || outcome.is_err();
-            if wanted { std::mem::take(&mut pending.rows) } else { Vec::new() }
+            if wanted {
+                std::mem::take(&mut pending.rows)
+            } else {
+                Vec::new()
+            }
         };
         self.keep(left, &pending);
-        let refused = pending.into_inner().unwrap_or_else(PoisonError::into_inner).refused;
+        let refused = pending
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .refused;
         outcome.map(|answers| (answers, refused))
     }
 
@@ -126,7 +164,11 @@ impl<'a> Parts<'a> {
         }
         rows.sort_by_key(|(row, _)| *row);
         if let Err(error) = self.write(rows) {
-            pending.lock().unwrap_or_else(PoisonError::into_inner).refused.get_or_insert(error);
+            pending
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .refused
+                .get_or_insert(error);
         }
     }
 
@@ -134,12 +176,18 @@ impl<'a> Parts<'a> {
         let (rows, answers): (Vec<usize>, Vec<Answer>) = rows.into_iter().unzip();
         let bytes = file::encode(self.to(), Some(&rows), &answers).map_err(Error::data)?;
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
-        // Named by its content: whoever else labels this table never takes the same name for something else.
-        let name = format!("{:08}-{}.part", rows[0], &blake3::hash(&bytes).to_hex()[..16]);
+        // Named by its content: whoever else labels this table never takes the same name for
+        // something else.
+        let name = format!(
+            "{:08}-{}.part",
+            rows[0],
+            &blake3::hash(&bytes).to_hex()[..16]
+        );
         write_atomically(&self.folder.join(name), true, |out| out.write_all(&bytes))
     }
 
-    /// Removes the parts, once their rows are in the file of all labels, and temporary files that killed runs left.
+    /// Removes the parts, once their rows are in the file of all labels, and temporary files that
+    /// killed runs left.
     pub(super) fn remove(&self) {
         // A part that stays behind costs room, nothing else.
         let _ = fs::remove_dir_all(&self.folder);

@@ -2,8 +2,8 @@
 //!
 //! The labels of `prices.csv` live in the folder `prices.csv.labels`, one file per problem, limits
 //! and costs; the file's name is the beginning of a hash over all that labels depend on. Whatever
-//! does not belong to the table, or was damaged, is computed again and never used. Until all rows are
-//! solved, those that are lie in a folder of parts beside it (`parts`).
+//! does not belong to the table, or was damaged, is computed again and never used. Until all rows
+//! are solved, those that are lie in a folder of parts beside it (`parts`).
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -37,7 +37,8 @@ pub enum LabelSource {
 pub struct LabelReport {
     /// Whether anything was solved.
     pub source: LabelSource,
-    /// The file of the labels; missing only if it could not be written, which is among the warnings.
+    /// The file of the labels; missing only if it could not be written, which is among the
+    /// warnings.
     pub file: PathBuf,
     /// Whether the labels are in the file.
     pub kept: bool,
@@ -77,7 +78,10 @@ impl LabelStore {
     pub fn beside(table: &Path) -> Self {
         let mut name = table.file_name().unwrap_or_default().to_os_string();
         name.push(".labels");
-        Self { folder: table.with_file_name(name), patience: Self::PATIENCE }
+        Self {
+            folder: table.with_file_name(name),
+            patience: Self::PATIENCE,
+        }
     }
 
     /// The same store; what is solved waits so long at most before it is written down.
@@ -92,12 +96,13 @@ impl LabelStore {
         &self.folder
     }
 
-    /// The best decision of every instance: found if they were solved before, solved and kept if not.
-    /// Instances without a decision are reported, and are not among the rows of the labelled table.
+    /// The best decision of every instance: found if they were solved before, solved and kept if
+    /// not. Instances without a decision are reported, and are not among the rows of the labelled
+    /// table.
     ///
     /// # Errors
-    /// When the table does not fit the problem, no instance has a decision, or the user interrupts, after
-    /// which the next call goes on; never because labels could not be read or kept.
+    /// When the table does not fit the problem, no instance has a decision, or the user interrupts,
+    /// after which the next call goes on; never because labels could not be read or kept.
     pub fn label(
         &self,
         mut data: Dataset,
@@ -127,7 +132,9 @@ impl LabelStore {
             Ok(None) => finish(&parts, &mut report, watch)?,
             Err(reason) => {
                 let path = report.file.display();
-                report.warnings.push(format!("{path}: labels could not be used and were computed again: {reason}"));
+                report.warnings.push(format!(
+                    "{path}: labels could not be used and were computed again: {reason}"
+                ));
                 finish(&parts, &mut report, watch)?
             }
         };
@@ -135,7 +142,8 @@ impl LabelStore {
         Ok((labelled, report))
     }
 
-    /// Solves the rows of one shard and writes them down; the call of [`Self::label`] that follows finds them.
+    /// Solves the rows of one shard and writes them down; the call of [`Self::label`] that follows
+    /// finds them.
     ///
     /// # Errors
     /// When the table does not fit the problem, the user interrupts, or the rows cannot be written.
@@ -153,7 +161,12 @@ impl LabelStore {
         let rows = data.len();
         if let Ok(Some(_)) = load(&parts.folder.with_extension("safetensors"), &parts) {
             parts.remove();
-            return Ok(ShardReport { solved: 0, known: rows, rows, warnings: Vec::new() });
+            return Ok(ShardReport {
+                solved: 0,
+                known: rows,
+                rows,
+                warnings: Vec::new(),
+            });
         }
         let (known, warnings) = parts.load();
         let mine = (shard.index..rows).step_by(shard.count);
@@ -163,12 +176,23 @@ impl LabelStore {
         watch.end();
         match refused {
             Some(error) => Err(error),
-            None => Ok(ShardReport { solved: missing.len(), known: known.len() + missing.len(), rows, warnings }),
+            None => Ok(ShardReport {
+                solved: missing.len(),
+                known: known.len() + missing.len(),
+                rows,
+                warnings,
+            }),
         }
     }
 
     fn parts<'a>(&self, key: &'a str, costs: &'a Matrix, oracle: &'a Oracle) -> Parts<'a> {
-        Parts { folder: self.folder.join(format!("{}.parts", &key[..16])), key, costs, oracle, patience: self.patience }
+        Parts {
+            folder: self.folder.join(format!("{}.parts", &key[..16])),
+            key,
+            costs,
+            oracle,
+            patience: self.patience,
+        }
     }
 }
 
@@ -178,7 +202,9 @@ fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Res
     let (mut known, mut warnings) = parts.load();
     report.warnings.append(&mut warnings);
     report.continued = known.len();
-    let missing: Vec<usize> = (0..parts.costs.rows()).filter(|row| !known.contains_key(row)).collect();
+    let missing: Vec<usize> = (0..parts.costs.rows())
+        .filter(|row| !known.contains_key(row))
+        .collect();
     watch.begin("labelling", parts.costs.rows() as u64);
     watch.advance(known.len() as u64);
     let (answers, _) = parts.solve(&missing, false, watch)?;
@@ -189,7 +215,9 @@ fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Res
         Ok(()) => parts.remove(),
         Err(error) => {
             report.kept = false;
-            report.warnings.push(format!("labels could not be kept and will be computed again next time: {error}"));
+            report.warnings.push(format!(
+                "labels could not be kept and will be computed again next time: {error}"
+            ));
         }
     }
     Ok(answers)
@@ -211,19 +239,35 @@ fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
         return Ok(());
     }
     let written = spec.build()?;
-    if (written.name(), written.sense(), written.num_costs()) == (solved.name(), solved.sense(), solved.num_costs()) {
+    if (written.name(), written.sense(), written.num_costs())
+        == (solved.name(), solved.sense(), solved.num_costs())
+    {
         return Ok(());
     }
-    Err(Error::setting(format!("labels of {} were asked of an oracle for {}", written.name(), solved.name())))
+    Err(Error::setting(format!(
+        "labels of {} were asked of an oracle for {}",
+        written.name(),
+        solved.name()
+    )))
 }
 
 /// A hash over all that labels depend on.
 fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String> {
     let beyond = oracle.problem().fingerprint();
-    let written = serde_json::to_vec(&(FORMAT, problem, beyond, oracle.limits(), costs.rows(), costs.cols()));
-    let written = written.map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
+    let written = serde_json::to_vec(&(
+        FORMAT,
+        problem,
+        beyond,
+        oracle.limits(),
+        costs.rows(),
+        costs.cols(),
+    ));
+    let written = written
+        .map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&(written.len() as u64).to_le_bytes()).update(&written);
+    hasher
+        .update(&(written.len() as u64).to_le_bytes())
+        .update(&written);
     let mut bytes = Vec::new();
     for row in 0..costs.rows() {
         bytes.clear();
@@ -241,22 +285,35 @@ fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String>
 /// The answers of a file, each checked against the problem and its costs; nothing if there is none.
 fn load(path: &Path, parts: &Parts<'_>) -> Result<Option<Vec<Answer>>, String> {
     let costs = parts.costs;
-    let Some(bytes) = read(path, file::most_bytes(costs.rows(), costs.cols()))? else { return Ok(None) };
+    let Some(bytes) = read(path, file::most_bytes(costs.rows(), costs.cols()))? else {
+        return Ok(None);
+    };
     let answers = file::decode(&bytes, parts.to(), costs.rows(), costs.cols())?;
     if !answers.iter().map(|(row, _)| *row).eq(0..costs.rows()) {
         return Err("it holds only some of the rows".into());
     }
     checked(&answers, costs, parts.oracle)?;
-    Ok(Some(answers.into_iter().map(|(_, answer)| answer).collect()))
+    Ok(Some(
+        answers.into_iter().map(|(_, answer)| answer).collect(),
+    ))
 }
 
 /// Checks answers that were read against the problem and its costs.
-pub(super) fn checked(answers: &[(usize, Answer)], costs: &Matrix, oracle: &Oracle) -> Result<(), String> {
+pub(super) fn checked(
+    answers: &[(usize, Answer)],
+    costs: &Matrix,
+    oracle: &Oracle,
+) -> Result<(), String> {
     for (row, answer) in answers {
         let Ok(label) = answer else { continue };
-        oracle.problem().check(&label.decision).map_err(|why| format!("instance {row}: {why}"))?;
+        oracle
+            .problem()
+            .check(&label.decision)
+            .map_err(|why| format!("instance {row}: {why}"))?;
         if label.decision.dot(costs.row(*row)) != label.objective {
-            return Err(format!("instance {row}: the objective does not match the costs"));
+            return Err(format!(
+                "instance {row}: the objective does not match the costs"
+            ));
         }
     }
     Ok(())
@@ -268,9 +325,13 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
         opened => opened.map_err(|error| error.to_string())?,
     };
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(most.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
     if bytes.len() as u64 > most {
-        return Err(format!("the file is longer than the {most} bytes that labels of this table can have"));
+        return Err(format!(
+            "the file is longer than the {most} bytes that labels of this table can have"
+        ));
     }
     Ok(Some(bytes))
 }

@@ -1,9 +1,10 @@
 //! Labels to train on, where they are not the best decisions under the costs of the table.
 //!
-//! In writing they follow the loss: `MSE(O) knn(10,0.5)` trains on robust labels ([`Robust`]); `SPO+ relax labels relaxed`
-//! on the optima of the linear relaxation, so that question and label live in the same polytope (Mandi, Demirović,
-//! Stuckey and Guns 2020); `labels relaxed tight` takes the strongest relaxation the problem has. Rows that validate
-//! and test keep their best decisions.
+//! In writing they follow the loss: `MSE(O) knn(10,0.5)` trains on robust labels ([`Robust`]);
+//! `SPO+ relax labels relaxed` on the optima of the linear relaxation, so that question and label
+//! live in the same polytope (Mandi, Demirović, Stuckey and Guns 2020); `labels relaxed tight`
+//! takes the strongest relaxation the problem has. Rows that validate and test keep their best
+//! decisions.
 
 use std::fmt;
 
@@ -24,7 +25,8 @@ pub struct TrainingLabels {
 
 impl TrainingLabels {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 3] = ["knn(10,0.5)", "labels relaxed", "labels relaxed tight"];
+    pub const CHOICES: [&'static str; 3] =
+        ["knn(10,0.5)", "labels relaxed", "labels relaxed tight"];
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
     ///
@@ -32,9 +34,21 @@ impl TrainingLabels {
     /// When the setting is given twice or is not complete.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
         let (name, twice, count) = match words {
-            ["labels", "relaxed", "tight", ..] => ("labels", self.relaxed.replace(Relaxation::Tight).is_some(), 3),
-            ["labels", "relaxed", ..] => ("labels", self.relaxed.replace(Relaxation::Plain).is_some(), 2),
-            ["labels", ..] => return Err(Error::setting("'labels' takes what they are: labels relaxed")),
+            ["labels", "relaxed", "tight", ..] => (
+                "labels",
+                self.relaxed.replace(Relaxation::Tight).is_some(),
+                3,
+            ),
+            ["labels", "relaxed", ..] => (
+                "labels",
+                self.relaxed.replace(Relaxation::Plain).is_some(),
+                2,
+            ),
+            ["labels", ..] => {
+                return Err(Error::setting(
+                    "'labels' takes what they are: labels relaxed",
+                ));
+            }
             [word, ..] => match Robust::named(word) {
                 Some(robust) => ("knn", self.robust.replace(robust).is_some(), 1),
                 None => return Ok(false),
@@ -48,10 +62,12 @@ impl TrainingLabels {
         Ok(true)
     }
 
-    /// The table with these labels in the listed rows, if they are others than those it has; `method` is who asks.
+    /// The table with these labels in the listed rows, if they are others than those it has;
+    /// `method` is who asks.
     ///
     /// # Errors
-    /// When the problem has no such relaxation, an instance has no decision, or the user interrupts.
+    /// When the problem has no such relaxation, an instance has no decision, or the user
+    /// interrupts.
     pub fn apply(
         &self,
         data: &Labelled,

@@ -33,15 +33,28 @@ impl Instructions {
     /// Fewer than sixteen numbers, zeros beyond.
     #[inline(always)]
     pub(crate) fn read_part(self, values: &[f32]) -> Lanes {
-        Lanes(std::array::from_fn(|l| values.get(l).copied().unwrap_or(0.0)))
+        Lanes(std::array::from_fn(|l| {
+            values.get(l).copied().unwrap_or(0.0)
+        }))
     }
 
-    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane k; zeros where
-    /// there is no row.
+    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane
+    /// k; zeros where there is no row.
     #[inline(always)]
-    pub(crate) fn columns(self, values: &[f32], (rows, distance): (usize, usize), out: &mut [Lane]) {
+    pub(crate) fn columns(
+        self,
+        values: &[f32],
+        (rows, distance): (usize, usize),
+        out: &mut [Lane],
+    ) {
         for (k, lane) in out.iter_mut().enumerate() {
-            *lane = Lane(std::array::from_fn(|row| if row < rows { values[row * distance + k] } else { 0.0 }));
+            *lane = Lane(std::array::from_fn(|row| {
+                if row < rows {
+                    values[row * distance + k]
+                } else {
+                    0.0
+                }
+            }));
         }
     }
 
@@ -149,12 +162,16 @@ impl Lanes {
 impl Quarter {
     #[inline(always)]
     pub(crate) fn fused(self, factor: Self, term: Self) -> Self {
-        Self(std::array::from_fn(|l| self.0[l].mul_add(factor.0[l], term.0[l])))
+        Self(std::array::from_fn(|l| {
+            self.0[l].mul_add(factor.0[l], term.0[l])
+        }))
     }
 
     /// Adds each number to its sum.
     #[inline(always)]
     pub(crate) fn add_to(self, sums: &mut [f64; QUARTER]) {
-        sums.iter_mut().zip(self.0).for_each(|(sum, value)| *sum += value);
+        sums.iter_mut()
+            .zip(self.0)
+            .for_each(|(sum, value)| *sum += value);
     }
 }

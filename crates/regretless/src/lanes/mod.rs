@@ -1,9 +1,9 @@
 //! Sixteen numbers at once: the arithmetic of training and of matrix products.
 //!
-//! On x86-64 a [`Lanes`] is two AVX2 registers, elsewhere an array. Both round every operation the same
-//! way, with fused multiplication and addition everywhere, so that results depend on neither. A value
-//! exists only where the processor has the instructions: the ways to make one need an [`Instructions`],
-//! which only [`Instructions::here`] gives.
+//! On x86-64 a [`Lanes`] is two AVX2 registers, elsewhere an array. Both round every operation the
+//! same way, with fused multiplication and addition everywhere, so that results depend on neither.
+//! A value exists only where the processor has the instructions: the ways to make one need an
+//! [`Instructions`], which only [`Instructions::here`] gives.
 
 /// Numbers handled together.
 pub(crate) const LANES: usize = 16;
@@ -45,10 +45,12 @@ impl Doubles {
     pub(crate) const ZERO: Self = Self([0.0; LANES]);
 }
 
-/// By how many places a bit moves to become the sign of its lane: those of a word's lower half, then those
-/// of its upper half.
+/// By how many places a bit moves to become the sign of its lane: those of a word's lower half,
+/// then those of its upper half.
 static SHIFTS: [[u32; LANES]; 2] = [
-    [31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16],
+    [
+        31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+    ],
     [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
 ];
 
@@ -62,8 +64,8 @@ pub(crate) use anywhere::{Instructions, Lanes};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Instructions, Lanes};
 
-/// Defines a function that is compiled for AVX2 and FMA where the processor family has them. What its body calls
-/// must be inlined into it to profit, hence no closures over iterators there.
+/// Defines a function that is compiled for AVX2 and FMA where the processor family has them. What
+/// its body calls must be inlined into it to profit, hence no closures over iterators there.
 macro_rules! compiled {
     ($(#[$doc:meta])* $see:vis $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),* $(,)?)) => {
         $(#[$doc])*
@@ -94,12 +96,19 @@ mod tests {
             2 => f32::NAN,
             3 => f32::INFINITY,
             4 => f32::MIN_POSITIVE / 4.0,
-            _ => (((l as u32).wrapping_mul(2_654_435_761) ^ salt.wrapping_mul(40_503)) % 2001) as f32 / 100.0 - 10.0,
+            _ => {
+                (((l as u32).wrapping_mul(2_654_435_761) ^ salt.wrapping_mul(40_503)) % 2001) as f32
+                    / 100.0
+                    - 10.0
+            }
         })
     }
 
     fn bits(values: &[f32]) -> Vec<u32> {
-        values.iter().map(|v| if v.is_nan() { 0x7fc0_0000 } else { v.to_bits() }).collect()
+        values
+            .iter()
+            .map(|v| if v.is_nan() { 0x7fc0_0000 } else { v.to_bits() })
+            .collect()
     }
 
     /// Everything a `Lanes` can do, as bits.
@@ -135,7 +144,9 @@ mod tests {
             let (mut doubles, mut quarter) = (Doubles::ZERO, [0.25; 4]);
             z.widen(&mut doubles);
             let first = here.quarter(&doubles, 3);
-            first.fused(first, here.quarter(&doubles, 2)).add_to(&mut quarter);
+            first
+                .fused(first, here.quarter(&doubles, 2))
+                .add_to(&mut quarter);
             here.zero_quarter().add_to(&mut quarter);
             found.extend(quarter.iter().map(|q| (*q as f32).to_bits()));
             let mut written = [0.0; LANES];
@@ -158,14 +169,19 @@ mod tests {
 
     #[test]
     fn registers_and_arrays_compute_the_same_bits() {
-        let (Some(here), Some(anywhere)) = (super::Instructions::here(), anywhere::Instructions::here()) else {
+        let (Some(here), Some(anywhere)) =
+            (super::Instructions::here(), anywhere::Instructions::here())
+        else {
             return;
         };
         for salt in 0..50 {
             let mut z = numbers(salt + 2000);
             z[2..4].fill(1.5);
             let (x, y) = (numbers(salt), numbers(salt + 1000));
-            assert_eq!(everything!(here, &x, &y, &z), everything!(anywhere, &x, &y, &z));
+            assert_eq!(
+                everything!(here, &x, &y, &z),
+                everything!(anywhere, &x, &y, &z)
+            );
         }
     }
 }

@@ -1,8 +1,14 @@
 //! Sixteen numbers as two AVX2 registers.
 
-#![allow(unsafe_code, reason = "instructions beyond the baseline are called where the processor was asked for them")]
+#![allow(
+    unsafe_code,
+    reason = "instructions beyond the baseline are called where the processor was asked for them"
+)]
 
-#[allow(clippy::wildcard_imports, reason = "three dozen instructions, each named by what it does")]
+#[allow(
+    clippy::wildcard_imports,
+    reason = "three dozen instructions, each named by what it does"
+)]
 use std::arch::x86_64::*;
 
 use super::{Doubles, Half, LANES, Lane, QUARTER, SHIFTS};
@@ -56,7 +62,10 @@ unsafe fn turn(rows: *const f32, distance: usize, out: *mut Lane, place: usize) 
         while i < 4 {
             let to = |k: usize| out.add(k).cast::<f32>().add(place);
             _mm256_storeu_ps(to(i), _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]));
-            _mm256_storeu_ps(to(i + 4), _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]));
+            _mm256_storeu_ps(
+                to(i + 4),
+                _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]),
+            );
             i += 1;
         }
     }
@@ -87,7 +96,12 @@ impl Instructions {
     pub(crate) fn read_part(self, values: &[f32]) -> Lanes {
         let (start, [low, high]) = (values.as_ptr(), self.mask(values.len()));
         // SAFETY: lanes beyond the end are masked and not touched.
-        unsafe { Lanes([_mm256_maskload_ps(start, low), _mm256_maskload_ps(start.wrapping_add(8), high)]) }
+        unsafe {
+            Lanes([
+                _mm256_maskload_ps(start, low),
+                _mm256_maskload_ps(start.wrapping_add(8), high),
+            ])
+        }
     }
 
     /// All bits in this many lanes.
@@ -95,13 +109,23 @@ impl Instructions {
     fn mask(self, count: usize) -> [__m256i; 2] {
         let start = &MASKS[LANES - count.min(LANES)..];
         // SAFETY: at least sixteen numbers begin at `start`.
-        unsafe { [_mm256_loadu_si256(start.as_ptr().cast()), _mm256_loadu_si256(start.as_ptr().add(8).cast())] }
+        unsafe {
+            [
+                _mm256_loadu_si256(start.as_ptr().cast()),
+                _mm256_loadu_si256(start.as_ptr().add(8).cast()),
+            ]
+        }
     }
 
-    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane k; zeros where
-    /// there is no row.
+    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane
+    /// k; zeros where there is no row.
     #[inline(always)]
-    pub(crate) fn columns(self, values: &[f32], (rows, distance): (usize, usize), out: &mut [Lane]) {
+    pub(crate) fn columns(
+        self,
+        values: &[f32],
+        (rows, distance): (usize, usize),
+        out: &mut [Lane],
+    ) {
         assert!(
             rows <= LANES && (rows == 0 || values.len() >= (rows - 1) * distance + out.len()),
             "rows must be there"
@@ -109,9 +133,15 @@ impl Instructions {
         let whole = if rows == LANES { out.len() / 8 * 8 } else { 0 };
         for (k, lanes) in out[..whole].chunks_exact_mut(8).enumerate() {
             for half in 0..2 {
-                // SAFETY: by the assertion, eight numbers begin there in each of eight rows, and eight lanes have room.
+                // SAFETY: by the assertion, eight numbers begin there in each of eight rows, and
+                // eight lanes have room.
                 unsafe {
-                    turn(values.as_ptr().add(8 * half * distance + 8 * k), distance, lanes.as_mut_ptr(), 8 * half);
+                    turn(
+                        values.as_ptr().add(8 * half * distance + 8 * k),
+                        distance,
+                        lanes.as_mut_ptr(),
+                        8 * half,
+                    );
                 }
             }
         }
@@ -245,8 +275,14 @@ impl Lanes {
             let half = self.0[i];
             // SAFETY: sixteen numbers begin at `start`.
             unsafe {
-                _mm256_storeu_pd(start.add(8 * i), _mm256_cvtps_pd(_mm256_castps256_ps128(half)));
-                _mm256_storeu_pd(start.add(8 * i + 4), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(half)));
+                _mm256_storeu_pd(
+                    start.add(8 * i),
+                    _mm256_cvtps_pd(_mm256_castps256_ps128(half)),
+                );
+                _mm256_storeu_pd(
+                    start.add(8 * i + 4),
+                    _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(half)),
+                );
             }
         }
     }

@@ -4,21 +4,22 @@
 //! loss = 1 − cos(v, p)      v = −ĉ,  p = nearest point to v of the cone of normals that bind at x*, held constant
 //! ```
 //!
-//! x* is best under ĉ when v lies in the cone, and only then where the problem is its own linear relaxation; the loss is
-//! then 0.
-//! `CaVE(inner)`: p moves inwards, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so that the loss still pulls where v is at the
-//! boundary already. `CaVE(steps=3)`: the search for p stops after 3 Newton steps, at a point of the cone that need not be
-//! the nearest. `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects, the others take for p a point inside the cone,
-//! 0.8·v/‖v‖ + 0.2·(mean unit normal), which costs nothing and pulls inwards. `CaVE+`: p comes from an interior-point
-//! search stopped after 3 steps (`steps`), inside the cone rather than on its boundary.
+//! x* is best under ĉ when v lies in the cone, and only then where the problem is its own linear
+//! relaxation; the loss is then 0. `CaVE(inner)`: p moves inwards, to 0.8·p/‖p‖ + 0.2·(mean unit
+//! normal), so that the loss still pulls where v is at the boundary already. `CaVE(steps=3)`: the
+//! search for p stops after 3 Newton steps, at a point of the cone that need not be the nearest.
+//! `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects, the others take for p a point
+//! inside the cone, 0.8·v/‖v‖ + 0.2·(mean unit normal), which costs nothing and pulls inwards.
+//! `CaVE+`: p comes from an interior-point search stopped after 3 steps (`steps`), inside the cone
+//! rather than on its boundary.
 //!
-//! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with binary linear programs"
-//! (2024).
-//! Solves per evaluation: one projection (a quadratic programme, counted as such). Needs the best decisions and a problem
-//! that knows the constraints that bind there. Whole numbers other than 0 and 1 are refused: between their bounds
-//! nothing binds, and the cone of a best decision may be empty.
-//! Use CaVE(inner) where projections are much cheaper than solves: without `inner` it is content at the boundary, where
-//! a small error changes the decision; CaVE+ trains as well and takes longer.
+//! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with
+//! binary linear programs" (2024). Solves per evaluation: one projection (a quadratic programme,
+//! counted as such). Needs the best decisions and a problem that knows the constraints that bind
+//! there. Whole numbers other than 0 and 1 are refused: between their bounds nothing binds, and the
+//! cone of a best decision may be empty. Use CaVE(inner) where projections are much cheaper than
+//! solves: without `inner` it is content at the boundary, where a small error changes the decision;
+//! CaVE+ trains as well and takes longer.
 
 use std::fmt;
 
@@ -69,14 +70,24 @@ pub struct Cave {
 impl Cave {
     pub(super) fn read(options: &mut Options, plus: bool) -> Result<Self> {
         let steps = options.count("steps", if plus { STEPS } else { Cone::MOST_STEPS })?;
-        let projection = if plus { Projection::Early { steps } } else { Projection::Nearest { steps } };
+        let projection = if plus {
+            Projection::Early { steps }
+        } else {
+            Projection::Nearest { steps }
+        };
         let inner = options.flag("inner");
         let hybrid = options.flag("hybrid");
         let ratio = options.positive("ratio", if hybrid { RATIO } else { 1.0 })?;
         if ratio > 1.0 {
-            return Err(Error::setting("CaVE: ratio is the share of evaluations that project, at most 1"));
+            return Err(Error::setting(
+                "CaVE: ratio is the share of evaluations that project, at most 1",
+            ));
         }
-        Ok(Self { ratio, projection, inner })
+        Ok(Self {
+            ratio,
+            projection,
+            inner,
+        })
     }
 
     /// The loss, if the problem and this build of the crate allow it.
@@ -85,23 +96,31 @@ impl Cave {
     /// When decisions are no vertices of the relaxation, or the interior-point method is missing.
     pub fn build(self, oracle: &Oracle) -> Result<Self> {
         if matches!(self.projection, Projection::Early { .. }) && !cfg!(feature = "clarabel") {
-            let message =
-                "CaVE+ needs Clarabel, which this build was made without (cargo feature `clarabel`); use CaVE(inner)";
+            let message = "CaVE+ needs Clarabel, which this build was made without (cargo feature \
+                `clarabel`); use CaVE(inner)";
             return Err(Error::setting(message));
         }
         let instead = "use a loss without cones, such as MAE(O,S) or SPO+";
-        oracle.problem().decides_at_vertices().then_some(self).ok_or_else(|| Error::Capability {
-            method: self.to_string(),
-            capability: "decisions of zeros and ones",
-            problem: oracle.problem().name(),
-            instead: instead.into(),
-        })
+        oracle
+            .problem()
+            .decides_at_vertices()
+            .then_some(self)
+            .ok_or_else(|| Error::Capability {
+                method: self.to_string(),
+                capability: "decisions of zeros and ones",
+                problem: oracle.problem().name(),
+                instead: instead.into(),
+            })
     }
 
     /// A point of the cone to align with.
     fn aim(self, query: &Query<'_>, asker: &mut Asker<'_>, v: &[f64]) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
-            return Ok(inwards(&asker.cone(query.best, &self.to_string())?, v.to_vec(), norm(v)));
+            return Ok(inwards(
+                &asker.cone(query.best, &self.to_string())?,
+                v.to_vec(),
+                norm(v),
+            ));
         }
         let failed = |failure| Error::solver(query.instance, failure);
         let point = asker.project(query.best, &self.to_string(), |cone| {
@@ -109,7 +128,11 @@ impl Cave {
                 Projection::Nearest { steps } => cone.project_within(v, steps),
                 Projection::Early { steps } => cone.project_early(v, steps)?,
             };
-            Ok(if self.inner { inwards(cone, point, norm(v)) } else { point })
+            Ok(if self.inner {
+                inwards(cone, point, norm(v))
+            } else {
+                point
+            })
         })?;
         point.map_err(failed)
     }
@@ -119,19 +142,27 @@ impl fmt::Display for Cave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hybrid = self.ratio < 1.0;
         let label = Label::default().flag("hybrid", hybrid);
-        let label = label.number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 }).flag("inner", self.inner);
+        let label = label
+            .number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 })
+            .flag("inner", self.inner);
         f.write_str(&match self.projection {
-            Projection::Nearest { steps } => label.number("steps", steps, Cone::MOST_STEPS).after("CaVE"),
+            Projection::Nearest { steps } => {
+                label.number("steps", steps, Cone::MOST_STEPS).after("CaVE")
+            }
             Projection::Early { steps } => label.number("steps", steps, STEPS).after("CaVE+"),
         })
     }
 }
 
-/// A vector at unit length, moved towards the mean normal of a cone; where next to nothing is left of what was projected,
-/// that normal alone.
+/// A vector at unit length, moved towards the mean normal of a cone; where next to nothing is left
+/// of what was projected, that normal alone.
 fn inwards(cone: &Cone, mut vector: Vec<f64>, projected: f64) -> Vec<f64> {
     let length = norm(&vector);
-    let share = if length > SHORTEST.max(NOTHING * projected) { (1.0 - INWARDS) / length } else { 0.0 };
+    let share = if length > SHORTEST.max(NOTHING * projected) {
+        (1.0 - INWARDS) / length
+    } else {
+        0.0
+    };
     let pull = |(entry, normal): (&mut f64, f64)| *entry = share * *entry + INWARDS * normal;
     vector.iter_mut().zip(cone.mean_normal()).for_each(pull);
     vector
@@ -142,7 +173,12 @@ fn norm(values: &[f64]) -> f64 {
 }
 
 impl Loss for Cave {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
         let v = buffer::filled(query.prediction.iter().map(|p| -p));
         let aim = self.aim(query, asker, &v)?;
         let (length, reach) = (norm(&v), norm(&aim));

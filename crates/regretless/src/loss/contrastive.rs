@@ -6,15 +6,15 @@
 //! MAP_c, NCE_c: the same with ĉ − c in place of ĉ
 //! ```
 //!
-//! MAP is never below 0 once x* is in the pool, and 0 when no known decision looks better than the best one.
-//! NCE pushes the best decision below the average one and is unbounded; NCE_c and MAP_c compare errors, so that a
-//! right prediction costs nothing.
+//! MAP is never below 0 once x* is in the pool, and 0 when no known decision looks better than the
+//! best one. NCE pushes the best decision below the average one and is unbounded; NCE_c and MAP_c
+//! compare errors, so that a right prediction costs nothing.
 //!
-//! Source: Mulamba, Mandi, Diligenti, Lombardi, Bucarey and Guns, "Contrastive losses and solution caching for
-//! predict-and-optimize" (2021).
-//! Solves per evaluation: none; training refreshes the pool with one solve per row and epoch (`MAP cache 5%`: with one
-//! in twenty, `MAP cache 0%`: with none).
-//! Use `MAP cache 0%` where solves are dear and decisions repeat; the pool must hold decisions worth comparing with.
+//! Source: Mulamba, Mandi, Diligenti, Lombardi, Bucarey and Guns, "Contrastive losses and solution
+//! caching for predict-and-optimize" (2021). Solves per evaluation: none; training refreshes the
+//! pool with one solve per row and epoch (`MAP cache 5%`: with one in twenty, `MAP cache 0%`: with
+//! none). Use `MAP cache 0%` where solves are dear and decisions repeat; the pool must hold
+//! decisions worth comparing with.
 
 use std::fmt;
 
@@ -44,41 +44,81 @@ pub struct Contrastive {
 impl Contrastive {
     /// All four, by their labels.
     pub(super) const NAMES: [(&'static str, Self); 4] = [
-        ("MAP", Self { rivals: Rivals::Worst, centred: false }),
-        ("MAP_c", Self { rivals: Rivals::Worst, centred: true }),
-        ("NCE", Self { rivals: Rivals::Mean, centred: false }),
-        ("NCE_c", Self { rivals: Rivals::Mean, centred: true }),
+        (
+            "MAP",
+            Self {
+                rivals: Rivals::Worst,
+                centred: false,
+            },
+        ),
+        (
+            "MAP_c",
+            Self {
+                rivals: Rivals::Worst,
+                centred: true,
+            },
+        ),
+        (
+            "NCE",
+            Self {
+                rivals: Rivals::Mean,
+                centred: false,
+            },
+        ),
+        (
+            "NCE_c",
+            Self {
+                rivals: Rivals::Mean,
+                centred: true,
+            },
+        ),
     ];
 
     /// The loss of this name, written in any case.
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(label, _)| label.eq_ignore_ascii_case(name)).map(|(_, loss)| *loss)
+        Self::NAMES
+            .iter()
+            .find(|(label, _)| label.eq_ignore_ascii_case(name))
+            .map(|(_, loss)| *loss)
     }
 
     /// What a decision costs under the compared vector.
     fn price(self, query: &Query<'_>, decision: &Decision) -> f64 {
         let predicted = decision.dot(query.prediction);
-        if self.centred { predicted - decision.dot(query.costs) } else { predicted }
+        if self.centred {
+            predicted - decision.dot(query.costs)
+        } else {
+            predicted
+        }
     }
 }
 
 impl fmt::Display for Contrastive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(_, loss)| loss == self).map_or("", |(name, _)| name);
+        let name = Self::NAMES
+            .iter()
+            .find(|(_, loss)| loss == self)
+            .map_or("", |(name, _)| name);
         f.write_str(name)
     }
 }
 
 impl OfDecisions for Contrastive {
-    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
+    fn sum<S: Sink + ?Sized>(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut S,
+    ) -> Result<f64> {
         let pool = known(asker, || self.to_string())?;
         let price = |decision: &Decision| self.price(query, decision);
         gradient.add_decision(1.0, query.best);
         let rival = match self.rivals {
             Rivals::Worst => {
                 let priced = pool.iter().map(|x| (x, price(x)));
-                let (worst, cost) =
-                    priced.fold((&pool[0], f64::INFINITY), |least, next| if next.1 < least.1 { next } else { least });
+                let (worst, cost) = priced.fold((&pool[0], f64::INFINITY), |least, next| {
+                    if next.1 < least.1 { next } else { least }
+                });
                 gradient.add_decision(-1.0, worst);
                 cost
             }

@@ -7,14 +7,14 @@
 //! RFY: the Fenchel–Young loss Ω(x*) − Ω(μ) + ĉ·(x* − μ), gradient x* − μ
 //! ```
 //!
-//! μ is a mean of decisions. Each step solves once for the decision that is cheapest under ĉ + λμ and moves towards it,
-//! or away from the dearest decision in use, whichever promises more (Guélat and Marcotte 1986), by exact line search. It
-//! stops when no decision promises more than `tol`.
+//! μ is a mean of decisions. Each step solves once for the decision that is cheapest under ĉ + λμ
+//! and moves towards it, or away from the dearest decision in use, whichever promises more (Guélat
+//! and Marcotte 1986), by exact line search. It stops when no decision promises more than `tol`.
 //!
-//! Source: Blondel, Martins and Niculae, "Learning with Fenchel–Young losses" (2020); the layer: Dalle, Baty, Bouvier and
-//! Parmentier (2022).
-//! Solves per evaluation: as many as steps, typically 10 to 100. RFY needs the best decisions, but no true costs.
-//! Use RFY in place of PFYL where gradients without noise are worth more solves; λ should be of the size of the costs.
+//! Source: Blondel, Martins and Niculae, "Learning with Fenchel–Young losses" (2020); the layer:
+//! Dalle, Baty, Bouvier and Parmentier (2022). Solves per evaluation: as many as steps, typically
+//! 10 to 100. RFY needs the best decisions, but no true costs. Use RFY in place of PFYL where
+//! gradients without noise are worth more solves; λ should be of the size of the costs.
 
 use std::fmt;
 
@@ -40,7 +40,12 @@ pub struct FrankWolfe {
 
 impl Default for FrankWolfe {
     fn default() -> Self {
-        Self { lambda: 1.0, tolerance: 1e-6, away: true, steps: 1000 }
+        Self {
+            lambda: 1.0,
+            tolerance: 1e-6,
+            away: true,
+            steps: 1000,
+        }
     }
 }
 
@@ -68,16 +73,27 @@ impl FrankWolfe {
     pub(super) fn label(&self) -> Label {
         let usual = Self::default();
         let label = Label::default().number("lambda", self.lambda, usual.lambda);
-        let label = label.number("tol", self.tolerance, usual.tolerance).number("steps", self.steps, usual.steps);
+        let label = label.number("tol", self.tolerance, usual.tolerance).number(
+            "steps",
+            self.steps,
+            usual.steps,
+        );
         label.flag("plain", !self.away)
     }
 
     /// The regularised decision.
     fn solve(&self, query: &Query<'_>, asker: &mut Asker<'_>) -> Result<Blend> {
-        let mut blend = Blend::of(query.ask(asker, query.prediction)?.decision.clone(), query.prediction.len());
+        let mut blend = Blend::of(
+            query.ask(asker, query.prediction)?.decision.clone(),
+            query.prediction.len(),
+        );
         let mut slope = buffer::zeros(query.prediction.len());
         for _ in 0..self.steps {
-            for ((g, p), m) in slope.iter_mut().zip(query.prediction).zip(blend.mean.iter()) {
+            for ((g, p), m) in slope
+                .iter_mut()
+                .zip(query.prediction)
+                .zip(blend.mean.iter())
+            {
                 *g = p + self.lambda * m;
             }
             let here = dot(&slope, &blend.mean) + blend.fixed;
@@ -86,7 +102,10 @@ impl FrankWolfe {
             if gap <= self.tolerance {
                 break;
             }
-            match blend.dearest(&slope).filter(|(_, cost)| self.away && cost - here > gap) {
+            match blend
+                .dearest(&slope)
+                .filter(|(_, cost)| self.away && cost - here > gap)
+            {
                 Some((place, cost)) => blend.leave(place, cost - here, self.lambda),
                 None => blend.approach(&cheapest.decision, gap, self.lambda),
             }
@@ -103,19 +122,31 @@ impl Blend {
     fn of(decision: Decision, width: usize) -> Self {
         let mut mean = buffer::zeros(width);
         decision.write_dense(&mut mean);
-        Self { fixed: decision.fixed(), mean, parts: vec![(decision, 1.0)] }
+        Self {
+            fixed: decision.fixed(),
+            mean,
+            parts: vec![(decision, 1.0)],
+        }
     }
 
     /// The part with the highest cost.
     fn dearest(&self, costs: &[f64]) -> Option<(usize, f64)> {
-        let priced = self.parts.iter().enumerate().map(|(place, (x, _))| (place, x.dot(costs)));
+        let priced = self
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(place, (x, _))| (place, x.dot(costs)));
         priced.reduce(|most, next| if next.1 > most.1 { next } else { most })
     }
 
     /// Squared distance of the mean to a decision.
     fn distance(&self, decision: &Decision) -> f64 {
         let square = dot(&self.mean, &self.mean);
-        decision.iter().map(|(j, x)| x * (x - 2.0 * self.mean[j])).sum::<f64>() + square
+        decision
+            .iter()
+            .map(|(j, x)| x * (x - 2.0 * self.mean[j]))
+            .sum::<f64>()
+            + square
     }
 
     fn approach(&mut self, decision: &Decision, promise: f64, lambda: f64) {
@@ -148,7 +179,9 @@ impl Blend {
     /// Scales the mean and all weights.
     fn shift(&mut self, factor: f64) {
         self.mean.iter_mut().for_each(|m| *m *= factor);
-        self.parts.iter_mut().for_each(|(_, weight)| *weight *= factor);
+        self.parts
+            .iter_mut()
+            .for_each(|(_, weight)| *weight *= factor);
         self.fixed *= factor;
     }
 
@@ -163,13 +196,18 @@ impl Blend {
             // Twice, since rounding leaves a trace of the earlier directions.
             for earlier in directions.iter().chain(&directions) {
                 let along = dot(&direction, earlier);
-                direction.iter_mut().zip(earlier.iter()).for_each(|(d, e)| *d -= along * e);
+                direction
+                    .iter_mut()
+                    .zip(earlier.iter())
+                    .for_each(|(d, e)| *d -= along * e);
             }
             let length = dot(&direction, &direction).sqrt();
             if length > 1e-9 {
                 direction.iter_mut().for_each(|d| *d /= length);
                 let along = dot(&direction, vector);
-                out.iter_mut().zip(direction.iter()).for_each(|(o, d)| *o += along * d);
+                out.iter_mut()
+                    .zip(direction.iter())
+                    .for_each(|(o, d)| *o += along * d);
                 directions.push(direction);
             }
         }
@@ -184,12 +222,21 @@ impl fmt::Display for FrankWolfe {
 
 /// RFY.
 impl Loss for FrankWolfe {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
         let blend = self.solve(query, asker)?;
         let best_square: f64 = query.best.iter().map(|(_, x)| x * x).sum();
         let omega = |square: f64| self.lambda / 2.0 * square;
-        let difference = query.best.dot(query.prediction) - dot(query.prediction, &blend.mean) - blend.fixed;
-        gradient.iter_mut().zip(blend.mean.iter()).for_each(|(g, m)| *g = -m);
+        let difference =
+            query.best.dot(query.prediction) - dot(query.prediction, &blend.mean) - blend.fixed;
+        gradient
+            .iter_mut()
+            .zip(blend.mean.iter())
+            .for_each(|(g, m)| *g = -m);
         query.best.add_to(1.0, gradient);
         Ok(omega(best_square) - omega(dot(&blend.mean, &blend.mean)) + difference)
     }

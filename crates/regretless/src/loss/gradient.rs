@@ -1,7 +1,8 @@
 //! Where gradients go: a row of numbers, or a list of entries where a decision has few.
 //!
-//! The gradients of many losses are sums of decisions. Such a loss implements [`OfDecisions`] and is given both forms:
-//! a tour over 1000 nodes has 499,500 costs, of which a difference of two tours touches at most 2000.
+//! The gradients of many losses are sums of decisions. Such a loss implements [`OfDecisions`] and
+//! is given both forms: a tour over 1000 nodes has 499,500 costs, of which a difference of two
+//! tours touches at most 2000.
 
 use super::{Loss, Query};
 use crate::decision::Decision;
@@ -64,7 +65,12 @@ pub trait OfDecisions: Send + Sync {
     ///
     /// # Errors
     /// When a question has no answer.
-    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64>;
+    fn sum<S: Sink + ?Sized>(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut S,
+    ) -> Result<f64>;
 
     /// How many decisions are summed, if not too many to be listed.
     fn terms(&self) -> Option<usize>;
@@ -76,12 +82,22 @@ pub trait OfDecisions: Send + Sync {
 }
 
 impl<L: OfDecisions> Loss for L {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
         gradient.fill(0.0);
         self.sum(query, asker, gradient)
     }
 
-    fn evaluate_sparse(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut Entries) -> Result<f64> {
+    fn evaluate_sparse(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut Entries,
+    ) -> Result<f64> {
         gradient.clear();
         self.sum(query, asker, gradient)
     }

@@ -5,14 +5,15 @@
 //! loss = mean over a of d_a where d_a ≥ −threshold, else 0
 //! ```
 //!
-//! In a linear programme a vertex is best when and only when no vertex next to it is better, so a loss of 0 or less in
-//! every term means the right decision. The threshold (0.1) lets go of neighbours that are worse by more than that.
+//! In a linear programme a vertex is best when and only when no vertex next to it is better, so a
+//! loss of 0 or less in every term means the right decision. The threshold (0.1) lets go of
+//! neighbours that are worse by more than that.
 //!
-//! Source: Berden, Mahmutoğulları, Tsouros and Guns, "Solver-free decision-focused learning for linear optimization
-//! problems" (2025).
-//! Solves per evaluation: none. Needs one relaxed solve per row, before training, and a problem that knows the vertices next
-//! to a relaxed optimum.
-//! Use it on linear programmes and problems whose relaxation is close; on degenerate ones there are many neighbours.
+//! Source: Berden, Mahmutoğulları, Tsouros and Guns, "Solver-free decision-focused learning for
+//! linear optimization problems" (2025). Solves per evaluation: none. Needs one relaxed solve per
+//! row, before training, and a problem that knows the vertices next to a relaxed optimum. Use it on
+//! linear programmes and problems whose relaxation is close; on degenerate ones there are many
+//! neighbours.
 
 use std::fmt;
 
@@ -35,7 +36,9 @@ impl Lava {
     const THRESHOLD: f64 = 0.1;
 
     pub(super) fn read(options: &mut Options) -> Result<Self> {
-        Ok(Self { threshold: options.positive("threshold", Self::THRESHOLD)? })
+        Ok(Self {
+            threshold: options.positive("threshold", Self::THRESHOLD)?,
+        })
     }
 
     /// The loss for one table: finds the neighbours of every row.
@@ -49,13 +52,20 @@ impl Lava {
         let keep = |_: usize, (_, found), slot: &mut Vec<Delta>| *slot = found;
         oracle.neighbours_all(costs, &mut ways, keep, (&self.to_string(), watch))?;
         watch.end();
-        Ok(LavaLoss { threshold: self.threshold, ways })
+        Ok(LavaLoss {
+            threshold: self.threshold,
+            ways,
+        })
     }
 }
 
 impl fmt::Display for Lava {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Label::default().number("threshold", self.threshold, Self::THRESHOLD).after("LAVA"))
+        f.write_str(
+            &Label::default()
+                .number("threshold", self.threshold, Self::THRESHOLD)
+                .after("LAVA"),
+        )
     }
 }
 
@@ -75,7 +85,12 @@ impl LavaLoss {
 }
 
 impl Loss for LavaLoss {
-    fn evaluate(&self, query: &Query<'_>, _asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        _asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
         let ways = &self.ways[query.instance];
         let share = 1.0 / ways.len().max(1) as f64;
         let mut total = 0.0;

@@ -1,8 +1,9 @@
 //! Losses: how wrong a prediction is, and in which direction to change it.
 //!
 //! Every loss is a function of one instance and one prediction that returns value and gradient
-//! together, in closed form. Adding one is one file here, one variant of [`LossSpec`], and one line in
-//! [`LossSpec::examples`], which puts it under the gradient, scale, determinism and training tests.
+//! together, in closed form. Adding one is one file here, one variant of [`LossSpec`], and one line
+//! in [`LossSpec::examples`], which puts it under the gradient, scale, determinism and training
+//! tests.
 
 use crate::data::Matrix;
 use crate::decision::Decision;
@@ -68,17 +69,24 @@ pub struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// Asks for the best decision under some costs; the asker keeps the answer until the next question.
+    /// Asks for the best decision under some costs; the asker keeps the answer until the next
+    /// question.
     ///
     /// # Errors
     /// When there is none; the error names the instance.
     pub fn ask<'k>(&self, asker: &'k mut Asker<'_>, costs: &[f64]) -> Result<&'k Solution> {
-        asker.ask_from(costs, Some(self.best)).map_err(|failure| Error::solver(self.instance, failure))
+        asker
+            .ask_from(costs, Some(self.best))
+            .map_err(|failure| Error::solver(self.instance, failure))
     }
 
     /// The random stream of this instance.
     fn stream(&self) -> Stream {
-        Stream::new(Purpose::Loss, self.draw.seed, [self.draw.epoch as u64, self.instance as u64])
+        Stream::new(
+            Purpose::Loss,
+            self.draw.seed,
+            [self.draw.epoch as u64, self.instance as u64],
+        )
     }
 }
 
@@ -88,13 +96,23 @@ pub trait Loss: Send + Sync {
     ///
     /// # Errors
     /// When a solve that the loss needs has no answer.
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64>;
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64>;
 
     /// The same, listing the entries of the gradient.
     ///
     /// # Errors
     /// As above.
-    fn evaluate_sparse(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut Entries) -> Result<f64> {
+    fn evaluate_sparse(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut Entries,
+    ) -> Result<f64> {
         let mut row = buffer::zeros(query.prediction.len());
         let value = self.evaluate(query, asker, &mut row)?;
         gradient.clear();
@@ -102,12 +120,14 @@ pub trait Loss: Send + Sync {
         Ok(value)
     }
 
-    /// Value and gradient of a row in single precision, where the loss has a fast way for such; the same but for rounding.
+    /// Value and gradient of a row in single precision, where the loss has a fast way for such; the
+    /// same but for rounding.
     fn evaluate_single(&self, _query: &SingleQuery<'_>, _gradient: &mut [f32]) -> Option<f64> {
         None
     }
 
-    /// About how many entries the gradient has where a decision has `chosen`, if it can do without a whole row.
+    /// About how many entries the gradient has where a decision has `chosen`, if it can do without
+    /// a whole row.
     fn entries(&self, _chosen: usize) -> Option<usize> {
         None
     }
@@ -130,8 +150,9 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// Whether the loss compares with known decisions ([`Asker::known`]). Training then keeps a pool and,
-    /// before each step, lets the best decisions under the predictions of the batch join it.
+    /// Whether the loss compares with known decisions ([`Asker::known`]). Training then keeps a
+    /// pool and, before each step, lets the best decisions under the predictions of the batch join
+    /// it.
     fn compares(&self) -> bool {
         false
     }
@@ -164,5 +185,9 @@ pub struct Separable<'a> {
 /// The known decisions, of which a loss that compares needs at least one.
 fn known<'a>(asker: &Asker<'a>, label: impl Fn() -> String) -> Result<&'a [Decision]> {
     let pool = asker.known();
-    if pool.is_empty() { Err(Error::EmptyPool { method: label() }) } else { Ok(pool) }
+    if pool.is_empty() {
+        Err(Error::EmptyPool { method: label() })
+    } else {
+        Ok(pool)
+    }
 }

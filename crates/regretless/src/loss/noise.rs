@@ -1,8 +1,8 @@
 //! Noise around a prediction: what perturbed methods draw, reproducibly.
 //!
-//! Rows of noise depend on seed, epoch and instance only, never on threads; they are drawn one at a time,
-//! since a row has as many numbers as there are costs. Additive noise turns ĉ into ĉ + σξ, multiplicative
-//! noise into ĉ ⊙ exp(σξ − σ²/2), which keeps signs and means.
+//! Rows of noise depend on seed, epoch and instance only, never on threads; they are drawn one at a
+//! time, since a row has as many numbers as there are costs. Additive noise turns ĉ into ĉ + σξ,
+//! multiplicative noise into ĉ ⊙ exp(σξ − σ²/2), which keeps signs and means.
 
 use super::{Query, buffer};
 use crate::decision::Decision;
@@ -41,7 +41,11 @@ impl Noise {
             Self::Drawn(_) => &[],
             Self::Given(instances) => instances[query.instance].as_slice(),
         };
-        Rows { noise: self, stream: query.stream(), given }
+        Rows {
+            noise: self,
+            stream: query.stream(),
+            given,
+        }
     }
 }
 
@@ -59,7 +63,8 @@ impl Rows<'_> {
         match self.noise {
             Noise::Drawn(Distribution::Normal) => self.stream.fill_normal(row),
             Noise::Drawn(Distribution::SumOfGamma { kappa, terms }) => {
-                row.iter_mut().for_each(|noise| *noise = sum_of_gamma(&mut self.stream, *kappa, *terms));
+                row.iter_mut()
+                    .for_each(|noise| *noise = sum_of_gamma(&mut self.stream, *kappa, *terms));
             }
             Noise::Given(_) => {
                 let (next, later) = self.given.split_at(row.len());
@@ -71,7 +76,9 @@ impl Rows<'_> {
 }
 
 fn sum_of_gamma(stream: &mut Stream, kappa: f64, terms: usize) -> f64 {
-    let sum: f64 = (1..=terms).map(|i| stream.gamma(1.0 / kappa) * kappa / i as f64).sum();
+    let sum: f64 = (1..=terms)
+        .map(|i| stream.gamma(1.0 / kappa) * kappa / i as f64)
+        .sum();
     (sum - (terms as f64).ln()) / kappa
 }
 
@@ -88,20 +95,30 @@ pub struct Perturbation {
 
 impl Perturbation {
     /// Ten samples of unit size.
-    pub const USUAL: Self = Self { samples: 10, sigma: 1.0, multiplicative: false };
+    pub const USUAL: Self = Self {
+        samples: 10,
+        sigma: 1.0,
+        multiplicative: false,
+    };
 
     /// Turns noise into the factors of a multiplicative perturbation; leaves it alone otherwise.
     pub(super) fn prepare(&self, noise: &mut [f64]) {
         if self.multiplicative {
             let (sigma, shift) = (self.sigma, self.sigma * self.sigma / 2.0);
-            noise.iter_mut().for_each(|xi| *xi = (sigma * *xi - shift).exp());
+            noise
+                .iter_mut()
+                .for_each(|xi| *xi = (sigma * *xi - shift).exp());
         }
     }
 
     /// Perturbed costs, given prepared noise.
     pub(super) fn apply(&self, prediction: &[f64], prepared: &[f64], costs: &mut [f64]) {
         for ((cost, p), noise) in costs.iter_mut().zip(prediction).zip(prepared) {
-            *cost = if self.multiplicative { p * noise } else { p + self.sigma * noise };
+            *cost = if self.multiplicative {
+                p * noise
+            } else {
+                p + self.sigma * noise
+            };
         }
     }
 }
@@ -135,9 +152,15 @@ impl Perturbed {
     }
 
     /// The decisions under every row of noise around a vector.
-    pub(super) fn decisions(&self, around: (&Query<'_>, &[f64]), asker: &mut Asker<'_>) -> Result<Vec<Decision>> {
+    pub(super) fn decisions(
+        &self,
+        around: (&Query<'_>, &[f64]),
+        asker: &mut Asker<'_>,
+    ) -> Result<Vec<Decision>> {
         let mut decisions = Vec::with_capacity(self.perturbation.samples);
-        self.solve_each(around, asker, |_, sample| decisions.push(sample.decision.clone()))?;
+        self.solve_each(around, asker, |_, sample| {
+            decisions.push(sample.decision.clone())
+        })?;
         Ok(decisions)
     }
 }

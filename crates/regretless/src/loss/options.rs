@@ -1,6 +1,8 @@
-//! Labels with options in brackets, `PFYL(mul,samples=20)`: read and written in one way for all losses.
+//! Labels with options in brackets, `PFYL(mul,samples=20)`: read and written in one way for all
+//! losses.
 //!
-//! Options at their defaults are not written, so that a label is as short as the literature prints it.
+//! Options at their defaults are not written, so that a label is as short as the literature prints
+//! it.
 
 use std::fmt::Display;
 
@@ -25,8 +27,19 @@ impl Options {
             Some((name, rest)) => (name.to_owned(), inside(rest)),
             None => (compact, String::new()),
         };
-        let left = options.split(',').filter(|option| !option.is_empty()).map(str::to_owned).collect();
-        (name, Self { label: label.to_owned(), left, known: Vec::new() })
+        let left = options
+            .split(',')
+            .filter(|option| !option.is_empty())
+            .map(str::to_owned)
+            .collect();
+        (
+            name,
+            Self {
+                label: label.to_owned(),
+                left,
+                known: Vec::new(),
+            },
+        )
     }
 
     /// Whether this word is among the options.
@@ -38,32 +51,54 @@ impl Options {
 
     fn value(&mut self, name: &'static str) -> Option<String> {
         self.known.push(name);
-        let value = |option: &String| option.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
-        let place = self.left.iter().position(|option| value(option).is_some())?;
+        let value = |option: &String| {
+            option
+                .strip_prefix(name)?
+                .strip_prefix('=')
+                .map(str::to_owned)
+        };
+        let place = self
+            .left
+            .iter()
+            .position(|option| value(option).is_some())?;
         value(&self.left.remove(place))
     }
 
     /// A number above 0.
     pub(super) fn positive(&mut self, name: &'static str, default: f64) -> Result<f64> {
-        let Some(text) = self.value(name) else { return Ok(default) };
-        let number = text.parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
+        let Some(text) = self.value(name) else {
+            return Ok(default);
+        };
+        let number = text
+            .parse::<f64>()
+            .ok()
+            .filter(|x| x.is_finite() && *x > 0.0);
         number.ok_or_else(|| self.wrong(&format!("{name} takes a number above 0, not '{text}'")))
     }
 
     /// A whole number from 1.
     pub(super) fn count(&mut self, name: &'static str, default: usize) -> Result<usize> {
-        let Some(text) = self.value(name) else { return Ok(default) };
+        let Some(text) = self.value(name) else {
+            return Ok(default);
+        };
         let number = text.parse::<usize>().ok().filter(|count| *count >= 1);
-        number.ok_or_else(|| self.wrong(&format!("{name} takes a whole number from 1, not '{text}'")))
+        number
+            .ok_or_else(|| self.wrong(&format!("{name} takes a whole number from 1, not '{text}'")))
     }
 
     /// Nothing may be left.
     pub(super) fn end(self) -> Result<()> {
-        let Some(first) = self.left.first() else { return Ok(()) };
+        let Some(first) = self.left.first() else {
+            return Ok(());
+        };
         if self.known.is_empty() {
             return Err(self.wrong(&format!("it takes no options, but '{first}' is given")));
         }
-        Err(Error::unknown(&format!("option in loss '{}':", self.label), first, &self.known))
+        Err(Error::unknown(
+            &format!("option in loss '{}':", self.label),
+            first,
+            &self.known,
+        ))
     }
 
     fn wrong(&self, what: &str) -> Error {
@@ -85,7 +120,12 @@ impl Label {
     }
 
     /// Writes a number unless it is the default.
-    pub(super) fn number<T: Display + PartialEq + Copy>(mut self, name: &str, value: T, default: T) -> Self {
+    pub(super) fn number<T: Display + PartialEq + Copy>(
+        mut self,
+        name: &str,
+        value: T,
+        default: T,
+    ) -> Self {
         if value != default {
             self.0.push(format!("{name}={value}"));
         }
@@ -94,6 +134,10 @@ impl Label {
 
     /// The name with its options.
     pub(super) fn after(self, name: &str) -> String {
-        if self.0.is_empty() { name.to_owned() } else { format!("{name}({})", self.0.join(",")) }
+        if self.0.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}({})", self.0.join(","))
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! PG(central) = [z(ĉ + σc) − z(ĉ − σc)]/2σ         gradient [x(ĉ + σc) − x(ĉ − σc)]/2σ
 //! ```
 //!
-//! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; larger σ give smoother losses.
+//! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; larger σ give smoother
+//! losses.
 //!
 //! Source: Huang and Gupta, "Decision-focused learning with directional gradients" (2024).
 //! Solves per evaluation: two. Needs true costs, but no best decisions.
@@ -31,23 +32,44 @@ impl PerturbationGradient {
     const SIGMA: f64 = 0.1;
 
     pub(super) fn read(options: &mut Options) -> Result<Self> {
-        Ok(Self { central: options.flag("central"), sigma: options.positive("sigma", Self::SIGMA)? })
+        Ok(Self {
+            central: options.flag("central"),
+            sigma: options.positive("sigma", Self::SIGMA)?,
+        })
     }
 }
 
 impl fmt::Display for PerturbationGradient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let label = Label::default().flag("central", self.central).number("sigma", self.sigma, Self::SIGMA);
+        let label =
+            Label::default()
+                .flag("central", self.central)
+                .number("sigma", self.sigma, Self::SIGMA);
         f.write_str(&label.after("PG"))
     }
 }
 
 impl OfDecisions for PerturbationGradient {
-    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
-        let (ahead, width) = if self.central { (self.sigma, 2.0 * self.sigma) } else { (0.0, self.sigma) };
+    fn sum<S: Sink + ?Sized>(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut S,
+    ) -> Result<f64> {
+        let (ahead, width) = if self.central {
+            (self.sigma, 2.0 * self.sigma)
+        } else {
+            (0.0, self.sigma)
+        };
         let mut value = 0.0;
         for (step, share) in [(ahead, 1.0 / width), (-self.sigma, -1.0 / width)] {
-            let moved = buffer::filled(query.prediction.iter().zip(query.costs).map(|(p, c)| p + step * c));
+            let moved = buffer::filled(
+                query
+                    .prediction
+                    .iter()
+                    .zip(query.costs)
+                    .map(|(p, c)| p + step * c),
+            );
             let found = query.ask(asker, &moved)?;
             gradient.add_decision(share, &found.decision);
             value += share * found.objective;

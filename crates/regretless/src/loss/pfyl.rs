@@ -5,13 +5,13 @@
 //! gradient = x* − mean_k x_k
 //! ```
 //!
-//! Multiplicative (`mul`): q_k = ĉ ⊙ exp(σξ_k − σ²/2), which keeps the signs of costs; the gradient is then
-//! x* − mean_k exp(σξ_k − σ²/2) ⊙ x_k.
+//! Multiplicative (`mul`): q_k = ĉ ⊙ exp(σξ_k − σ²/2), which keeps the signs of costs; the gradient
+//! is then x* − mean_k exp(σξ_k − σ²/2) ⊙ x_k.
 //!
-//! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed optimizers"
-//! (2020); the multiplicative form: Dalle, Baty, Bouvier and Parmentier (2022).
-//! Solves per evaluation: one per sample. Needs the best decisions, but no true costs.
-//! Use it where only decisions were observed, or as a smoother rival of SPO+ at ten times its price; σ should be of
+//! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed
+//! optimizers" (2020); the multiplicative form: Dalle, Baty, Bouvier and Parmentier (2022). Solves
+//! per evaluation: one per sample. Needs the best decisions, but no true costs. Use it where only
+//! decisions were observed, or as a smoother rival of SPO+ at ten times its price; σ should be of
 //! the size of the errors of ĉ.
 
 use std::fmt;
@@ -29,7 +29,10 @@ pub struct Pfyl(pub Perturbed);
 impl Pfyl {
     /// With noise drawn from the normal distribution.
     pub fn new(perturbation: Perturbation) -> Self {
-        Self(Perturbed { perturbation, noise: Noise::Drawn(Distribution::Normal) })
+        Self(Perturbed {
+            perturbation,
+            noise: Noise::Drawn(Distribution::Normal),
+        })
     }
 
     pub(super) fn read(options: &mut Options) -> Result<Self> {
@@ -49,7 +52,9 @@ impl Perturbation {
 
     pub(super) fn label(&self) -> Label {
         let label = Label::default().flag("mul", self.multiplicative);
-        label.number("samples", self.samples, Self::USUAL.samples).number("sigma", self.sigma, Self::USUAL.sigma)
+        label
+            .number("samples", self.samples, Self::USUAL.samples)
+            .number("sigma", self.sigma, Self::USUAL.sigma)
     }
 }
 
@@ -60,17 +65,32 @@ impl fmt::Display for Pfyl {
 }
 
 impl OfDecisions for Pfyl {
-    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
+    fn sum<S: Sink + ?Sized>(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut S,
+    ) -> Result<f64> {
         let perturbation = self.0.perturbation;
         let share = 1.0 / perturbation.samples as f64;
         gradient.add_decision(1.0, query.best);
         let mut value = query.best.dot(query.prediction);
-        self.0.solve_each((query, query.prediction), asker, |noise, sample| {
-            value -= share * sample.objective;
-            for (j, x) in sample.decision.iter() {
-                gradient.add(j, -share * x * if perturbation.multiplicative { noise[j] } else { 1.0 });
-            }
-        })?;
+        self.0
+            .solve_each((query, query.prediction), asker, |noise, sample| {
+                value -= share * sample.objective;
+                for (j, x) in sample.decision.iter() {
+                    gradient.add(
+                        j,
+                        -share
+                            * x
+                            * if perturbation.multiplicative {
+                                noise[j]
+                            } else {
+                                1.0
+                            },
+                    );
+                }
+            })?;
         Ok(value)
     }
 

@@ -1,4 +1,5 @@
-//! Learning to rank: predicted costs should put a pool Γ of known decisions in the order of their true costs.
+//! Learning to rank: predicted costs should put a pool Γ of known decisions in the order of their
+//! true costs.
 //!
 //! ```text
 //! LTR(point) = mean_Γ ((ĉ − c)·x)²
@@ -6,10 +7,10 @@
 //! LTR(list)  = −Σ_Γ p(x) ln p̂(x)      p = softmax over Γ of −c·x,  p̂ = softmax over Γ of −ĉ·x
 //! ```
 //!
-//! Source: Mandi, Bucarey, Mulamba and Guns, "Decision-focused learning: through the lens of learning to rank" (2022).
-//! Solves per evaluation: none; the pool is refreshed as for MAP.
-//! Use `LTR(pair)` or `LTR(list)` where a pool of decisions is at hand; the listwise one is smooth, the pairwise one
-//! indifferent to the scale of differences.
+//! Source: Mandi, Bucarey, Mulamba and Guns, "Decision-focused learning: through the lens of
+//! learning to rank" (2022). Solves per evaluation: none; the pool is refreshed as for MAP. Use
+//! `LTR(pair)` or `LTR(list)` where a pool of decisions is at hand; the listwise one is smooth, the
+//! pairwise one indifferent to the scale of differences.
 
 use std::fmt;
 
@@ -36,7 +37,9 @@ impl Ranking {
             [true, false, false] => Ok(Self::Pointwise),
             [false, true, false] => Ok(Self::Pairwise),
             [false, false, true] => Ok(Self::Listwise),
-            _ => Err(Error::setting("LTR needs its kind: choose one of LTR(point), LTR(pair), LTR(list)")),
+            _ => Err(Error::setting(
+                "LTR needs its kind: choose one of LTR(point), LTR(pair), LTR(list)",
+            )),
         }
     }
 
@@ -52,8 +55,9 @@ impl Ranking {
 
     fn pairwise(query: &Query<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
         let priced = pool.iter().map(|x| (x, x.dot(query.costs)));
-        let cheapest =
-            priced.fold((&pool[0], f64::INFINITY), |least, next| if next.1 < least.1 { next } else { least });
+        let cheapest = priced.fold((&pool[0], f64::INFINITY), |least, next| {
+            if next.1 < least.1 { next } else { least }
+        });
         let (best, least) = (cheapest.0, cheapest.0.dot(query.prediction));
         let share = 1.0 / (pool.len().max(2) - 1) as f64;
         let mut total = 0.0;
@@ -83,9 +87,16 @@ impl Ranking {
 
 /// Logarithms of the softmax of negated costs.
 fn log_softmax(pool: &[Decision], costs: &[f64], out: &mut [f64]) {
-    out.iter_mut().zip(pool).for_each(|(score, x)| *score = -x.dot(costs));
+    out.iter_mut()
+        .zip(pool)
+        .for_each(|(score, x)| *score = -x.dot(costs));
     let most = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let shift = most + out.iter().map(|score| (score - most).exp()).sum::<f64>().ln();
+    let shift = most
+        + out
+            .iter()
+            .map(|score| (score - most).exp())
+            .sum::<f64>()
+            .ln();
     out.iter_mut().for_each(|score| *score -= shift);
 }
 
@@ -101,7 +112,12 @@ impl fmt::Display for Ranking {
 }
 
 impl Loss for Ranking {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
         let pool = known(asker, || self.to_string())?;
         gradient.fill(0.0);
         Ok(match self {

@@ -1,12 +1,13 @@
-//! Losses in writing: which there are, how their labels are read and written, how each is built for a table.
+//! Losses in writing: which there are, how their labels are read and written, how each is built for
+//! a table.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::options::Options;
 use super::{
-    Blackbox, Cave, Contrastive, Cos, FrankWolfe, Goal, ImplicitMle, Judged, Lava, Loss, PerturbationGradient,
-    PerturbedOptimizer, Pfyl, Ranking, Side, SpoPlus, Weighting,
+    Blackbox, Cave, Contrastive, Cos, FrankWolfe, Goal, ImplicitMle, Judged, Lava, Loss,
+    PerturbationGradient, PerturbedOptimizer, Pfyl, Ranking, Side, SpoPlus, Weighting,
 };
 use crate::error::{Error, Result};
 use crate::label::Labelled;
@@ -71,11 +72,17 @@ impl LossSpec {
         "LAVA",
     ];
 
-    /// The loss itself, for one table. What it needs beyond the best decisions is computed here, once.
+    /// The loss itself, for one table. What it needs beyond the best decisions is computed here,
+    /// once.
     ///
     /// # Errors
     /// When the problem cannot give what the loss needs, or the user interrupts.
-    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<Box<dyn Loss>> {
+    pub fn build(
+        &self,
+        data: &Labelled,
+        oracle: &Oracle,
+        watch: &dyn Watch,
+    ) -> Result<Box<dyn Loss>> {
         Ok(match self {
             Self::Cos(cos) => Box::new(cos.build(data, oracle, watch)?),
             Self::SpoPlus => Box::new(SpoPlus),
@@ -83,10 +90,22 @@ impl LossSpec {
             Self::Contrastive(loss) => Box::new(*loss),
             Self::Ranking(loss) => Box::new(*loss),
             Self::PerturbationGradient(loss) => Box::new(*loss),
-            Self::Blackbox(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
-            Self::Perturbed(layer, goal) => Box::new(Judged { layer: layer.clone(), goal: *goal }),
-            Self::Implicit(layer, goal) => Box::new(Judged { layer: layer.build(), goal: *goal }),
-            Self::Regularised(layer, goal) => Box::new(Judged { layer: *layer, goal: *goal }),
+            Self::Blackbox(layer, goal) => Box::new(Judged {
+                layer: *layer,
+                goal: *goal,
+            }),
+            Self::Perturbed(layer, goal) => Box::new(Judged {
+                layer: layer.clone(),
+                goal: *goal,
+            }),
+            Self::Implicit(layer, goal) => Box::new(Judged {
+                layer: layer.build(),
+                goal: *goal,
+            }),
+            Self::Regularised(layer, goal) => Box::new(Judged {
+                layer: *layer,
+                goal: *goal,
+            }),
             Self::RegularisedFy(loss) => Box::new(*loss),
             Self::Cave(loss) => Box::new(loss.build(oracle)?),
             Self::Lava(loss) => Box::new(loss.build(data, oracle, watch)?),
@@ -95,7 +114,11 @@ impl LossSpec {
 
     /// The member of the cost-sensitive family that this is, if it is one.
     pub fn cos(&self) -> Option<&Cos> {
-        if let Self::Cos(cos) = self { Some(cos) } else { None }
+        if let Self::Cos(cos) = self {
+            Some(cos)
+        } else {
+            None
+        }
     }
 
     /// Whether training asks for decisions, so that it matters how questions are answered.
@@ -110,7 +133,8 @@ impl LossSpec {
 
     /// Whether the loss can be zero although there is regret, in a way that upsets instance costs.
     pub fn may_vanish(&self) -> bool {
-        self.cos().is_some_and(|cos| matches!(cos.side, Side::Sensitive(_)))
+        self.cos()
+            .is_some_and(|cos| matches!(cos.side, Side::Sensitive(_)))
     }
 
     /// One or more of every kind, for tests that all losses must pass.
@@ -148,8 +172,15 @@ impl LossSpec {
             "LAVA",
         ];
         let built = |label: &&&str| cfg!(feature = "clarabel") || !label.starts_with("CaVE+");
-        let others = others.iter().filter(built).filter_map(|label| label.parse().ok());
-        Cos::examples().into_iter().map(Self::Cos).chain(others).collect()
+        let others = others
+            .iter()
+            .filter(built)
+            .filter_map(|label| label.parse().ok());
+        Cos::examples()
+            .into_iter()
+            .map(Self::Cos)
+            .chain(others)
+            .collect()
     }
 
     /// The loss of this name with these options.
@@ -165,8 +196,12 @@ impl LossSpec {
             "DBB" => Self::Blackbox(Blackbox::read_interpolated(options)?, Goal::read(options)),
             "NID" => Self::Blackbox(Blackbox::NegativeIdentity, Goal::read(options)),
             "DPO" => Self::Perturbed(PerturbedOptimizer::read(options)?, Goal::read(options)),
-            "I-MLE" | "IMLE" => Self::Implicit(ImplicitMle::read(options, false)?, Goal::read(options)),
-            "AI-MLE" | "AIMLE" => Self::Implicit(ImplicitMle::read(options, true)?, Goal::read(options)),
+            "I-MLE" | "IMLE" => {
+                Self::Implicit(ImplicitMle::read(options, false)?, Goal::read(options))
+            }
+            "AI-MLE" | "AIMLE" => {
+                Self::Implicit(ImplicitMle::read(options, true)?, Goal::read(options))
+            }
             "RFW" => Self::Regularised(FrankWolfe::read(options)?, Goal::read(options)),
             "RFY" => Self::RegularisedFy(FrankWolfe::read(options)?),
             "CAVE" => Self::Cave(Cave::read(options, false)?),
@@ -255,7 +290,11 @@ mod tests {
         ] {
             assert_eq!(typed.parse::<LossSpec>().unwrap().to_string(), printed);
         }
-        for (label, word) in [("LTR", "LTR(pair)"), ("DBB(lambda=0)", "above 0"), ("NID(sigma=1)", "distance")] {
+        for (label, word) in [
+            ("LTR", "LTR(pair)"),
+            ("DBB(lambda=0)", "above 0"),
+            ("NID(sigma=1)", "distance"),
+        ] {
             let message = label.parse::<LossSpec>().unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
         }

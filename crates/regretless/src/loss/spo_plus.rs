@@ -5,10 +5,10 @@
 //! gradient = 2(x* − x(2ĉ − c))
 //! ```
 //!
-//! Source: Elmachtoub and Grigas, "Smart 'Predict, then Optimize'" (2022).
-//! Solves per evaluation: one, at 2ĉ − c. Needs the best decisions.
-//! Use it where a solve is cheap, or with `cache` or `relax` where it is not: the strongest known surrogate on
-//! most small problems, without a setting to tune.
+//! Source: Elmachtoub and Grigas, "Smart 'Predict, then Optimize'" (2022). Solves per evaluation:
+//! one, at 2ĉ − c. Needs the best decisions. Use it where a solve is cheap, or with `cache` or
+//! `relax` where it is not: the strongest known surrogate on most small problems, without a setting
+//! to tune.
 
 use super::{OfDecisions, Query, Sink, buffer};
 use crate::error::Result;
@@ -19,12 +19,25 @@ use crate::oracle::Asker;
 pub struct SpoPlus;
 
 impl OfDecisions for SpoPlus {
-    fn sum<S: Sink + ?Sized>(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut S) -> Result<f64> {
-        let beyond = buffer::filled(query.prediction.iter().zip(query.costs).map(|(p, c)| 2.0 * p - c));
+    fn sum<S: Sink + ?Sized>(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut S,
+    ) -> Result<f64> {
+        let beyond = buffer::filled(
+            query
+                .prediction
+                .iter()
+                .zip(query.costs)
+                .map(|(p, c)| 2.0 * p - c),
+        );
         let tempting = query.ask(asker, &beyond)?;
         gradient.add_decision(2.0, query.best);
         gradient.add_decision(-2.0, &tempting.decision);
-        Ok(2.0 * query.best.dot(query.prediction) - query.best.dot(query.costs) - tempting.objective)
+        Ok(2.0 * query.best.dot(query.prediction)
+            - query.best.dot(query.costs)
+            - tempting.objective)
     }
 
     fn terms(&self) -> Option<usize> {

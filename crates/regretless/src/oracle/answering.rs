@@ -1,8 +1,9 @@
-//! An oracle at the service of one training: it answers by its settings and keeps pool and memories.
+//! An oracle at the service of one training: it answers by its settings and keeps pool and
+//! memories.
 //!
-//! Losses ask an [`Asker`] and do not know where the answer comes from. Within a batch the pool does not
-//! change; what was found joins it afterwards, in the order of the instances, so that results do not depend
-//! on threads.
+//! Losses ask an [`Asker`] and do not know where the answer comes from. Within a batch the pool
+//! does not change; what was found joins it afterwards, in the order of the instances, so that
+//! results do not depend on threads.
 
 use super::asker::{Asker, Help};
 use super::engine::{Engine, Role};
@@ -31,7 +32,8 @@ pub struct Occasion {
     pub epoch: usize,
     /// Batch of the epoch, counted from 0.
     pub batch: usize,
-    /// Whether the answer trains. Questions that only judge are answered from the pool if there is one.
+    /// Whether the answer trains. Questions that only judge are answered from the pool if there is
+    /// one.
     pub training: bool,
 }
 
@@ -48,22 +50,39 @@ pub struct Answering<'a> {
 impl<'a> Answering<'a> {
     /// Every question is solved exactly.
     pub fn exactly(oracle: &'a Oracle) -> Self {
-        Self { oracle, settings: OracleSettings::default(), pool: None, store: None, seed: 0 }
+        Self {
+            oracle,
+            settings: OracleSettings::default(),
+            pool: None,
+            store: None,
+            seed: 0,
+        }
     }
 
     /// Questions are answered by these settings; `method` is who asks, for messages.
     ///
     /// # Errors
     /// When the settings contradict each other, or the problem has no such relaxation or heuristic.
-    pub fn new(oracle: &'a Oracle, settings: OracleSettings, (method, seed): (&str, u64)) -> Result<Self> {
+    pub fn new(
+        oracle: &'a Oracle,
+        settings: OracleSettings,
+        (method, seed): (&str, u64),
+    ) -> Result<Self> {
         settings.check()?;
         if let Some(heuristic) = oracle.heuristic.filter(|_| settings.remembers()) {
             return Err(Error::setting(format!(
-                "'warm' and 'certify' speed up exact answers; all decisions are made by '{heuristic}'; leave one of them out"
+                "'warm' and 'certify' speed up exact answers; all decisions are made by \
+                    '{heuristic}'; leave one of them out"
             )));
         }
         let pool = settings.cache.map(|cache| Pool::new(cache.most));
-        let answering = Self { oracle, settings, pool, store: None, seed };
+        let answering = Self {
+            oracle,
+            settings,
+            pool,
+            store: None,
+            seed,
+        };
         match (answering.engine(), answering.role()) {
             (Some(engine), _) => oracle.take_back(engine),
             (None, Role::Heuristic(_)) => {
@@ -77,19 +96,29 @@ impl<'a> Answering<'a> {
         Ok(answering)
     }
 
-    /// The same with memories for this many rows of the table, if the settings want them; how long their solves
-    /// take is noted in any case.
+    /// The same with memories for this many rows of the table, if the settings want them; how long
+    /// their solves take is noted in any case.
     #[must_use]
     pub fn remembering(mut self, rows: usize) -> Self {
-        self.store = Some(Store::new(rows, self.settings.budget(), self.settings.certify));
+        self.store = Some(Store::new(
+            rows,
+            self.settings.budget(),
+            self.settings.certify,
+        ));
         self
     }
 
     /// The same with a pool of these decisions (in this order), if there is a cache or `wanted`.
     #[must_use]
-    pub fn knowing<'d>(mut self, decisions: impl IntoIterator<Item = &'d Decision>, wanted: bool) -> Self {
+    pub fn knowing<'d>(
+        mut self,
+        decisions: impl IntoIterator<Item = &'d Decision>,
+        wanted: bool,
+    ) -> Self {
         if self.pool.is_some() || wanted {
-            self.pool.get_or_insert_with(|| Pool::new(Cache::MOST)).extend(decisions);
+            self.pool
+                .get_or_insert_with(|| Pool::new(Cache::MOST))
+                .extend(decisions);
         }
         self
     }
@@ -118,25 +147,42 @@ impl<'a> Answering<'a> {
 
     /// Access for the calling thread.
     pub fn asker(&self) -> Asker<'_> {
-        let help = Help { settings: self.settings, pool: self.pool.as_ref(), store: self.store.as_ref() };
+        let help = Help {
+            settings: self.settings,
+            pool: self.pool.as_ref(),
+            store: self.store.as_ref(),
+        };
         Asker::new(self.oracle, self.engine(), help)
     }
 
-    /// Seconds that questions about a row are expected to take, by what they took last time; 0 where nobody knows.
+    /// Seconds that questions about a row are expected to take, by what they took last time; 0
+    /// where nobody knows.
     pub fn expected(&self, instance: usize) -> f64 {
-        self.store.as_ref().map_or(0.0, |store| store.expected(instance))
+        self.store
+            .as_ref()
+            .map_or(0.0, |store| store.expected(instance))
     }
 
     /// The answer for each row of costs, which belong to these instances, in their order.
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
-    pub fn solve_rows(&self, costs: &Matrix, instances: &[usize], watch: &dyn Watch) -> Result<Vec<Answer>> {
-        self.solve_each((instances, watch), |index, row| costs.read(index, row), |_, _| ())
+    pub fn solve_rows(
+        &self,
+        costs: &Matrix,
+        instances: &[usize],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Answer>> {
+        self.solve_each(
+            (instances, watch),
+            |index, row| costs.read(index, row),
+            |_, _| (),
+        )
     }
 
-    /// Solves all instances, those that took longest last time first; `read` writes the costs of one over a row, `done` hears of each and its answer as
-    /// soon as it is there, on whichever thread.
+    /// Solves all instances, those that took longest last time first; `read` writes the costs of
+    /// one over a row, `done` hears of each and its answer as soon as it is there, on whichever
+    /// thread.
     pub(super) fn solve_each(
         &self,
         (instances, watch): (&[usize], &dyn Watch),
@@ -160,7 +206,10 @@ impl<'a> Answering<'a> {
                 }
             },
         );
-        answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
+        answers
+            .into_iter()
+            .collect::<Option<_>>()
+            .ok_or(Error::Interrupted)
     }
 
     /// What the coin says for an instance on this occasion.
@@ -173,15 +222,21 @@ impl<'a> Answering<'a> {
                     Coin::Batch => u64::MAX - occasion.batch as u64,
                     Coin::Instance => instance as u64,
                 };
-                let mut stream = Stream::new(Purpose::Oracle, self.seed, [occasion.epoch as u64, place]);
-                if stream.unit() < cache.share { Turn::Solve } else { Turn::Recall }
+                let mut stream =
+                    Stream::new(Purpose::Oracle, self.seed, [occasion.epoch as u64, place]);
+                if stream.unit() < cache.share {
+                    Turn::Solve
+                } else {
+                    Turn::Recall
+                }
             }
         }
     }
 
-    /// The best decisions under the predictions of a batch (to be minimised, one row after the other), solved where the
-    /// coin says so, in the order of the instances. They are for the pool ([`Self::keep`]) of losses that compare with known
-    /// decisions, before the batch is evaluated; a search that goes downhill may start from `best` of an instance.
+    /// The best decisions under the predictions of a batch (to be minimised, one row after the
+    /// other), solved where the coin says so, in the order of the instances. They are for the pool
+    /// ([`Self::keep`]) of losses that compare with known decisions, before the batch is evaluated;
+    /// a search that goes downhill may start from `best` of an instance.
     ///
     /// # Errors
     /// When an instance has no decision under its prediction, or the user interrupts.
@@ -205,9 +260,12 @@ impl<'a> Answering<'a> {
                     *slot = Err(Error::Interrupted);
                 } else if self.turn(occasion, instance) == Turn::Solve {
                     asker.about(instance);
-                    let answer = asker.ask_from(&predictions[index * width..][..width], Some(best(instance)));
+                    let answer = asker
+                        .ask_from(&predictions[index * width..][..width], Some(best(instance)));
                     let wrong = |failure| Error::solver(instance, failure);
-                    *slot = answer.map(|solution| Some(solution.decision.clone())).map_err(wrong);
+                    *slot = answer
+                        .map(|solution| Some(solution.decision.clone()))
+                        .map_err(wrong);
                 }
             },
         );

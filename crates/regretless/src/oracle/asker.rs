@@ -49,7 +49,16 @@ pub(super) struct Help<'a> {
 impl<'a> Asker<'a> {
     pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, help: Help<'a>) -> Self {
         let (found, widened) = (Vec::new(), Vec::new());
-        Self { oracle, engine, help, turn: Turn::Solve, spot: None, found, widened, answer: spare() }
+        Self {
+            oracle,
+            engine,
+            help,
+            turn: Turn::Solve,
+            spot: None,
+            found,
+            widened,
+            answer: spare(),
+        }
     }
 
     /// The problem that is solved.
@@ -67,10 +76,13 @@ impl<'a> Asker<'a> {
         self.turn = turn;
     }
 
-    /// From now on questions are about this row of the table; what is remembered of it may help. One thread
-    /// at a time asks about a row.
+    /// From now on questions are about this row of the table; what is remembered of it may help.
+    /// One thread at a time asks about a row.
     pub fn about(&mut self, instance: usize) {
-        self.spot = Some(Spot { instance, question: 0 });
+        self.spot = Some(Spot {
+            instance,
+            question: 0,
+        });
     }
 
     /// What was solved since the last call, for the pool.
@@ -119,7 +131,11 @@ impl<'a> Asker<'a> {
     ///
     /// # Errors
     /// When there is none.
-    pub fn ask_from(&mut self, costs: &[f64], start: Option<&Decision>) -> Result<&Solution, Failure> {
+    pub fn ask_from(
+        &mut self,
+        costs: &[f64],
+        start: Option<&Decision>,
+    ) -> Result<&Solution, Failure> {
         check_costs(costs)?;
         match self.turn {
             Turn::Recall => self.recall(costs)?,
@@ -145,7 +161,12 @@ impl<'a> Asker<'a> {
     ///
     /// # Errors
     /// When the problem has no cones.
-    pub fn project<T>(&self, decision: &Decision, method: &str, how: impl FnOnce(&Cone) -> T) -> Result<T> {
+    pub fn project<T>(
+        &self,
+        decision: &Decision,
+        method: &str,
+        how: impl FnOnce(&Cone) -> T,
+    ) -> Result<T> {
         let cone = self.cone(decision, method)?;
         self.oracle.counters.count(Kind::Projected);
         Ok(how(&cone))
@@ -153,8 +174,11 @@ impl<'a> Asker<'a> {
 
     fn recall(&mut self, costs: &[f64]) -> Result<(), Failure> {
         self.oracle.counters.count(Kind::Pooled);
-        let (cheapest, objective) =
-            self.help.pool.and_then(|pool| pool.cheapest(costs)).ok_or(Failure::NothingKnown)?;
+        let (cheapest, objective) = self
+            .help
+            .pool
+            .and_then(|pool| pool.cheapest(costs))
+            .ok_or(Failure::NothingKnown)?;
         self.answer.decision.clone_from(cheapest);
         self.answer.objective = objective;
         self.answer.bound = f64::NEG_INFINITY;
@@ -163,7 +187,9 @@ impl<'a> Asker<'a> {
     }
 
     fn compute(&mut self, (costs, start): Question<'_>) -> Result<(), Failure> {
-        let Some(mut engine) = self.engine.take() else { return Err(Failure::Engine("the engine is gone".into())) };
+        let Some(mut engine) = self.engine.take() else {
+            return Err(Failure::Engine("the engine is gone".into()));
+        };
         let outcome = match self.help.store.zip(self.spot) {
             Some(place) => self.solve_timed(&mut engine, (costs, start), place),
             None => self.solve_plainly(&mut engine, (costs, start)),
@@ -182,13 +208,20 @@ impl<'a> Asker<'a> {
         check_not_cancelled()?;
         self.answer.work = work;
         if exact {
-            self.oracle.problem.check(&self.answer.decision).map_err(Failure::WrongAnswer)?;
+            self.oracle
+                .problem
+                .check(&self.answer.decision)
+                .map_err(Failure::WrongAnswer)?;
             self.answer.objective = self.answer.decision.dot(costs);
         }
         Ok(())
     }
 
-    fn solve_plainly(&mut self, engine: &mut Engine, question: Question<'_>) -> Result<(), Failure> {
+    fn solve_plainly(
+        &mut self,
+        engine: &mut Engine,
+        question: Question<'_>,
+    ) -> Result<(), Failure> {
         self.oracle.counters.count(engine.kind());
         engine.solve_into(question, &mut self.answer)
     }
@@ -202,7 +235,8 @@ impl<'a> Asker<'a> {
     ) -> Result<(), Failure> {
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
         let outcome = if self.help.settings.remembers() {
-            self.solve_with_memory(engine, question.0, place).map(|solution| self.answer = solution)
+            self.solve_with_memory(engine, question.0, place)
+                .map(|solution| self.answer = solution)
         } else {
             self.solve_plainly(engine, question)
         };
@@ -212,7 +246,12 @@ impl<'a> Asker<'a> {
         outcome
     }
 
-    fn solve_with_memory(&self, engine: &mut Engine, costs: &[f64], (store, spot): (&Store, Spot)) -> Answer {
+    fn solve_with_memory(
+        &self,
+        engine: &mut Engine,
+        costs: &[f64],
+        (store, spot): (&Store, Spot),
+    ) -> Answer {
         let mut memory = store.take(spot);
         if self.help.settings.certify
             && let Some(solution) = engine.certify(costs, &memory)

@@ -18,7 +18,8 @@ pub struct SolveCounts {
     pub heuristic: u64,
     /// Projections on the cone of a decision.
     pub projected: u64,
-    /// Questions answered with the decision of last time, proved to be still the best without a solve.
+    /// Questions answered with the decision of last time, proved to be still the best without a
+    /// solve.
     pub certified: u64,
     /// Questions answered with the best known decision, without a solve.
     pub pooled: u64,

@@ -47,10 +47,18 @@ impl Engine {
     }
 
     /// Solves, downhill from a decision where that is what the engine is for.
-    pub(super) fn solve_into(&mut self, (costs, start): Question<'_>, solution: &mut Solution) -> Result<(), Failure> {
+    pub(super) fn solve_into(
+        &mut self,
+        (costs, start): Question<'_>,
+        solution: &mut Solution,
+    ) -> Result<(), Failure> {
         match (self, start) {
-            (Self::Heuristic(Heuristic::Near, solver), Some(start)) => *solution = solver.solve_from(costs, start)?,
-            (Self::Exact(solver) | Self::Heuristic(_, solver), _) => solver.solve_into(costs, solution)?,
+            (Self::Heuristic(Heuristic::Near, solver), Some(start)) => {
+                *solution = solver.solve_from(costs, start)?
+            }
+            (Self::Exact(solver) | Self::Heuristic(_, solver), _) => {
+                solver.solve_into(costs, solution)?
+            }
             (Self::Relaxed(_, relaxer), _) => *solution = relaxer.relax(costs)?,
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Asking linear relaxations: optima, cost ranges, adjacent vertices, cones.
 //!
-//! Every question that solves a relaxation is counted once, here. What a problem does not offer is an error
-//! that names the method that asked, what it asked for, the problem, and a way out.
+//! Every question that solves a relaxation is counted once, here. What a problem does not offer is
+//! an error that names the method that asked, what it asked for, the problem, and a way out.
 
 use super::asker::Help;
 use super::counts::Kind;
@@ -31,21 +31,31 @@ impl Oracle {
                 self.take_back(engine);
                 Ok(())
             }
-            None => Err(self.missing(method, "a linear relaxation", "use the exact solver instead")),
+            None => Err(self.missing(
+                method,
+                "a linear relaxation",
+                "use the exact solver instead",
+            )),
         }
     }
 
-    /// The best point of the relaxation for each row of costs (to be minimised), in the order of the rows.
+    /// The best point of the relaxation for each row of costs (to be minimised), in the order of
+    /// the rows.
     ///
     /// # Errors
-    /// When the problem has no such relaxation or the user interrupts; failures of single instances are among
-    /// the answers.
-    pub fn relax_all(&self, (costs, kind): (&Matrix, Relaxation), asks: (&str, &dyn Watch)) -> Result<Vec<Answer>> {
+    /// When the problem has no such relaxation or the user interrupts; failures of single instances
+    /// are among the answers.
+    pub fn relax_all(
+        &self,
+        (costs, kind): (&Matrix, Relaxation),
+        asks: (&str, &dyn Watch),
+    ) -> Result<Vec<Answer>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
         self.relax_rows((costs, &rows), kind, asks)
     }
 
-    /// The best point of the relaxation for each of the listed rows of costs, in the order of the list.
+    /// The best point of the relaxation for each of the listed rows of costs, in the order of the
+    /// list.
     ///
     /// # Errors
     /// As above.
@@ -59,7 +69,10 @@ impl Oracle {
         let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
         self.solver_threads.fill(
             &mut answers,
-            || self.engine(Role::Relaxed(kind)).map(|engine| Asker::new(self, Some(engine), Help::default())),
+            || {
+                self.engine(Role::Relaxed(kind))
+                    .map(|engine| Asker::new(self, Some(engine), Help::default()))
+            },
             |asker, index, slot| {
                 if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
                     let answer = asker.solve_read(|row| costs.read(rows[index], row));
@@ -70,11 +83,14 @@ impl Oracle {
                 }
             },
         );
-        answers.into_iter().collect::<Option<_>>().ok_or(Error::Interrupted)
+        answers
+            .into_iter()
+            .collect::<Option<_>>()
+            .ok_or(Error::Interrupted)
     }
 
-    /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row number
-    /// and slot; one solve of the relaxation per row.
+    /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row
+    /// number and slot; one solve of the relaxation per row.
     ///
     /// # Errors
     /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
@@ -90,11 +106,20 @@ impl Oracle {
             return Err(self.missing_ranges(kind, method));
         }
         let keep = |row: usize, ranges: Ranges, slot: &mut T| keep(row, &ranges, slot);
-        self.ask_all(costs, slots, (ranger, |ranger, costs| self.counted(costs, |c| ranger.ranges(c)), keep), watch)
+        self.ask_all(
+            costs,
+            slots,
+            (
+                ranger,
+                |ranger, costs| self.counted(costs, |c| ranger.ranges(c)),
+                keep,
+            ),
+            watch,
+        )
     }
 
-    /// The relaxed optimum of each row of costs (to be minimised) and the ways to the vertices next to it, handed
-    /// to `keep` with the row number and slot; one solve of the relaxation per row.
+    /// The relaxed optimum of each row of costs (to be minimised) and the ways to the vertices next
+    /// to it, handed to `keep` with the row number and slot; one solve of the relaxation per row.
     ///
     /// # Errors
     /// When the problem cannot tell, a relaxation has no optimum, or the user interrupts.
@@ -107,7 +132,11 @@ impl Oracle {
     ) -> Result<()> {
         let neighbours = || self.problem.neighbours(&self.limits);
         if neighbours().is_none() {
-            return Err(self.missing(method, "adjacent vertices", "use another loss, such as MAE(O,S)"));
+            return Err(self.missing(
+                method,
+                "adjacent vertices",
+                "use another loss, such as MAE(O,S)",
+            ));
         }
         let ask = |engine: &mut Box<dyn crate::solve::relax::Neighbours>, costs: &[f64]| {
             self.counted(costs, |costs| engine.neighbours(costs))
@@ -120,11 +149,18 @@ impl Oracle {
     /// # Errors
     /// When the problem has none.
     pub fn cone(&self, decision: &Decision, method: &str) -> Result<Cone> {
-        let missing = || self.missing(method, "the cone of binding constraints", "use another loss, such as MAE(O,S)");
+        let missing = || {
+            self.missing(
+                method,
+                "the cone of binding constraints",
+                "use another loss, such as MAE(O,S)",
+            )
+        };
         self.problem.cone(decision).ok_or_else(missing)
     }
 
-    /// Asks one engine per thread about each row of costs; `parts` make an engine, ask it, and keep what it says.
+    /// Asks one engine per thread about each row of costs; `parts` make an engine, ask it, and keep
+    /// what it says.
     fn ask_all<E, X, T: Send>(
         &self,
         costs: &Matrix,
@@ -138,12 +174,15 @@ impl Oracle {
     ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
-        let mut pairs: Vec<(&mut T, &mut Result<()>)> = slots.iter_mut().zip(&mut outcomes).collect();
+        let mut pairs: Vec<(&mut T, &mut Result<()>)> =
+            slots.iter_mut().zip(&mut outcomes).collect();
         self.solver_threads.fill(
             &mut pairs,
             || (make(), Vec::new()),
             |(engine, widened), row, (slot, outcome)| {
-                let Some(engine) = engine.as_mut().filter(|_| !watch.interrupted()) else { return };
+                let Some(engine) = engine.as_mut().filter(|_| !watch.interrupted()) else {
+                    return;
+                };
                 costs.read(row, widened);
                 let answer = ask(engine, widened).map(|answer| keep(row, answer, slot));
                 **outcome = answer.map_err(|failure| Error::solver(row, failure));
@@ -154,7 +193,11 @@ impl Oracle {
     }
 
     /// Counts a relaxed solve and does it.
-    fn counted<X>(&self, costs: &[f64], solve: impl FnOnce(&[f64]) -> Result<X, Failure>) -> Result<X, Failure> {
+    fn counted<X>(
+        &self,
+        costs: &[f64],
+        solve: impl FnOnce(&[f64]) -> Result<X, Failure>,
+    ) -> Result<X, Failure> {
         self.counters.count(Kind::Relaxed);
         check_costs(costs)?;
         let answer = solve(costs)?;
@@ -165,13 +208,17 @@ impl Oracle {
     fn missing_ranges(&self, kind: RangeKind, method: &str) -> Error {
         let other = |kind| self.problem.ranger(kind, &self.limits).is_some();
         match kind {
-            RangeKind::Basis if other(RangeKind::Exact) => {
-                self.missing(method, "cost ranges of a basis", "use O_S(exact) instead of O_S, or build with HiGHS")
-            }
+            RangeKind::Basis if other(RangeKind::Exact) => self.missing(
+                method,
+                "cost ranges of a basis",
+                "use O_S(exact) instead of O_S, or build with HiGHS",
+            ),
             RangeKind::Exact if other(RangeKind::Basis) => {
                 self.missing(method, "exact cost ranges", "use O_S instead of O_S(exact)")
             }
-            RangeKind::Basis | RangeKind::Exact => self.missing(method, "cost ranges", "use O instead of O_S"),
+            RangeKind::Basis | RangeKind::Exact => {
+                self.missing(method, "cost ranges", "use O instead of O_S")
+            }
         }
     }
 

@@ -4,11 +4,12 @@
 //! code of its own, and keeps idle engines for the next batch. One failed instance does not stop
 //! the others; its place in the answers says why. `facts` asks linear relaxations the same way.
 //!
-//! During training an [`Answering`] stands between losses and oracle: by its [`OracleSettings`] a question is
-//! solved, answered from the linear relaxation, by a heuristic, or from a [`Pool`] of known decisions. What was
-//! found for a row of the table may help with its next question (`store`); it changes how long an answer takes and
-//! not what the answer is, up to ties and last digits ([`crate::solve::memory`] has the rules), so that a training
-//! that goes on without its memories goes on the same.
+//! During training an [`Answering`] stands between losses and oracle: by its [`OracleSettings`] a
+//! question is solved, answered from the linear relaxation, by a heuristic, or from a [`Pool`] of
+//! known decisions. What was found for a row of the table may help with its next question
+//! (`store`); it changes how long an answer takes and not what the answer is, up to ties and last
+//! digits ([`crate::solve::memory`] has the rules), so that a training that goes on without its
+//! memories goes on the same.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -60,8 +61,12 @@ pub struct Oracle {
 impl std::fmt::Debug for Oracle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Oracle");
-        shown.field("problem", &self.problem).field("limits", &self.limits);
-        shown.field("counts", &self.counts()).finish_non_exhaustive()
+        shown
+            .field("problem", &self.problem)
+            .field("limits", &self.limits);
+        shown
+            .field("counts", &self.counts())
+            .finish_non_exhaustive()
     }
 }
 
@@ -99,8 +104,9 @@ impl Oracle {
         self
     }
 
-    /// The same oracle, which decides by a heuristic wherever it would search for the best: for problems so large
-    /// that nothing else ends. Its decisions are counted as what they are, and labels made of them say so.
+    /// The same oracle, which decides by a heuristic wherever it would search for the best: for
+    /// problems so large that nothing else ends. Its decisions are counted as what they are, and
+    /// labels made of them say so.
     ///
     /// # Errors
     /// When the problem has no local search.
@@ -108,7 +114,9 @@ impl Oracle {
         self.heuristic = heuristic;
         match self.engine(self.usual()) {
             Some(engine) => self.take_back(engine),
-            None => return Err(self.missing("deciding by 'lk'", "a local search", NO_LOCAL_SEARCH)),
+            None => {
+                return Err(self.missing("deciding by 'lk'", "a local search", NO_LOCAL_SEARCH));
+            }
         }
         Ok(self)
     }
@@ -148,8 +156,8 @@ impl Oracle {
         self.counters.read()
     }
 
-    /// Work of all solves so far in nanoseconds, as [`crate::solve::Solver::work`] counts. The sum of whole numbers does
-    /// not depend on the order of threads.
+    /// Work of all solves so far in nanoseconds, as [`crate::solve::Solver::work`] counts. The sum
+    /// of whole numbers does not depend on the order of threads.
     pub fn work(&self) -> u64 {
         self.counters.work()
     }
@@ -159,7 +167,8 @@ impl Oracle {
         Asker::new(self, self.engine(self.usual()), Help::default())
     }
 
-    /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for it.
+    /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for
+    /// it.
     fn engine(&self, role: Role) -> Option<Engine> {
         self.idle_engine(role).or_else(|| self.new_engine(role))
     }
@@ -174,20 +183,29 @@ impl Oracle {
             Role::Heuristic(kind @ (Heuristic::Quick | Heuristic::Near)) => {
                 Engine::Heuristic(kind, self.problem.quick_search(&self.limits)?)
             }
-            Role::Heuristic(kind @ Heuristic::Nodes(nodes)) => {
-                Engine::Heuristic(kind, self.problem.solver(&Limits { nodes, ..self.limits }))
-            }
+            Role::Heuristic(kind @ Heuristic::Nodes(nodes)) => Engine::Heuristic(
+                kind,
+                self.problem.solver(&Limits {
+                    nodes,
+                    ..self.limits
+                }),
+            ),
         })
     }
 
     fn idle_engine(&self, role: Role) -> Option<Engine> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.iter().rposition(|engine| engine.role() == role).map(|place| idle.swap_remove(place))
+        idle.iter()
+            .rposition(|engine| engine.role() == role)
+            .map(|place| idle.swap_remove(place))
     }
 
     /// Keeps an engine for whoever asks next.
     fn take_back(&self, engine: Engine) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(engine);
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(engine);
     }
 
     /// The best decision for each row of costs (to be minimised), in the order of the rows.
@@ -203,11 +221,17 @@ impl Oracle {
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
-    pub fn solve_rows(&self, costs: &Matrix, rows: &[usize], watch: &dyn Watch) -> Result<Vec<Answer>> {
+    pub fn solve_rows(
+        &self,
+        costs: &Matrix,
+        rows: &[usize],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Answer>> {
         self.solve_each(costs, rows, watch, |_, _| ())
     }
 
-    /// The same; `done` hears of each row and its answer as soon as it is there, on whichever thread.
+    /// The same; `done` hears of each row and its answer as soon as it is there, on whichever
+    /// thread.
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
@@ -218,19 +242,27 @@ impl Oracle {
         watch: &dyn Watch,
         done: impl Fn(usize, &Answer) + Sync + Send,
     ) -> Result<Vec<Answer>> {
-        Answering::exactly(self).solve_each((rows, watch), |index, row| costs.read(rows[index], row), done)
+        Answering::exactly(self).solve_each(
+            (rows, watch),
+            |index, row| costs.read(rows[index], row),
+            done,
+        )
     }
 }
 
-/// Engines may take for granted that costs are numbers, and that sums and squares of costs do not overflow.
+/// Engines may take for granted that costs are numbers, and that sums and squares of costs do not
+/// overflow.
 fn check_costs(costs: &[f64]) -> std::result::Result<(), Failure> {
-    // A number that is none fails every comparison. The fold has no early end, so that several costs are compared at
-    // once.
+    // A number that is none fails every comparison. The fold has no early end, so that several
+    // costs are compared at once.
     let fits = |cost: &f64| cost.abs() <= LARGEST_COST;
     if costs.iter().fold(true, |all, cost| all & fits(cost)) {
         return Ok(());
     }
-    let bad = costs.iter().position(|cost| !fits(cost)).unwrap_or_default();
+    let bad = costs
+        .iter()
+        .position(|cost| !fits(cost))
+        .unwrap_or_default();
     let cost = costs.get(bad).copied().unwrap_or_default();
     let message = match cost.is_finite() {
         true => format!("cost {bad} is {cost:e}; costs go up to {LARGEST_COST:e} in size"),

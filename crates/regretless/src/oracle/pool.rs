@@ -1,7 +1,8 @@
 //! A pool of known decisions: each once, sparse, bounded.
 //!
-//! Which decisions a pool holds, and in which order, depends on the order of [`Pool::add`] only. When the
-//! pool is full the oldest decision leaves. Ties between decisions go to the place with the lower number.
+//! Which decisions a pool holds, and in which order, depends on the order of [`Pool::add`] only.
+//! When the pool is full the oldest decision leaves. Ties between decisions go to the place with
+//! the lower number.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -22,14 +23,21 @@ pub struct Pool {
 impl Pool {
     /// An empty pool for at most this many decisions, at least one.
     pub fn new(most: usize) -> Self {
-        Self { most: most.max(1), ..Self::default() }
+        Self {
+            most: most.max(1),
+            ..Self::default()
+        }
     }
 
     /// Adds a decision unless it is known already.
     pub fn add(&mut self, decision: &Decision) {
         let hash = hash(decision);
         let known = self.places.get(&hash);
-        if known.is_some_and(|places| places.iter().any(|place| self.decisions[*place] == *decision)) {
+        if known.is_some_and(|places| {
+            places
+                .iter()
+                .any(|place| self.decisions[*place] == *decision)
+        }) {
             return;
         }
         let place = if self.decisions.len() < self.most {
@@ -62,7 +70,12 @@ impl Pool {
             .iter()
             .enumerate()
             .for_each(|(place, decision)| places.entry(hash(decision)).or_default().push(place));
-        Self { decisions, places, most: most.max(1), oldest }
+        Self {
+            decisions,
+            places,
+            most: most.max(1),
+            oldest,
+        }
     }
 
     /// Most decisions it may hold, and the place that is given away next.
@@ -77,21 +90,30 @@ impl Pool {
 
     /// The cheapest decision under these costs and what it costs; `None` when the pool is empty.
     pub fn cheapest(&self, costs: &[f64]) -> Option<(&Decision, f64)> {
-        let priced = self.decisions.iter().map(|decision| (decision, decision.dot(costs)));
+        let priced = self
+            .decisions
+            .iter()
+            .map(|decision| (decision, decision.dot(costs)));
         priced.reduce(|best, next| if next.1 < best.1 { next } else { best })
     }
 }
 
 impl<'d> Extend<&'d Decision> for Pool {
     fn extend<I: IntoIterator<Item = &'d Decision>>(&mut self, decisions: I) {
-        decisions.into_iter().for_each(|decision| self.add(decision));
+        decisions
+            .into_iter()
+            .for_each(|decision| self.add(decision));
     }
 }
 
 fn hash(decision: &Decision) -> u64 {
     let mut hasher = DefaultHasher::new();
     decision.indices().hash(&mut hasher);
-    decision.values().into_iter().flatten().for_each(|value| value.to_bits().hash(&mut hasher));
+    decision
+        .values()
+        .into_iter()
+        .flatten()
+        .for_each(|value| value.to_bits().hash(&mut hasher));
     hasher.finish()
 }
 
@@ -102,8 +124,13 @@ mod tests {
 
     fn pool(most: usize, items: &[u32]) -> Vec<u32> {
         let mut pool = Pool::new(most);
-        items.iter().for_each(|item| pool.add(&Decision::choosing([*item])));
-        pool.decisions().iter().map(|decision| decision.indices()[0]).collect()
+        items
+            .iter()
+            .for_each(|item| pool.add(&Decision::choosing([*item])));
+        pool.decisions()
+            .iter()
+            .map(|decision| decision.indices()[0])
+            .collect()
     }
 
     #[test]
@@ -128,6 +155,9 @@ mod tests {
         assert!(pool.cheapest(&[1.0, 1.0]).is_none());
         pool.extend(&[Decision::choosing([1]), Decision::choosing([0])]);
         assert_eq!(pool.cheapest(&[1.0, 1.0]).unwrap().0.indices(), [1]);
-        assert_eq!(pool.cheapest(&[0.5, 1.0]), Some((&Decision::choosing([0]), 0.5)));
+        assert_eq!(
+            pool.cheapest(&[0.5, 1.0]),
+            Some((&Decision::choosing([0]), 0.5))
+        );
     }
 }

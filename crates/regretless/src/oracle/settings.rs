@@ -1,9 +1,9 @@
-//! How questions asked during training are answered: exactly, from the relaxation, from a pool, by a
-//! heuristic, with or without the help of what was found for the same instance last time.
+//! How questions asked during training are answered: exactly, from the relaxation, from a pool, by
+//! a heuristic, with or without the help of what was found for the same instance last time.
 //!
-//! In writing, these settings follow the loss: `SPO+ relax`, `SPO+ relax tight warm`, `SPO+ cache 5%`,
-//! `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+ lk quick`,
-//! `SPO+ lk near`, `SPO+ nodes 100`.
+//! In writing, these settings follow the loss: `SPO+ relax`, `SPO+ relax tight warm`, `SPO+ cache
+//! 5%`, `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+
+//! lk quick`, `SPO+ lk near`, `SPO+ nodes 100`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,8 +25,9 @@ pub enum Coin {
 
 /// Answers from a pool of known decisions (Mulamba et al. 2021).
 ///
-/// The pool starts with the best decisions of the training rows. With probability `share` a question is
-/// solved and the answer joins the pool; otherwise the cheapest decision of the pool is the answer.
+/// The pool starts with the best decisions of the training rows. With probability `share` a
+/// question is solved and the answer joins the pool; otherwise the cheapest decision of the pool is
+/// the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cache {
     /// Probability of a solve, from 0 to 1.
@@ -43,7 +44,11 @@ impl Cache {
 
     /// A cache with this share of solves and the default rest.
     pub fn new(share: f64) -> Self {
-        Self { share, coin: Coin::Batch, most: Self::MOST }
+        Self {
+            share,
+            coin: Coin::Batch,
+            most: Self::MOST,
+        }
     }
 }
 
@@ -55,8 +60,9 @@ pub enum Heuristic {
     LocalSearch,
     /// What a local search first comes to: several times as soon, and a little worse.
     Quick,
-    /// What a local search comes to from the best decision under the true costs, without kicks: soonest of all, for
-    /// losses that compare with that decision. As [`Heuristic::Quick`] where a search cannot start from a decision.
+    /// What a local search comes to from the best decision under the true costs, without kicks:
+    /// soonest of all, for losses that compare with that decision. As [`Heuristic::Quick`] where a
+    /// search cannot start from a decision.
     Near,
     /// The best decision after this many nodes of the search tree.
     Nodes(u64),
@@ -81,7 +87,11 @@ impl FromStr for Heuristic {
             Error::unknown(
                 "search",
                 text,
-                &["lk (local search)", "lk quick (its beginning)", "nodes 100 (a search that stops)"],
+                &[
+                    "lk (local search)",
+                    "lk quick (its beginning)",
+                    "nodes 100 (a search that stops)",
+                ],
             )
         };
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -89,7 +99,8 @@ impl FromStr for Heuristic {
             ["lk"] => Ok(Self::LocalSearch),
             ["lk", "quick"] => Ok(Self::Quick),
             ["lk", "near"] => Err(Error::setting(
-                "'lk near' starts from the best decision, so it cannot be what decides; use 'lk' or 'lk quick'",
+                "'lk near' starts from the best decision, so it cannot be what decides; use 'lk' \
+                    or 'lk quick'",
             )),
             ["nodes", most] => read_nodes(&mut &[most][..]).map(Self::Nodes),
             _ => Err(unknown()),
@@ -156,13 +167,22 @@ impl OracleSettings {
 
     /// Bytes for memories.
     pub fn budget(&self) -> usize {
-        if self.remembers() { self.memory.unwrap_or(Self::MEMORY).saturating_mul(1 << 20) } else { 0 }
+        if self.remembers() {
+            self.memory.unwrap_or(Self::MEMORY).saturating_mul(1 << 20)
+        } else {
+            0
+        }
     }
 
     /// The part that changes the time and not the answers.
     #[must_use]
     pub fn harmless(&self) -> Self {
-        Self { warm: self.warm, certify: self.certify, memory: self.memory, ..Self::default() }
+        Self {
+            warm: self.warm,
+            certify: self.certify,
+            memory: self.memory,
+            ..Self::default()
+        }
     }
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
@@ -170,10 +190,16 @@ impl OracleSettings {
     /// # Errors
     /// When the setting is given twice or its numbers make no sense.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
-        let Some((name, mut rest)) = words.split_first() else { return Ok(false) };
+        let Some((name, mut rest)) = words.split_first() else {
+            return Ok(false);
+        };
         let twice = match *name {
             "relax" => {
-                let kind = if take_if(&mut rest, "tight") { Relaxation::Tight } else { Relaxation::Plain };
+                let kind = if take_if(&mut rest, "tight") {
+                    Relaxation::Tight
+                } else {
+                    Relaxation::Plain
+                };
                 self.relaxation.replace(kind).is_some()
             }
             "cache" => self.cache.replace(read_cache(&mut rest)?).is_some(),
@@ -186,15 +212,24 @@ impl OracleSettings {
                 let kind = kind.map_or(Heuristic::LocalSearch, |(_, kind)| kind);
                 self.heuristic.replace(kind).is_some()
             }
-            "nodes" => self.heuristic.replace(Heuristic::Nodes(read_nodes(&mut rest)?)).is_some(),
+            "nodes" => self
+                .heuristic
+                .replace(Heuristic::Nodes(read_nodes(&mut rest)?))
+                .is_some(),
             _ => return Ok(false),
         };
         *words = rest;
         let again = match *name {
-            "lk" | "nodes" => "'lk' and 'nodes' exclude each other, and each is given once, not twice".to_owned(),
+            "lk" | "nodes" => {
+                "'lk' and 'nodes' exclude each other, and each is given once, not twice".to_owned()
+            }
             other => format!("'{other}' is given twice"),
         };
-        if twice { Err(Error::setting(again)) } else { Ok(true) }
+        if twice {
+            Err(Error::setting(again))
+        } else {
+            Ok(true)
+        }
     }
 
     /// Checks that the settings go together.
@@ -205,11 +240,14 @@ impl OracleSettings {
         let wrong = |message: String| Err(Error::setting(message));
         if let Some(heuristic) = self.heuristic {
             if self.relaxation.is_some() {
-                return wrong(format!("'relax' and '{heuristic}' exclude each other; leave one of them out"));
+                return wrong(format!(
+                    "'relax' and '{heuristic}' exclude each other; leave one of them out"
+                ));
             }
             if self.remembers() {
                 return wrong(format!(
-                    "'warm' and 'certify' speed up exact answers; with '{heuristic}' answers would depend on what was \
+                    "'warm' and 'certify' speed up exact answers; with '{heuristic}' answers would \
+                        depend on what was \
                      asked before; leave one of them out"
                 ));
             }
@@ -231,27 +269,46 @@ fn take_if(words: &mut &[&str], word: &str) -> bool {
 
 /// The first word as a whole number from 1.
 fn read_count(words: &mut &[&str], unit: &str, message: &str) -> Result<u64> {
-    let found = words.first().and_then(|word| word.strip_suffix(unit)?.parse().ok()).filter(|count| *count > 0);
+    let found = words
+        .first()
+        .and_then(|word| word.strip_suffix(unit)?.parse().ok())
+        .filter(|count| *count > 0);
     let count = found.ok_or_else(|| Error::setting(message))?;
     *words = &words[1..];
     Ok(count)
 }
 
 fn read_memory(words: &mut &[&str]) -> Result<usize> {
-    let count = read_count(words, "MB", "memory takes a whole number of megabytes: memory 200MB")?;
+    let count = read_count(
+        words,
+        "MB",
+        "memory takes a whole number of megabytes: memory 200MB",
+    )?;
     Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 fn read_nodes(words: &mut &[&str]) -> Result<u64> {
-    read_count(words, "", "nodes takes the most nodes of a search, a whole number from 1: nodes 100")
+    read_count(
+        words,
+        "",
+        "nodes takes the most nodes of a search, a whole number from 1: nodes 100",
+    )
 }
 
 fn read_cache(words: &mut &[&str]) -> Result<Cache> {
-    let wrong = || Error::setting("cache takes the share of questions that are solved, from 0% to 100%: cache 5%");
+    let wrong = || {
+        Error::setting(
+            "cache takes the share of questions that are solved, from 0% to 100%: cache 5%",
+        )
+    };
     let (percent, rest) = words.split_first().ok_or_else(wrong)?;
     *words = rest;
-    let share = percent.strip_suffix('%').and_then(|digits| digits.parse::<f64>().ok());
-    let share = share.filter(|share| (0.0..=100.0).contains(share)).ok_or_else(wrong)?;
+    let share = percent
+        .strip_suffix('%')
+        .and_then(|digits| digits.parse::<f64>().ok());
+    let share = share
+        .filter(|share| (0.0..=100.0).contains(share))
+        .ok_or_else(wrong)?;
     let mut cache = Cache::new(share / 100.0);
     loop {
         if words.starts_with(&["per", "instance"]) {
@@ -285,7 +342,8 @@ impl fmt::Display for OracleSettings {
         for (word, given) in [(" warm", self.warm), (" certify", self.certify)] {
             f.write_str(if given { word } else { "" })?;
         }
-        self.memory.map_or(Ok(()), |most| write!(f, " memory {most}MB"))
+        self.memory
+            .map_or(Ok(()), |most| write!(f, " memory {most}MB"))
     }
 }
 

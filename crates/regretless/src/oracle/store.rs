@@ -1,14 +1,16 @@
 //! Memories of instances: bounded, and the same for any number of threads.
 //!
-//! Each row of the table has a memory for the first question of an evaluation and one for those that follow:
-//! the first is the same question every epoch (SPO+, DBB), while of later ones each is nearest to the one
-//! before (the second of DBB and PG, steps of Frank and Wolfe, samples of PFYL). Questions about one row are
-//! asked one after the other, by one thread, so what a memory holds depends on the row's own questions only.
+//! Each row of the table has a memory for the first question of an evaluation and one for those
+//! that follow: the first is the same question every epoch (SPO+, DBB), while of later ones each is
+//! nearest to the one before (the second of DBB and PG, steps of Frank and Wolfe, samples of PFYL).
+//! Questions about one row are asked one after the other, by one thread, so what a memory holds
+//! depends on the row's own questions only.
 //!
 //! The budget is shared out evenly: a memory that takes more than its share keeps its cheap part or
 //! nothing, whatever the others take.
 //!
-//! Beside them stands how long the last solves took. It decides which row is begun first, never an answer.
+//! Beside them stands how long the last solves took. It decides which row is begun first, never an
+//! answer.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -48,21 +50,34 @@ impl Spot {
 }
 
 impl Store {
-    /// Empty memories for this many rows that take this many bytes together at most; `prove` says whether
-    /// proofs that can be used again are worth some work.
+    /// Empty memories for this many rows that take this many bytes together at most; `prove` says
+    /// whether proofs that can be used again are worth some work.
     pub(super) fn new(rows: usize, budget: usize, prove: bool) -> Self {
         let allowance = budget / (PLACES * rows.max(1));
-        Self { rows: (0..rows).map(|_| Mutex::default()).collect(), allowance, prove }
+        Self {
+            rows: (0..rows).map(|_| Mutex::default()).collect(),
+            allowance,
+            prove,
+        }
     }
 
     fn row(&self, instance: usize) -> Option<MutexGuard<'_, Row>> {
-        Some(self.rows.get(instance)?.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(
+            self.rows
+                .get(instance)?
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Takes a memory out; empty where nothing is known.
     pub(super) fn take(&self, spot: Spot) -> Memory {
-        let known = self.row(spot.instance).map(|mut row| std::mem::take(&mut row.memories[spot.place()]));
-        known.filter(|memory| !memory.is_empty()).unwrap_or_else(|| Memory::new(self.prove))
+        let known = self
+            .row(spot.instance)
+            .map(|mut row| std::mem::take(&mut row.memories[spot.place()]));
+        known
+            .filter(|memory| !memory.is_empty())
+            .unwrap_or_else(|| Memory::new(self.prove))
     }
 
     /// Puts a memory back, as far as it may be kept.
@@ -82,7 +97,9 @@ impl Store {
 
     /// Seconds that the next questions about a row are expected to take.
     pub(super) fn expected(&self, instance: usize) -> f64 {
-        self.row(instance).map_or(0.0, |row| row.seconds.iter().map(|seconds| f64::from(*seconds)).sum())
+        self.row(instance).map_or(0.0, |row| {
+            row.seconds.iter().map(|seconds| f64::from(*seconds)).sum()
+        })
     }
 }
 
@@ -118,8 +135,17 @@ mod tests {
     #[test]
     fn every_memory_keeps_to_its_own_share_of_the_budget() {
         let store = Store::new(10, 2000, false);
-        assert_eq!([kept(&store, spot(3, 0), 100), kept(&store, spot(3, 0), 101)], [100, 10]);
-        assert_eq!([kept(&store, spot(3, 0), 1000), kept(&store, spot(3, 0), 1010)], [100, 0]);
+        assert_eq!(
+            [kept(&store, spot(3, 0), 100), kept(&store, spot(3, 0), 101)],
+            [100, 10]
+        );
+        assert_eq!(
+            [
+                kept(&store, spot(3, 0), 1000),
+                kept(&store, spot(3, 0), 1010)
+            ],
+            [100, 0]
+        );
         assert_eq!(kept(&store, spot(10, 0), 1), 0, "there is no such row");
     }
 
@@ -143,6 +169,9 @@ mod tests {
         store.note(spot(0, 0), 1.0);
         store.note(spot(0, 4), 0.5);
         store.note(spot(0, 1), 0.25);
-        assert_eq!((store.expected(0), store.expected(1), store.expected(7)), (1.25, 0.0, 0.0));
+        assert_eq!(
+            (store.expected(0), store.expected(1), store.expected(7)),
+            (1.25, 0.0, 0.0)
+        );
     }
 }

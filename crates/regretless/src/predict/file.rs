@@ -59,13 +59,23 @@ impl Model {
     }
 
     fn sealed(&self) -> Sealed<Description> {
-        let sizes = self.members.first().map(|network| network.sizes().to_vec()).unwrap_or_default();
-        let description = Description { sizes, networks: self.members.len(), about: self.about.clone() };
+        let sizes = self
+            .members
+            .first()
+            .map(|network| network.sizes().to_vec())
+            .unwrap_or_default();
+        let description = Description {
+            sizes,
+            networks: self.members.len(),
+            about: self.about.clone(),
+        };
         let mut sealed = Sealed::new(description)
             .with("output.offset", self.output.offset.clone())
             .with("output.scale", self.output.scale.clone());
         if let Some(input) = &self.input {
-            sealed = sealed.with("input.mean", input.mean.clone()).with("input.deviation", input.deviation.clone());
+            sealed = sealed
+                .with("input.mean", input.mean.clone())
+                .with("input.deviation", input.deviation.clone());
         }
         for (index, network) in self.members.iter().enumerate() {
             sealed = sealed.with(format!("network.{index}"), network.parameters().to_vec());
@@ -78,34 +88,50 @@ impl Model {
     /// # Errors
     /// When they are damaged or no model.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Sealed::from_bytes(bytes, FORMAT).and_then(Self::unseal).map_err(Error::data)
+        Sealed::from_bytes(bytes, FORMAT)
+            .and_then(Self::unseal)
+            .map_err(Error::data)
     }
 
     fn unseal(mut sealed: Sealed<Description>) -> std::result::Result<Self, String> {
         let wrong = |what: &str| format!("the model file contradicts itself: {what}");
-        let Description { sizes, networks, about } = &sealed.about;
+        let Description {
+            sizes,
+            networks,
+            about,
+        } = &sealed.about;
         let (sizes, networks, about) = (sizes.clone(), *networks, about.clone());
         if networks == 0 || networks > MOST || sizes.len() > MOST || sizes.contains(&0) {
             return Err(wrong("number or size of its networks"));
         }
         let mut members = Vec::new();
         for index in 0..networks {
-            let parameters: Vec<f32> =
-                sealed.take(&format!("network.{index}")).ok_or_else(|| wrong("a network is missing"))?;
+            let parameters: Vec<f32> = sealed
+                .take(&format!("network.{index}"))
+                .ok_or_else(|| wrong("a network is missing"))?;
             if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
-                return Err(format!("parameter {bad} of network {index} is not a finite number"));
+                return Err(format!(
+                    "parameter {bad} of network {index} is not a finite number"
+                ));
             }
             let network = Network::with_parameters(sizes.clone(), parameters);
             members.push(network.ok_or_else(|| wrong("the sizes of its layers"))?);
         }
         let is_scaled = sealed.has("input.mean") || sealed.has("input.deviation");
         let mut column = |name: &str, len: usize| {
-            sealed.take::<Vec<f64>>(name).filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
+            sealed
+                .take::<Vec<f64>>(name)
+                .filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
         };
         let (features, outputs) = (sizes[0], sizes[sizes.len() - 1]);
-        let input = match (column("input.mean", features), column("input.deviation", features)) {
+        let input = match (
+            column("input.mean", features),
+            column("input.deviation", features),
+        ) {
             // Features are divided by their deviation.
-            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => Some(InputMap { mean, deviation }),
+            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
+                Some(InputMap { mean, deviation })
+            }
             (None, None) if !is_scaled => None,
             _ => return Err(wrong("the scaling of its features")),
         };
@@ -118,7 +144,12 @@ impl Model {
         if about.features.len() != features || Some(about.costs.len()) != costs {
             return Err(wrong("the names of its features or costs"));
         }
-        Ok(Self { members, input, output: OutputMap { offset, scale }, about })
+        Ok(Self {
+            members,
+            input,
+            output: OutputMap { offset, scale },
+            about,
+        })
     }
 }
 
@@ -140,8 +171,14 @@ mod tests {
         };
         Model {
             members: vec![Network::new(1, &[], 2, 0)],
-            input: Some(InputMap { mean: vec![0.0], deviation: vec![deviation] }),
-            output: OutputMap { offset: vec![0.0; 2], scale: vec![1.0; 2] },
+            input: Some(InputMap {
+                mean: vec![0.0],
+                deviation: vec![deviation],
+            }),
+            output: OutputMap {
+                offset: vec![0.0; 2],
+                scale: vec![1.0; 2],
+            },
             about,
         }
     }
@@ -154,7 +191,10 @@ mod tests {
     /// Files with the right seal whose content no training writes.
     #[test]
     fn forged_models_are_refused() {
-        assert_eq!(Model::from_bytes(&model(2.0).to_bytes().unwrap()).unwrap(), model(2.0));
+        assert_eq!(
+            Model::from_bytes(&model(2.0).to_bytes().unwrap()).unwrap(),
+            model(2.0)
+        );
         for deviation in [0.0, -1.0] {
             refused(&model(deviation).to_bytes().unwrap(), "scaling");
         }
@@ -163,7 +203,9 @@ mod tests {
         let mut short: Sealed<_> = model(2.0).sealed();
         let _: Option<Vec<f64>> = short.take("input.mean");
         let _: Option<Vec<f64>> = short.take("input.deviation");
-        let short = short.with("input.mean", vec![0.0_f64; 3]).with("input.deviation", vec![1.0_f64; 3]);
+        let short = short
+            .with("input.mean", vec![0.0_f64; 3])
+            .with("input.deviation", vec![1.0_f64; 3]);
         refused(&short.to_bytes(FORMAT).unwrap(), "scaling");
     }
 }

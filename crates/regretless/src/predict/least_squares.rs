@@ -1,17 +1,18 @@
-//! Ordinary least squares in closed form (Legendre 1805, Gauss 1809): the linear predictor of least squared error on
-//! the training rows, without a step of gradient descent.
+//! Ordinary least squares in closed form (Legendre 1805, Gauss 1809): the linear predictor of least
+//! squared error on the training rows, without a step of gradient descent.
 //!
-//! Features and costs are standardised first; the intercept is then the mean that the output map adds. The normal
-//! equations are solved by a Cholesky factorisation in double precision. It is the baseline that every trained model
-//! has to beat.
+//! Features and costs are standardised first; the intercept is then the mean that the output map
+//! adds. The normal equations are solved by a Cholesky factorisation in double precision. It is the
+//! baseline that every trained model has to beat.
 
 use super::{InputMap, Network, OutputMap, Predictor, Tape};
 use crate::data::{Dataset, Features};
 use crate::error::{Error, Result};
 
-/// Added to the diagonal of the correlation matrix. Collinear features, or more features than rows, leave the plain
-/// equations without a single solution; this picks one close to that of least norm. At 1e-8 it changes the predictions
-/// of a well-posed fit by less than the rounding of single precision, in which they are stored.
+/// Added to the diagonal of the correlation matrix. Collinear features, or more features than rows,
+/// leave the plain equations without a single solution; this picks one close to that of least norm.
+/// At 1e-8 it changes the predictions of a well-posed fit by less than the rounding of single
+/// precision, in which they are stored.
 const RIDGE: f64 = 1e-8;
 
 /// A linear predictor fitted in closed form, with the maps around it.
@@ -26,7 +27,8 @@ pub struct LinearFit {
 }
 
 impl LinearFit {
-    /// The fit of least squared error on these instances; in a long table one set of weights serves all items.
+    /// The fit of least squared error on these instances; in a long table one set of weights serves
+    /// all items.
     ///
     /// # Errors
     /// When there is no instance, or a sum is not finite.
@@ -34,7 +36,10 @@ impl LinearFit {
         if instances.is_empty() {
             return Err(Error::setting("no rows to fit least squares on"));
         }
-        let (input, output) = (InputMap::fit(data.features(), instances), OutputMap::fit(data, instances));
+        let (input, output) = (
+            InputMap::fit(data.features(), instances),
+            OutputMap::fit(data, instances),
+        );
         let mut equations = NormalEquations::new(input.mean.len(), output.scale.len());
         let mut features = data.features().chosen(instances);
         input.apply(&mut features);
@@ -54,13 +59,18 @@ impl LinearFit {
         Self::assemble(input, output, &weights)
     }
 
-    /// Predicted costs of all rows of features, one after the other, in the sense of the table that was fitted.
+    /// Predicted costs of all rows of features, one after the other, in the sense of the table that
+    /// was fitted.
     pub fn predict(&self, features: &Features) -> Vec<f32> {
         let mut features = features.clone();
         self.input.apply(&mut features);
         let mut tape = Tape::default();
-        self.network.predict(features.values().as_slice(), &mut tape);
-        self.output.apply(tape.outputs()).map(|cost| cost as f32).collect()
+        self.network
+            .predict(features.values().as_slice(), &mut tape);
+        self.output
+            .apply(tape.outputs())
+            .map(|cost| cost as f32)
+            .collect()
     }
 
     /// `weights` holds one row per feature; a network holds one row per output, then the biases.
@@ -73,8 +83,13 @@ impl LinearFit {
             }
         }
         let network = Network::with_parameters(vec![width, outputs], parameters);
-        let network = network.ok_or_else(|| Error::setting("the least-squares fit has the wrong size"))?;
-        Ok(Self { input, network, output })
+        let network =
+            network.ok_or_else(|| Error::setting("the least-squares fit has the wrong size"))?;
+        Ok(Self {
+            input,
+            network,
+            output,
+        })
     }
 }
 
@@ -91,7 +106,13 @@ struct NormalEquations {
 
 impl NormalEquations {
     fn new(width: usize, outputs: usize) -> Self {
-        Self { width, outputs, gram: vec![0.0; width * width], cross: vec![0.0; width * outputs], rows: 0 }
+        Self {
+            width,
+            outputs,
+            gram: vec![0.0; width * width],
+            cross: vec![0.0; width * outputs],
+            rows: 0,
+        }
     }
 
     fn add(&mut self, row: &[f32], targets: &[f64]) {
@@ -100,7 +121,10 @@ impl NormalEquations {
             for (sum, b) in self.gram[i * self.width..][..=i].iter_mut().zip(row) {
                 *sum += a * f64::from(*b);
             }
-            for (sum, target) in self.cross[i * self.outputs..][..self.outputs].iter_mut().zip(targets) {
+            for (sum, target) in self.cross[i * self.outputs..][..self.outputs]
+                .iter_mut()
+                .zip(targets)
+            {
                 *sum += a * target;
             }
         }
@@ -117,7 +141,11 @@ impl NormalEquations {
             let (above, below) = self.cross.split_at_mut(i * self.outputs);
             let row = &mut below[..self.outputs];
             for k in 0..i {
-                subtract(self.gram[i * self.width + k], &above[k * self.outputs..][..self.outputs], row);
+                subtract(
+                    self.gram[i * self.width + k],
+                    &above[k * self.outputs..][..self.outputs],
+                    row,
+                );
             }
             divide(row, self.gram[i * self.width + i]);
         }
@@ -133,7 +161,9 @@ impl NormalEquations {
         if self.cross.iter().all(|weight| weight.is_finite()) {
             Ok(self.cross)
         } else {
-            Err(Error::setting("least squares has no finite solution; features or costs are too large"))
+            Err(Error::setting(
+                "least squares has no finite solution; features or costs are too large",
+            ))
         }
     }
 
@@ -181,13 +211,21 @@ mod tests {
     }
 
     fn predictions(fit: &LinearFit, data: &Dataset) -> Vec<f64> {
-        fit.predict(data.features()).into_iter().map(f64::from).collect()
+        fit.predict(data.features())
+            .into_iter()
+            .map(f64::from)
+            .collect()
     }
 
     /// Two features, two costs, ten rows.
     fn linear() -> Dataset {
-        let inputs: Vec<f32> = (0..20).map(|i| (i * i % 7) as f32 - 0.5 * (i % 3) as f32).collect();
-        let costs = inputs.chunks(2).flat_map(|x| [1.0 + x[0] - 2.0 * x[1], 3.0 * x[1]]).collect();
+        let inputs: Vec<f32> = (0..20)
+            .map(|i| (i * i % 7) as f32 - 0.5 * (i % 3) as f32)
+            .collect();
+        let costs = inputs
+            .chunks(2)
+            .flat_map(|x| [1.0 + x[0] - 2.0 * x[1], 3.0 * x[1]])
+            .collect();
         table(10, inputs, costs, Shape::Wide)
     }
 
@@ -202,30 +240,46 @@ mod tests {
 
     #[test]
     fn residuals_are_orthogonal_to_every_feature() {
-        let inputs: Vec<f32> = (0..60).map(|i| ((i * 37 % 23) as f32).sin() * (1.0 + (i % 3) as f32)).collect();
-        let costs: Vec<f32> = (0..40).map(|i| ((i * 29 % 17) as f32).cos() * 5.0 + 100.0).collect();
+        let inputs: Vec<f32> = (0..60)
+            .map(|i| ((i * 37 % 23) as f32).sin() * (1.0 + (i % 3) as f32))
+            .collect();
+        let costs: Vec<f32> = (0..40)
+            .map(|i| ((i * 29 % 17) as f32).cos() * 5.0 + 100.0)
+            .collect();
         let data = table(20, inputs, costs, Shape::Wide);
         let fit = LinearFit::least_squares(&data, &(0..20).collect::<Vec<_>>()).unwrap();
         let found = predictions(&fit, &data);
         for cost in 0..2 {
-            let residual = |row: usize| f64::from(data.costs().row(row)[cost]) - found[row * 2 + cost];
+            let residual =
+                |row: usize| f64::from(data.costs().row(row)[cost]) - found[row * 2 + cost];
             assert!((0..20).map(residual).sum::<f64>().abs() < 1e-3);
             for feature in 0..3 {
-                let along: f64 =
-                    (0..20).map(|row| residual(row) * f64::from(data.features().values().row(row)[feature])).sum();
-                assert!(along.abs() < 1e-3, "cost {cost}, feature {feature}: {along}");
+                let along: f64 = (0..20)
+                    .map(|row| {
+                        residual(row) * f64::from(data.features().values().row(row)[feature])
+                    })
+                    .sum();
+                assert!(
+                    along.abs() < 1e-3,
+                    "cost {cost}, feature {feature}: {along}"
+                );
             }
         }
     }
 
     #[test]
     fn collinear_features_and_few_rows_have_a_solution_too() {
-        let inputs: Vec<f32> = (0..5).flat_map(|i| [i as f32, 2.0 * i as f32, 1.0, -(i as f32)]).collect();
+        let inputs: Vec<f32> = (0..5)
+            .flat_map(|i| [i as f32, 2.0 * i as f32, 1.0, -(i as f32)])
+            .collect();
         let costs: Vec<f32> = (0..5).map(|i| 3.0 * i as f32 - 1.0).collect();
         let data = table(5, inputs, costs, Shape::Wide);
         let fit = LinearFit::least_squares(&data, &[0, 1, 2]).unwrap();
         for (row, found) in predictions(&fit, &data).iter().enumerate() {
-            assert!((found - (3.0 * row as f64 - 1.0)).abs() < 1e-3, "row {row}: {found}");
+            assert!(
+                (found - (3.0 * row as f64 - 1.0)).abs() < 1e-3,
+                "row {row}: {found}"
+            );
         }
         assert!(LinearFit::least_squares(&data, &[]).is_err());
     }

@@ -1,8 +1,8 @@
 //! Predictors: features in, costs out, and the way back for gradients.
 //!
 //! A predictor maps rows of features to rows of outputs. In the wide shape a row is an instance and
-//! its outputs are all costs; in the long shape a row is one item and the one output is its cost, so
-//! the same predictor serves every item. Outputs pass a fixed [`OutputMap`] on their way out.
+//! its outputs are all costs; in the long shape a row is one item and the one output is its cost,
+//! so the same predictor serves every item. Outputs pass a fixed [`OutputMap`] on their way out.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,13 @@ pub trait Predictor: Send + Sync {
 
     /// Writes the gradient with respect to the parameters, given the gradient with respect to the
     /// outputs of the rows predicted last with this tape.
-    fn backpropagate(&self, rows: &[f32], tape: &mut Tape, output_gradient: &[f32], gradient: &mut [f32]);
+    fn backpropagate(
+        &self,
+        rows: &[f32],
+        tape: &mut Tape,
+        output_gradient: &[f32],
+        gradient: &mut [f32],
+    );
 
     /// All parameters, in one row.
     fn parameters(&self) -> &[f32];
@@ -79,7 +85,8 @@ pub enum PredictorSpec {
 }
 
 impl PredictorSpec {
-    /// Checks that a predictor of this size can be trained: the number of parameters has a limit, and memory an end.
+    /// Checks that a predictor of this size can be trained: the number of parameters has a limit,
+    /// and memory an end.
     ///
     /// # Errors
     /// When it cannot.
@@ -116,13 +123,25 @@ impl FromStr for PredictorSpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::unknown("predictor", text, &["linear", "mlp", "mlp:64,32 (sizes of hidden layers)"]);
+        let unknown = || {
+            Error::unknown(
+                "predictor",
+                text,
+                &["linear", "mlp", "mlp:64,32 (sizes of hidden layers)"],
+            )
+        };
         match text.split_once(':') {
             None if text == "linear" => Ok(Self::Linear),
-            None if text == "mlp" => Ok(Self::Mlp { hidden: vec![256, 256] }),
+            None if text == "mlp" => Ok(Self::Mlp {
+                hidden: vec![256, 256],
+            }),
             Some(("mlp", sizes)) => {
                 let size = |s: &str| s.trim().parse::<usize>().ok().filter(|n| *n > 0);
-                let hidden = sizes.split(',').map(size).collect::<Option<Vec<_>>>().ok_or_else(unknown)?;
+                let hidden = sizes
+                    .split(',')
+                    .map(size)
+                    .collect::<Option<Vec<_>>>()
+                    .ok_or_else(unknown)?;
                 Ok(Self::Mlp { hidden })
             }
             _ => Err(unknown()),

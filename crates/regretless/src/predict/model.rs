@@ -14,16 +14,16 @@ pub struct About {
     pub loss: String,
     /// The problem it was trained for, in writing.
     pub problem: serde_json::Value,
-    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits; nothing for other problems. Whoever reads
-    /// that file again compares.
+    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits; nothing for other
+    /// problems. Whoever reads that file again compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem_file_hash: Option<String>,
     /// Seed of the training.
     pub seed: u64,
     /// Names of the features it expects, in order.
     pub features: Vec<String>,
-    /// Names of the costs it predicts: those of the problem if it has names, else of the table; c0, c1, … where neither has
-    /// any.
+    /// Names of the costs it predicts: those of the problem if it has names, else of the table; c0,
+    /// c1, … where neither has any.
     pub costs: Names,
     /// Wide or long.
     pub shape: Shape,
@@ -42,7 +42,8 @@ pub struct Model {
     pub about: About,
 }
 
-/// Rows predicted at a time, so that outputs stay small beside the result, and most outputs at a time.
+/// Rows predicted at a time, so that outputs stay small beside the result, and most outputs at a
+/// time.
 const ROWS_AT_A_TIME: usize = 1024;
 const OUTPUTS_AT_A_TIME: usize = 1 << 25;
 
@@ -60,11 +61,16 @@ impl Model {
         let width = features.names().len();
         let mut costs = Vec::with_capacity(features.values().rows() * self.output.scale.len());
         let mut tape = Tape::default();
-        let at_a_time = (OUTPUTS_AT_A_TIME / self.output.scale.len().max(1)).clamp(1, ROWS_AT_A_TIME);
+        let at_a_time =
+            (OUTPUTS_AT_A_TIME / self.output.scale.len().max(1)).clamp(1, ROWS_AT_A_TIME);
         for rows in features.values().as_slice().chunks(at_a_time * width) {
             self.predict_rows(rows, &mut tape, &mut costs);
         }
-        Matrix::new(features.instances(), costs.len() / features.instances().max(1), costs)
+        Matrix::new(
+            features.instances(),
+            costs.len() / features.instances().max(1),
+            costs,
+        )
     }
 
     /// How the costs this model predicts belong to those that are wanted.
@@ -75,12 +81,17 @@ impl Model {
         CostMatching::new(self.costs_beside(wanted.names), wanted)
     }
 
-    /// The costs this model predicts, beside others. A model file does not tell whether c0, c1, c2, … are names or stand in
-    /// for missing ones: they are names where the others are called so too.
+    /// The costs this model predicts, beside others. A model file does not tell whether c0, c1, c2,
+    /// … are names or stand in for missing ones: they are names where the others are called so too.
     pub fn costs_beside(&self, others: Option<&Names>) -> CostSide<'_> {
         let names = &self.about.costs;
-        let are_names = !names.follow_the_count() || others.is_some_and(|o| o.are_given() && o.same_set(names));
-        CostSide { owner: "the model", names: are_names.then_some(names), could_have_names: true }
+        let are_names =
+            !names.follow_the_count() || others.is_some_and(|o| o.are_given() && o.same_set(names));
+        CostSide {
+            owner: "the model",
+            names: are_names.then_some(names),
+            could_have_names: true,
+        }
     }
 
     /// Predicted costs in the order of a matching.
@@ -101,7 +112,9 @@ impl Model {
         for member in &self.members {
             member.predict(rows, tape);
             sums.resize(tape.outputs().len(), 0.0);
-            sums.iter_mut().zip(self.output.apply(tape.outputs())).for_each(|(sum, cost)| *sum += cost);
+            sums.iter_mut()
+                .zip(self.output.apply(tape.outputs()))
+                .for_each(|(sum, cost)| *sum += cost);
         }
         let members = self.members.len() as f64;
         costs.extend(sums.into_iter().map(|sum| (sum / members) as f32));
@@ -114,11 +127,16 @@ impl Model {
     pub fn check(&self, features: &Features) -> Result<()> {
         if features.names() != self.about.features {
             let (right, found) = (self.about.features.join(", "), features.names().join(", "));
-            return Err(Error::data(format!("the model expects the features {right}; the table has {found}")));
+            return Err(Error::data(format!(
+                "the model expects the features {right}; the table has {found}"
+            )));
         }
         if features.shape() != self.about.shape {
-            let message =
-                format!("the model expects {:?} features, the table is {:?}", self.about.shape, features.shape());
+            let message = format!(
+                "the model expects {:?} features, the table is {:?}",
+                self.about.shape,
+                features.shape()
+            );
             return Err(Error::data(message));
         }
         Ok(())

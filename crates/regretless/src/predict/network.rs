@@ -29,14 +29,17 @@ impl Network {
         let mut parameters = Vec::with_capacity(count(&sizes));
         for layer in sizes.windows(2) {
             let bound = 1.0 / (layer[0] as f64).sqrt();
-            parameters.extend((0..layer[1] * (layer[0] + 1)).map(|_| stream.uniform(-bound, bound) as f32));
+            parameters.extend(
+                (0..layer[1] * (layer[0] + 1)).map(|_| stream.uniform(-bound, bound) as f32),
+            );
         }
         Self { sizes, parameters }
     }
 
     /// A network with known parameters; `None` when their number does not fit the sizes.
     pub fn with_parameters(sizes: Vec<usize>, parameters: Vec<f32>) -> Option<Self> {
-        (sizes.len() >= 2 && sizes::parameters(&sizes) == Some(parameters.len())).then_some(Self { sizes, parameters })
+        (sizes.len() >= 2 && sizes::parameters(&sizes) == Some(parameters.len()))
+            .then_some(Self { sizes, parameters })
     }
 
     /// Features, hidden layers, outputs.
@@ -49,21 +52,32 @@ impl Network {
         self.sizes.len() == 2
     }
 
-    /// Adds to the gradient of a linear network what one row of features and some entries of its output gradient
-    /// make of it.
-    pub fn add_sparse(&self, row: &[f32], entries: impl Iterator<Item = (usize, f32)>, gradient: &mut [f32]) {
+    /// Adds to the gradient of a linear network what one row of features and some entries of its
+    /// output gradient make of it.
+    pub fn add_sparse(
+        &self,
+        row: &[f32],
+        entries: impl Iterator<Item = (usize, f32)>,
+        gradient: &mut [f32],
+    ) {
         debug_assert!(self.is_linear(), "hidden layers mix all outputs");
         let (weights, biases) = gradient.split_at_mut(self.num_outputs() * row.len());
         for (output, blame) in entries {
             let own = &mut weights[output * row.len()..][..row.len()];
-            own.iter_mut().zip(row).for_each(|(weight, feature)| *weight += blame * feature);
+            own.iter_mut()
+                .zip(row)
+                .for_each(|(weight, feature)| *weight += blame * feature);
             biases[output] += blame;
         }
     }
 
     /// Inputs, outputs and place of the parameters of one layer.
     fn layer(&self, depth: usize) -> Layer {
-        Layer { inputs: self.sizes[depth], outputs: self.sizes[depth + 1], start: count(&self.sizes[..=depth]) }
+        Layer {
+            inputs: self.sizes[depth],
+            outputs: self.sizes[depth + 1],
+            start: count(&self.sizes[..=depth]),
+        }
     }
 }
 
@@ -91,22 +105,48 @@ impl Layer {
     fn forward(self, parameters: &[f32], input: &[f32], output: &mut Vec<f32>) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = self.split(parameters);
-        let (input, weights) = (View::new(input, rows, self.inputs), View::new(weights, self.outputs, self.inputs));
+        let (input, weights) = (
+            View::new(input, rows, self.inputs),
+            View::new(weights, self.outputs, self.inputs),
+        );
         output.clear();
         if let [bias] = biases {
             // The same numbers either way round; this way sixteen rows are handled at once.
             output.resize(rows, *bias);
-            multiply(weights, input.transposed(), Out { values: output, distance: rows, add: true });
+            multiply(
+                weights,
+                input.transposed(),
+                Out {
+                    values: output,
+                    distance: rows,
+                    add: true,
+                },
+            );
         } else {
             (0..rows).for_each(|_| output.extend_from_slice(biases));
-            multiply(input, weights.transposed(), Out { values: output, distance: self.outputs, add: true });
+            multiply(
+                input,
+                weights.transposed(),
+                Out {
+                    values: output,
+                    distance: self.outputs,
+                    add: true,
+                },
+            );
         }
     }
 
     /// Gradient of this layer's parameters, given the gradient of its outputs.
-    fn parameter_gradient(self, input: &[f32], output_gradient: &[f32], turned: &mut Vec<f32>, gradient: &mut [f32]) {
+    fn parameter_gradient(
+        self,
+        input: &[f32],
+        output_gradient: &[f32],
+        turned: &mut Vec<f32>,
+        gradient: &mut [f32],
+    ) {
         let rows = input.len() / self.inputs;
-        let (weights, biases) = gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
+        let (weights, biases) =
+            gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
         let few = self.inputs < FEW;
         if let ([bias], true) = (&mut *biases, few) {
             return weigh_rows(input, output_gradient, weights, bias);
@@ -115,12 +155,30 @@ impl Layer {
         let blame = View::new(output_gradient, rows, self.outputs);
         if few && self.outputs >= FEW {
             turned.resize(weights.len(), 0.0);
-            multiply(input.transposed(), blame, Out { values: turned, distance: self.outputs, add: false });
+            multiply(
+                input.transposed(),
+                blame,
+                Out {
+                    values: turned,
+                    distance: self.outputs,
+                    add: false,
+                },
+            );
             for (place, own) in weights.chunks_exact_mut(self.inputs).enumerate() {
-                own.iter_mut().enumerate().for_each(|(input, weight)| *weight = turned[input * self.outputs + place]);
+                own.iter_mut()
+                    .enumerate()
+                    .for_each(|(input, weight)| *weight = turned[input * self.outputs + place]);
             }
         } else {
-            multiply(blame.transposed(), input, Out { values: weights, distance: self.inputs, add: false });
+            multiply(
+                blame.transposed(),
+                input,
+                Out {
+                    values: weights,
+                    distance: self.inputs,
+                    add: false,
+                },
+            );
         }
         biases.fill(0.0);
         for row in output_gradient.chunks_exact(self.outputs) {
@@ -129,12 +187,25 @@ impl Layer {
     }
 
     /// Gradient of this layer's inputs; `activated` are the inputs, which passed a leaky ReLU.
-    fn input_gradient(self, parameters: &[f32], activated: &[f32], (from, to): (&[f32], &mut Vec<f32>)) {
+    fn input_gradient(
+        self,
+        parameters: &[f32],
+        activated: &[f32],
+        (from, to): (&[f32], &mut Vec<f32>),
+    ) {
         let rows = activated.len() / self.inputs;
         let (weights, _) = self.split(parameters);
         to.resize(activated.len(), 0.0);
         let weights = View::new(weights, self.outputs, self.inputs);
-        multiply(View::new(from, rows, self.outputs), weights, Out { values: to, distance: self.inputs, add: false });
+        multiply(
+            View::new(from, rows, self.outputs),
+            weights,
+            Out {
+                values: to,
+                distance: self.inputs,
+                add: false,
+            },
+        );
         for (g, a) in to.iter_mut().zip(activated) {
             *g *= if *a > 0.0 { 1.0 } else { LEAK };
         }
@@ -159,13 +230,25 @@ impl Predictor for Network {
             let input = before.last().map_or(rows, Vec::as_slice);
             layer.forward(&self.parameters, input, &mut after[0]);
             if depth < last {
-                after[0].iter_mut().for_each(|a| *a = if *a > 0.0 { *a } else { LEAK * *a });
+                after[0]
+                    .iter_mut()
+                    .for_each(|a| *a = if *a > 0.0 { *a } else { LEAK * *a });
             }
         }
     }
 
-    fn backpropagate(&self, rows: &[f32], tape: &mut Tape, output_gradient: &[f32], gradient: &mut [f32]) {
-        let Tape { layers, back: [from, to], turned } = tape;
+    fn backpropagate(
+        &self,
+        rows: &[f32],
+        tape: &mut Tape,
+        output_gradient: &[f32],
+        gradient: &mut [f32],
+    ) {
+        let Tape {
+            layers,
+            back: [from, to],
+            turned,
+        } = tape;
         from.clear();
         from.extend_from_slice(output_gradient);
         for depth in (0..self.sizes.len() - 1).rev() {
@@ -202,7 +285,13 @@ mod tests {
     #[test]
     fn gradients_agree_with_finite_differences() {
         let rows: Vec<f32> = (0..12).map(|i| (i as f32 * 0.7).sin()).collect();
-        for (hidden, outputs) in [(vec![], 1), (vec![], 2), (vec![5], 2), (vec![4, 6, 3], 2), (vec![], 19)] {
+        for (hidden, outputs) in [
+            (vec![], 1),
+            (vec![], 2),
+            (vec![5], 2),
+            (vec![4, 6, 3], 2),
+            (vec![], 19),
+        ] {
             let (mut network, gradient) = gradient_of_objective(&hidden, outputs, &rows);
             for (p, expected) in gradient.iter().enumerate() {
                 let (before, step) = (network.parameters()[p], 1e-2);
@@ -212,12 +301,19 @@ mod tests {
                 };
                 let slope = (at(before + step) - at(before - step)) / (2.0 * f64::from(step));
                 network.parameters_mut()[p] = before;
-                assert!((slope - f64::from(*expected)).abs() < 2e-3 * slope.abs().max(1.0), "{hidden:?} {p}");
+                assert!(
+                    (slope - f64::from(*expected)).abs() < 2e-3 * slope.abs().max(1.0),
+                    "{hidden:?} {p}"
+                );
             }
         }
     }
 
-    fn gradient_of_objective(hidden: &[usize], outputs: usize, rows: &[f32]) -> (Network, Vec<f32>) {
+    fn gradient_of_objective(
+        hidden: &[usize],
+        outputs: usize,
+        rows: &[f32],
+    ) -> (Network, Vec<f32>) {
         let (network, mut tape) = (Network::new(3, hidden, outputs, 11), Tape::default());
         network.predict(rows, &mut tape);
         let output_gradient: Vec<f32> = tape.outputs().iter().map(|o| 2.0 * o).collect();
@@ -226,16 +322,32 @@ mod tests {
         (network, gradient)
     }
 
-    /// Adds to the gradient of the objective what one row makes of it, number by number in double precision; returns
-    /// the gradient of the inputs of the layers from `depth` on.
-    fn by_definition(network: &Network, depth: usize, input: &[f64], gradient: &mut [f64]) -> Vec<f64> {
+    /// Adds to the gradient of the objective what one row makes of it, number by number in double
+    /// precision; returns the gradient of the inputs of the layers from `depth` on.
+    fn by_definition(
+        network: &Network,
+        depth: usize,
+        input: &[f64],
+        gradient: &mut [f64],
+    ) -> Vec<f64> {
         let (layer, last) = (network.layer(depth), depth + 2 == network.sizes.len());
         let parameter = |place: usize| f64::from(network.parameters[layer.start + place]);
         let bias = layer.outputs * layer.inputs;
         let weight = |o: usize, i: usize| parameter(o * layer.inputs + i);
-        let sum = |o: usize| parameter(bias + o) + (0..layer.inputs).map(|i| weight(o, i) * input[i]).sum::<f64>();
+        let sum = |o: usize| {
+            parameter(bias + o)
+                + (0..layer.inputs)
+                    .map(|i| weight(o, i) * input[i])
+                    .sum::<f64>()
+        };
         let sums: Vec<f64> = (0..layer.outputs).map(sum).collect();
-        let leak = |s: &f64| if last || *s > 0.0 { 1.0 } else { f64::from(super::LEAK) };
+        let leak = |s: &f64| {
+            if last || *s > 0.0 {
+                1.0
+            } else {
+                f64::from(super::LEAK)
+            }
+        };
         let activated: Vec<f64> = sums.iter().map(|s| leak(s) * s).collect();
         let above = if last {
             activated.iter().map(|a| 2.0 * a).collect()
@@ -244,17 +356,27 @@ mod tests {
         };
         let blame: Vec<f64> = above.iter().zip(&sums).map(|(g, s)| g * leak(s)).collect();
         for o in 0..layer.outputs {
-            (0..layer.inputs).for_each(|i| gradient[layer.start + o * layer.inputs + i] += blame[o] * input[i]);
+            (0..layer.inputs)
+                .for_each(|i| gradient[layer.start + o * layer.inputs + i] += blame[o] * input[i]);
             gradient[layer.start + bias + o] += blame[o];
         }
-        (0..layer.inputs).map(|i| (0..layer.outputs).map(|o| blame[o] * weight(o, i)).sum()).collect()
+        (0..layer.inputs)
+            .map(|i| (0..layer.outputs).map(|o| blame[o] * weight(o, i)).sum())
+            .collect()
     }
 
     #[test]
     fn gradients_of_layers_of_all_widths_are_those_of_their_definition() {
-        // One output, many outputs after few inputs, and rows beyond a multiple of sixteen have ways of their own.
+        // One output, many outputs after few inputs, and rows beyond a multiple of sixteen have
+        // ways of their own.
         let rows: Vec<f32> = (0..3 * 37).map(|i| (i as f32 * 0.7).sin()).collect();
-        for (hidden, outputs) in [(vec![], 1), (vec![18, 3], 1), (vec![40], 1), (vec![20, 33], 19), (vec![5], 50)] {
+        for (hidden, outputs) in [
+            (vec![], 1),
+            (vec![18, 3], 1),
+            (vec![40], 1),
+            (vec![20, 33], 19),
+            (vec![5], 50),
+        ] {
             let (network, found) = gradient_of_objective(&hidden, outputs, &rows);
             let mut expected = vec![0.0; found.len()];
             for row in rows.chunks(3) {
@@ -263,7 +385,10 @@ mod tests {
             }
             let largest = expected.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
             for (p, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                assert!((f64::from(*found) - expected).abs() < 1e-5 * largest, "{hidden:?} {p}: {found} {expected}");
+                assert!(
+                    (f64::from(*found) - expected).abs() < 1e-5 * largest,
+                    "{hidden:?} {p}: {found} {expected}"
+                );
             }
         }
     }

@@ -1,13 +1,20 @@
 //! The one matrix product.
 //!
-//! Four rows by sixteen columns of the result stay in registers while the inner dimension passes by, so that a
-//! number from memory is used four or sixteen times. Where the right-hand factor has no sixteen neighbours in a row,
-//! as with weights that lie one row per output, sixteen of its rows are turned into columns first. Every entry is a
-//! sum in the order of the inner dimension, whatever the sizes and the number of threads. Processors without AVX2
-//! and FMA use the kernels of `matrixmultiply` instead.
+//! Four rows by sixteen columns of the result stay in registers while the inner dimension passes
+//! by, so that a number from memory is used four or sixteen times. Where the right-hand factor has
+//! no sixteen neighbours in a row, as with weights that lie one row per output, sixteen of its rows
+//! are turned into columns first. Every entry is a sum in the order of the inner dimension,
+//! whatever the sizes and the number of threads. Processors without AVX2 and FMA use the kernels of
+//! `matrixmultiply` instead.
 
-#![allow(unsafe_code, reason = "the innermost loop works on pointers; lengths are checked once, for every caller")]
-#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
+#![allow(
+    unsafe_code,
+    reason = "the innermost loop works on pointers; lengths are checked once, for every caller"
+)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops with a fixed end over several arrays read best with an index"
+)]
 
 use std::cell::RefCell;
 
@@ -37,13 +44,26 @@ impl<'a> View<'a> {
 
     /// A row-major matrix whose rows begin at this distance from each other.
     pub(crate) fn part(values: &'a [f32], [rows, cols]: [usize; 2], distance: usize) -> Self {
-        assert!(rows == 0 || values.len() >= (rows - 1) * distance + cols, "a view must lie within its values");
-        Self { values, rows, cols, strides: [distance, 1] }
+        assert!(
+            rows == 0 || values.len() >= (rows - 1) * distance + cols,
+            "a view must lie within its values"
+        );
+        Self {
+            values,
+            rows,
+            cols,
+            strides: [distance, 1],
+        }
     }
 
     /// The same numbers with rows and columns exchanged.
     pub(crate) fn transposed(self) -> Self {
-        Self { rows: self.cols, cols: self.rows, strides: [self.strides[1], self.strides[0]], ..self }
+        Self {
+            rows: self.cols,
+            cols: self.rows,
+            strides: [self.strides[1], self.strides[0]],
+            ..self
+        }
     }
 }
 
@@ -64,8 +84,14 @@ thread_local! {
 pub(crate) fn multiply(a: View<'_>, b: View<'_>, mut out: Out<'_>) {
     assert_eq!(a.cols, b.rows, "inner dimensions must agree");
     let last = a.rows.saturating_sub(1) * out.distance;
-    assert!(a.rows == 0 || out.values.len() >= last + b.cols, "the result must fit");
-    assert!(b.strides.contains(&1), "one dimension of the right-hand factor must be contiguous");
+    assert!(
+        a.rows == 0 || out.values.len() >= last + b.cols,
+        "the result must fit"
+    );
+    assert!(
+        b.strides.contains(&1),
+        "one dimension of the right-hand factor must be contiguous"
+    );
     match Instructions::here() {
         Some(here) => TURNED.with_borrow_mut(|turned| by_lanes(here, &a, &b, &mut out, turned)),
         None => without_lanes(a, b, &mut out),
@@ -77,7 +103,13 @@ compiled! {
 }
 
 #[inline(always)]
-fn by_lanes_body(here: Instructions, a: &View<'_>, b: &View<'_>, out: &mut Out<'_>, turned: &mut Vec<Lane>) {
+fn by_lanes_body(
+    here: Instructions,
+    a: &View<'_>,
+    b: &View<'_>,
+    out: &mut Out<'_>,
+    turned: &mut Vec<Lane>,
+) {
     for first in (0..b.cols).step_by(LANES) {
         let cols = (b.cols - first).min(LANES);
         // Many lines far from each other would drive each other out of the nearest cache.
@@ -90,8 +122,8 @@ fn by_lanes_body(here: Instructions, a: &View<'_>, b: &View<'_>, out: &mut Out<'
         };
         let whole = a.rows / ROWS * ROWS;
         for row in (0..whole).step_by(ROWS) {
-            // SAFETY: `multiply` has checked that all rows and columns lie within their slices; the lines are those of
-            // `b` from `first` on, or as many lanes.
+            // SAFETY: `multiply` has checked that all rows and columns lie within their slices; the
+            // lines are those of `b` from `first` on, or as many lanes.
             unsafe { panel::<ROWS>(here, (a, row), lines, out, (first, cols)) };
         }
         for row in whole..a.rows {
@@ -107,7 +139,8 @@ fn turn(here: Instructions, b: &View<'_>, (first, cols): (usize, usize), out: &m
     out.resize(b.rows, Lane::ZERO);
     if b.strides[1] == 1 {
         for k in 0..b.rows {
-            here.read_part(&b.values[k * b.strides[0] + first..][..cols]).store(&mut out[k]);
+            here.read_part(&b.values[k * b.strides[0] + first..][..cols])
+                .store(&mut out[k]);
         }
     } else {
         here.columns(&b.values[first * b.strides[1]..], (cols, b.strides[1]), out);
@@ -117,7 +150,8 @@ fn turn(here: Instructions, b: &View<'_>, (first, cols): (usize, usize), out: &m
 /// A few rows and up to sixteen columns of the result.
 ///
 /// # Safety
-/// Rows and columns must lie within the matrices, and `lines` must hold sixteen numbers for each inner index.
+/// Rows and columns must lie within the matrices, and `lines` must hold sixteen numbers for each
+/// inner index.
 #[inline(always)]
 unsafe fn panel<const R: usize>(
     here: Instructions,
@@ -141,7 +175,12 @@ unsafe fn panel<const R: usize>(
         }
     }
     for i in 0..R {
-        put(here, sums[i], &mut out.values[(row + i) * out.distance + first..][..cols], out.add);
+        put(
+            here,
+            sums[i],
+            &mut out.values[(row + i) * out.distance + first..][..cols],
+            out.add,
+        );
     }
 }
 
@@ -149,19 +188,31 @@ unsafe fn panel<const R: usize>(
 fn put(here: Instructions, sum: Lanes, out: &mut [f32], add: bool) {
     match out.first_chunk_mut::<LANES>() {
         Some(full) => (if add { here.read(full).plus(sum) } else { sum }).write(full),
-        None => (if add { here.read_part(out).plus(sum) } else { sum }).store_part(out),
+        None => (if add {
+            here.read_part(out).plus(sum)
+        } else {
+            sum
+        })
+        .store_part(out),
     }
 }
 
 /// Writes the sum of all rows, each times its factor, and the sum of the factors.
 pub(crate) fn weigh_rows(rows: &[f32], factors: &[f32], sums: &mut [f32], total: &mut f32) {
-    assert_eq!(rows.len(), factors.len() * sums.len(), "every row needs a factor");
+    assert_eq!(
+        rows.len(),
+        factors.len() * sums.len(),
+        "every row needs a factor"
+    );
     match Instructions::here() {
-        Some(here) => TURNED.with_borrow_mut(|turned| weigh_by_lanes(here, rows, factors, (sums, total), turned)),
+        Some(here) => TURNED
+            .with_borrow_mut(|turned| weigh_by_lanes(here, rows, factors, (sums, total), turned)),
         None => {
             sums.fill(0.0);
             for (row, factor) in rows.chunks_exact(sums.len()).zip(factors) {
-                sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += factor * value);
+                sums.iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, value)| *sum += factor * value);
             }
             *total = factors.iter().sum();
         }
@@ -196,7 +247,9 @@ fn weigh_by_lanes_body(
         };
         all = all.plus(factors);
         for k in 0..width {
-            here.read(&turned[k].0).fused(factors, here.read(&lanes[k].0)).store(&mut lanes[k]);
+            here.read(&turned[k].0)
+                .fused(factors, here.read(&lanes[k].0))
+                .store(&mut lanes[k]);
         }
     }
     for k in 0..width {
@@ -208,8 +261,8 @@ fn weigh_by_lanes_body(
 }
 
 fn without_lanes(a: View<'_>, b: View<'_>, out: &mut Out<'_>) {
-    // SAFETY: `multiply` has checked that every index the kernel touches lies within its slice; `out` is borrowed
-    // mutably, so it overlaps neither input.
+    // SAFETY: `multiply` has checked that every index the kernel touches lies within its slice;
+    // `out` is borrowed mutably, so it overlaps neither input.
     unsafe {
         matrixmultiply::sgemm(
             a.rows,
@@ -235,14 +288,21 @@ mod tests {
     use super::{Out, View, multiply, without_lanes};
 
     fn numbers(count: usize, salt: usize) -> Vec<f32> {
-        (0..count).map(|i| ((i * 37 + salt * 11) % 101) as f32 / 50.0 - 1.0).collect()
+        (0..count)
+            .map(|i| ((i * 37 + salt * 11) % 101) as f32 / 50.0 - 1.0)
+            .collect()
     }
 
     /// Every entry by its definition, in double precision.
     fn expected(a: View<'_>, b: View<'_>) -> Vec<f64> {
-        let at = |v: &View<'_>, i: usize, j: usize| f64::from(v.values[i * v.strides[0] + j * v.strides[1]]);
+        let at = |v: &View<'_>, i: usize, j: usize| {
+            f64::from(v.values[i * v.strides[0] + j * v.strides[1]])
+        };
         let entry = |i: usize, j: usize| (0..a.cols).map(|k| at(&a, i, k) * at(&b, k, j)).sum();
-        (0..a.rows).flat_map(|i| (0..b.cols).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
+        (0..a.rows)
+            .flat_map(|i| (0..b.cols).map(move |j| (i, j)))
+            .map(|(i, j)| entry(i, j))
+            .collect()
     }
 
     fn check(a: View<'_>, b: View<'_>) {
@@ -250,7 +310,11 @@ mod tests {
         for add in [false, true] {
             for lanes in [true, false] {
                 let mut values = vec![2.0; a.rows * distance];
-                let mut out = Out { values: &mut values, distance, add };
+                let mut out = Out {
+                    values: &mut values,
+                    distance,
+                    add,
+                };
                 if lanes {
                     multiply(a, b, out);
                 } else {
@@ -259,9 +323,16 @@ mod tests {
                 for (i, expected) in expected(a, b).chunks(b.cols).enumerate() {
                     for (found, expected) in values[i * distance..].iter().zip(expected) {
                         let expected = expected + if add { 2.0 } else { 0.0 };
-                        assert!((f64::from(*found) - expected).abs() < 1e-5, "{found} {expected}");
+                        assert!(
+                            (f64::from(*found) - expected).abs() < 1e-5,
+                            "{found} {expected}"
+                        );
                     }
-                    assert_eq!(values[i * distance + b.cols..][..3], [2.0; 3], "beyond the end of a row");
+                    assert_eq!(
+                        values[i * distance + b.cols..][..3],
+                        [2.0; 3],
+                        "beyond the end of a row"
+                    );
                 }
             }
         }
@@ -269,12 +340,25 @@ mod tests {
 
     #[test]
     fn products_and_transposes_agree_with_sums() {
-        for [rows, inner, cols] in [[1, 1, 1], [2, 3, 2], [4, 16, 16], [5, 7, 33], [32, 5, 40], [9, 64, 1], [3, 40, 17]]
-        {
+        for [rows, inner, cols] in [
+            [1, 1, 1],
+            [2, 3, 2],
+            [4, 16, 16],
+            [5, 7, 33],
+            [32, 5, 40],
+            [9, 64, 1],
+            [3, 40, 17],
+        ] {
             let (a, b) = (numbers(rows * inner, 1), numbers(inner * cols, 2));
             check(View::new(&a, rows, inner), View::new(&b, inner, cols));
-            check(View::new(&a, inner, rows).transposed(), View::new(&b, inner, cols));
-            check(View::new(&a, rows, inner), View::new(&b, cols, inner).transposed());
+            check(
+                View::new(&a, inner, rows).transposed(),
+                View::new(&b, inner, cols),
+            );
+            check(
+                View::new(&a, rows, inner),
+                View::new(&b, cols, inner).transposed(),
+            );
         }
     }
 }

@@ -18,15 +18,30 @@ impl InputMap {
     /// The map fitted on these instances.
     pub fn fit(features: &Features, instances: &[usize]) -> Self {
         let width = features.names().len();
-        let rows = || instances.iter().flat_map(|i| features.of(*i).chunks_exact(width));
+        let rows = || {
+            instances
+                .iter()
+                .flat_map(|i| features.of(*i).chunks_exact(width))
+        };
         let moments = moments(width, rows, 0.0);
-        let deviation = moments.1.into_iter().map(|sd| if sd < 1e-12 { 1.0 } else { sd }).collect();
-        Self { mean: moments.0, deviation }
+        let deviation = moments
+            .1
+            .into_iter()
+            .map(|sd| if sd < 1e-12 { 1.0 } else { sd })
+            .collect();
+        Self {
+            mean: moments.0,
+            deviation,
+        }
     }
 
     /// Maps features in place.
     pub fn apply(&self, features: &mut Features) {
-        for row in features.values_mut().as_mut_slice().chunks_exact_mut(self.mean.len()) {
+        for row in features
+            .values_mut()
+            .as_mut_slice()
+            .chunks_exact_mut(self.mean.len())
+        {
             for ((value, mean), deviation) in row.iter_mut().zip(&self.mean).zip(&self.deviation) {
                 *value = ((f64::from(*value) - mean) / deviation) as f32;
             }
@@ -49,7 +64,10 @@ pub struct OutputMap {
 impl OutputMap {
     /// Outputs are costs as they are.
     pub fn identity(outputs: usize) -> Self {
-        Self { offset: vec![0.0; outputs], scale: vec![1.0; outputs] }
+        Self {
+            offset: vec![0.0; outputs],
+            scale: vec![1.0; outputs],
+        }
     }
 
     /// Mean and sample standard deviation of each cost; in the long shape those of all costs, since
@@ -59,9 +77,16 @@ impl OutputMap {
             Shape::Wide => data.costs().cols(),
             Shape::Long { .. } => 1,
         };
-        let rows = || instances.iter().flat_map(|i| data.costs().row(*i).chunks_exact(width));
+        let rows = || {
+            instances
+                .iter()
+                .flat_map(|i| data.costs().row(*i).chunks_exact(width))
+        };
         let (offset, deviation) = moments(width, rows, 1.0);
-        let scale = deviation.into_iter().map(|sd| sd.max(LEAST_DEVIATION)).collect();
+        let scale = deviation
+            .into_iter()
+            .map(|sd| sd.max(LEAST_DEVIATION))
+            .collect();
         Self { offset, scale }
     }
 
@@ -70,36 +95,56 @@ impl OutputMap {
         costs.clear();
         for row in outputs.chunks_exact(self.scale.len()) {
             let map = self.offset.iter().zip(&self.scale);
-            costs.extend(row.iter().zip(map).map(|(output, (offset, scale))| offset + scale * f64::from(*output)));
+            costs.extend(
+                row.iter()
+                    .zip(map)
+                    .map(|(output, (offset, scale))| offset + scale * f64::from(*output)),
+            );
         }
     }
 
     /// Adds to `back` the gradient of outputs, `factor` times that of costs.
     pub fn send_back(&self, gradient: &[f64], factor: f64, back: &mut Vec<f32>) {
         for row in gradient.chunks_exact(self.scale.len()) {
-            back.extend(row.iter().zip(&self.scale).map(|(g, scale)| (factor * scale * g) as f32));
+            back.extend(
+                row.iter()
+                    .zip(&self.scale)
+                    .map(|(g, scale)| (factor * scale * g) as f32),
+            );
         }
     }
 
     /// Costs of rows of outputs.
     pub fn apply<'a>(&'a self, outputs: &'a [f32]) -> impl Iterator<Item = f64> + 'a {
         let each = self.offset.iter().zip(&self.scale).cycle();
-        outputs.iter().zip(each).map(|(output, (offset, scale))| offset + scale * f64::from(*output))
+        outputs
+            .iter()
+            .zip(each)
+            .map(|(output, (offset, scale))| offset + scale * f64::from(*output))
     }
 
     /// The map whose costs are the negatives of this one's.
     #[must_use]
     pub fn negated(self) -> Self {
         let negate = |values: Vec<f64>| values.into_iter().map(|v| -v).collect();
-        Self { offset: negate(self.offset), scale: negate(self.scale) }
+        Self {
+            offset: negate(self.offset),
+            scale: negate(self.scale),
+        }
     }
 }
 
 /// Mean and standard deviation of each column, dividing by the number of rows less `lost`.
-fn moments<'a, I: Iterator<Item = &'a [f32]>>(width: usize, rows: impl Fn() -> I, lost: f64) -> (Vec<f64>, Vec<f64>) {
+fn moments<'a, I: Iterator<Item = &'a [f32]>>(
+    width: usize,
+    rows: impl Fn() -> I,
+    lost: f64,
+) -> (Vec<f64>, Vec<f64>) {
     let (mut mean, mut square, mut count) = (vec![0.0; width], vec![0.0; width], 0.0);
     for row in rows() {
-        mean.iter_mut().zip(row).for_each(|(sum, v)| *sum += f64::from(*v));
+        mean.iter_mut()
+            .zip(row)
+            .for_each(|(sum, v)| *sum += f64::from(*v));
         count += 1.0;
     }
     mean.iter_mut().for_each(|sum| *sum /= f64::max(count, 1.0));
@@ -108,6 +153,9 @@ fn moments<'a, I: Iterator<Item = &'a [f32]>>(width: usize, rows: impl Fn() -> I
             *sum += (f64::from(*v) - mean).powi(2);
         }
     }
-    let deviation = square.into_iter().map(|sum: f64| (sum / f64::max(count - lost, 1.0)).sqrt()).collect();
+    let deviation = square
+        .into_iter()
+        .map(|sum: f64| (sum / f64::max(count - lost, 1.0)).sqrt())
+        .collect();
     (mean, deviation)
 }

@@ -1,8 +1,8 @@
 //! Named benchmarks: a problem and synthetic data for it, as the field knows them.
 //!
 //! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items, `TSP20` a tour
-//! through 20 nodes, `CVRP20` vehicle routes over 20 nodes with the depot. Sizes are free: `SP10x4` and
-//! `KS100` work as well.
+//! through 20 nodes, `CVRP20` vehicle routes over 20 nodes with the depot. Sizes are free: `SP10x4`
+//! and `KS100` work as well.
 
 use std::fmt;
 use std::str::FromStr;
@@ -51,8 +51,8 @@ pub enum Benchmark {
         /// Number of nodes.
         nodes: usize,
     },
-    /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of that, or less where
-    /// they are so few that routes of two or more customers could not carry it.
+    /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of
+    /// that, or less where they are so few that routes of two or more customers could not carry it.
     Routes {
         /// Number of nodes with the depot.
         nodes: usize,
@@ -84,17 +84,25 @@ impl Benchmark {
     /// When there is no such problem, or it is too large.
     pub fn problem(self, seed: u32) -> Result<ProblemSpec> {
         match self {
-            Self::ShortestPath { rows, cols } => {
-                Ok(ProblemSpec::ShortestPath(ShortestPath { grid: [rows, cols] }.checked()?))
-            }
+            Self::ShortestPath { rows, cols } => Ok(ProblemSpec::ShortestPath(
+                ShortestPath { grid: [rows, cols] }.checked()?,
+            )),
             Self::Knapsack { items } => {
                 let dimensions = dimensions_of(items);
-                let numbers = sizes::product("items", &[items], MOST_COSTS)?.saturating_mul(dimensions);
-                // The description, the problem built from it and its solver hold the weights once each.
-                sizes::check_memory(&format!("{self}"), numbers.saturating_mul(3 * size_of::<f64>()))?;
+                let numbers =
+                    sizes::product("items", &[items], MOST_COSTS)?.saturating_mul(dimensions);
+                // The description, the problem built from it and its solver hold the weights once
+                // each.
+                sizes::check_memory(
+                    &format!("{self}"),
+                    numbers.saturating_mul(3 * size_of::<f64>()),
+                )?;
                 let weights = paper_weights(items, dimensions, seed);
                 let problem = if items <= FEW_ITEMS {
-                    Knapsack { weights, capacity: vec![20.0; dimensions] }
+                    Knapsack {
+                        weights,
+                        capacity: vec![20.0; dimensions],
+                    }
                 } else {
                     Knapsack::with_capacity_share(weights, 0.1)
                 };
@@ -103,12 +111,20 @@ impl Benchmark {
             Self::Tour { nodes } => Ok(ProblemSpec::Tsp(Tsp { nodes }.checked()?)),
             Self::Routes { nodes } => {
                 if nodes < 3 {
-                    return Err(Error::setting(format!("{self} has no route; routes serve two customers or more")));
+                    return Err(Error::setting(format!(
+                        "{self} has no route; routes serve two customers or more"
+                    )));
                 }
                 sizes::pairs("edges", nodes)?;
                 let demands = paper_demands(nodes - 1, seed);
                 let (capacity, vehicles) = (CAPACITY, VEHICLES);
-                let problem = Cvrp { demands, capacity, vehicles, single_customer_routes: false }.checked()?;
+                let problem = Cvrp {
+                    demands,
+                    capacity,
+                    vehicles,
+                    single_customer_routes: false,
+                }
+                .checked()?;
                 Ok(ProblemSpec::Cvrp(problem))
             }
         }
@@ -121,26 +137,34 @@ impl Benchmark {
     pub fn rows(self, recipe: Recipe) -> Result<(ProblemSpec, Generator)> {
         let problem = self.problem(recipe.seed)?;
         let data = match self {
-            Self::ShortestPath { rows, cols } => synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?,
-            Self::Knapsack { items } => synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1,
+            Self::ShortestPath { rows, cols } => {
+                synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?
+            }
+            Self::Knapsack { items } => {
+                synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1
+            }
             Self::Tour { nodes } | Self::Routes { nodes } => synthetic::tour_rows(recipe, nodes)?,
         };
         Ok((problem, data))
     }
 }
 
-/// Demands uniform on 1 to 10, then scaled to take up 70 % of all vehicles. Few customers cannot demand as much, since
-/// no route serves one alone: they are scaled no further than one simple set of routes can carry.
+/// Demands uniform on 1 to 10, then scaled to take up 70 % of all vehicles. Few customers cannot
+/// demand as much, since no route serves one alone: they are scaled no further than one simple set
+/// of routes can carry.
 fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
     let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
-    let raw: Vec<f64> = (0..customers).map(|_| (1 + stream.below(10)) as f64).collect();
+    let raw: Vec<f64> = (0..customers)
+        .map(|_| (1 + stream.below(10)) as f64)
+        .collect();
     let wanted = 0.7 * VEHICLES as f64 * CAPACITY / raw.iter().sum::<f64>();
     let factor = wanted.min(CAPACITY / largest_load(&raw));
     raw.into_iter().map(|demand| demand * factor).collect()
 }
 
-/// Largest load of as many routes as there are vehicles, or pairs of customers if these are fewer, when customers are
-/// dealt out by falling demand, forth and back: every route then serves two or more.
+/// Largest load of as many routes as there are vehicles, or pairs of customers if these are fewer,
+/// when customers are dealt out by falling demand, forth and back: every route then serves two or
+/// more.
 fn largest_load(demands: &[f64]) -> f64 {
     let routes = VEHICLES.min(demands.len() / 2);
     let mut sorted = demands.to_vec();
@@ -148,7 +172,11 @@ fn largest_load(demands: &[f64]) -> f64 {
     let mut loads = vec![0.0; routes];
     for (deal, round) in sorted.chunks(routes).enumerate() {
         for (place, demand) in round.iter().enumerate() {
-            loads[if deal % 2 == 0 { place } else { routes - 1 - place }] += demand;
+            loads[if deal % 2 == 0 {
+                place
+            } else {
+                routes - 1 - place
+            }] += demand;
         }
     }
     loads.into_iter().fold(0.0, f64::max)
@@ -158,7 +186,9 @@ fn largest_load(demands: &[f64]) -> f64 {
 pub(crate) fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
     let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let mut weight = |_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0;
-    (0..dimensions).map(|_| (0..items).map(&mut weight).collect()).collect()
+    (0..dimensions)
+        .map(|_| (0..items).map(&mut weight).collect())
+        .collect()
 }
 
 impl fmt::Display for Benchmark {
@@ -179,7 +209,9 @@ impl FromStr for Benchmark {
         let number = |digits: &str| digits.parse::<usize>().ok().filter(|n| *n > 0);
         let upper = text.to_ascii_uppercase();
         let found = if let Some(size) = upper.strip_prefix("SP") {
-            let sides = size.split_once('X').map(|(rows, cols)| (number(rows), number(cols)));
+            let sides = size
+                .split_once('X')
+                .map(|(rows, cols)| (number(rows), number(cols)));
             match sides {
                 Some((Some(rows), Some(cols))) => Some(Self::ShortestPath { rows, cols }),
                 _ => None,
@@ -189,7 +221,10 @@ impl FromStr for Benchmark {
         } else if let Some(size) = upper.strip_prefix("CVRP") {
             number(size).map(|nodes| Self::Routes { nodes })
         } else {
-            upper.strip_prefix("KS").and_then(number).map(|items| Self::Knapsack { items })
+            upper
+                .strip_prefix("KS")
+                .and_then(number)
+                .map(|items| Self::Knapsack { items })
         };
         found.ok_or_else(|| Error::unknown("benchmark", text, &Self::CHOICES))
     }
@@ -217,13 +252,18 @@ mod tests {
     fn customers_demand_seventy_percent_of_the_fleet() {
         let benchmark: Benchmark = "cvrp20".parse().unwrap();
         assert_eq!(benchmark.to_string(), "CVRP20");
-        let (ProblemSpec::Cvrp(problem), data) = benchmark.generate(Recipe::paper(3, 1)).unwrap() else {
+        let (ProblemSpec::Cvrp(problem), data) = benchmark.generate(Recipe::paper(3, 1)).unwrap()
+        else {
             panic!("not vehicle routing")
         };
         assert_eq!((problem.nodes(), data.costs().cols()), (20, 190));
         let load: f64 = problem.demands.iter().sum();
         assert!((load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9);
-        let unit = problem.demands.iter().copied().fold(f64::INFINITY, f64::min);
+        let unit = problem
+            .demands
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
         assert!(problem.demands.iter().any(|demand| *demand > 1.5 * unit));
         let (other, _) = benchmark.generate(Recipe::paper(3, 2)).unwrap();
         assert_ne!(other, ProblemSpec::Cvrp(problem));
@@ -235,13 +275,27 @@ mod tests {
         use crate::solve::Limits;
         for nodes in 3..15 {
             for seed in 0..20 {
-                let (spec, data) = Benchmark::Routes { nodes }.generate(Recipe::paper(1, seed)).unwrap();
-                let costs: Vec<f64> = data.costs().row(0).iter().map(|cost| f64::from(*cost)).collect();
-                let found = spec.build().unwrap().solver(&Limits::default()).solve(&costs);
+                let (spec, data) = Benchmark::Routes { nodes }
+                    .generate(Recipe::paper(1, seed))
+                    .unwrap();
+                let costs: Vec<f64> = data
+                    .costs()
+                    .row(0)
+                    .iter()
+                    .map(|cost| f64::from(*cost))
+                    .collect();
+                let found = spec
+                    .build()
+                    .unwrap()
+                    .solver(&Limits::default())
+                    .solve(&costs);
                 assert!(found.is_ok(), "CVRP{nodes}, seed {seed}: {spec:?}");
             }
         }
-        let message = Benchmark::Routes { nodes: 2 }.generate(Recipe::paper(1, 1)).unwrap_err().to_string();
+        let message = Benchmark::Routes { nodes: 2 }
+            .generate(Recipe::paper(1, 1))
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("two customers or more"), "{message}");
     }
 
@@ -259,7 +313,10 @@ mod tests {
         for nodes in [20, 30, 40] {
             for seed in 0..200 {
                 let load: f64 = super::paper_demands(nodes - 1, seed).iter().sum();
-                assert!((load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9, "CVRP{nodes}, seed {seed}");
+                assert!(
+                    (load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9,
+                    "CVRP{nodes}, seed {seed}"
+                );
             }
         }
     }

@@ -86,7 +86,11 @@ impl Problem for TopK {
     fn cone(&self, decision: &Decision) -> Option<Cone> {
         let mut cone = Cone::binary(decision, self.items);
         let chosen = decision.indices().len() as f64;
-        cone.row([self.least() as f64, self.k as f64], chosen, (0..self.items).map(|item| (item, 1.0)));
+        cone.row(
+            [self.least() as f64, self.k as f64],
+            chosen,
+            (0..self.items).map(|item| (item, 1.0)),
+        );
         Some(cone)
     }
 
@@ -94,8 +98,12 @@ impl Problem for TopK {
         check_binary(decision, self.items)?;
         let chosen = decision.indices().len();
         match chosen.cmp(&self.k) {
-            std::cmp::Ordering::Greater => Err(format!("{chosen} items chosen, at most {} allowed", self.k)),
-            std::cmp::Ordering::Less if !self.at_most => Err(format!("{chosen} items chosen, {} needed", self.k)),
+            std::cmp::Ordering::Greater => {
+                Err(format!("{chosen} items chosen, at most {} allowed", self.k))
+            }
+            std::cmp::Ordering::Less if !self.at_most => {
+                Err(format!("{chosen} items chosen, {} needed", self.k))
+            }
             _ => Ok(()),
         }
     }

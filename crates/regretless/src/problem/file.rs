@@ -15,9 +15,17 @@ impl ProblemSpec {
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).map_err(Error::io(path))?;
         let mut spec: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            Error::setting(format!("{}: {place}{}", path.display(), one_line(error.message())))
+            let line = error
+                .span()
+                .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let place = line
+                .map(|line| format!("line {line}: "))
+                .unwrap_or_default();
+            Error::setting(format!(
+                "{}: {place}{}",
+                path.display(),
+                one_line(error.message())
+            ))
         })?;
         if let (Self::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {
             linear.file = folder.join(&linear.file);

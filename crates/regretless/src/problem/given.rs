@@ -1,6 +1,8 @@
-//! A problem that lives in the user's own program, such as a Python function: what can be written down of it.
+//! A problem that lives in the user's own program, such as a Python function: what can be written
+//! down of it.
 //!
-//! A model trained for it says so in its file; whoever decides with the model must bring the problem again.
+//! A model trained for it says so in its file; whoever decides with the model must bring the
+//! problem again.
 
 use std::sync::Arc;
 
@@ -32,11 +34,14 @@ impl Given {
     /// Always.
     pub fn build(&self) -> Result<Arc<dyn Problem>> {
         let name = &self.name;
-        Err(Error::setting(format!("the problem '{name}' lives in the program that gave it; give it again")))
+        Err(Error::setting(format!(
+            "the problem '{name}' lives in the program that gave it; give it again"
+        )))
     }
 
     /// Whether a problem is the one that is written down here, as far as can be told.
     pub fn is(&self, problem: &dyn Problem) -> bool {
-        (self.name.as_str(), self.sense, self.costs) == (&problem.name(), problem.sense(), problem.num_costs())
+        (self.name.as_str(), self.sense, self.costs)
+            == (&problem.name(), problem.sense(), problem.num_costs())
     }
 }

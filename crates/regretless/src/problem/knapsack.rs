@@ -1,4 +1,5 @@
-//! Knapsack with one to thirty dimensions: choose items of the highest total value within all capacities.
+//! Knapsack with one to thirty dimensions: choose items of the highest total value within all
+//! capacities.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,26 +33,39 @@ impl Knapsack {
         let dimensions = self.weights.len();
         if !(1..=Self::MOST_DIMENSIONS).contains(&dimensions) {
             let most = Self::MOST_DIMENSIONS;
-            return Err(Error::setting(format!("a knapsack has 1 to {most} dimensions, not {dimensions}")));
+            return Err(Error::setting(format!(
+                "a knapsack has 1 to {most} dimensions, not {dimensions}"
+            )));
         }
         if self.capacity.len() != dimensions {
             let found = self.capacity.len();
-            return Err(Error::setting(format!("{found} capacities for {dimensions} rows of weights")));
+            return Err(Error::setting(format!(
+                "{found} capacities for {dimensions} rows of weights"
+            )));
         }
         let items = self.weights[0].len();
         if items == 0 {
-            return Err(Error::setting("a knapsack needs at least one item; its row of weights is empty"));
+            return Err(Error::setting(
+                "a knapsack needs at least one item; its row of weights is empty",
+            ));
         }
         for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
-            let named = |what: String| Err(Error::setting(format!("knapsack, dimension {row}: {what}")));
+            let named =
+                |what: String| Err(Error::setting(format!("knapsack, dimension {row}: {what}")));
             if weights.len() != items {
-                return named(format!("{} weights, but dimension 0 has {items}", weights.len()));
+                return named(format!(
+                    "{} weights, but dimension 0 has {items}",
+                    weights.len()
+                ));
             }
             if !capacity.is_finite() || *capacity < 0.0 {
                 return named(format!("capacity {capacity} must be 0 or more"));
             }
             if let Some(bad) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-                return named(format!("weight {} of item {bad} must be 0 or more", weights[bad]));
+                return named(format!(
+                    "weight {} of item {bad} must be 0 or more",
+                    weights[bad]
+                ));
             }
         }
         Ok(self)
@@ -63,14 +77,21 @@ impl Knapsack {
 
     /// The same items with this share of their total weight as capacity of each dimension.
     pub fn with_capacity_share(weights: Vec<Vec<f64>>, share: f64) -> Self {
-        let capacity = weights.iter().map(|row| share * row.iter().sum::<f64>()).collect();
+        let capacity = weights
+            .iter()
+            .map(|row| share * row.iter().sum::<f64>())
+            .collect();
         Self { weights, capacity }
     }
 }
 
 impl Problem for Knapsack {
     fn name(&self) -> String {
-        format!("knapsack of {} items in {} dimensions", self.weights[0].len(), self.weights.len())
+        format!(
+            "knapsack of {} items in {} dimensions",
+            self.weights[0].len(),
+            self.weights.len()
+        )
     }
 
     fn sense(&self) -> Sense {
@@ -103,7 +124,11 @@ impl Problem for Knapsack {
     fn cone(&self, decision: &Decision) -> Option<Cone> {
         let mut cone = Cone::binary(decision, self.num_costs());
         for (weights, capacity) in self.weights.iter().zip(&self.capacity) {
-            cone.row([f64::NEG_INFINITY, *capacity], decision.dot(weights), weights.iter().copied().enumerate());
+            cone.row(
+                [f64::NEG_INFINITY, *capacity],
+                decision.dot(weights),
+                weights.iter().copied().enumerate(),
+            );
         }
         Some(cone)
     }
@@ -113,7 +138,9 @@ impl Problem for Knapsack {
         for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
             let load = decision.dot(weights);
             if load > capacity + 1e-9 * capacity.max(1.0) {
-                return Err(format!("load {load} exceeds capacity {capacity} in dimension {row}"));
+                return Err(format!(
+                    "load {load} exceeds capacity {capacity} in dimension {row}"
+                ));
             }
         }
         Ok(())

@@ -91,7 +91,8 @@ pub enum Bounds {
 pub enum SolverCalls {
     /// On several threads of the pool at the same time.
     InPool,
-    /// On several threads at the same time, none of them of the pool: a call may itself wait for the pool.
+    /// On several threads at the same time, none of them of the pool: a call may itself wait for
+    /// the pool.
     OutsidePool,
     /// One after the other, on the thread that asks.
     OneAtATime,
@@ -113,13 +114,14 @@ pub trait Problem: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Whether the user could give the costs names where there are none: if so, it is worth a notice that costs with names
-    /// are matched by position.
+    /// Whether the user could give the costs names where there are none: if so, it is worth a
+    /// notice that costs with names are matched by position.
     fn could_name_costs(&self) -> bool {
         self.cost_names().is_some()
     }
 
-    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits, if it was read from one.
+    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits, if it was read
+    /// from one.
     fn file_hash(&self) -> Option<&str> {
         None
     }
@@ -137,7 +139,8 @@ pub trait Problem: Send + Sync + fmt::Debug {
         SolverCalls::InPool
     }
 
-    /// A local search for one thread, if the problem has one: good decisions, soon, without a proof.
+    /// A local search for one thread, if the problem has one: good decisions, soon, without a
+    /// proof.
     fn local_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {
         None
     }
@@ -147,14 +150,14 @@ pub trait Problem: Send + Sync + fmt::Debug {
         self.local_search(limits)
     }
 
-    /// What the problem is made of beyond its [`ProblemSpec`], such as the content of a file it names:
-    /// labels are found again only while it stays the same.
+    /// What the problem is made of beyond its [`ProblemSpec`], such as the content of a file it
+    /// names: labels are found again only while it stays the same.
     fn fingerprint(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// What every decision costs beyond its predicted costs, to be minimised; none where that differs from decision to
-    /// decision, so that a decision alone does not tell its objective.
+    /// What every decision costs beyond its predicted costs, to be minimised; none where that
+    /// differs from decision to decision, so that a decision alone does not tell its objective.
     fn fixed_cost(&self) -> Option<f64> {
         Some(0.0)
     }
@@ -175,14 +178,14 @@ pub trait Problem: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The cone of negated costs under which a decision is known to be best, if the problem has it: by the rows of the
-    /// plain relaxation that bind there, and others of its own.
+    /// The cone of negated costs under which a decision is known to be best, if the problem has it:
+    /// by the rows of the plain relaxation that bind there, and others of its own.
     fn cone(&self, _decision: &Decision) -> Option<Cone> {
         None
     }
 
-    /// Whether every decision is a vertex of the plain relaxation, so that its cone means something: true where there
-    /// are no whole numbers or all of them are 0 or 1.
+    /// Whether every decision is a vertex of the plain relaxation, so that its cone means
+    /// something: true where there are no whole numbers or all of them are 0 or 1.
     fn decides_at_vertices(&self) -> bool {
         true
     }
@@ -201,7 +204,14 @@ pub trait Problem: Send + Sync + fmt::Debug {
 pub fn match_costs(found: CostSide<'_>, problem: &dyn Problem) -> Result<CostMatching> {
     let owner = problem.name();
     let names = problem.cost_names();
-    CostMatching::new(found, CostSide { owner: &owner, names, could_have_names: problem.could_name_costs() })
+    CostMatching::new(
+        found,
+        CostSide {
+            owner: &owner,
+            names,
+            could_have_names: problem.could_name_costs(),
+        },
+    )
 }
 
 /// A problem in writing: what stands in a settings file or in a model's metadata.
@@ -249,7 +259,8 @@ impl ProblemSpec {
             Self::Schedule(problem) => Arc::new(problem.linear()?),
             #[cfg(not(feature = "highs"))]
             Self::Cvrp(_) => {
-                let message = "vehicle routing needs HiGHS, which this build was made without (cargo feature `highs`)";
+                let message = "vehicle routing needs HiGHS, which this build was made without \
+                    (cargo feature `highs`)";
                 return Err(crate::error::Error::setting(message));
             }
         })
@@ -262,7 +273,9 @@ fn check_binary(decision: &Decision, num_costs: usize) -> std::result::Result<()
         return Err("a variable is neither 0 nor 1".into());
     }
     match decision.indices().last() {
-        Some(last) if *last as usize >= num_costs => Err(format!("variable {last} of {num_costs} does not exist")),
+        Some(last) if *last as usize >= num_costs => {
+            Err(format!("variable {last} of {num_costs} does not exist"))
+        }
         _ => Ok(()),
     }
 }

@@ -1,8 +1,9 @@
 //! The problem that a model was trained for, from what its file says.
 //!
-//! A model file may name a file of a linear problem. It comes from somebody else, perhaps, so that it must not make the
-//! program read a file of its choosing: the named file is used only if its content is what it was at training, which a
-//! hash in the model file tells, and nothing of other content is shown.
+//! A model file may name a file of a linear problem. It comes from somebody else, perhaps, so that
+//! it must not make the program read a file of its choosing: the named file is used only if its
+//! content is what it was at training, which a hash in the model file tells, and nothing of other
+//! content is shown.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use super::{LinearFile, Problem, ProblemSpec};
 use crate::error::{Error, Place, Result};
 
 /// What the user can do where the file of a model's problem cannot be used.
-const REMEDY: &str = "give the problem yourself: --problem problem.toml, in Python problem=Problem.from_file(...)";
+const REMEDY: &str =
+    "give the problem yourself: --problem problem.toml, in Python problem=Problem.from_file(...)";
 
 /// What a model file says about its problem.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +32,8 @@ impl OfModel<'_> {
     /// The problem, in writing and ready to be solved.
     ///
     /// # Errors
-    /// When it cannot be read, names a file that is missing or no longer what it was at training, or lives in the user's own
-    /// program.
+    /// When it cannot be read, names a file that is missing or no longer what it was at training,
+    /// or lives in the user's own program.
     pub fn build(&self) -> Result<(ProblemSpec, Arc<dyn Problem>)> {
         let spec: ProblemSpec = serde_json::from_value(self.problem.clone())
             .map_err(|error| Error::data(format!("the model's problem cannot be read: {error}")))?;
@@ -40,7 +42,10 @@ impl OfModel<'_> {
             return Ok((spec, problem));
         };
         let file = self.verified(&linear.file)?;
-        let spec = ProblemSpec::Linear(LinearFile { file: file.clone(), ..linear });
+        let spec = ProblemSpec::Linear(LinearFile {
+            file: file.clone(),
+            ..linear
+        });
         let problem = spec.build()?;
         // The file may have been replaced between the two looks at it.
         if problem.file_hash() != self.file_hash {
@@ -51,13 +56,18 @@ impl OfModel<'_> {
 
     /// The file that the model names, once its content is known to be that of the training.
     fn verified(&self, named: &Path) -> Result<PathBuf> {
-        let known = named.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
+        let known = named
+            .extension()
+            .and_then(|end| end.to_str())
+            .map(str::to_ascii_lowercase);
         if !matches!(known.as_deref(), Some("mps" | "lp")) {
-            let message = format!("the model names it as its problem, which ends in .mps or .lp; {REMEDY}");
+            let message =
+                format!("the model names it as its problem, which ends in .mps or .lp; {REMEDY}");
             return Err(Error::input(Place::file(named), message));
         }
         let Some(expected) = self.file_hash else {
-            let message = format!("the model does not say what was in this file at training; {REMEDY}");
+            let message =
+                format!("the model does not say what was in this file at training; {REMEDY}");
             return Err(Error::input(Place::file(named), message));
         };
         let mut candidates = vec![named.to_path_buf()];
@@ -75,7 +85,10 @@ impl OfModel<'_> {
             Some(path) => Err(changed(path)),
             None => {
                 let message = format!("the file of the model's problem is not there; {REMEDY}");
-                Err(Error::io(named)(io::Error::new(io::ErrorKind::NotFound, message)))
+                Err(Error::io(named)(io::Error::new(
+                    io::ErrorKind::NotFound,
+                    message,
+                )))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Problems of published files, with the costs the files give: tours and routes as TSPLIB and CVRPLIB write them,
-//! knapsacks of the OR-Library, MPS and LP models.
+//! Problems of published files, with the costs the files give: tours and routes as TSPLIB and
+//! CVRPLIB write them, knapsacks of the OR-Library, MPS and LP models.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,11 @@ impl Published {
     /// # Errors
     /// When the file cannot be read, is of an unknown kind, or lacks what its problem needs.
     pub fn read(path: &Path, reading: &Reading) -> Result<Vec<Self>> {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         match reading.kind.map_or_else(|| guessed(path), Ok)? {
             FileKind::Tsplib => Ok(vec![routing(path, name, reading)?]),
             FileKind::Knapsack => knapsacks(path, &name, reading),
@@ -73,28 +77,41 @@ impl FromStr for FileKind {
             "tsplib" => Ok(Self::Tsplib),
             "knapsack" => Ok(Self::Knapsack),
             "linear" => Ok(Self::Linear),
-            _ => Err(Error::unknown("kind of file", text, &["tsplib", "knapsack", "linear"])),
+            _ => Err(Error::unknown(
+                "kind of file",
+                text,
+                &["tsplib", "knapsack", "linear"],
+            )),
         }
     }
 }
 
-/// The kind that a file's name says, or else its first word: only OR-Library files begin with a number.
+/// The kind that a file's name says, or else its first word: only OR-Library files begin with a
+/// number.
 fn guessed(path: &Path) -> Result<FileKind> {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let ending = path
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
     match ending.as_str() {
         "tsp" | "vrp" => return Ok(FileKind::Tsplib),
         "mps" | "lp" => return Ok(FileKind::Linear),
         _ => {}
     }
     let text = fs::read_to_string(path).map_err(Error::io(path))?;
-    if text.split_whitespace().next().is_some_and(|word| word.parse::<f64>().is_ok()) {
+    if text
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| word.parse::<f64>().is_ok())
+    {
         return Ok(FileKind::Knapsack);
     }
     if text.contains("_SECTION") {
         return Ok(FileKind::Tsplib);
     }
-    let message =
-        "cannot tell what kind of file this is; name its kind (--kind, or kind= in Python): tsplib, knapsack or linear";
+    let message = "cannot tell what kind of file this is; name its kind (--kind, or kind= in \
+        Python): tsplib, knapsack or linear";
     Err(Error::setting(format!("{}: {message}", path.display())))
 }
 
@@ -104,28 +121,60 @@ fn routing(path: &Path, name: String, reading: &Reading) -> Result<Published> {
     let there = |error: Error| error.about_file(path);
     if instance.capacity.is_none() {
         let problem = Tsp { nodes }.checked().map_err(there)?;
-        return Ok(Published { name, spec: ProblemSpec::Tsp(problem), costs: instance.costs, names: None });
+        return Ok(Published {
+            name,
+            spec: ProblemSpec::Tsp(problem),
+            costs: instance.costs,
+            names: None,
+        });
     }
     if let Some(vehicles) = reading.vehicles {
         instance.name = format!("{}-k{vehicles}", instance.name);
     }
     let mut problem = Cvrp::published(&instance).map_err(there)?;
-    problem.single_customer_routes = reading.single_customer_routes.unwrap_or(problem.single_customer_routes);
-    Ok(Published { name, spec: ProblemSpec::Cvrp(problem), costs: instance.costs, names: None })
+    problem.single_customer_routes = reading
+        .single_customer_routes
+        .unwrap_or(problem.single_customer_routes);
+    Ok(Published {
+        name,
+        spec: ProblemSpec::Cvrp(problem),
+        costs: instance.costs,
+        names: None,
+    })
 }
 
 fn knapsacks(path: &Path, name: &str, reading: &Reading) -> Result<Vec<Published>> {
     let instances = orlib::read(path)?;
     let count = instances.len();
-    if let Some(wanted) = reading.number.filter(|number| !(1..=count).contains(number)) {
-        return Err(Error::setting(format!("{} has problems 1 to {count}, no {wanted}", path.display())));
+    if let Some(wanted) = reading
+        .number
+        .filter(|number| !(1..=count).contains(number))
+    {
+        return Err(Error::setting(format!(
+            "{} has problems 1 to {count}, no {wanted}",
+            path.display()
+        )));
     }
-    let chosen = instances.into_iter().zip(1..).filter(|(_, number)| reading.number.is_none_or(|n| n == *number));
+    let chosen = instances
+        .into_iter()
+        .zip(1..)
+        .filter(|(_, number)| reading.number.is_none_or(|n| n == *number));
     let published = |(instance, number): (orlib::Instance, usize)| {
-        let problem = Knapsack { weights: instance.weights, capacity: instance.capacity };
+        let problem = Knapsack {
+            weights: instance.weights,
+            capacity: instance.capacity,
+        };
         Ok(Published {
-            name: if count == 1 { name.to_owned() } else { format!("{name}#{number}") },
-            names: Some((0..instance.values.len()).map(|item| format!("item{item}")).collect()),
+            name: if count == 1 {
+                name.to_owned()
+            } else {
+                format!("{name}#{number}")
+            },
+            names: Some(
+                (0..instance.values.len())
+                    .map(|item| format!("item{item}"))
+                    .collect(),
+            ),
             spec: ProblemSpec::Knapsack(problem.checked().map_err(|error| error.about_file(path))?),
             costs: instance.values,
         })
@@ -134,22 +183,40 @@ fn knapsacks(path: &Path, name: &str, reading: &Reading) -> Result<Vec<Published
 }
 
 fn linear(path: &Path, name: String, reading: &Reading) -> Result<Published> {
-    let file = LinearFile { file: path.to_path_buf(), costs: reading.costs.clone(), sense: reading.sense };
+    let file = LinearFile {
+        file: path.to_path_buf(),
+        costs: reading.costs.clone(),
+        sense: reading.sense,
+    };
     let (costs, names) = costs_of(path, &reading.costs)?;
-    Ok(Published { name, spec: ProblemSpec::Linear(file), costs, names: Some(names) })
+    Ok(Published {
+        name,
+        spec: ProblemSpec::Linear(file),
+        costs,
+        names: Some(names),
+    })
 }
 
 /// Costs and names of the chosen columns.
 #[cfg(feature = "highs")]
 fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>)> {
     let model = crate::solve::highs::Model::read(path)?;
-    let chosen = columns.choose(&model.column_names).map_err(|message| Error::data(message).in_file(path))?;
-    Ok(chosen.into_iter().map(|column| (model.cost[column], model.column_names[column].clone())).unzip())
+    let chosen = columns
+        .choose(&model.column_names)
+        .map_err(|message| Error::data(message).in_file(path))?;
+    Ok(chosen
+        .into_iter()
+        .map(|column| (model.cost[column], model.column_names[column].clone()))
+        .unzip())
 }
 
 /// Says that this build cannot read model files.
 #[cfg(not(feature = "highs"))]
 fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>)> {
-    let file = LinearFile { file: path.to_path_buf(), costs: columns.clone(), sense: None };
+    let file = LinearFile {
+        file: path.to_path_buf(),
+        costs: columns.clone(),
+        sense: None,
+    };
     file.build().map(|_| (Vec::new(), Vec::new()))
 }

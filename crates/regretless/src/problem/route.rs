@@ -1,12 +1,13 @@
 //! Capacitated vehicle routing: routes from a depot that serve every customer once, each within the
 //! capacity of a vehicle, at least total cost.
 //!
-//! Node 0 is the depot. One cost per edge {i, j}, i < j, in lexicographic order, as for tours. Every
-//! customer has degree 2, the depot at most twice the number of vehicles, so not all of them need leave.
+//! Node 0 is the depot. One cost per edge {i, j}, i < j, in lexicographic order, as for tours.
+//! Every customer has degree 2, the depot at most twice the number of vehicles, so not all of them
+//! need leave.
 //!
-//! A route with one customer would use its depot edge twice. By default edges are used at most once,
-//! as in the benchmarks of decision-focused learning, which excludes such routes; the general problem
-//! allows them: then a depot edge may have the value 2.
+//! A route with one customer would use its depot edge twice. By default edges are used at most
+//! once, as in the benchmarks of decision-focused learning, which excludes such routes; the general
+//! problem allows them: then a depot edge may have the value 2.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,8 @@ use crate::solve::{Limits, Solver};
 /// Share of the capacity by which rounding may overload a vehicle.
 const OVERLOAD: f64 = 1e-8;
 
-/// Most routes of which every choice is looked at for rows that bind; of more, single ones and all together.
+/// Most routes of which every choice is looked at for rows that bind; of more, single ones and all
+/// together.
 #[cfg(feature = "highs")]
 const MOST_CHOSEN: usize = 6;
 
@@ -59,74 +61,127 @@ impl Cvrp {
     /// The problem, if its numbers make one.
     ///
     /// # Errors
-    /// When there is no customer or no vehicle, or a demand is negative or more than a vehicle carries.
+    /// When there is no customer or no vehicle, or a demand is negative or more than a vehicle
+    /// carries.
     pub fn checked(self) -> Result<Self> {
         let fail = |message: String| Err(Error::setting(message));
         if self.demands.is_empty() || self.nodes() > MOST_NODES {
-            return fail(format!("routes serve 1 to {} customers, not {}", MOST_NODES - 1, self.demands.len()));
+            return fail(format!(
+                "routes serve 1 to {} customers, not {}",
+                MOST_NODES - 1,
+                self.demands.len()
+            ));
         }
         if self.vehicles == 0 || !(self.capacity.is_finite() && self.capacity > 0.0) {
-            return fail(format!("{} vehicles of capacity {} serve nobody", self.vehicles, self.capacity));
+            return fail(format!(
+                "{} vehicles of capacity {} serve nobody",
+                self.vehicles, self.capacity
+            ));
         }
         let fine = |demand: &f64| (0.0..=self.capacity * (1.0 + OVERLOAD)).contains(demand);
         match self.demands.iter().position(|demand| !fine(demand)) {
             Some(bad) => {
                 let (demand, most) = (self.demands[bad], self.capacity);
-                fail(format!("customer {} demands {demand}; a vehicle carries 0 to {most}", bad + 1))
+                fail(format!(
+                    "customer {} demands {demand}; a vehicle carries 0 to {most}",
+                    bad + 1
+                ))
             }
             None => Ok(self),
         }
     }
 
-    /// A published instance as the general problem: single customers may have a route, and the fleet is
-    /// the number behind `-k` in the name (`E-n22-k4` has at most 4 vehicles).
+    /// A published instance as the general problem: single customers may have a route, and the
+    /// fleet is the number behind `-k` in the name (`E-n22-k4` has at most 4 vehicles).
     ///
     /// # Errors
-    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node or demands something.
+    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node or
+    /// demands something.
     pub fn published(instance: &Instance) -> Result<Self> {
         let name = &instance.name;
         let refused = |message: String| Err(Error::data(format!("'{name}' {message}")));
-        let Some(capacity) = instance.capacity else { return refused("has no capacity".into()) };
+        let Some(capacity) = instance.capacity else {
+            return refused("has no capacity".into());
+        };
         if instance.depots != [0] {
-            let found: Vec<String> = instance.depots.iter().map(|depot| (depot + 1).to_string()).collect();
-            let found = if found.is_empty() { "none".into() } else { found.join(", ") };
-            return refused(format!("needs one depot, and that its first node; its depots are: {found}"));
+            let found: Vec<String> = instance
+                .depots
+                .iter()
+                .map(|depot| (depot + 1).to_string())
+                .collect();
+            let found = if found.is_empty() {
+                "none".into()
+            } else {
+                found.join(", ")
+            };
+            return refused(format!(
+                "needs one depot, and that its first node; its depots are: {found}"
+            ));
         }
         if instance.demands.len() != instance.nodes {
             return refused("has no demands".into());
         }
         if instance.demands[0] != 0.0 {
-            return refused(format!("has a depot that demands {}; a depot demands 0", instance.demands[0]));
+            return refused(format!(
+                "has a depot that demands {}; a depot demands 0",
+                instance.demands[0]
+            ));
         }
-        let fleet = name.rsplit_once("-k").and_then(|(_, number)| number.trim().parse().ok());
+        let fleet = name
+            .rsplit_once("-k")
+            .and_then(|(_, number)| number.trim().parse().ok());
         let Some(vehicles) = fleet else {
-            return refused("names no fleet (-k and a number at its end); say how many vehicles there are".into());
+            return refused(
+                "names no fleet (-k and a number at its end); say how many vehicles there are"
+                    .into(),
+            );
         };
         let demands = instance.demands[1..].to_vec();
-        Self { demands, capacity, vehicles, single_customer_routes: true }.checked()
+        Self {
+            demands,
+            capacity,
+            vehicles,
+            single_customer_routes: true,
+        }
+        .checked()
     }
 
     /// What the engines are built from.
     #[cfg(feature = "highs")]
     fn fleet(&self) -> Fleet {
-        let demands = std::iter::once(0.0).chain(self.demands.iter().copied()).collect();
-        let (capacity, vehicles, singles) = (self.capacity, self.vehicles, self.single_customer_routes);
-        Fleet { demands, capacity, vehicles, singles }
+        let demands = std::iter::once(0.0)
+            .chain(self.demands.iter().copied())
+            .collect();
+        let (capacity, vehicles, singles) =
+            (self.capacity, self.vehicles, self.single_customer_routes);
+        Fleet {
+            demands,
+            capacity,
+            vehicles,
+            singles,
+        }
     }
 
-    /// Adds the rows of customers on whole routes that no fewer vehicles could serve: so many vehicles enter and leave
-    /// them at least, and here no more do.
+    /// Adds the rows of customers on whole routes that no fewer vehicles could serve: so many
+    /// vehicles enter and leave them at least, and here no more do.
     #[cfg(feature = "highs")]
     fn add_full_sets(&self, cone: &mut Cone, point: &[f64], routes: &[Vec<u32>]) {
         let (fleet, count) = (self.fleet(), routes.len());
         let mut add = |chosen: &dyn Fn(usize) -> bool| {
-            let members: Vec<&[u32]> = (0..count).filter(|at| chosen(*at)).map(|at| &routes[at][..]).collect();
+            let members: Vec<&[u32]> = (0..count)
+                .filter(|at| chosen(*at))
+                .map(|at| &routes[at][..])
+                .collect();
             let set = members.concat();
             let most = set.len() as f64 - fleet.trips(fleet.load(&set));
             let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
             let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
             let used = inside.iter().map(|edge| point[*edge]).sum();
-            cone.row([f64::NEG_INFINITY, most], used, inside.into_iter().map(|edge| (edge, 1.0)));
+            cone.row(
+                [f64::NEG_INFINITY, most],
+                used,
+                inside.into_iter().map(|edge| (edge, 1.0)),
+            );
         };
         if count <= MOST_CHOSEN {
             (1_usize..1 << count).for_each(|choice| add(&|route| choice >> route & 1 == 1));
@@ -138,7 +193,11 @@ impl Cvrp {
 
     /// How often an edge may be used.
     fn most_uses(&self, depot: bool) -> f64 {
-        if depot && self.single_customer_routes { 2.0 } else { 1.0 }
+        if depot && self.single_customer_routes {
+            2.0
+        } else {
+            1.0
+        }
     }
 
     /// Checks a decision against the constraints, independently of any engine.
@@ -147,14 +206,23 @@ impl Cvrp {
     /// The first constraint that does not hold, in words.
     pub fn check_routes(&self, decision: &Decision) -> std::result::Result<(), String> {
         let nodes = self.nodes();
-        if let Some(bad) = decision.indices().last().filter(|last| **last as usize >= num_edges(nodes)) {
-            return Err(format!("variable {bad} of {} does not exist", num_edges(nodes)));
+        if let Some(bad) = decision
+            .indices()
+            .last()
+            .filter(|last| **last as usize >= num_edges(nodes))
+        {
+            return Err(format!(
+                "variable {bad} of {} does not exist",
+                num_edges(nodes)
+            ));
         }
         let mut degrees = vec![0.0; nodes];
         let mut adjacent = vec![Vec::new(); nodes];
         for ((i, j), (_, value)) in edge_ends(nodes, decision.indices()).zip(decision.iter()) {
             if value != 1.0 && value != self.most_uses(i == 0) {
-                return Err(format!("the edge from {i} to {j} cannot be used {value} times"));
+                return Err(format!(
+                    "the edge from {i} to {j} cannot be used {value} times"
+                ));
             }
             degrees[i] += value;
             degrees[j] += value;
@@ -165,7 +233,11 @@ impl Cvrp {
             return Err(format!("customer {bad} has degree {}, not 2", degrees[bad]));
         }
         if degrees[0] > 2.0 * self.vehicles as f64 {
-            return Err(format!("{} routes for {} vehicles", degrees[0] / 2.0, self.vehicles));
+            return Err(format!(
+                "{} routes for {} vehicles",
+                degrees[0] / 2.0,
+                self.vehicles
+            ));
         }
         self.check_loads(&adjacent)
     }
@@ -178,10 +250,16 @@ impl Cvrp {
             while let Some(customer) = at.filter(|customer| !served[*customer]) {
                 served[customer] = true;
                 load += self.demands[customer - 1];
-                at = adjacent[customer].iter().copied().find(|next| *next != 0 && !served[*next]);
+                at = adjacent[customer]
+                    .iter()
+                    .copied()
+                    .find(|next| *next != 0 && !served[*next]);
             }
             if load > self.capacity * (1.0 + OVERLOAD) {
-                return Err(format!("the route over customer {first} carries {load} of {}", self.capacity));
+                return Err(format!(
+                    "the route over customer {first} carries {load} of {}",
+                    self.capacity
+                ));
             }
         }
         match (1..served.len()).find(|customer| !served[*customer]) {
@@ -210,8 +288,13 @@ impl Problem for Cvrp {
             return Bounds::Binary;
         }
         let customers = self.demands.len();
-        let upper = (0..self.num_costs()).map(|edge| self.most_uses(edge < customers)).collect();
-        Bounds::Box { lower: vec![0.0; self.num_costs()], upper }
+        let upper = (0..self.num_costs())
+            .map(|edge| self.most_uses(edge < customers))
+            .collect();
+        Bounds::Box {
+            lower: vec![0.0; self.num_costs()],
+            upper,
+        }
     }
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
@@ -224,7 +307,11 @@ impl Problem for Cvrp {
     }
 
     fn quick_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
-        Some(Box::new(RouteLocal::new(self.fleet(), self.nodes(), *limits)))
+        Some(Box::new(RouteLocal::new(
+            self.fleet(),
+            self.nodes(),
+            *limits,
+        )))
     }
 
     fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
@@ -233,7 +320,10 @@ impl Problem for Cvrp {
 
     fn ranger(&self, kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
         match kind {
-            RangeKind::Basis => Some(Box::new(RouteRelaxation::new(self.fleet(), Relaxation::Plain))),
+            RangeKind::Basis => Some(Box::new(RouteRelaxation::new(
+                self.fleet(),
+                Relaxation::Plain,
+            ))),
             RangeKind::Exact => None,
         }
     }
@@ -242,11 +332,17 @@ impl Problem for Cvrp {
         let (nodes, customers) = (self.nodes(), self.demands.len());
         let mut point = vec![0.0; self.num_costs()];
         decision.write_dense(&mut point);
-        let bounds: Vec<_> = (0..point.len()).map(|edge| [0.0, self.most_uses(edge < customers)]).collect();
+        let bounds: Vec<_> = (0..point.len())
+            .map(|edge| [0.0, self.most_uses(edge < customers)])
+            .collect();
         let mut cone = Cone::new(&point, &bounds);
         let ends = |node: usize| edges_at(nodes, node).map(|edge| (edge, 1.0));
         let at_depot: f64 = point[..customers].iter().sum();
-        cone.row([f64::NEG_INFINITY, 2.0 * self.vehicles as f64], at_depot, ends(0));
+        cone.row(
+            [f64::NEG_INFINITY, 2.0 * self.vehicles as f64],
+            at_depot,
+            ends(0),
+        );
         (1..nodes).for_each(|customer| cone.equality(ends(customer)));
         self.add_full_sets(&mut cone, &point, &routes_of(nodes, decision));
         Some(cone)
@@ -264,12 +360,19 @@ mod tests {
     use crate::solve::tour::edges::edge_index;
 
     fn problem(single_customer_routes: bool) -> Cvrp {
-        Cvrp { demands: vec![4.0, 5.0, 1.0, 3.0], capacity: 9.0, vehicles: 2, single_customer_routes }
+        Cvrp {
+            demands: vec![4.0, 5.0, 1.0, 3.0],
+            capacity: 9.0,
+            vehicles: 2,
+            single_customer_routes,
+        }
     }
 
     fn using(edges: &[(usize, usize, f64)]) -> Decision {
         let mut dense = [0.0; 10];
-        edges.iter().for_each(|(i, j, value)| dense[edge_index(5, *i, *j)] = *value);
+        edges
+            .iter()
+            .for_each(|(i, j, value)| dense[edge_index(5, *i, *j)] = *value);
         Decision::from_dense(&dense)
     }
 
@@ -279,9 +382,22 @@ mod tests {
 
     #[test]
     fn routes_within_capacity_are_accepted_and_others_named() {
-        let two = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (0, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        let two = [
+            (0, 1, 1.0),
+            (1, 2, 1.0),
+            (0, 2, 1.0),
+            (0, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
         assert_eq!(problem(false).check_routes(&using(&two)), Ok(()));
-        let all = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        let all = [
+            (0, 1, 1.0),
+            (1, 2, 1.0),
+            (2, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
         assert!(complaint(false, &all).contains("carries 13"));
         let apart = [(0, 4, 1.0), (0, 1, 1.0), (1, 4, 1.0)];
         assert!(complaint(false, &apart).contains("customer 2 has degree 0"));
@@ -292,15 +408,32 @@ mod tests {
         let mut problem = problem(true);
         problem.capacity = 20.0;
         let ring = using(&[(0, 1, 2.0), (2, 3, 1.0), (3, 4, 1.0), (2, 4, 1.0)]);
-        assert!(problem.check_routes(&ring).unwrap_err().contains("customer 2 is not connected"));
+        assert!(
+            problem
+                .check_routes(&ring)
+                .unwrap_err()
+                .contains("customer 2 is not connected")
+        );
     }
 
     #[test]
     fn single_customers_need_permission_and_a_vehicle() {
-        let single = [(0, 2, 2.0), (0, 1, 1.0), (1, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        let single = [
+            (0, 2, 2.0),
+            (0, 1, 1.0),
+            (1, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
         assert_eq!(problem(true).check_routes(&using(&single)), Ok(()));
         assert!(complaint(false, &single).contains("2 times"));
-        let three = [(0, 2, 2.0), (0, 1, 2.0), (0, 3, 1.0), (3, 4, 1.0), (0, 4, 1.0)];
+        let three = [
+            (0, 2, 2.0),
+            (0, 1, 2.0),
+            (0, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
         assert!(complaint(true, &three).contains("3 routes for 2 vehicles"));
     }
 
@@ -308,6 +441,12 @@ mod tests {
     fn demands_that_no_vehicle_carries_are_refused() {
         let mut problem = problem(false);
         problem.demands[2] = 9.5;
-        assert!(problem.checked().unwrap_err().to_string().contains("customer 3 demands 9.5"));
+        assert!(
+            problem
+                .checked()
+                .unwrap_err()
+                .to_string()
+                .contains("customer 3 demands 9.5")
+        );
     }
 }

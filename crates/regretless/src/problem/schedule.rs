@@ -1,8 +1,10 @@
-//! Energy-aware scheduling (the ICON challenge): when to run tasks on machines so that energy costs least.
+//! Energy-aware scheduling (the ICON challenge): when to run tasks on machines so that energy costs
+//! least.
 //!
-//! Each task starts once, on one machine, no earlier than its earliest start and in time for its latest end; on every
-//! machine and in every slot the tasks that run fit its capacities. Price j is that of the energy used in slot j: the
-//! decision is how much energy each slot takes, and what starts when are auxiliary columns of a mixed-integer model.
+//! Each task starts once, on one machine, no earlier than its earliest start and in time for its
+//! latest end; on every machine and in every slot the tasks that run fit its capacities. Price j is
+//! that of the energy used in slot j: the decision is how much energy each slot takes, and what
+//! starts when are auxiliary columns of a mixed-integer model.
 
 use std::path::Path;
 
@@ -72,7 +74,9 @@ impl Schedule {
         let tasks = (0..next()? as usize).map(|_| {
             let about = take(next, 5)?;
             let uses = take(next, resources)?;
-            let [_, duration, earliest, latest, power] = about[..] else { return None };
+            let [_, duration, earliest, latest, power] = about[..] else {
+                return None;
+            };
             Some(Task {
                 duration: duration as usize,
                 earliest: earliest as usize,
@@ -81,7 +85,11 @@ impl Schedule {
                 uses,
             })
         });
-        Some(Self { minutes, machines, tasks: tasks.collect::<Option<_>>()? })
+        Some(Self {
+            minutes,
+            machines,
+            tasks: tasks.collect::<Option<_>>()?,
+        })
     }
 
     /// The mixed-integer model.
@@ -89,20 +97,28 @@ impl Schedule {
     /// # Errors
     /// When a task cannot run at all or numbers make no sense.
     pub fn linear(&self) -> Result<LinearProblem> {
-        let mut build = LinearBuilder::new(format!("schedule of {} tasks", self.tasks.len()), Sense::Minimize);
+        let mut build = LinearBuilder::new(
+            format!("schedule of {} tasks", self.tasks.len()),
+            Sense::Minimize,
+        );
         let hours = self.minutes / 60.0;
         let most: f64 = self.tasks.iter().map(|task| task.power * hours).sum();
-        let energy: Vec<usize> =
-            (0..SLOTS).map(|slot| build.predicted(format!("slot{slot}"), Domain::Continuous([0.0, most]))).collect();
-        let mut used: Vec<Vec<(usize, f64)>> = energy.iter().map(|column| vec![(*column, -1.0)]).collect();
+        let energy: Vec<usize> = (0..SLOTS)
+            .map(|slot| build.predicted(format!("slot{slot}"), Domain::Continuous([0.0, most])))
+            .collect();
+        let mut used: Vec<Vec<(usize, f64)>> =
+            energy.iter().map(|column| vec![(*column, -1.0)]).collect();
         let resources = self.machines.first().map_or(0, Vec::len);
         let mut room = vec![Vec::new(); self.machines.len() * SLOTS * resources];
         for (number, task) in self.tasks.iter().enumerate() {
             let starts = self.starts(number, task)?;
             let mut once = Vec::new();
             for (machine, start) in starts {
-                let column =
-                    build.auxiliary(format!("task{number}_machine{machine}_start{start}"), Domain::Binary, 0.0);
+                let column = build.auxiliary(
+                    format!("task{number}_machine{machine}_start{start}"),
+                    Domain::Binary,
+                    0.0,
+                );
                 once.push((column, 1.0));
                 for slot in start..start + task.duration {
                     used[slot].push((column, task.power * hours));
@@ -116,7 +132,11 @@ impl Schedule {
         for entries in used {
             build.row([0.0, 0.0], entries);
         }
-        for (place, entries) in room.into_iter().enumerate().filter(|(_, entries)| entries.len() > 1) {
+        for (place, entries) in room
+            .into_iter()
+            .enumerate()
+            .filter(|(_, entries)| entries.len() > 1)
+        {
             let capacity = self.machines[place / (SLOTS * resources)][place % resources];
             build.row([f64::NEG_INFINITY, capacity], entries);
         }
@@ -130,11 +150,29 @@ impl Schedule {
         if task.uses.len() != self.machines.first().map_or(0, Vec::len) {
             return Err(refuse("does not use the resources that machines have"));
         }
-        let last = task.latest.min(SLOTS).checked_sub(task.duration).ok_or_else(|| refuse("does not end in time"))?;
-        let fits = |capacity: &Vec<f64>| task.uses.iter().zip(capacity).all(|(uses, room)| uses <= room);
-        let machines = self.machines.iter().enumerate().filter(|(_, capacity)| fits(capacity));
-        let starts: Vec<(usize, usize)> =
-            machines.flat_map(|(machine, _)| (task.earliest..=last).map(move |start| (machine, start))).collect();
-        if starts.is_empty() { Err(refuse("can start nowhere")) } else { Ok(starts) }
+        let last = task
+            .latest
+            .min(SLOTS)
+            .checked_sub(task.duration)
+            .ok_or_else(|| refuse("does not end in time"))?;
+        let fits = |capacity: &Vec<f64>| {
+            task.uses
+                .iter()
+                .zip(capacity)
+                .all(|(uses, room)| uses <= room)
+        };
+        let machines = self
+            .machines
+            .iter()
+            .enumerate()
+            .filter(|(_, capacity)| fits(capacity));
+        let starts: Vec<(usize, usize)> = machines
+            .flat_map(|(machine, _)| (task.earliest..=last).map(move |start| (machine, start)))
+            .collect();
+        if starts.is_empty() {
+            Err(refuse("can start nowhere"))
+        } else {
+            Ok(starts)
+        }
     }
 }

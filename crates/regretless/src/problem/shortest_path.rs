@@ -29,7 +29,9 @@ impl ShortestPath {
         // A grid has less than two arcs per node.
         sizes::product("nodes of a grid", &[rows, cols], sizes::MOST_COSTS / 2)?;
         if rows == 0 || cols == 0 || rows * cols < 2 {
-            return Err(Error::setting(format!("a {rows}x{cols} grid has no path; it needs two nodes or more")));
+            return Err(Error::setting(format!(
+                "a {rows}x{cols} grid has no path; it needs two nodes or more"
+            )));
         }
         Ok(self)
     }
@@ -39,7 +41,9 @@ impl ShortestPath {
     fn basis_ranger(&self, limits: &Limits) -> Option<Box<dyn Ranger>> {
         let model = flow::model(self.grid[0], self.grid[1]);
         let all = (0..self.num_costs()).collect();
-        Some(Box::new(crate::solve::linear::LinearFacts::new(&model, &all, *limits)))
+        Some(Box::new(crate::solve::linear::LinearFacts::new(
+            &model, &all, *limits,
+        )))
     }
 
     #[cfg(not(feature = "highs"))]
@@ -92,14 +96,23 @@ impl Problem for ShortestPath {
         check_binary(decision, self.num_costs())?;
         let target = self.grid[0] * self.grid[1] - 1;
         // Arcs are numbered row by row, so that those of a path increase along it.
-        let arcs = decision.indices().iter().map(|arc| flow::ends(self.grid[1], *arc as usize));
+        let arcs = decision
+            .indices()
+            .iter()
+            .map(|arc| flow::ends(self.grid[1], *arc as usize));
         let mut node = 0;
         for (from, to) in arcs {
             if from != node {
-                return Err(format!("the path leaves node {from} but had reached node {node}"));
+                return Err(format!(
+                    "the path leaves node {from} but had reached node {node}"
+                ));
             }
             node = to;
         }
-        if node == target { Ok(()) } else { Err(format!("the path ends at node {node}, not at {target}")) }
+        if node == target {
+            Ok(())
+        } else {
+            Err(format!("the path ends at node {node}, not at {target}"))
+        }
     }
 }

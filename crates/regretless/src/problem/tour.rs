@@ -37,13 +37,15 @@ impl Tsp {
     pub fn checked(self) -> Result<Self> {
         let (nodes, most) = (self.nodes, MOST_NODES);
         if !(3..=most).contains(&nodes) {
-            return Err(Error::setting(format!("a tour has 3 to {most} nodes, not {nodes}")));
+            return Err(Error::setting(format!(
+                "a tour has 3 to {most} nodes, not {nodes}"
+            )));
         }
         Ok(self)
     }
 
-    /// The cone of a tour, with the rows that forbid a ring on these sets of nodes where they bind: wanted where
-    /// the relaxation meant is one that a solver has cut.
+    /// The cone of a tour, with the rows that forbid a ring on these sets of nodes where they bind:
+    /// wanted where the relaxation meant is one that a solver has cut.
     pub fn cone_with_rings(&self, tour: &Decision, sets: &[Vec<usize>]) -> Cone {
         let nodes = self.nodes;
         let mut cone = Cone::binary(tour, self.num_costs());
@@ -52,7 +54,11 @@ impl Tsp {
             let inside: Vec<usize> = edges_within(nodes, set).collect();
             let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
             let most = set.len() as f64 - 1.0;
-            cone.row([f64::NEG_INFINITY, most], used, inside.into_iter().map(|edge| (edge, 1.0)));
+            cone.row(
+                [f64::NEG_INFINITY, most],
+                used,
+                inside.into_iter().map(|edge| (edge, 1.0)),
+            );
         }
         cone
     }
@@ -126,7 +132,13 @@ impl Problem for Tsp {
             visited += 1;
         }
         let all = self.nodes;
-        if visited == all { Ok(()) } else { Err(format!("the tour of node 0 visits {visited} of {all} nodes")) }
+        if visited == all {
+            Ok(())
+        } else {
+            Err(format!(
+                "the tour of node 0 visits {visited} of {all} nodes"
+            ))
+        }
     }
 }
 
@@ -143,11 +155,24 @@ mod tests {
     #[test]
     fn only_one_tour_through_all_nodes_is_accepted() {
         let problem = Tsp { nodes: 6 };
-        assert_eq!(problem.check(&choosing(&[(0, 3), (3, 1), (1, 5), (5, 2), (2, 4), (4, 0)])), Ok(()));
+        assert_eq!(
+            problem.check(&choosing(&[(0, 3), (3, 1), (1, 5), (5, 2), (2, 4), (4, 0)])),
+            Ok(())
+        );
         let rings = choosing(&[(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]);
         assert!(problem.check(&rings).unwrap_err().contains("3 of 6"));
-        assert!(problem.check(&choosing(&[(0, 1), (0, 2), (0, 3)])).unwrap_err().contains("node 0"));
-        assert!(problem.check(&choosing(&[(0, 1), (1, 2), (0, 2)])).unwrap_err().contains("fewer"));
+        assert!(
+            problem
+                .check(&choosing(&[(0, 1), (0, 2), (0, 3)]))
+                .unwrap_err()
+                .contains("node 0")
+        );
+        assert!(
+            problem
+                .check(&choosing(&[(0, 1), (1, 2), (0, 2)]))
+                .unwrap_err()
+                .contains("fewer")
+        );
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! The smallest engine of the house, and the one to read first. Ties go to the item with the lower
 //! index.
 //!
-//! All vertices of its relaxation are choices. Next to a choice lie those with one item less, where fewer
-//! are allowed, one more, where more are allowed, and one exchanged, where the number could not go the
-//! other way: adding and dropping are then no two steps on the way.
+//! All vertices of its relaxation are choices. Next to a choice lie those with one item less, where
+//! fewer are allowed, one more, where more are allowed, and one exchanged, where the number could
+//! not go the other way: adding and dropping are then no two steps on the way.
 
 use super::relax::{Delta, MOST_NEIGHBOURS, Neighbours, Ranger, Ranges, Relaxer};
 use super::{Failure, Solution, Solver};
@@ -22,7 +22,11 @@ pub struct Choice {
 impl Choice {
     /// An engine for `items` items of which `least..=most` are chosen.
     pub fn new(items: usize, least: usize, most: usize) -> Self {
-        Self { least, most, order: (0..items as u32).collect() }
+        Self {
+            least,
+            most,
+            order: (0..items as u32).collect(),
+        }
     }
 }
 
@@ -33,7 +37,8 @@ impl Choice {
             return Err(Failure::Infeasible);
         }
         let cost = |j: &u32| costs[*j as usize];
-        self.order.sort_unstable_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
+        self.order
+            .sort_unstable_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
         let worthwhile = self.order.partition_point(|j| cost(j) < 0.0);
         Ok(worthwhile.clamp(self.least, self.most.min(costs.len())))
     }
@@ -58,8 +63,8 @@ impl Relaxer for Choice {
     }
 }
 
-/// A chosen item may rise to the cheapest one left out, one left out may fall to the dearest chosen; where
-/// the number may change, neither may pass 0.
+/// A chosen item may rise to the cheapest one left out, one left out may fall to the dearest
+/// chosen; where the number may change, neither may pass 0.
 impl Ranger for Choice {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         let number = self.rank(costs)?;
@@ -74,7 +79,9 @@ impl Ranger for Choice {
             floor = floor.max(0.0);
         }
         let mut ranges = Ranges::infinite(costs.len());
-        chosen.iter().for_each(|j| ranges.upper[*j as usize] = ceiling);
+        chosen
+            .iter()
+            .for_each(|j| ranges.upper[*j as usize] = ceiling);
         left.iter().for_each(|j| ranges.lower[*j as usize] = floor);
         Ok(ranges)
     }
@@ -87,7 +94,12 @@ impl Neighbours for Choice {
         let (chosen, left) = self.order.split_at(number);
         let mut found: Vec<Delta> = Vec::new();
         if number > self.least {
-            found.extend(chosen.iter().rev().map(|j| Decision::from_entries([(*j, -1.0)])));
+            found.extend(
+                chosen
+                    .iter()
+                    .rev()
+                    .map(|j| Decision::from_entries([(*j, -1.0)])),
+            );
         }
         if number < self.most {
             found.extend(left.iter().map(|j| Decision::from_entries([(*j, 1.0)])));
@@ -100,13 +112,14 @@ impl Neighbours for Choice {
     }
 }
 
-/// One chosen item, counted from the dearest, for one left out, counted from the cheapest, lowest sums of
-/// the two counts first.
+/// One chosen item, counted from the dearest, for one left out, counted from the cheapest, lowest
+/// sums of the two counts first.
 fn exchanges(chosen: &[u32], left: &[u32]) -> impl Iterator<Item = Delta> {
     let sums = 0..(chosen.len() + left.len()).saturating_sub(1);
     let pairs = sums.flat_map(move |sum| {
         let first = (sum + 1).saturating_sub(left.len());
-        (first..chosen.len().min(sum + 1)).map(move |out| (chosen[chosen.len() - 1 - out], left[sum - out]))
+        (first..chosen.len().min(sum + 1))
+            .map(move |out| (chosen[chosen.len() - 1 - out], left[sum - out]))
     });
     pairs.take(MOST_NEIGHBOURS).map(|(out, into)| {
         let (a, b) = ((out, -1.0), (into, 1.0));

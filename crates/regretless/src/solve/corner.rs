@@ -1,14 +1,15 @@
-//! A vertex of a linear programme seen from one of its bases: the edges that leave it, and how far its costs may move.
+//! A vertex of a linear programme seen from one of its bases: the edges that leave it, and how far
+//! its costs may move.
 //!
-//! Every basic variable is written as `value − Σ cell · (move of a nonbasic variable)`. Moving one nonbasic variable
-//! off its bound until a variable meets a bound of its own leads along an edge to an adjacent vertex: one ratio test
-//! per column finds them all when the vertex has one basis.
+//! Every basic variable is written as `value − Σ cell · (move of a nonbasic variable)`. Moving one
+//! nonbasic variable off its bound until a variable meets a bound of its own leads along an edge to
+//! an adjacent vertex: one ratio test per column finds them all when the vertex has one basis.
 //!
-//! Where basic variables stand at a bound themselves the vertex is *degenerate*: it has several bases, and a
-//! column may be blocked at once. Exchanging the blocking variable leads to another basis of the same vertex, with
-//! other columns free. Bases are visited depth first in the order of columns and rows, up to [`MOST_BASES`]; edges
-//! found from several bases count once. The list can then be incomplete, but whatever is on it is adjacent.
-//! Nothing is drawn at random.
+//! Where basic variables stand at a bound themselves the vertex is *degenerate*: it has several
+//! bases, and a column may be blocked at once. Exchanging the blocking variable leads to another
+//! basis of the same vertex, with other columns free. Bases are visited depth first in the order of
+//! columns and rows, up to [`MOST_BASES`]; edges found from several bases count once. The list can
+//! then be incomplete, but whatever is on it is adjacent. Nothing is drawn at random.
 
 use std::collections::HashSet;
 
@@ -46,7 +47,11 @@ impl Variable {
 
     /// How far it can go down or up.
     fn room(&self, up: bool) -> f64 {
-        if up { self.bounds[1] - self.value } else { self.value - self.bounds[0] }
+        if up {
+            self.bounds[1] - self.value
+        } else {
+            self.value - self.bounds[0]
+        }
     }
 }
 
@@ -73,7 +78,10 @@ enum Ratio {
 impl Corner {
     /// A corner with these basic variables and no column yet.
     pub(super) fn new(basics: Vec<Variable>) -> Self {
-        Self { basics, ..Self::default() }
+        Self {
+            basics,
+            ..Self::default()
+        }
     }
 
     /// Adds a nonbasic variable and its column, one cell per basic variable.
@@ -87,19 +95,40 @@ impl Corner {
         &self.cells[column * self.basics.len()..][..self.basics.len()]
     }
 
-    /// How far each cost may move alone while this basis stays optimal: no reduced cost changes its sign. Told
-    /// are the ranges of variables numbered below `count`; the absent have none.
+    /// How far each cost may move alone while this basis stays optimal: no reduced cost changes its
+    /// sign. Told are the ranges of variables numbered below `count`; the absent have none.
     pub(super) fn cost_ranges(&self, cost: impl Fn(u32) -> f64, count: usize) -> Ranges {
-        let basic: Vec<f64> = self.basics.iter().map(|variable| cost(variable.number)).collect();
+        let basic: Vec<f64> = self
+            .basics
+            .iter()
+            .map(|variable| cost(variable.number))
+            .collect();
         let mut rows = vec![[f64::NEG_INFINITY, f64::INFINITY]; basic.len()];
         let mut ranges = Ranges::infinite(count);
         for (at, variable) in self.nonbasics.iter().enumerate() {
             let own = cost(variable.number);
-            let reduced = own - self.column(at).iter().zip(&basic).map(|(cell, cost)| cell * cost).sum::<f64>();
-            for up in [true, false].into_iter().filter(|up| variable.room(*up) > variable.nearness()) {
-                let reduced = if up { reduced.max(0.0) } else { reduced.min(0.0) };
+            let reduced = own
+                - self
+                    .column(at)
+                    .iter()
+                    .zip(&basic)
+                    .map(|(cell, cost)| cell * cost)
+                    .sum::<f64>();
+            for up in [true, false]
+                .into_iter()
+                .filter(|up| variable.room(*up) > variable.nearness())
+            {
+                let reduced = if up {
+                    reduced.max(0.0)
+                } else {
+                    reduced.min(0.0)
+                };
                 self.narrow(&mut rows, at, (reduced, up));
-                let ends = if up { &mut ranges.lower } else { &mut ranges.upper };
+                let ends = if up {
+                    &mut ranges.lower
+                } else {
+                    &mut ranges.upper
+                };
                 if let Some(end) = ends.get_mut(variable.number as usize) {
                     *end = own - reduced;
                 }
@@ -118,7 +147,11 @@ impl Corner {
     fn narrow(&self, rows: &mut [[f64; 2]], column: usize, (reduced, up): (f64, bool)) {
         let cells = self.column(column);
         let least = NEGLIGIBLE * largest(cells);
-        for ([lower, upper], cell) in rows.iter_mut().zip(cells).filter(|(_, cell)| cell.abs() > least) {
+        for ([lower, upper], cell) in rows
+            .iter_mut()
+            .zip(cells)
+            .filter(|(_, cell)| cell.abs() > least)
+        {
             let ratio = reduced / cell;
             if up == (*cell > 0.0) {
                 *upper = upper.min(ratio);
@@ -131,7 +164,10 @@ impl Corner {
     /// Moves to the adjacent vertices, in the order they are found.
     pub(super) fn neighbours(mut self) -> Vec<Move> {
         self.expel_fixed();
-        let mut walk = Walk { several: self.is_degenerate(), ..Walk::default() };
+        let mut walk = Walk {
+            several: self.is_degenerate(),
+            ..Walk::default()
+        };
         walk.bases.insert(self.basis());
         let mut open = vec![(walk.visit(&self), None)];
         while let Some((exchanges, way_back)) = open.last_mut() {
@@ -157,16 +193,23 @@ impl Corner {
     fn expel_fixed(&mut self) {
         for row in 0..self.basics.len() {
             let size = |column: &usize| self.column(*column)[row].abs();
-            let movable = (0..self.nonbasics.len()).filter(|column| !self.nonbasics[*column].is_fixed());
+            let movable =
+                (0..self.nonbasics.len()).filter(|column| !self.nonbasics[*column].is_fixed());
             let largest = movable.max_by(|a, b| size(a).total_cmp(&size(b)).then(b.cmp(a)));
-            if let Some(column) = largest.filter(|column| self.basics[row].is_fixed() && size(column) > PIVOT) {
+            if let Some(column) =
+                largest.filter(|column| self.basics[row].is_fixed() && size(column) > PIVOT)
+            {
                 self.pivot(row, column);
             }
         }
     }
 
     fn is_degenerate(&self) -> bool {
-        let at_bound = |variable: &Variable| [true, false].iter().any(|up| variable.room(*up) <= variable.nearness());
+        let at_bound = |variable: &Variable| {
+            [true, false]
+                .iter()
+                .any(|up| variable.room(*up) <= variable.nearness())
+        };
         self.basics.iter().any(at_bound)
     }
 
@@ -183,28 +226,43 @@ impl Corner {
         let mut blocking = Vec::new();
         let cells = self.column(column);
         let greatest = largest(cells);
-        for (row, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.abs() > NEGLIGIBLE * greatest) {
+        for (row, cell) in cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| cell.abs() > NEGLIGIBLE * greatest)
+        {
             let room = self.basics[row].room((*cell < 0.0) == up);
             if room <= self.basics[row].nearness() {
                 blocking.push(row);
             }
             step = step.min(room / cell.abs());
         }
-        if blocking.is_empty() { Ratio::Free(step) } else { Ratio::Blocked(blocking) }
+        if blocking.is_empty() {
+            Ratio::Free(step)
+        } else {
+            Ratio::Blocked(blocking)
+        }
     }
 
     /// What moves, and by how much, when a column goes this far.
     fn moves(&self, column: usize, by: f64) -> Move {
         let cells = self.column(column);
         let least = NEGLIGIBLE * largest(cells);
-        let rows = self.basics.iter().zip(cells).filter(|(_, cell)| cell.abs() > least);
-        let mut moves: Move = rows.map(|(variable, cell)| (variable.number, -cell * by)).collect();
+        let rows = self
+            .basics
+            .iter()
+            .zip(cells)
+            .filter(|(_, cell)| cell.abs() > least);
+        let mut moves: Move = rows
+            .map(|(variable, cell)| (variable.number, -cell * by))
+            .collect();
         moves.push((self.nonbasics[column].number, by));
         moves.sort_unstable_by_key(|(number, _)| *number);
         moves
     }
 
-    /// Exchanges a basic variable for a nonbasic one without moving either; the same again undoes it.
+    /// Exchanges a basic variable for a nonbasic one without moving either; the same again undoes
+    /// it.
     fn pivot(&mut self, row: usize, column: usize) {
         let height = self.basics.len();
         let own = self.column(column).to_vec();
@@ -215,7 +273,10 @@ impl Corner {
                 cells.iter_mut().for_each(|cell| *cell *= -inverse);
                 cells[row] = inverse;
             } else if share != 0.0 {
-                cells.iter_mut().zip(&own).for_each(|(cell, own)| *cell -= share * own);
+                cells
+                    .iter_mut()
+                    .zip(&own)
+                    .for_each(|(cell, own)| *cell -= share * own);
                 cells[row] = share;
             }
         }
@@ -235,11 +296,20 @@ struct Walk {
 }
 
 impl Walk {
-    /// Notes the edges that are free in a basis; returns the exchanges that lead to others, last one first.
+    /// Notes the edges that are free in a basis; returns the exchanges that lead to others, last
+    /// one first.
     fn visit(&mut self, corner: &Corner) -> Vec<(usize, usize)> {
         let mut exchanges = Vec::new();
-        for (column, variable) in corner.nonbasics.iter().enumerate().filter(|(_, variable)| !variable.is_fixed()) {
-            for up in [true, false].into_iter().filter(|up| variable.room(*up) > variable.nearness()) {
+        for (column, variable) in corner
+            .nonbasics
+            .iter()
+            .enumerate()
+            .filter(|(_, variable)| !variable.is_fixed())
+        {
+            for up in [true, false]
+                .into_iter()
+                .filter(|up| variable.room(*up) > variable.nearness())
+            {
                 match corner.ratio(column, up) {
                     Ratio::Free(step) => self.note(corner, column, if up { step } else { -step }),
                     Ratio::Blocked(rows) => {
@@ -257,7 +327,11 @@ impl Walk {
     fn note(&mut self, corner: &Corner, column: usize, by: f64) {
         if by.is_finite() && self.found.len() < MOST_NEIGHBOURS {
             let moves = corner.moves(column, by);
-            if !self.several || self.edges.insert(moves.iter().map(|(number, _)| *number).collect()) {
+            if !self.several
+                || self
+                    .edges
+                    .insert(moves.iter().map(|(number, _)| *number).collect())
+            {
                 self.found.push(moves);
             }
         }
@@ -272,12 +346,17 @@ impl Walk {
         let leaving = corner.basics[row].number;
         numbers.retain(|number| *number != leaving);
         let entering = corner.nonbasics[column].number;
-        numbers.insert(numbers.partition_point(|number| *number < entering), entering);
+        numbers.insert(
+            numbers.partition_point(|number| *number < entering),
+            entering,
+        );
         self.bases.insert(numbers)
     }
 }
 
 /// The greatest size of a cell, at least 1.
 fn largest(cells: &[f64]) -> f64 {
-    cells.iter().fold(1.0, |most: f64, cell| most.max(cell.abs()))
+    cells
+        .iter()
+        .fold(1.0, |most: f64, cell| most.max(cell.abs()))
 }

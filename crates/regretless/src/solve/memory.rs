@@ -1,15 +1,16 @@
 //! What an engine keeps of one instance, to be faster when its costs have moved a little.
 //!
-//! In training an instance comes back every epoch with costs that drifted. What was found last time (a
-//! tour and its multipliers, a simplex basis, cuts) is then nearly right. Only the engine that wrote a
-//! memory understands it. The rules for whoever uses one:
+//! In training an instance comes back every epoch with costs that drifted. What was found last time
+//! (a tour and its multipliers, a simplex basis, cuts) is then nearly right. Only the engine that
+//! wrote a memory understands it. The rules for whoever uses one:
 //!
-//! * The answer is as good as without: the same objective, and the same decision wherever the optimum is
-//!   unique by more than the engine's own tolerance. Among equal decisions the memory may decide which is
-//!   given; of a relaxed point the last digits may differ.
+//! * The answer is as good as without: the same objective, and the same decision wherever the
+//!   optimum is unique by more than the engine's own tolerance. Among equal decisions the memory
+//!   may decide which is given; of a relaxed point the last digits may differ.
 //! * A warm search that ends at its limit of nodes is done again without memory, and where a gap is
 //!   allowed memories are not used at all: answers that need not be best would depend on them.
-//! * Each engine states the drift up to which it starts warm ([`Sample::drift`]); beyond it starts cold.
+//! * Each engine states the drift up to which it starts warm ([`Sample::drift`]); beyond it starts
+//!   cold.
 
 use std::any::Any;
 use std::fmt;
@@ -100,7 +101,14 @@ impl Sample {
     /// A sample of these costs.
     pub fn of(costs: &[f64]) -> Self {
         let step = costs.len().div_ceil(MOST).max(1);
-        Self { step, values: costs.iter().step_by(step).map(|cost| *cost as f32).collect() }
+        Self {
+            step,
+            values: costs
+                .iter()
+                .step_by(step)
+                .map(|cost| *cost as f32)
+                .collect(),
+        }
     }
 
     /// The relative change √(Σ(c − c_old)² / Σc_old²); infinite where costs are too large for it.
@@ -112,7 +120,11 @@ impl Sample {
             size += old * old;
         }
         let ratio = if moved == 0.0 { 0.0 } else { moved / size };
-        if ratio.is_finite() { ratio.sqrt() } else { f64::INFINITY }
+        if ratio.is_finite() {
+            ratio.sqrt()
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// Bytes taken.

@@ -2,8 +2,8 @@
 //!
 //! Every engine minimises, knows nothing of the problem it serves beyond the numbers it was built
 //! from, and is used by one thread at a time. What it answers may depend on the cost vector only,
-//! never on what it solved before: a warm start from a [`Memory`] is allowed to change the time, not the
-//! answer.
+//! never on what it solved before: a warm start from a [`Memory`] is allowed to change the time,
+//! not the answer.
 
 use self::memory::Memory;
 use crate::cancel;
@@ -34,9 +34,10 @@ pub trait Solver: Send {
         None
     }
 
-    /// Work of the last solve in nanoseconds, estimated from what was counted (simplex iterations, nodes), never from a
-    /// clock: the same on every machine. About the processor time of the machine that the documentation names. None
-    /// where the solver counts nothing, since its time follows from the size of the problem.
+    /// Work of the last solve in nanoseconds, estimated from what was counted (simplex iterations,
+    /// nodes), never from a clock: the same on every machine. About the processor time of the
+    /// machine that the documentation names. None where the solver counts nothing, since its time
+    /// follows from the size of the problem.
     fn work(&self) -> Option<u64> {
         None
     }
@@ -47,8 +48,9 @@ pub trait Solver: Send {
     /// When there is no decision to return; the failure says why.
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure>;
 
-    /// As good an answer as [`Solver::solve`]'s, sooner where `memory` holds what was found for earlier costs
-    /// of the same instance; what is found now takes its place. Most engines have no use for one.
+    /// As good an answer as [`Solver::solve`]'s, sooner where `memory` holds what was found for
+    /// earlier costs of the same instance; what is found now takes its place. Most engines have no
+    /// use for one.
     ///
     /// # Errors
     /// As [`Solver::solve`].
@@ -56,14 +58,14 @@ pub trait Solver: Send {
         self.solve(costs)
     }
 
-    /// The decision in memory, if what is kept with it proves, without a solve, that it is the cheapest
-    /// under these costs as well.
+    /// The decision in memory, if what is kept with it proves, without a solve, that it is the
+    /// cheapest under these costs as well.
     fn certify(&mut self, _costs: &[f64], _memory: &Memory) -> Option<Solution> {
         None
     }
 
-    /// A decision found by going downhill from another one, for searches that need not find the best; others have no
-    /// use for it.
+    /// A decision found by going downhill from another one, for searches that need not find the
+    /// best; others have no use for it.
     ///
     /// # Errors
     /// As [`Solver::solve`].
@@ -71,8 +73,8 @@ pub trait Solver: Send {
         self.solve(costs)
     }
 
-    /// The cheapest decision, written over an earlier solution; engines that answer in less time than memory takes to find use
-    /// its memory.
+    /// The cheapest decision, written over an earlier solution; engines that answer in less time
+    /// than memory takes to find use its memory.
     ///
     /// # Errors
     /// As above; what is left in `solution` then means nothing.
@@ -87,7 +89,11 @@ pub trait Solver: Send {
 /// # Errors
 /// [`Failure::Interrupted`] when somebody asked this thread's work to stop.
 pub(crate) fn check_not_cancelled() -> Result<(), Failure> {
-    if cancel::requested() { Err(Failure::Interrupted) } else { Ok(()) }
+    if cancel::requested() {
+        Err(Failure::Interrupted)
+    } else {
+        Ok(())
+    }
 }
 
 /// How far a search may go. Limits count work, not seconds, so that answers are reproducible.
@@ -102,7 +108,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { nodes: 10_000_000, gap: 0.0 }
+        Self {
+            nodes: 10_000_000,
+            gap: 0.0,
+        }
     }
 }
 
@@ -135,15 +144,33 @@ pub struct Solution {
 /// What it took to find a solution does not make it another one.
 impl PartialEq for Solution {
     fn eq(&self, other: &Self) -> bool {
-        let Self { decision, objective, bound, status, work: _ } = self;
-        (decision, objective, bound, status) == (&other.decision, &other.objective, &other.bound, &other.status)
+        let Self {
+            decision,
+            objective,
+            bound,
+            status,
+            work: _,
+        } = self;
+        (decision, objective, bound, status)
+            == (
+                &other.decision,
+                &other.objective,
+                &other.bound,
+                &other.status,
+            )
     }
 }
 
 impl Solution {
     /// A decision proved to be the cheapest.
     pub fn optimal(decision: Decision, objective: f64) -> Self {
-        Self { decision, objective, bound: objective, status: Status::Optimal, work: 0 }
+        Self {
+            decision,
+            objective,
+            bound: objective,
+            status: Status::Optimal,
+            work: 0,
+        }
     }
 
     /// No decision yet; for whoever keeps a place for solutions.
@@ -169,7 +196,9 @@ pub enum Failure {
         nodes: u64,
     },
     /// The question was to be answered from known decisions, and none is known.
-    #[error("no decision is known to answer from; give training rows, or let the cache solve (cache 5%)")]
+    #[error(
+        "no decision is known to answer from; give training rows, or let the cache solve (cache 5%)"
+    )]
     NothingKnown,
     /// The user asked to stop while the search was under way.
     #[error("interrupted")]

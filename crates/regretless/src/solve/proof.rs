@@ -4,8 +4,9 @@ use super::tour::edges::Distances;
 use super::{Limits, Solution, Status};
 use crate::decision::Decision;
 
-/// A part may be dropped when its bound is above the *level*: the cost of the best decision less rounding noise; if
-/// all costs are multiples of one unit, less that unit and more noise; or less the gap that limits allow.
+/// A part may be dropped when its bound is above the *level*: the cost of the best decision less
+/// rounding noise; if all costs are multiples of one unit, less that unit and more noise; or less
+/// the gap that limits allow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     /// Differences below this are rounding.
@@ -18,31 +19,56 @@ pub(super) struct Rules {
 impl Rules {
     /// Rules for tours by these costs.
     pub(super) fn new(distances: &Distances, limits: Limits) -> Self {
-        Self { noise: distances.noise(), grain: distances.grain(), limits }
+        Self {
+            noise: distances.noise(),
+            grain: distances.grain(),
+            limits,
+        }
     }
 
     /// Nothing that beats a decision of this cost has a bound above the level.
     pub(super) fn level(&self, cost: f64) -> f64 {
         let exact = self.exact_level(cost);
         // Noise is taken off again before a bound is reported.
-        if self.limits.gap > 0.0 { exact.min(cost - self.limits.gap * cost.abs() + self.noise) } else { exact }
+        if self.limits.gap > 0.0 {
+            exact.min(cost - self.limits.gap * cost.abs() + self.noise)
+        } else {
+            exact
+        }
     }
 
     fn exact_level(&self, cost: f64) -> f64 {
-        cost - self.grain.map_or(self.noise, |grain| (grain - 2.0 * self.noise).max(self.noise))
+        cost - self.grain.map_or(self.noise, |grain| {
+            (grain - 2.0 * self.noise).max(self.noise)
+        })
     }
 
-    /// What is known of a decision of this cost when all others cost at least `floor`; whether the search that says so
-    /// was complete.
-    pub(super) fn answer(&self, decision: Decision, objective: f64, (floor, complete): (f64, bool)) -> Solution {
+    /// What is known of a decision of this cost when all others cost at least `floor`; whether the
+    /// search that says so was complete.
+    pub(super) fn answer(
+        &self,
+        decision: Decision,
+        objective: f64,
+        (floor, complete): (f64, bool),
+    ) -> Solution {
         if floor > self.exact_level(objective) {
             return Solution::optimal(decision, objective);
         }
         let bound = (floor - self.noise).min(objective);
         let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
         let within = complete || gap <= self.limits.gap;
-        let status = if within { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound, status, work: 0 }
+        let status = if within {
+            Status::WithinGap(gap)
+        } else {
+            Status::LimitReached
+        };
+        Solution {
+            decision,
+            objective,
+            bound,
+            status,
+            work: 0,
+        }
     }
 }
 
@@ -56,11 +82,23 @@ mod tests {
     fn an_answer_is_optimal_when_nothing_can_lie_between_it_and_the_floor() {
         let limits = Limits { nodes: 1, gap: 0.1 };
         let status = |grain, floor| {
-            let rules = Rules { noise: 1e-9, grain, limits };
-            rules.answer(Decision::default(), 10.0, (floor, false)).status
+            let rules = Rules {
+                noise: 1e-9,
+                grain,
+                limits,
+            };
+            rules
+                .answer(Decision::default(), 10.0, (floor, false))
+                .status
         };
-        assert_eq!((status(None, 10.0), status(Some(1.0), 9.5)), (Status::Optimal, Status::Optimal));
-        assert_eq!((status(None, 8.0), status(Some(1.0), 8.5)), (Status::LimitReached, Status::LimitReached));
+        assert_eq!(
+            (status(None, 10.0), status(Some(1.0), 9.5)),
+            (Status::Optimal, Status::Optimal)
+        );
+        assert_eq!(
+            (status(None, 8.0), status(Some(1.0), 8.5)),
+            (Status::LimitReached, Status::LimitReached)
+        );
         assert!(matches!(status(None, 9.5), Status::WithinGap(gap) if (gap - 0.05).abs() < 1e-6));
     }
 }

@@ -1,5 +1,5 @@
-//! What a linear relaxation knows: its optimum, how far each cost may move, which vertices lie next to it,
-//! and which cone of costs keeps a decision best.
+//! What a linear relaxation knows: its optimum, how far each cost may move, which vertices lie next
+//! to it, and which cone of costs keeps a decision best.
 //!
 //! Every problem offers what it can; a method asks, and gets an error that names the missing part.
 
@@ -15,7 +15,8 @@ use crate::decision::Decision;
 pub enum Relaxation {
     /// Integrality dropped and nothing added: for tours the degree constraints alone.
     Plain,
-    /// The strongest one the problem has: for tours all subtour constraints, for routes capacity cuts.
+    /// The strongest one the problem has: for tours all subtour constraints, for routes capacity
+    /// cuts.
     Tight,
 }
 
@@ -23,10 +24,11 @@ pub enum Relaxation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RangeKind {
-    /// The optimal basis the simplex method ends with. Valid, but on degenerate problems narrower than
-    /// necessary, and dependent on the basis.
+    /// The optimal basis the simplex method ends with. Valid, but on degenerate problems narrower
+    /// than necessary, and dependent on the basis.
     Basis,
-    /// The true tolerance of the decision, from a combinatorial routine; the same whoever computes it.
+    /// The true tolerance of the decision, from a combinatorial routine; the same whoever computes
+    /// it.
     Exact,
 }
 
@@ -42,7 +44,10 @@ pub struct Ranges {
 impl Ranges {
     /// Ranges without end.
     pub fn infinite(count: usize) -> Self {
-        Self { lower: vec![f64::NEG_INFINITY; count], upper: vec![f64::INFINITY; count] }
+        Self {
+            lower: vec![f64::NEG_INFINITY; count],
+            upper: vec![f64::INFINITY; count],
+        }
     }
 }
 
@@ -59,8 +64,8 @@ pub trait Relaxer: Send {
         None
     }
 
-    /// As good a point as [`Relaxer::relax`]'s, sooner where `memory` holds what was found for earlier costs
-    /// of the same instance; what is found now takes its place.
+    /// As good a point as [`Relaxer::relax`]'s, sooner where `memory` holds what was found for
+    /// earlier costs of the same instance; what is found now takes its place.
     ///
     /// # Errors
     /// As [`Relaxer::relax`].
@@ -68,8 +73,8 @@ pub trait Relaxer: Send {
         self.relax(costs)
     }
 
-    /// The point in memory, if what is kept with it proves, without a solve, that it is the cheapest under
-    /// these costs as well.
+    /// The point in memory, if what is kept with it proves, without a solve, that it is the
+    /// cheapest under these costs as well.
     fn certify(&mut self, _costs: &[f64], _memory: &Memory) -> Option<Solution> {
         None
     }
@@ -84,14 +89,15 @@ pub trait Ranger: Send {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure>;
 }
 
-/// The way from one vertex to another: their difference, its fixed cost included, so that `dot` says what
-/// the way costs.
+/// The way from one vertex to another: their difference, its fixed cost included, so that `dot`
+/// says what the way costs.
 pub type Delta = Decision;
 
 /// Most neighbours that are listed.
 pub const MOST_NEIGHBOURS: usize = 10_000;
 
-/// Finds the vertices next to the relaxed optimum; one per thread. The answer depends on the costs only.
+/// Finds the vertices next to the relaxed optimum; one per thread. The answer depends on the costs
+/// only.
 pub trait Neighbours: Send {
     /// The relaxed optimum and the way to each vertex adjacent to it, at most [`MOST_NEIGHBOURS`].
     ///

@@ -1,7 +1,8 @@
 //! Baselines: predictions that take no training, which every trained model has to beat.
 //!
-//! They are fitted on the training rows alone, like everything else, and judged on the same test rows by the same
-//! solver. A method that does not beat them is not worth its trouble on this table.
+//! They are fitted on the training rows alone, like everything else, and judged on the same test
+//! rows by the same solver. A method that does not beat them is not worth its trouble on this
+//! table.
 
 use std::fmt;
 
@@ -37,7 +38,8 @@ impl Baseline {
     /// What its decisions are worth on the test rows.
     ///
     /// # Errors
-    /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the first of the table.
+    /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the
+    /// first of the table.
     pub fn evaluate(self, task: &Task<'_>, problem: &ProblemSpec) -> Result<Evaluation> {
         let (data, solve) = (task.data, (task.oracle, task.watch));
         let rows = &task.split.test;
@@ -48,12 +50,15 @@ impl Baseline {
             }
             Self::HistoryMean => {
                 let mean = mean_costs(task);
-                let predict = |part: &[usize]| Matrix::new(part.len(), mean.len(), mean.repeat(part.len()));
+                let predict =
+                    |part: &[usize]| Matrix::new(part.len(), mean.len(), mean.repeat(part.len()));
                 evaluate_in_parts(predict, data, rows, solve)
             }
             Self::PreviousRow => {
                 if rows.contains(&0) {
-                    return Err(Error::setting("the first row of the table has no row before it"));
+                    return Err(Error::setting(
+                        "the first row of the table has no row before it",
+                    ));
                 }
                 let predict = |part: &[usize]| {
                     let before: Vec<usize> = part.iter().map(|row| row - 1).collect();
@@ -72,18 +77,28 @@ impl Baseline {
 pub fn least_squares(task: &Task<'_>, problem: &ProblemSpec) -> Result<Model> {
     let data = task.data.data();
     let fit = LinearFit::least_squares(data, &task.split.train)?;
-    let output = if task.data.sense().sign() < 0.0 { fit.output.negated() } else { fit.output };
+    let output = if task.data.sense().sign() < 0.0 {
+        fit.output.negated()
+    } else {
+        fit.output
+    };
     let problem = serde_json::to_value(problem);
     let about = About {
         loss: Baseline::LeastSquares.to_string(),
         problem_file_hash: task.oracle.problem().file_hash().map(String::from),
-        problem: problem.map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
+        problem: problem
+            .map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
         seed: 0,
         features: data.features().names().to_vec(),
         costs: data.cost_names().as_given(),
         shape: data.features().shape(),
     };
-    Ok(Model { members: vec![fit.network], input: Some(fit.input), output, about })
+    Ok(Model {
+        members: vec![fit.network],
+        input: Some(fit.input),
+        output,
+        about,
+    })
 }
 
 /// Mean of each cost over the training rows, summed in double precision.

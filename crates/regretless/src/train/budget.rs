@@ -1,7 +1,8 @@
-//! What one method of a recipe may spend: its own learning rate, batch, number of epochs and rows of each.
+//! What one method of a recipe may spend: its own learning rate, batch, number of epochs and rows
+//! of each.
 //!
-//! In writing they stand behind the method they are for: `MAE(O,S) then SPO+ lr 0.001 epochs 5`. What is not given comes
-//! from the settings.
+//! In writing they stand behind the method they are for: `MAE(O,S) then SPO+ lr 0.001 epochs 5`.
+//! What is not given comes from the settings.
 
 use std::fmt;
 
@@ -25,19 +26,36 @@ pub struct Budget {
 
 impl Budget {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 5] = ["lr 0.001", "epochs 5", "rows 300 (of each epoch)", "batch 8", "decay"];
+    pub const CHOICES: [&'static str; 5] = [
+        "lr 0.001",
+        "epochs 5",
+        "rows 300 (of each epoch)",
+        "batch 8",
+        "decay",
+    ];
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
     ///
     /// # Errors
     /// When the setting is given twice or its number makes no sense.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
-        let Some((name, mut rest)) = words.split_first() else { return Ok(false) };
+        let Some((name, mut rest)) = words.split_first() else {
+            return Ok(false);
+        };
         let twice = match *name {
-            "epochs" => self.epochs.replace(read_count(name, &mut rest, 0)?).is_some(),
+            "epochs" => self
+                .epochs
+                .replace(read_count(name, &mut rest, 0)?)
+                .is_some(),
             "rows" => self.rows.replace(read_count(name, &mut rest, 1)?).is_some(),
-            "batch" => self.batch.replace(read_count(name, &mut rest, 1)?).is_some(),
-            "lr" | "learning_rate" => self.learning_rate.replace(read_rate(name, &mut rest)?).is_some(),
+            "batch" => self
+                .batch
+                .replace(read_count(name, &mut rest, 1)?)
+                .is_some(),
+            "lr" | "learning_rate" => self
+                .learning_rate
+                .replace(read_rate(name, &mut rest)?)
+                .is_some(),
             "decay" => std::mem::replace(&mut self.decay, true),
             _ => return Ok(false),
         };
@@ -65,18 +83,31 @@ impl Budget {
 fn read_count(name: &str, words: &mut &[&str], least: usize) -> Result<usize> {
     let number = take(words);
     let count = number.parse::<usize>().ok().filter(|count| *count >= least);
-    count.ok_or_else(|| Error::setting(format!("{name} takes a whole number, not '{number}': {name} 5")))
+    count.ok_or_else(|| {
+        Error::setting(format!(
+            "{name} takes a whole number, not '{number}': {name} 5"
+        ))
+    })
 }
 
 /// The first word as the size of a step.
 fn read_rate(name: &str, words: &mut &[&str]) -> Result<f64> {
     let number = take(words);
-    let rate = number.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
-    rate.ok_or_else(|| Error::setting(format!("{name} takes a number above 0, not '{number}': lr 0.001")))
+    let rate = number
+        .parse::<f64>()
+        .ok()
+        .filter(|rate| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| {
+        Error::setting(format!(
+            "{name} takes a number above 0, not '{number}': lr 0.001"
+        ))
+    })
 }
 
 fn take<'w>(words: &mut &[&'w str]) -> &'w str {
-    let Some((first, rest)) = words.split_first() else { return "" };
+    let Some((first, rest)) = words.split_first() else {
+        return "";
+    };
     *words = rest;
     first
 }
@@ -86,7 +117,11 @@ impl fmt::Display for Budget {
         if let Some(rate) = self.learning_rate {
             write!(f, " lr {rate}")?;
         }
-        for (name, count) in [("epochs", self.epochs), ("rows", self.rows), ("batch", self.batch)] {
+        for (name, count) in [
+            ("epochs", self.epochs),
+            ("rows", self.rows),
+            ("batch", self.batch),
+        ] {
             count.map_or(Ok(()), |count| write!(f, " {name} {count}"))?;
         }
         f.write_str(if self.decay { " decay" } else { "" })

@@ -1,10 +1,11 @@
-//! Checkpoints: a training that was stopped goes on after the last epoch that was written down, and ends with
-//! the same bytes as one that was never stopped.
+//! Checkpoints: a training that was stopped goes on after the last epoch that was written down, and
+//! ends with the same bytes as one that was never stopped.
 //!
-//! The folder holds one file for the running round, replaced whole after an epoch now and then, and the model
-//! of every stage that is over. Files are sealed: a damaged one is not used, nor one that belongs to another
-//! training; then training starts afresh and says so. Nothing depends on when checkpoints are written, since
-//! all that changes during training is in them, and noise and batches follow from seed and epoch.
+//! The folder holds one file for the running round, replaced whole after an epoch now and then, and
+//! the model of every stage that is over. Files are sealed: a damaged one is not used, nor one that
+//! belongs to another training; then training starts afresh and says so. Nothing depends on when
+//! checkpoints are written, since all that changes during training is in them, and noise and
+//! batches follow from seed and epoch.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -49,7 +50,10 @@ impl Checkpoints {
     pub fn beside(model: &Path) -> Self {
         let mut name = model.file_name().unwrap_or_default().to_os_string();
         name.push(Self::ENDING);
-        Self { folder: model.with_file_name(name), every: Self::EVERY }
+        Self {
+            folder: model.with_file_name(name),
+            every: Self::EVERY,
+        }
     }
 
     /// The same, written this often at most.
@@ -84,8 +88,8 @@ pub(super) struct Snapshot {
     pub counts: SolveCounts,
 }
 
-/// What stands in the description of the file; everything that is not a whole number or a word is in arrays,
-/// where no digit is lost.
+/// What stands in the description of the file; everything that is not a whole number or a word is
+/// in arrays, where no digit is lost.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Note {
@@ -108,9 +112,18 @@ pub(super) struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    pub(super) fn new(at: &'a Checkpoints, task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<Self> {
+    pub(super) fn new(
+        at: &'a Checkpoints,
+        task: &Task<'_>,
+        recipe: &Recipe,
+        problem: &ProblemSpec,
+    ) -> Result<Self> {
         let last = Mutex::new((Instant::now(), Duration::ZERO));
-        Ok(Self { at, key: key(task, recipe, problem)?, last })
+        Ok(Self {
+            at,
+            key: key(task, recipe, problem)?,
+            last,
+        })
     }
 
     fn file(&self) -> PathBuf {
@@ -118,10 +131,15 @@ impl<'a> Keeper<'a> {
     }
 
     fn stage_file(&self, stage: usize) -> PathBuf {
-        self.at.folder.join(format!("{}-stage-{}.safetensors", &self.key[..16], stage + 1))
+        self.at.folder.join(format!(
+            "{}-stage-{}.safetensors",
+            &self.key[..16],
+            stage + 1
+        ))
     }
 
-    /// The last checkpoint of this training, if there is one; why not, if there is one that cannot be used.
+    /// The last checkpoint of this training, if there is one; why not, if there is one that cannot
+    /// be used.
     pub(super) fn load(&self) -> std::result::Result<Option<Snapshot>, String> {
         let path = self.file();
         if !path.exists() {
@@ -132,7 +150,9 @@ impl<'a> Keeper<'a> {
         if sealed.about.key != self.key {
             return Err("it belongs to another training".into());
         }
-        unpack(sealed).map(Some).ok_or_else(|| "it contradicts itself".into())
+        unpack(sealed)
+            .map(Some)
+            .ok_or_else(|| "it contradicts itself".into())
     }
 
     /// Whether it is time; a checkpoint that takes long to write is written less often.
@@ -150,7 +170,8 @@ impl<'a> Keeper<'a> {
         fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
         let sealed = pack(snapshot, self.key.clone());
         write_atomically(&self.file(), true, |out| sealed.write_to(out, FORMAT))?;
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), begun.elapsed());
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            (Instant::now(), begun.elapsed());
         Ok(())
     }
 
@@ -173,8 +194,9 @@ impl<'a> Keeper<'a> {
 }
 
 impl Checkpoints {
-    /// Removes the checkpoints: once the model is written nobody needs them. The claim on the results goes last: as
-    /// long as anything of the run is left, the same command may go on. The lock is left to its owner.
+    /// Removes the checkpoints: once the model is written nobody needs them. The claim on the
+    /// results goes last: as long as anything of the run is left, the same command may go on. The
+    /// lock is left to its owner.
     ///
     /// # Errors
     /// When files cannot be removed.
@@ -202,8 +224,9 @@ impl Checkpoints {
         }
     }
 
-    /// Takes the lock of this training: nobody else writes these checkpoints or their model while it is held. It is an
-    /// advisory lock of the operating system, which ends with the process, however that ends.
+    /// Takes the lock of this training: nobody else writes these checkpoints or their model while
+    /// it is held. It is an advisory lock of the operating system, which ends with the process,
+    /// however that ends.
     ///
     /// # Errors
     /// When another process trains to the same model now, or the folder cannot be written.
@@ -211,10 +234,13 @@ impl Checkpoints {
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
         let path = self.folder.join(LOCK);
         match lock_file(&path).map_err(Error::io(&path))? {
-            Some(file) => Ok(RunLock { folder: self.folder.clone(), _file: file }),
+            Some(file) => Ok(RunLock {
+                folder: self.folder.clone(),
+                _file: file,
+            }),
             None => {
-                let message =
-                    "another training writes there at this moment; wait until it ends, or choose another path";
+                let message = "another training writes there at this moment; wait until it ends, \
+                    or choose another path";
                 Err(Error::input(Place::file(&self.folder), message))
             }
         }
@@ -240,33 +266,59 @@ impl Drop for RunLock {
 
 /// A hash over all that a training depends on.
 fn key(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<String> {
-    let written = serde_json::to_vec(&(recipe.method.to_string(), &recipe.predictor, &recipe.settings));
-    let written = written.map_err(|error| Error::setting(format!("the training cannot be written down: {error}")))?;
-    let start = recipe.start.as_ref().map(Model::to_bytes).transpose()?.unwrap_or_default();
+    let written = serde_json::to_vec(&(
+        recipe.method.to_string(),
+        &recipe.predictor,
+        &recipe.settings,
+    ));
+    let written = written
+        .map_err(|error| Error::setting(format!("the training cannot be written down: {error}")))?;
+    let start = recipe
+        .start
+        .as_ref()
+        .map(Model::to_bytes)
+        .transpose()?
+        .unwrap_or_default();
     let mut hasher = blake3::Hasher::new();
     hasher.update(task.fingerprint(problem)?.as_bytes());
     for part in [&written, &start] {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        hasher
+            .update(&(part.len() as u64).to_le_bytes())
+            .update(part);
     }
     Ok(hasher.finalize().to_hex().to_string())
 }
 
 impl Task<'_> {
-    /// A hash over rows, labels, split and problem: two tasks with the same one train the same models.
+    /// A hash over rows, labels, split and problem: two tasks with the same one train the same
+    /// models.
     ///
     /// # Errors
     /// When the problem cannot be written down.
     pub fn fingerprint(&self, problem: &ProblemSpec) -> Result<String> {
         let data = self.data.data();
         let written = serde_json::to_vec(&(
-            (problem, self.oracle.problem().fingerprint(), self.oracle.limits(), self.oracle.heuristic()),
+            (
+                problem,
+                self.oracle.problem().fingerprint(),
+                self.oracle.limits(),
+                self.oracle.heuristic(),
+            ),
             self.split,
-            (data.features().names(), data.features().shape(), data.len(), data.cost_names().len()),
+            (
+                data.features().names(),
+                data.features().shape(),
+                data.len(),
+                data.cost_names().len(),
+            ),
         ));
-        let written =
-            written.map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
+        let written = written.map_err(|error| {
+            Error::setting(format!("the problem cannot be written down: {error}"))
+        })?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&(written.len() as u64).to_le_bytes()).update(&written);
+        hasher
+            .update(&(written.len() as u64).to_le_bytes())
+            .update(&written);
         for numbers in [data.features().values().as_slice(), data.costs().as_slice()] {
             let mut bytes = Vec::new();
             for chunk in numbers.chunks(1 << 16) {
@@ -283,8 +335,21 @@ impl Task<'_> {
 }
 
 fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
-    let Snapshot { place, standing, best, epochs, rounds, members, weights, loss, counts } = snapshot;
-    let (known, turnover) = standing.pool.as_ref().map_or((&[][..], None), |p| (p.decisions(), Some(p.turnover())));
+    let Snapshot {
+        place,
+        standing,
+        best,
+        epochs,
+        rounds,
+        members,
+        weights,
+        loss,
+        counts,
+    } = snapshot;
+    let (known, turnover) = standing
+        .pool
+        .as_ref()
+        .map_or((&[][..], None), |p| (p.decisions(), Some(p.turnover())));
     let note = Note {
         key,
         place,
@@ -292,7 +357,10 @@ fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
         best: best.map(|(epoch, _)| epoch),
         members: members.len(),
         pool: turnover,
-        rounds: rounds.iter().map(|r| (r.method.clone(), r.epochs.len(), r.best_epoch, r.stopped)).collect(),
+        rounds: rounds
+            .iter()
+            .map(|r| (r.method.clone(), r.epochs.len(), r.best_epoch, r.stopped))
+            .collect(),
         counts,
     };
     let reports = rounds.iter().flat_map(|round| &round.epochs).chain(&epochs);
@@ -308,9 +376,26 @@ fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
         .with("loss", loss)
         .with("epochs", reports.flat_map(numbers).collect::<Vec<f64>>())
         .with("pool.ends", ends.collect::<Vec<u64>>())
-        .with("pool.indices", known.iter().flat_map(|d| d.indices()).copied().collect::<Vec<u32>>())
-        .with("pool.values", known.iter().flat_map(Decision::iter).map(|(_, v)| v).collect::<Vec<f64>>())
-        .with("pool.fixed", known.iter().map(Decision::fixed).collect::<Vec<f64>>());
+        .with(
+            "pool.indices",
+            known
+                .iter()
+                .flat_map(|d| d.indices())
+                .copied()
+                .collect::<Vec<u32>>(),
+        )
+        .with(
+            "pool.values",
+            known
+                .iter()
+                .flat_map(Decision::iter)
+                .map(|(_, v)| v)
+                .collect::<Vec<f64>>(),
+        )
+        .with(
+            "pool.fixed",
+            known.iter().map(Decision::fixed).collect::<Vec<f64>>(),
+        );
     if let Some((_, score)) = best {
         sealed = sealed.with("best.score", vec![score]);
     }
@@ -327,10 +412,20 @@ fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
 }
 
 fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
-    let mut reports = sealed.take::<Vec<f64>>("epochs")?.chunks_exact(5).map(report).collect::<Vec<_>>().into_iter();
-    let rounds = std::mem::take(&mut sealed.about.rounds).into_iter().map(|(method, epochs, best_epoch, stopped)| {
-        RoundReport { method, epochs: reports.by_ref().take(epochs).collect(), best_epoch, stopped }
-    });
+    let mut reports = sealed
+        .take::<Vec<f64>>("epochs")?
+        .chunks_exact(5)
+        .map(report)
+        .collect::<Vec<_>>()
+        .into_iter();
+    let rounds = std::mem::take(&mut sealed.about.rounds).into_iter().map(
+        |(method, epochs, best_epoch, stopped)| RoundReport {
+            method,
+            epochs: reports.by_ref().take(epochs).collect(),
+            best_epoch,
+            stopped,
+        },
+    );
     let rounds = rounds.collect();
     let best = match sealed.about.best {
         Some(epoch) => Some((epoch, *sealed.take::<Vec<f64>>("best.score")?.first()?)),
@@ -339,7 +434,11 @@ fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
     let count = sealed.about.members;
     let member = |index| sealed.take::<Vec<f32>>(&format!("member.{index}"));
     let members = (0..count).map(member).collect::<Option<Vec<_>>>()?;
-    let moments = Moments { steps: sealed.about.steps, mean: sealed.take("mean")?, square: sealed.take("square")? };
+    let moments = Moments {
+        steps: sealed.about.steps,
+        mean: sealed.take("mean")?,
+        square: sealed.take("square")?,
+    };
     Some(Snapshot {
         place: sealed.about.place,
         best,
@@ -361,14 +460,26 @@ fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
 
 /// The pool, if there is one; `None` when the file contradicts itself.
 fn pool(sealed: &mut Sealed<Note>) -> Option<Option<Pool>> {
-    let Some((most, oldest)) = sealed.about.pool else { return Some(None) };
-    let (ends, fixed) = (sealed.take::<Vec<u64>>("pool.ends")?, sealed.take::<Vec<f64>>("pool.fixed")?);
-    let (indices, values) = (sealed.take::<Vec<u32>>("pool.indices")?, sealed.take::<Vec<f64>>("pool.values")?);
+    let Some((most, oldest)) = sealed.about.pool else {
+        return Some(None);
+    };
+    let (ends, fixed) = (
+        sealed.take::<Vec<u64>>("pool.ends")?,
+        sealed.take::<Vec<f64>>("pool.fixed")?,
+    );
+    let (indices, values) = (
+        sealed.take::<Vec<u32>>("pool.indices")?,
+        sealed.take::<Vec<f64>>("pool.values")?,
+    );
     let mut begin = 0;
     let mut decisions = Vec::with_capacity(ends.len());
     for (end, fixed) in ends.iter().zip(fixed) {
         let range = begin..usize::try_from(*end).ok()?;
-        let entries = indices.get(range.clone())?.iter().copied().zip(values.get(range.clone())?.iter().copied());
+        let entries = indices
+            .get(range.clone())?
+            .iter()
+            .copied()
+            .zip(values.get(range.clone())?.iter().copied());
         decisions.push(Decision::from_entries(entries).with_fixed(fixed));
         begin = range.end;
     }
@@ -378,8 +489,20 @@ fn pool(sealed: &mut Sealed<Note>) -> Option<Option<Pool>> {
 /// An epoch's report as numbers; what is missing is not a number.
 fn numbers(report: &EpochReport) -> [f64; 5] {
     let or_none = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    let EpochReport { epoch, training_loss, validation_loss, validation_regret, seconds } = report;
-    [*epoch as f64, or_none(*training_loss), or_none(*validation_loss), or_none(*validation_regret), *seconds]
+    let EpochReport {
+        epoch,
+        training_loss,
+        validation_loss,
+        validation_regret,
+        seconds,
+    } = report;
+    [
+        *epoch as f64,
+        or_none(*training_loss),
+        or_none(*validation_loss),
+        or_none(*validation_regret),
+        *seconds,
+    ]
 }
 
 fn report(numbers: &[f64]) -> EpochReport {
@@ -412,8 +535,16 @@ mod tests {
             seconds: 0.25,
         };
         let mut pool = Pool::new(2);
-        pool.extend(&[Decision::choosing([1, 4]), Decision::from_dense(&[0.5, 0.0]), Decision::choosing([7])]);
-        let moments = Moments { steps: 9, mean: vec![0.5, -0.25], square: vec![1e-40, 2.0] };
+        pool.extend(&[
+            Decision::choosing([1, 4]),
+            Decision::from_dense(&[0.5, 0.0]),
+            Decision::choosing([7]),
+        ]);
+        let moments = Moments {
+            steps: 9,
+            mean: vec![0.5, -0.25],
+            square: vec![1e-40, 2.0],
+        };
         Snapshot {
             place: [1, 2, 3],
             standing: Standing {
@@ -434,7 +565,10 @@ mod tests {
             members: vec![vec![7.0, 8.0]],
             weights: Some(vec![0.1, 0.7]),
             loss: vec![1.0 / 3.0],
-            counts: SolveCounts { exact: 5, ..SolveCounts::default() },
+            counts: SolveCounts {
+                exact: 5,
+                ..SolveCounts::default()
+            },
         }
     }
 
@@ -442,9 +576,18 @@ mod tests {
     fn a_snapshot_reads_back_as_it_was_written() {
         let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
         let back = unpack(Sealed::<Note>::from_bytes(&bytes, FORMAT).unwrap()).unwrap();
-        assert_eq!(pack(back.clone(), "key".into()).to_bytes(FORMAT).unwrap(), bytes);
-        assert_eq!((back.place, back.best, back.epochs), ([1, 2, 3], snapshot().best, snapshot().epochs));
-        assert_eq!((back.rounds, back.counts), (snapshot().rounds, snapshot().counts));
+        assert_eq!(
+            pack(back.clone(), "key".into()).to_bytes(FORMAT).unwrap(),
+            bytes
+        );
+        assert_eq!(
+            (back.place, back.best, back.epochs),
+            ([1, 2, 3], snapshot().best, snapshot().epochs)
+        );
+        assert_eq!(
+            (back.rounds, back.counts),
+            (snapshot().rounds, snapshot().counts)
+        );
         assert_eq!(back.standing.moments, snapshot().standing.moments);
         assert_eq!(back.standing.pool.unwrap().turnover(), (2, 1));
     }
@@ -453,12 +596,18 @@ mod tests {
     fn every_truncation_and_every_flipped_bit_is_noticed() {
         let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
         for length in 0..bytes.len() {
-            assert!(Sealed::<Note>::from_bytes(&bytes[..length], FORMAT).is_err(), "cut at {length}");
+            assert!(
+                Sealed::<Note>::from_bytes(&bytes[..length], FORMAT).is_err(),
+                "cut at {length}"
+            );
         }
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(Sealed::<Note>::from_bytes(&damaged, FORMAT).is_err(), "bit {bit}");
+            assert!(
+                Sealed::<Note>::from_bytes(&damaged, FORMAT).is_err(),
+                "bit {bit}"
+            );
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::oracle::{Occasion, Pool};
 use crate::predict::{Network, Predictor};
 
-/// Where a training stands: all that must be known to go on from there. How numbers are laid out is the
-/// engine's own business.
+/// Where a training stands: all that must be known to go on from there. How numbers are laid out is
+/// the engine's own business.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Standing {
     pub parameters: Vec<f32>,
@@ -26,8 +26,8 @@ pub(super) struct Standing {
 
 /// Runs epochs and judges rows; which one runs changes the speed, not the result.
 pub(super) trait Engine {
-    /// One pass over the rows in this order, none of them for no training, then the losses of the rows to be
-    /// judged under the parameters it ends with.
+    /// One pass over the rows in this order, none of them for no training, then the losses of the
+    /// rows to be judged under the parameters it ends with.
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed>;
 
     /// Ends an epoch early once this moment has passed, where an epoch may take long.
@@ -77,21 +77,42 @@ pub(super) struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    pub(super) fn new(ready: &'a Ready<'a>, objective: Objective<'a>, network: Network) -> Result<Self> {
+    pub(super) fn new(
+        ready: &'a Ready<'a>,
+        objective: Objective<'a>,
+        network: Network,
+    ) -> Result<Self> {
         let settings = ready.settings();
         let stepper = Stepper::new(settings.optimizer, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
         let batch = batch.listing(ready, objective, &network);
-        Ok(Self { ready, objective, network, stepper, batch, kept: Vec::new(), deadline: None, work_limit: None })
+        Ok(Self {
+            ready,
+            objective,
+            network,
+            stepper,
+            batch,
+            kept: Vec::new(),
+            deadline: None,
+            work_limit: None,
+        })
     }
 
     /// One step on a batch of rows; returns the sum of their losses before it.
     pub(super) fn step(&mut self, occasion: Occasion, rows: &[usize]) -> Result<f64> {
         self.batch.predict(self.ready, &self.network, rows);
-        let total = self.batch.evaluate(self.ready, self.objective, (occasion, rows))?;
-        let gradient = self.batch.backpropagate(self.ready, &self.network, rows.len());
-        let rate = self.ready.settings().rate(self.stepper.next(), self.ready.task.split.train.len());
-        self.stepper.step(rate, self.network.parameters_mut(), gradient);
+        let total = self
+            .batch
+            .evaluate(self.ready, self.objective, (occasion, rows))?;
+        let gradient = self
+            .batch
+            .backpropagate(self.ready, &self.network, rows.len());
+        let rate = self
+            .ready
+            .settings()
+            .rate(self.stepper.next(), self.ready.task.split.train.len());
+        self.stepper
+            .step(rate, self.network.parameters_mut(), gradient);
         Ok(total)
     }
 }
@@ -103,18 +124,37 @@ impl Engine for Plain<'_> {
             if self.ready.task.watch.interrupted() {
                 return Err(Error::Interrupted);
             }
-            total += self.step(Occasion { epoch, batch, training: true }, rows)?;
+            total += self.step(
+                Occasion {
+                    epoch,
+                    batch,
+                    training: true,
+                },
+                rows,
+            )?;
             seen += rows.len();
-            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+            {
                 break;
             }
-            // All solves of the batch are over here, so that the sum is the same for any number of threads.
-            if self.work_limit.is_some_and(|limit| self.ready.task.oracle.work() >= limit) {
+            // All solves of the batch are over here, so that the sum is the same for any number of
+            // threads.
+            if self
+                .work_limit
+                .is_some_and(|limit| self.ready.task.oracle.work() >= limit)
+            {
                 break;
             }
         }
-        let judged = self.batch.losses(self.ready, self.objective, &self.network, (epoch, judged))?;
-        Ok(Passed { loss: total / seen as f64, judged })
+        let judged =
+            self.batch
+                .losses(self.ready, self.objective, &self.network, (epoch, judged))?;
+        Ok(Passed {
+            loss: total / seen as f64,
+            judged,
+        })
     }
 
     fn hurry(&mut self, deadline: Instant) {
@@ -152,7 +192,13 @@ impl Engine for Plain<'_> {
     }
 
     fn restore(&mut self, standing: Standing) -> bool {
-        let Standing { parameters, kept, moments, pool, .. } = standing;
+        let Standing {
+            parameters,
+            kept,
+            moments,
+            pool,
+            ..
+        } = standing;
         let (present, known) = (self.network.parameters_mut(), &self.stepper.moments);
         let sizes = |moments: &Moments| [moments.mean.len(), moments.square.len()];
         if parameters.len() != present.len() || sizes(&moments) != sizes(known) {

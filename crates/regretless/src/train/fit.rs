@@ -12,8 +12,8 @@ use crate::oracle::Answering;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, Stream};
 
-/// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too. A snapshot is
-/// where an earlier run was; the journal is where this one is written down.
+/// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too. A
+/// snapshot is where an earlier run was; the journal is where this one is written down.
 pub(super) fn fit(
     ready: &Ready<'_>,
     objective: Objective<'_>,
@@ -23,7 +23,10 @@ pub(super) fn fit(
     let settings = ready.settings();
     let mut run = Run::new(ready, objective, network)?;
     let label = ready.stage.method.stage_label();
-    ready.task.watch.begin(&format!("training {label}"), settings.epochs as u64);
+    ready
+        .task
+        .watch
+        .begin(&format!("training {label}"), settings.epochs as u64);
     let mut epoch = 0;
     match snapshot.and_then(|snapshot| run.restore(snapshot)) {
         Some(earlier) => epoch = earlier,
@@ -33,7 +36,9 @@ pub(super) fn fit(
     if let Some(deadline) = run.selection.deadline(settings) {
         run.engine.hurry(deadline);
     }
-    let work_limit = settings.work_limit.map(|most| ready.task.oracle.work().saturating_add(most));
+    let work_limit = settings
+        .work_limit
+        .map(|most| ready.task.oracle.work().saturating_add(most));
     if let Some(limit) = work_limit {
         run.engine.limit_work(limit);
     }
@@ -83,7 +88,11 @@ impl Journal<'_> {
             best: run.selection.best(),
             epochs: run.epochs.clone(),
             rounds: self.rounds.to_vec(),
-            members: self.members.iter().map(|member| member.parameters().to_vec()).collect(),
+            members: self
+                .members
+                .iter()
+                .map(|member| member.parameters().to_vec())
+                .collect(),
             weights: run.objective.weights.map(<[f64]>::to_vec),
             loss: run.objective.loss.state(),
             counts: self.tally.counts(run.ready.task.oracle),
@@ -112,7 +121,15 @@ impl<'a> Run<'a> {
         };
         let batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
         let judging = ready.judging()?;
-        Ok(Self { ready, objective, engine, batch, judging, selection: Selection::new(), epochs: Vec::new() })
+        Ok(Self {
+            ready,
+            objective,
+            engine,
+            batch,
+            judging,
+            selection: Selection::new(),
+            epochs: Vec::new(),
+        })
     }
 
     /// Goes on from a snapshot; returns its epoch, if it fits.
@@ -127,15 +144,28 @@ impl<'a> Run<'a> {
         Some(snapshot.place[2])
     }
 
-    /// One pass over the training rows, or as many as an epoch has, in an order of its own, none in epoch 0; keeps the network if it is the
-    /// best so far.
+    /// One pass over the training rows, or as many as an epoch has, in an order of its own, none in
+    /// epoch 0; keeps the network if it is the best so far.
     fn epoch(&mut self, epoch: usize) -> Result<()> {
         let Ready { task, .. } = self.ready;
         let select = self.ready.settings().select;
-        let mut order = if epoch == 0 { Vec::new() } else { task.split.train.clone() };
-        Stream::new(Purpose::BatchOrder, self.ready.settings().seed, [epoch as u64, 0]).shuffle(&mut order);
+        let mut order = if epoch == 0 {
+            Vec::new()
+        } else {
+            task.split.train.clone()
+        };
+        Stream::new(
+            Purpose::BatchOrder,
+            self.ready.settings().seed,
+            [epoch as u64, 0],
+        )
+        .shuffle(&mut order);
         order.truncate(self.ready.settings().rows_of_epoch(order.len()));
-        let judged = if select == Select::ValidationLoss { task.split.validation.as_slice() } else { &[] };
+        let judged = if select == Select::ValidationLoss {
+            task.split.validation.as_slice()
+        } else {
+            &[]
+        };
         let passed = self.engine.epoch(epoch, &order, judged)?;
         // Costs may be in a file that somebody else can write to.
         task.data.data().costs().check_unchanged()?;
@@ -152,7 +182,8 @@ impl<'a> Run<'a> {
                 report.validation_regret
             }
             Select::ValidationLoss => {
-                report.validation_loss = Some(passed.judged.iter().sum::<f64>() / judged.len() as f64);
+                report.validation_loss =
+                    Some(passed.judged.iter().sum::<f64>() / judged.len() as f64);
                 report.validation_loss
             }
             Select::TrainingLoss => Some(report.training_loss.unwrap_or(f64::INFINITY)),
@@ -170,7 +201,10 @@ impl<'a> Run<'a> {
         report.seconds = self.selection.seconds();
         if let Some(score) = score {
             let select = self.ready.settings().select;
-            self.ready.task.watch.note(&format!("epoch {}, {select} {score:.6}", report.epoch));
+            self.ready
+                .task
+                .watch
+                .note(&format!("epoch {}, {select} {score:.6}", report.epoch));
         }
         self.epochs.push(report);
     }
@@ -190,8 +224,19 @@ impl<'a> Run<'a> {
     }
 
     fn finish(self, stopped: Stopped) -> (Network, RoundReport) {
-        let (best_epoch, method) = (self.selection.best_epoch(), self.ready.stage.method.stage_label());
-        (self.engine.finish(), RoundReport { method, epochs: self.epochs, best_epoch, stopped })
+        let (best_epoch, method) = (
+            self.selection.best_epoch(),
+            self.ready.stage.method.stage_label(),
+        );
+        (
+            self.engine.finish(),
+            RoundReport {
+                method,
+                epochs: self.epochs,
+                best_epoch,
+                stopped,
+            },
+        )
     }
 }
 
@@ -225,28 +270,60 @@ mod tests {
     /// are then compared more loosely and weights not at all.
     #[test]
     fn steps_follow_the_golden_trace() {
-        let Some(file) = golden("train_trace") else { return };
+        let Some(file) = golden("train_trace") else {
+            return;
+        };
         let inputs = &file["inputs"];
-        let features = Features::new(matrix(&rows(&inputs["features"])), Shape::Wide, None).unwrap();
+        let features =
+            Features::new(matrix(&rows(&inputs["features"])), Shape::Wide, None).unwrap();
         let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
         let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }));
-        let known = rows(&inputs["true_sol"]).iter().map(|x| Solution::optimal(Decision::from_dense(x), 0.0)).collect();
+        let known = rows(&inputs["true_sol"])
+            .iter()
+            .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
+            .collect();
         let data = Labelled::known(data, &oracle, known).unwrap();
         let split = Split::in_order(20, [20, 0, 0]).unwrap();
-        let task = Task { data: &data, split: &split, oracle: &oracle, watch: &Silent };
-        let start: Vec<f32> =
-            [rows(&inputs["W0"]).concat(), numbers(&inputs["b0"])].concat().iter().map(|w| *w as f32).collect();
+        let task = Task {
+            data: &data,
+            split: &split,
+            oracle: &oracle,
+            watch: &Silent,
+        };
+        let start: Vec<f32> = [rows(&inputs["W0"]).concat(), numbers(&inputs["b0"])]
+            .concat()
+            .iter()
+            .map(|w| *w as f32)
+            .collect();
         for (name, expected) in file["runs"].as_object().unwrap() {
-            let (label, mapped) = name.split_once(' ').map_or((name.as_str(), false), |(label, _)| (label, true));
-            let settings = Settings { learning_rate: 0.05, output_map: mapped, ..Settings::paper(0) };
+            let (label, mapped) = name
+                .split_once(' ')
+                .map_or((name.as_str(), false), |(label, _)| (label, true));
+            let settings = Settings {
+                learning_rate: 0.05,
+                output_map: mapped,
+                ..Settings::paper(0)
+            };
             let method: Method = label.parse().unwrap();
-            let stage = Stage { method: &method, predictor: &PredictorSpec::Linear, settings, start: None };
+            let stage = Stage {
+                method: &method,
+                predictor: &PredictorSpec::Linear,
+                settings,
+                start: None,
+            };
             let ready = Ready::new(&task, &stage).unwrap();
             let loss = method.loss.build(&data, &oracle, &Silent).unwrap();
-            let objective = Objective { loss: loss.as_ref(), weights: None };
+            let objective = Objective {
+                loss: loss.as_ref(),
+                weights: None,
+            };
             let network = Network::with_parameters(vec![3, 12], start.clone()).unwrap();
             let mut run = Plain::new(&ready, objective, network).unwrap();
-            let occasion = Occasion { epoch: 1, batch: 0, training: true };
+            let occasion = Occasion {
+                epoch: 1,
+                batch: 0,
+                training: true,
+            };
             let mut losses = Vec::new();
             for order in inputs["batch_order"].as_array().unwrap() {
                 let order: Vec<usize> = numbers(order).iter().map(|row| *row as usize).collect();
@@ -258,7 +335,12 @@ mod tests {
             let tolerance = if squared { 3e-6 } else { 1e-4 };
             assert_close(&losses, &numbers(&expected["step_losses"]), tolerance, name);
             if squared {
-                let found: Vec<f64> = run.network().parameters().iter().map(|w| f64::from(*w)).collect();
+                let found: Vec<f64> = run
+                    .network()
+                    .parameters()
+                    .iter()
+                    .map(|w| f64::from(*w))
+                    .collect();
                 let weights = [rows(&expected["W"]).concat(), numbers(&expected["b"])].concat();
                 assert_close(&found, &weights, 2e-5, &format!("{name} weights"));
             }

@@ -1,5 +1,5 @@
-//! Methods in writing: a loss, how its questions are answered, on which labels it trains, what it may spend, and
-//! what follows.
+//! Methods in writing: a loss, how its questions are answered, on which labels it trains, what it
+//! may spend, and what follows.
 //!
 //! ```text
 //! SPO+      SPO+ relax      PFYL cache 5%      MAP cache 0%      MSE(O) knn(10,0.5)
@@ -54,28 +54,38 @@ impl Method {
         format!("{}{}{}{}", self.loss, self.oracle, self.labels, self.budget)
     }
 
-    /// Roughly how many questions per row this stage answers by a solve, where it has this many epochs unless it says
-    /// otherwise.
+    /// Roughly how many questions per row this stage answers by a solve, where it has this many
+    /// epochs unless it says otherwise.
     pub(crate) fn questions(&self, epochs: usize) -> f64 {
         let share = self.oracle.cache.map_or(1.0, |cache| cache.share);
         let epochs = self.budget.epochs.unwrap_or(epochs) as f64;
-        if self.loss.asks() { share * epochs } else { 0.0 }
+        if self.loss.asks() {
+            share * epochs
+        } else {
+            0.0
+        }
     }
 
     /// Checks that the parts fit together.
     ///
     /// # Errors
-    /// When questions are to be answered in a certain way and the loss asks none; memories help with those that
-    /// judge epochs too, and so with every loss. When settings contradict each other.
+    /// When questions are to be answered in a certain way and the loss asks none; memories help
+    /// with those that judge epochs too, and so with every loss. When settings contradict each
+    /// other.
     pub fn check(&self) -> Result<()> {
         self.oracle.check()?;
         if self.oracle != self.oracle.harmless() && !self.loss.asks() {
             let message = format!("'{}' asks no questions during training, so that", self.loss);
-            return Err(Error::setting(format!("{message} '{}' means nothing here", self.oracle.to_string().trim())));
+            return Err(Error::setting(format!(
+                "{message} '{}' means nothing here",
+                self.oracle.to_string().trim()
+            )));
         }
         if self.oracle.heuristic == Some(Heuristic::Near) && self.labels.relaxed.is_some() {
             let message = "'lk near' starts from whole decisions, and 'labels relaxed' are none";
-            return Err(Error::setting(format!("{message}; leave one of them out, or use 'lk quick'")));
+            return Err(Error::setting(format!(
+                "{message}; leave one of them out, or use 'lk quick'"
+            )));
         }
         Ok(())
     }
@@ -88,7 +98,9 @@ impl Method {
         };
         let mut method = Self::from(loss.parse::<LossSpec>()?);
         while let Some(word) = rest.first() {
-            let known = method.read_addition(&mut rest).map_err(|e| Error::setting(format!("method '{text}': {e}")))?;
+            let known = method
+                .read_addition(&mut rest)
+                .map_err(|e| Error::setting(format!("method '{text}': {e}")))?;
             if !known {
                 return Err(unknown(text, word));
             }
@@ -118,8 +130,12 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn unknown(text: &str, word: &str) -> Error {
-    let choices =
-        [OracleSettings::CHOICES.as_slice(), &TrainingLabels::CHOICES, &Budget::CHOICES, &["then another method"]];
+    let choices = [
+        OracleSettings::CHOICES.as_slice(),
+        &TrainingLabels::CHOICES,
+        &Budget::CHOICES,
+        &["then another method"],
+    ];
     let choices = choices.concat();
     Error::unknown(&format!("addition in method '{text}':"), word, &choices)
 }
@@ -127,7 +143,9 @@ fn unknown(text: &str, word: &str) -> Error {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.stage_label())?;
-        self.then.as_ref().map_or(Ok(()), |then| write!(f, " then {then}"))
+        self.then
+            .as_ref()
+            .map_or(Ok(()), |then| write!(f, " then {then}"))
     }
 }
 
@@ -135,8 +153,14 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let stages: Vec<Self> = text.split(" then ").map(Self::read_stage).collect::<Result<_>>()?;
-        let joined = stages.into_iter().rev().reduce(|later, earlier| Self { then: Some(Box::new(later)), ..earlier });
+        let stages: Vec<Self> = text
+            .split(" then ")
+            .map(Self::read_stage)
+            .collect::<Result<_>>()?;
+        let joined = stages.into_iter().rev().reduce(|later, earlier| Self {
+            then: Some(Box::new(later)),
+            ..earlier
+        });
         joined.ok_or_else(|| Error::unknown("loss", text, &LossSpec::CHOICES))
     }
 }
@@ -183,10 +207,28 @@ mod tests {
         ] {
             assert_eq!(label.parse::<Method>().unwrap().to_string(), label);
         }
-        assert_eq!("spo+  relax".parse::<Method>().unwrap().to_string(), "SPO+ relax");
-        assert_eq!("mse( o , s) knn".parse::<Method>().unwrap().to_string(), "MSE(O,S) knn(10,0.5)");
-        assert_eq!("SPO+ epochs 3 learning_rate 1e-3".parse::<Method>().unwrap().to_string(), "SPO+ lr 0.001 epochs 3");
-        assert_eq!("PFYL(samples=10,sigma=1)".parse::<Method>().unwrap().to_string(), "PFYL");
+        assert_eq!(
+            "spo+  relax".parse::<Method>().unwrap().to_string(),
+            "SPO+ relax"
+        );
+        assert_eq!(
+            "mse( o , s) knn".parse::<Method>().unwrap().to_string(),
+            "MSE(O,S) knn(10,0.5)"
+        );
+        assert_eq!(
+            "SPO+ epochs 3 learning_rate 1e-3"
+                .parse::<Method>()
+                .unwrap()
+                .to_string(),
+            "SPO+ lr 0.001 epochs 3"
+        );
+        assert_eq!(
+            "PFYL(samples=10,sigma=1)"
+                .parse::<Method>()
+                .unwrap()
+                .to_string(),
+            "PFYL"
+        );
     }
 
     #[test]
@@ -194,33 +236,145 @@ mod tests {
         let message = |label: &str| label.parse::<Method>().unwrap_err().to_string();
         assert!(message("SPO").contains("SPO+"), "{}", message("SPO"));
         assert!(message("").contains("PFYL"), "{}", message(""));
-        assert!(message("SPO+ fast").contains("relax tight"), "{}", message("SPO+ fast"));
-        assert!(message("SPO+ cache 105%").contains("0% to 100%"), "{}", message("SPO+ cache 105%"));
-        assert!(message("SPO+ cache").contains("cache 5%"), "{}", message("SPO+ cache"));
-        assert!(message("SPO+ relax relax").contains("twice"), "{}", message("SPO+ relax relax"));
-        assert!(message("SPO+(samples=3)").contains("no options"), "{}", message("SPO+(samples=3)"));
-        assert!(message("PFYL(sample=3)").contains("samples"), "{}", message("PFYL(sample=3)"));
-        assert!(message("PFYL(samples=0)").contains("whole number"), "{}", message("PFYL(samples=0)"));
-        assert!(message("PFYL(sigma=-1)").contains("above 0"), "{}", message("PFYL(sigma=-1)"));
-        assert!(message("MSE relax").contains("no questions"), "{}", message("MSE relax"));
-        assert!(message("MSE lk").contains("no questions"), "{}", message("MSE lk"));
-        assert!(message("SPO+ warm warm").contains("twice"), "{}", message("SPO+ warm warm"));
-        assert!(message("SPO+ lk nodes 5").contains("twice"), "{}", message("SPO+ lk nodes 5"));
-        assert!(message("SPO+ nodes").contains("nodes 100"), "{}", message("SPO+ nodes"));
-        assert!(message("SPO+ nodes 0").contains("nodes 100"), "{}", message("SPO+ nodes 0"));
-        assert!(message("SPO+ warm memory 5").contains("200MB"), "{}", message("SPO+ warm memory 5"));
-        assert!(message("SPO+ memory 5MB").contains("without 'warm'"), "{}", message("SPO+ memory 5MB"));
-        assert!(message("SPO+ relax lk").contains("exclude"), "{}", message("SPO+ relax lk"));
-        assert!(message("SPO+ warm nodes 9").contains("depend on what was"), "{}", message("SPO+ warm nodes 9"));
-        assert!(message("MSE then ").contains("SPO+"), "{}", message("MSE then "));
-        assert!(message("SPO+ lr 0").contains("above 0"), "{}", message("SPO+ lr 0"));
-        assert!(message("SPO+ lr").contains("lr 0.001"), "{}", message("SPO+ lr"));
-        assert!(message("SPO+ epochs many").contains("whole number"), "{}", message("SPO+ epochs many"));
-        assert!(message("SPO+ epochs 1 epochs 2").contains("twice"), "{}", message("SPO+ epochs 1 epochs 2"));
-        assert!(message("SPO+ batch 0").contains("batch 5"), "{}", message("SPO+ batch 0"));
-        assert!(message("SPO+ decay decay").contains("twice"), "{}", message("SPO+ decay decay"));
-        assert!(message("SPO+ labels").contains("labels relaxed"), "{}", message("SPO+ labels"));
-        assert!(message("SPO+ quick").contains("epochs 5"), "{}", message("SPO+ quick"));
-        assert!(message("MSE knn(0)").contains("knn"), "{}", message("MSE knn(0)"));
+        assert!(
+            message("SPO+ fast").contains("relax tight"),
+            "{}",
+            message("SPO+ fast")
+        );
+        assert!(
+            message("SPO+ cache 105%").contains("0% to 100%"),
+            "{}",
+            message("SPO+ cache 105%")
+        );
+        assert!(
+            message("SPO+ cache").contains("cache 5%"),
+            "{}",
+            message("SPO+ cache")
+        );
+        assert!(
+            message("SPO+ relax relax").contains("twice"),
+            "{}",
+            message("SPO+ relax relax")
+        );
+        assert!(
+            message("SPO+(samples=3)").contains("no options"),
+            "{}",
+            message("SPO+(samples=3)")
+        );
+        assert!(
+            message("PFYL(sample=3)").contains("samples"),
+            "{}",
+            message("PFYL(sample=3)")
+        );
+        assert!(
+            message("PFYL(samples=0)").contains("whole number"),
+            "{}",
+            message("PFYL(samples=0)")
+        );
+        assert!(
+            message("PFYL(sigma=-1)").contains("above 0"),
+            "{}",
+            message("PFYL(sigma=-1)")
+        );
+        assert!(
+            message("MSE relax").contains("no questions"),
+            "{}",
+            message("MSE relax")
+        );
+        assert!(
+            message("MSE lk").contains("no questions"),
+            "{}",
+            message("MSE lk")
+        );
+        assert!(
+            message("SPO+ warm warm").contains("twice"),
+            "{}",
+            message("SPO+ warm warm")
+        );
+        assert!(
+            message("SPO+ lk nodes 5").contains("twice"),
+            "{}",
+            message("SPO+ lk nodes 5")
+        );
+        assert!(
+            message("SPO+ nodes").contains("nodes 100"),
+            "{}",
+            message("SPO+ nodes")
+        );
+        assert!(
+            message("SPO+ nodes 0").contains("nodes 100"),
+            "{}",
+            message("SPO+ nodes 0")
+        );
+        assert!(
+            message("SPO+ warm memory 5").contains("200MB"),
+            "{}",
+            message("SPO+ warm memory 5")
+        );
+        assert!(
+            message("SPO+ memory 5MB").contains("without 'warm'"),
+            "{}",
+            message("SPO+ memory 5MB")
+        );
+        assert!(
+            message("SPO+ relax lk").contains("exclude"),
+            "{}",
+            message("SPO+ relax lk")
+        );
+        assert!(
+            message("SPO+ warm nodes 9").contains("depend on what was"),
+            "{}",
+            message("SPO+ warm nodes 9")
+        );
+        assert!(
+            message("MSE then ").contains("SPO+"),
+            "{}",
+            message("MSE then ")
+        );
+        assert!(
+            message("SPO+ lr 0").contains("above 0"),
+            "{}",
+            message("SPO+ lr 0")
+        );
+        assert!(
+            message("SPO+ lr").contains("lr 0.001"),
+            "{}",
+            message("SPO+ lr")
+        );
+        assert!(
+            message("SPO+ epochs many").contains("whole number"),
+            "{}",
+            message("SPO+ epochs many")
+        );
+        assert!(
+            message("SPO+ epochs 1 epochs 2").contains("twice"),
+            "{}",
+            message("SPO+ epochs 1 epochs 2")
+        );
+        assert!(
+            message("SPO+ batch 0").contains("batch 5"),
+            "{}",
+            message("SPO+ batch 0")
+        );
+        assert!(
+            message("SPO+ decay decay").contains("twice"),
+            "{}",
+            message("SPO+ decay decay")
+        );
+        assert!(
+            message("SPO+ labels").contains("labels relaxed"),
+            "{}",
+            message("SPO+ labels")
+        );
+        assert!(
+            message("SPO+ quick").contains("epochs 5"),
+            "{}",
+            message("SPO+ quick")
+        );
+        assert!(
+            message("MSE knn(0)").contains("knn"),
+            "{}",
+            message("MSE knn(0)")
+        );
     }
 }

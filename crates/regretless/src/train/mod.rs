@@ -1,8 +1,9 @@
 //! Training: from labelled data to a model.
 //!
-//! [`train`] is the way in. It prepares the data, trains once or, where the loss weights instances by
-//! the regret of a baseline, several rounds (`weighting.rs`); each round is the loop in `fit.rs`, each
-//! step of it is in `step.rs`, and `select.rs` decides which epoch is kept and when to stop.
+//! [`train`] is the way in. It prepares the data, trains once or, where the loss weights instances
+//! by the regret of a baseline, several rounds (`weighting.rs`); each round is the loop in
+//! `fit.rs`, each step of it is in `step.rs`, and `select.rs` decides which epoch is kept and when
+//! to stop.
 
 use std::time::Instant;
 
@@ -79,7 +80,12 @@ pub struct Recipe {
 impl Recipe {
     /// A recipe that starts afresh.
     pub fn new(method: impl Into<Method>, predictor: PredictorSpec, settings: Settings) -> Self {
-        Self { method: method.into(), predictor, settings, start: None }
+        Self {
+            method: method.into(),
+            predictor,
+            settings,
+            start: None,
+        }
     }
 }
 
@@ -95,13 +101,14 @@ pub struct Trained {
 /// Trains a model; the same data and recipe give the same bytes, whatever the number of threads.
 ///
 /// # Errors
-/// When the recipe does not fit the data, a value is not finite, a solve fails, or the user interrupts.
+/// When the recipe does not fit the data, a value is not finite, a solve fails, or the user
+/// interrupts.
 pub fn train(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<Trained> {
     Training::new(task, recipe, problem).run(None)
 }
 
-/// The same with checkpoints: a training that was stopped goes on where it was. The checkpoints stay until
-/// [`Checkpoints::remove`], which is to be called once the model is safe.
+/// The same with checkpoints: a training that was stopped goes on where it was. The checkpoints
+/// stay until [`Checkpoints::remove`], which is to be called once the model is safe.
 ///
 /// # Errors
 /// As [`train`], and when a checkpoint cannot be written.
@@ -128,8 +135,18 @@ struct Training<'a> {
 
 impl<'a> Training<'a> {
     fn new(task: &'a Task<'a>, recipe: &'a Recipe, problem: &'a ProblemSpec) -> Self {
-        let tally = Tally { carried: SolveCounts::default(), start: task.oracle.counts() };
-        Self { task, recipe, problem, tally, rounds: Vec::new(), model: recipe.start.clone() }
+        let tally = Tally {
+            carried: SolveCounts::default(),
+            start: task.oracle.counts(),
+        };
+        Self {
+            task,
+            recipe,
+            problem,
+            tally,
+            rounds: Vec::new(),
+            model: recipe.start.clone(),
+        }
     }
 
     fn run(mut self, keeper: Option<&Keeper<'_>>) -> Result<Trained> {
@@ -144,7 +161,9 @@ impl<'a> Training<'a> {
                 _ => self.stage(place, method, &split, (here, keeper))?,
             }
         }
-        let mut model = self.model.ok_or_else(|| Error::setting("nothing to train"))?;
+        let mut model = self
+            .model
+            .ok_or_else(|| Error::setting("nothing to train"))?;
         model.about.loss = match &self.recipe.start {
             Some(start) => format!("{} then {}", start.about.loss, self.recipe.method),
             None => self.recipe.method.to_string(),
@@ -153,22 +172,47 @@ impl<'a> Training<'a> {
         let report = TrainReport {
             rounds: self.rounds,
             seconds: started.elapsed().as_secs_f64(),
-            processor_seconds: processor_seconds().zip(spent).map(|(now, before)| now - before),
+            processor_seconds: processor_seconds()
+                .zip(spent)
+                .map(|(now, before)| now - before),
             solves,
             timed_solve: None,
         };
         Ok(Trained { model, report })
     }
 
-    fn stage(&mut self, place: usize, method: &Method, split: &Split, kept: Kept<'_>) -> Result<()> {
+    fn stage(
+        &mut self,
+        place: usize,
+        method: &Method,
+        split: &Split,
+        kept: Kept<'_>,
+    ) -> Result<()> {
         let (task, settings) = (self.task, self.recipe.settings);
-        let settings =
-            method.budget.of(if place == 0 { settings } else { settings.later() }).fitting(split.train.len());
+        let settings = method
+            .budget
+            .of(if place == 0 {
+                settings
+            } else {
+                settings.later()
+            })
+            .fitting(split.train.len());
         let asks = (task.oracle, task.watch);
-        let labels = method.labels.apply(task.data, &split.train, &method.stage_label(), asks)?;
-        let task = Task { data: labels.as_ref().unwrap_or(task.data), split, ..*task };
+        let labels = method
+            .labels
+            .apply(task.data, &split.train, &method.stage_label(), asks)?;
+        let task = Task {
+            data: labels.as_ref().unwrap_or(task.data),
+            split,
+            ..*task
+        };
         let start = self.model.take();
-        let stage = Stage { method, predictor: &self.recipe.predictor, settings, start: start.as_ref() };
+        let stage = Stage {
+            method,
+            predictor: &self.recipe.predictor,
+            settings,
+            start: start.as_ref(),
+        };
         let model = stage.run(&task, self, (place, kept.0, kept.1))?;
         if let Some(keeper) = kept.1
             && place + 1 < self.recipe.method.stages().count()
@@ -187,12 +231,17 @@ type Kept<'a> = (Option<Snapshot>, Option<&'a Keeper<'a>>);
 fn found(keeper: &Keeper<'_>, watch: &dyn Watch) -> Option<Snapshot> {
     match keeper.load() {
         Ok(Some(snapshot)) => {
-            watch.remark(&format!("going on after epoch {} of an earlier run", snapshot.place[2]));
+            watch.remark(&format!(
+                "going on after epoch {} of an earlier run",
+                snapshot.place[2]
+            ));
             Some(snapshot)
         }
         Ok(None) => None,
         Err(reason) => {
-            watch.remark(&format!("a checkpoint is not used, training starts afresh: {reason}"));
+            watch.remark(&format!(
+                "a checkpoint is not used, training starts afresh: {reason}"
+            ));
             None
         }
     }
@@ -233,7 +282,10 @@ impl Stage<'_> {
         let loss = self.method.loss.build(task.data, task.oracle, task.watch)?;
         let mut earlier = Earlier::new(&ready, snapshot, training);
         for round in earlier.round..=plan.count {
-            let objective = Objective { loss: loss.as_ref(), weights: earlier.weights.as_deref() };
+            let objective = Objective {
+                loss: loss.as_ref(),
+                weights: earlier.weights.as_deref(),
+            };
             let journal = keeper.map(|keeper| Journal {
                 keeper,
                 place: [place, round],
@@ -242,14 +294,24 @@ impl Stage<'_> {
                 tally: &training.tally,
             });
             let start = ready.start(&earlier.members);
-            let (network, report) = fit::fit(&ready, objective, start, (earlier.snapshot.take(), journal.as_ref()))?;
+            let (network, report) = fit::fit(
+                &ready,
+                objective,
+                start,
+                (earlier.snapshot.take(), journal.as_ref()),
+            )?;
             if !plan.ensemble {
                 earlier.members.clear();
             }
             earlier.members.push(network);
             training.rounds.push(report);
             if round < plan.count {
-                earlier.weights = Some(weighting::weights(&ready, loss.as_ref(), &earlier.members, plan.rule)?);
+                earlier.weights = Some(weighting::weights(
+                    &ready,
+                    loss.as_ref(),
+                    &earlier.members,
+                    plan.rule,
+                )?);
             }
         }
         ready.model(earlier.members, training.problem)
@@ -269,7 +331,12 @@ struct Earlier {
 impl Earlier {
     fn new(ready: &Ready<'_>, mut snapshot: Option<Snapshot>, training: &mut Training<'_>) -> Self {
         let Some(kept) = &mut snapshot else {
-            return Self { round: 1, members: Vec::new(), weights: None, snapshot: None };
+            return Self {
+                round: 1,
+                members: Vec::new(),
+                weights: None,
+                snapshot: None,
+            };
         };
         let member = |parameters: &Vec<f32>| {
             let mut network = ready.start(&[]);
@@ -279,8 +346,16 @@ impl Earlier {
         let members = kept.members.iter().map(member).collect();
         training.rounds = std::mem::take(&mut kept.rounds);
         // What building the loss solved again was counted by the run before.
-        training.tally = Tally { carried: kept.counts, start: ready.task.oracle.counts() };
-        Self { round: kept.place[1], members, weights: kept.weights.take(), snapshot }
+        training.tally = Tally {
+            carried: kept.counts,
+            start: ready.task.oracle.counts(),
+        };
+        Self {
+            round: kept.place[1],
+            members,
+            weights: kept.weights.take(),
+            snapshot,
+        }
     }
 }
 
@@ -299,7 +374,9 @@ impl Objective<'_> {
 
     /// The factor that brings gradients to the order of 1.
     fn rescaling(&self, costs: usize) -> f64 {
-        let mean = self.weights.map_or(1.0, |w| w.iter().sum::<f64>() / w.len().max(1) as f64);
+        let mean = self
+            .weights
+            .map_or(1.0, |w| w.iter().sum::<f64>() / w.len().max(1) as f64);
         self.loss.rescaling(costs) / if mean > 0.0 { mean } else { 1.0 }
     }
 }
@@ -316,11 +393,31 @@ impl Rounds {
     fn of(weighting: Weighting) -> Self {
         let rule = weighting::Rule::RegretOverLoss;
         match weighting {
-            Weighting::Equal => Self { count: 1, ensemble: false, rule },
-            Weighting::InstanceCosts => Self { count: 2, ensemble: false, rule },
-            Weighting::Reweighted(w) => Self { count: 2, ensemble: false, rule: weighting::Rule::Reweighted(w) },
-            Weighting::Iterative(count) => Self { count, ensemble: false, rule },
-            Weighting::Ensemble(count) => Self { count, ensemble: true, rule },
+            Weighting::Equal => Self {
+                count: 1,
+                ensemble: false,
+                rule,
+            },
+            Weighting::InstanceCosts => Self {
+                count: 2,
+                ensemble: false,
+                rule,
+            },
+            Weighting::Reweighted(w) => Self {
+                count: 2,
+                ensemble: false,
+                rule: weighting::Rule::Reweighted(w),
+            },
+            Weighting::Iterative(count) => Self {
+                count,
+                ensemble: false,
+                rule,
+            },
+            Weighting::Ensemble(count) => Self {
+                count,
+                ensemble: true,
+                rule,
+            },
         }
     }
 }
@@ -344,19 +441,34 @@ impl<'a> Ready<'a> {
         let (input, output, network) = match stage.start {
             Some(model) => continued(model, task)?,
             None => {
-                let input = settings.standardize.then(|| InputMap::fit(&features, &task.split.train));
+                let input = settings
+                    .standardize
+                    .then(|| InputMap::fit(&features, &task.split.train));
                 let fitted = OutputMap::fit(data, &task.split.train);
-                let output = if settings.output_map { fitted } else { OutputMap::identity(fitted.scale.len()) };
+                let output = if settings.output_map {
+                    fitted
+                } else {
+                    OutputMap::identity(fitted.scale.len())
+                };
                 (input, output, None)
             }
         };
         if network.is_none() {
-            stage.predictor.check(features.names().len(), output.scale.len())?;
+            stage
+                .predictor
+                .check(features.names().len(), output.scale.len())?;
         }
         if let Some(map) = &input {
             map.apply(&mut features);
         }
-        Ok(Self { task, stage, features, input, output, network })
+        Ok(Self {
+            task,
+            stage,
+            features,
+            input,
+            output,
+            network,
+        })
     }
 
     fn settings(&self) -> &Settings {
@@ -367,26 +479,45 @@ impl<'a> Ready<'a> {
     fn rescaling(&self, objective: Objective<'_>) -> f64 {
         let settings = self.settings();
         let rescale = settings.rescale && settings.optimizer.ignores_scale();
-        if rescale { objective.rescaling(self.task.data.data().costs().cols()) } else { 1.0 }
+        if rescale {
+            objective.rescaling(self.task.data.data().costs().cols())
+        } else {
+            1.0
+        }
     }
 
-    /// The last network where retraining starts from the baseline, the network of the model to start from, or
-    /// a fresh one.
+    /// The last network where retraining starts from the baseline, the network of the model to
+    /// start from, or a fresh one.
     fn start(&self, members: &[Network]) -> Network {
-        let warm = self.settings().warm_start.unwrap_or(self.stage.method.loss.may_vanish());
+        let warm = self
+            .settings()
+            .warm_start
+            .unwrap_or(self.stage.method.loss.may_vanish());
         let baseline = members.last().filter(|_| warm);
-        baseline.or(self.network.as_ref()).cloned().unwrap_or_else(|| {
-            let (features, outputs) = (self.features.names().len(), self.output.scale.len());
-            self.stage.predictor.build(features, outputs, self.settings().seed)
-        })
+        baseline
+            .or(self.network.as_ref())
+            .cloned()
+            .unwrap_or_else(|| {
+                let (features, outputs) = (self.features.names().len(), self.output.scale.len());
+                self.stage
+                    .predictor
+                    .build(features, outputs, self.settings().seed)
+            })
     }
 
-    /// The oracle as the method wants it to answer, knowing the best decisions of the training rows.
+    /// The oracle as the method wants it to answer, knowing the best decisions of the training
+    /// rows.
     fn answering(&self, loss: &dyn Loss) -> Result<Answering<'a>> {
         let method = self.stage.method;
         let asks = (&*method.stage_label(), self.settings().seed);
-        let best = self.task.split.train.iter().map(|row| self.task.data.best(*row));
-        let answering = Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares());
+        let best = self
+            .task
+            .split
+            .train
+            .iter()
+            .map(|row| self.task.data.best(*row));
+        let answering =
+            Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares());
         Ok(answering.remembering(self.task.data.len()))
     }
 
@@ -400,41 +531,65 @@ impl<'a> Ready<'a> {
 
     fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<Model> {
         let data = self.task.data;
-        let output = if data.sense().sign() < 0.0 { self.output.negated() } else { self.output };
+        let output = if data.sense().sign() < 0.0 {
+            self.output.negated()
+        } else {
+            self.output
+        };
         let problem = serde_json::to_value(problem);
         let about = About {
             loss: self.stage.method.to_string(),
             problem_file_hash: self.task.oracle.problem().file_hash().map(String::from),
-            problem: problem.map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
+            problem: problem
+                .map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
             seed: self.stage.settings.seed,
             features: self.features.names().to_vec(),
             costs: data.data().cost_names().as_given(),
             shape: self.features.shape(),
         };
-        Ok(Model { members, input: self.input, output, about })
+        Ok(Model {
+            members,
+            input: self.input,
+            output,
+            about,
+        })
     }
 }
 
 /// The maps and the network of a model that is trained on, its costs to be minimised.
-fn continued(model: &Model, task: &Task<'_>) -> Result<(Option<InputMap>, OutputMap, Option<Network>)> {
+fn continued(
+    model: &Model,
+    task: &Task<'_>,
+) -> Result<(Option<InputMap>, OutputMap, Option<Network>)> {
     let data = task.data.data();
     model.check(data.features())?;
     if model.about.costs.len() != data.costs().cols() {
         let (known, found) = (model.about.costs.len(), data.costs().cols());
-        return Err(Error::setting(format!("the model to start from predicts {known} costs, the table has {found}")));
+        return Err(Error::setting(format!(
+            "the model to start from predicts {known} costs, the table has {found}"
+        )));
     }
-    if model.matching(CostSide::new("the table", data.cost_names()))?.order().is_some() {
-        let message =
-            "the model to start from predicts the same costs in another order; bring the table into its order";
+    if model
+        .matching(CostSide::new("the table", data.cost_names()))?
+        .order()
+        .is_some()
+    {
+        let message = "the model to start from predicts the same costs in another order; bring the \
+            table into its order";
         return Err(Error::setting(message));
     }
     let [network] = model.members.as_slice() else {
         let count = model.members.len();
         return Err(Error::setting(format!(
-            "the model to start from is the mean of {count} networks, which cannot be trained on; start from a single one"
+            "the model to start from is the mean of {count} networks, which cannot be trained on; \
+                start from a single one"
         )));
     };
     let output = model.output.clone();
-    let output = if task.data.sense().sign() < 0.0 { output.negated() } else { output };
+    let output = if task.data.sense().sign() < 0.0 {
+        output.negated()
+    } else {
+        output
+    };
     Ok((model.input.clone(), output, Some(network.clone())))
 }

@@ -48,7 +48,12 @@ fn epsilon() -> f64 {
 
 impl Default for Optimizer {
     fn default() -> Self {
-        Self::Adam { beta1: beta1(), beta2: beta2(), epsilon: epsilon(), decay: 0.0 }
+        Self::Adam {
+            beta1: beta1(),
+            beta2: beta2(),
+            epsilon: epsilon(),
+            decay: 0.0,
+        }
     }
 }
 
@@ -60,18 +65,29 @@ impl Optimizer {
     pub(super) fn check(self) -> Result<()> {
         let share = |name: &str, value: f64| match (0.0..1.0).contains(&value) {
             true => Ok(()),
-            false => Err(Error::setting(format!("optimizer: {name} must be at least 0 and below 1, not {value}"))),
+            false => Err(Error::setting(format!(
+                "optimizer: {name} must be at least 0 and below 1, not {value}"
+            ))),
         };
         match self {
             Self::Sgd { momentum } => share("momentum", momentum),
-            Self::Adam { beta1, beta2, epsilon, decay } => {
+            Self::Adam {
+                beta1,
+                beta2,
+                epsilon,
+                decay,
+            } => {
                 share("beta1", beta1)?;
                 share("beta2", beta2)?;
                 if !(epsilon.is_finite() && epsilon > 0.0) {
-                    return Err(Error::setting(format!("optimizer: epsilon must be above 0, not {epsilon}")));
+                    return Err(Error::setting(format!(
+                        "optimizer: epsilon must be above 0, not {epsilon}"
+                    )));
                 }
                 if !(decay.is_finite() && decay >= 0.0) {
-                    return Err(Error::setting(format!("optimizer: decay must be at least 0, not {decay}")));
+                    return Err(Error::setting(format!(
+                        "optimizer: decay must be at least 0, not {decay}"
+                    )));
                 }
                 Ok(())
             }
@@ -101,9 +117,12 @@ impl FromStr for Optimizer {
         }
         table.insert("kind".into(), kind.into());
         for part in numbers.split(',').filter(|part| !part.is_empty()) {
-            let pair = part.split_once('=').and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
-            let (name, value) =
-                pair.ok_or_else(|| wrong("numbers are written name=value, separated by commas".into()))?;
+            let pair = part
+                .split_once('=')
+                .and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
+            let (name, value) = pair.ok_or_else(|| {
+                wrong("numbers are written name=value, separated by commas".into())
+            })?;
             table.insert(name.trim().into(), value.into());
         }
         let rule: Self = serde_json::from_value(table.into()).map_err(|e| wrong(e.to_string()))?;
@@ -115,8 +134,16 @@ impl FromStr for Optimizer {
 impl fmt::Display for Optimizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Adam { beta1, beta2, epsilon, decay } => {
-                write!(f, "adam:beta1={beta1},beta2={beta2},epsilon={epsilon:e},decay={decay}")
+            Self::Adam {
+                beta1,
+                beta2,
+                epsilon,
+                decay,
+            } => {
+                write!(
+                    f,
+                    "adam:beta1={beta1},beta2={beta2},epsilon={epsilon:e},decay={decay}"
+                )
             }
             Self::Sgd { momentum } => write!(f, "sgd:momentum={momentum}"),
         }
@@ -142,8 +169,19 @@ pub(super) struct Stepper {
 
 impl Stepper {
     pub(super) fn new(rule: Optimizer, parameters: usize) -> Self {
-        let square = if rule.ignores_scale() { vec![0.0; parameters] } else { Vec::new() };
-        Self { rule, moments: Moments { steps: 0, mean: vec![0.0; parameters], square } }
+        let square = if rule.ignores_scale() {
+            vec![0.0; parameters]
+        } else {
+            Vec::new()
+        };
+        Self {
+            rule,
+            moments: Moments {
+                steps: 0,
+                mean: vec![0.0; parameters],
+                square,
+            },
+        }
     }
 
     /// The number of the step to come, from 1.
@@ -155,7 +193,12 @@ impl Stepper {
     pub(super) fn step(&mut self, rate: f64, parameters: &mut [f32], gradient: &[f32]) {
         self.moments.steps += 1;
         match self.rule {
-            Optimizer::Adam { beta1, beta2, epsilon, decay } => {
+            Optimizer::Adam {
+                beta1,
+                beta2,
+                epsilon,
+                decay,
+            } => {
                 let keep = (1.0 - rate * decay) as f32;
                 if decay != 0.0 {
                     parameters.iter_mut().for_each(|p| *p *= keep);
@@ -164,7 +207,11 @@ impl Stepper {
             }
             Optimizer::Sgd { momentum } => {
                 let (rate, momentum) = (rate as f32, momentum as f32);
-                for ((p, g), kept) in parameters.iter_mut().zip(gradient).zip(&mut self.moments.mean) {
+                for ((p, g), kept) in parameters
+                    .iter_mut()
+                    .zip(gradient)
+                    .zip(&mut self.moments.mean)
+                {
                     *kept = momentum * *kept + g;
                     *p -= rate * *kept;
                 }
@@ -172,7 +219,12 @@ impl Stepper {
         }
     }
 
-    fn adam(&mut self, rate: f64, [beta1, beta2, epsilon]: [f64; 3], (parameters, gradient): (&mut [f32], &[f32])) {
+    fn adam(
+        &mut self,
+        rate: f64,
+        [beta1, beta2, epsilon]: [f64; 3],
+        (parameters, gradient): (&mut [f32], &[f32]),
+    ) {
         let rate = (rate / (1.0 - beta1.powi(self.moments.steps))) as f32;
         let root = (1.0 - beta2.powi(self.moments.steps)).sqrt() as f32;
         let (beta1, beta2, epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
@@ -191,7 +243,13 @@ mod tests {
 
     #[test]
     fn optimizers_read_back_as_they_were_written() {
-        for text in ["adam", "adamw", "sgd", "sgd:momentum=0.9", "adam:beta1=0.5,decay=0.1"] {
+        for text in [
+            "adam",
+            "adamw",
+            "sgd",
+            "sgd:momentum=0.9",
+            "adam:beta1=0.5,decay=0.1",
+        ] {
             let rule: Optimizer = text.parse().unwrap();
             assert_eq!(rule.to_string().parse::<Optimizer>().unwrap(), rule);
         }
@@ -199,9 +257,15 @@ mod tests {
             assert!(text.parse::<Optimizer>().is_err(), "{text}");
         }
         for (text, word) in [
-            ("adam:beta1=2", "beta1 must be at least 0 and below 1, not 2"),
+            (
+                "adam:beta1=2",
+                "beta1 must be at least 0 and below 1, not 2",
+            ),
             ("adam:beta2=1", "beta2 must be"),
-            ("sgd:momentum=-5", "momentum must be at least 0 and below 1, not -5"),
+            (
+                "sgd:momentum=-5",
+                "momentum must be at least 0 and below 1, not -5",
+            ),
             ("adam:epsilon=0", "epsilon must be above 0"),
             ("adamw:decay=-1", "decay must be at least 0"),
             ("adam:beta1=nan", ""),

@@ -1,8 +1,12 @@
-//! A whole training as programs do it: any approach, judged on validation and test rows, told as one report.
+//! A whole training as programs do it: any approach, judged on validation and test rows, told as
+//! one report.
 
 use serde::Serialize;
 
-use super::{Approach, Checkpoints, Recipe, Settings, Stopped, Task, Trained, Tried, train, train_with_checkpoints};
+use super::{
+    Approach, Checkpoints, Recipe, Settings, Stopped, Task, Trained, Tried, train,
+    train_with_checkpoints,
+};
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
 use crate::oracle::{Heuristic, SolveCounts};
@@ -65,7 +69,12 @@ impl Plan {
     ///
     /// # Errors
     /// As [`train`], and when `auto` is asked to start from a model.
-    pub fn carry_out(&self, task: &Task<'_>, problem: &ProblemSpec, kept: Option<&Checkpoints>) -> Result<Outcome> {
+    pub fn carry_out(
+        &self,
+        task: &Task<'_>,
+        problem: &ProblemSpec,
+        kept: Option<&Checkpoints>,
+    ) -> Result<Outcome> {
         let (trained, tried) = self.train(task, problem, kept)?;
         let part = |rows: &[usize]| {
             let predict = |part: &[usize]| predicted(&trained.model, task.data, part);
@@ -73,7 +82,13 @@ impl Plan {
             (!rows.is_empty()).then(judged).transpose()
         };
         let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);
-        Ok(Outcome { trained, tried, validation, test, decided_by: task.oracle.heuristic() })
+        Ok(Outcome {
+            trained,
+            tried,
+            validation,
+            test,
+            decided_by: task.oracle.heuristic(),
+        })
     }
 
     fn train(
@@ -82,20 +97,30 @@ impl Plan {
         problem: &ProblemSpec,
         kept: Option<&Checkpoints>,
     ) -> Result<(Trained, Vec<Tried>)> {
-        let Self { approach, predictor, settings, start } = self;
+        let Self {
+            approach,
+            predictor,
+            settings,
+            start,
+        } = self;
         match approach {
             Approach::Method(method) => {
                 let recipe = Recipe::new(method.as_ref().clone(), predictor.clone(), *settings);
-                let recipe = Recipe { start: start.clone(), ..recipe };
+                let recipe = Recipe {
+                    start: start.clone(),
+                    ..recipe
+                };
                 let trained = match kept {
-                    Some(checkpoints) => train_with_checkpoints(task, &recipe, problem, checkpoints)?,
+                    Some(checkpoints) => {
+                        train_with_checkpoints(task, &recipe, problem, checkpoints)?
+                    }
                     None => train(task, &recipe, problem)?,
                 };
                 Ok((trained, Vec::new()))
             }
-            Approach::Auto(_) if start.is_some() => {
-                Err(Error::setting("auto starts afresh; leave out the model to start from, or choose a loss"))
-            }
+            Approach::Auto(_) if start.is_some() => Err(Error::setting(
+                "auto starts afresh; leave out the model to start from, or choose a loss",
+            )),
             Approach::Auto(_) => approach.train(task, (predictor, *settings), problem),
         }
     }

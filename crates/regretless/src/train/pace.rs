@@ -8,7 +8,8 @@ use crate::parallel::Threads;
 
 /// Seconds of work below which a batch stays on the calling thread.
 const LITTLE: f64 = 2e-4;
-/// Seconds within which threads must have finished a batch for the next one to be tried without them.
+/// Seconds within which threads must have finished a batch for the next one to be tried without
+/// them.
 const SHORT: f64 = 1e-3;
 
 /// How long batches took of late.
@@ -23,7 +24,9 @@ pub(super) struct Pace {
 impl Pace {
     /// Runs the work of a batch on these threads, or on the calling one where that takes no longer.
     pub(super) fn run(&mut self, threads: &Threads, instances: usize, work: impl FnOnce(&Threads)) {
-        let alone = self.alone.map_or(self.short, |each| each * (instances as f64) < LITTLE);
+        let alone = self
+            .alone
+            .map_or(self.short, |each| each * (instances as f64) < LITTLE);
         let started = Instant::now();
         if alone || threads.count() == 1 {
             work(&Threads::one());

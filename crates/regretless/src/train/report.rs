@@ -53,25 +53,31 @@ pub struct TrainReport {
     pub rounds: Vec<RoundReport>,
     /// Seconds in all.
     pub seconds: f64,
-    /// Seconds on all processors together, where the system tells them; other work of the same program counts too.
+    /// Seconds on all processors together, where the system tells them; other work of the same
+    /// program counts too.
     pub processor_seconds: Option<f64>,
     /// Solves by kind, labelling not included; for `auto` those of all candidates.
     pub solves: SolveCounts,
-    /// Seconds of one solve by the clock, where `auto` had nothing else to plan from: another run may then plan
-    /// otherwise and give another model.
+    /// Seconds of one solve by the clock, where `auto` had nothing else to plan from: another run
+    /// may then plan otherwise and give another model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed_solve: Option<f64>,
 }
 
-/// Share of the whole fall of the training loss that may lie in the last tenth of the epochs of a training that has
-/// converged. A loss that decays exponentially towards its limit is then within about 10 % of its fall.
+/// Share of the whole fall of the training loss that may lie in the last tenth of the epochs of a
+/// training that has converged. A loss that decays exponentially towards its limit is then within
+/// about 10 % of its fall.
 const LATE_FALL: f64 = 0.03;
 
 impl RoundReport {
-    /// Whether the training loss was clearly still falling when the round ended; none where too few epochs were run
-    /// to tell.
+    /// Whether the training loss was clearly still falling when the round ended; none where too few
+    /// epochs were run to tell.
     pub fn is_still_falling(&self) -> Option<bool> {
-        let losses: Vec<f64> = self.epochs.iter().filter_map(|epoch| epoch.training_loss).collect();
+        let losses: Vec<f64> = self
+            .epochs
+            .iter()
+            .filter_map(|epoch| epoch.training_loss)
+            .collect();
         let (first, last) = (losses.first()?, losses.last()?);
         if losses.len() < 2 {
             return None;
@@ -107,17 +113,32 @@ mod tests {
             seconds: 0.0,
         };
         let epochs = losses.iter().enumerate().map(epoch).collect();
-        RoundReport { method: "MSE".into(), epochs, best_epoch: 0, stopped: Stopped::Epochs }
+        RoundReport {
+            method: "MSE".into(),
+            epochs,
+            best_epoch: 0,
+            stopped: Stopped::Epochs,
+        }
     }
 
     #[test]
     fn a_loss_that_falls_to_the_end_has_not_converged() {
         let straight: Vec<f64> = (0..=50).map(|epoch| 100.0 - f64::from(epoch)).collect();
         assert_eq!(round(&straight).is_still_falling(), Some(true));
-        let settled: Vec<f64> = (0..=50).map(|epoch| 100.0 * (-0.2 * f64::from(epoch)).exp()).collect();
+        let settled: Vec<f64> = (0..=50)
+            .map(|epoch| 100.0 * (-0.2 * f64::from(epoch)).exp())
+            .collect();
         assert_eq!(round(&settled).is_still_falling(), Some(false));
-        assert_eq!(round(&[9.0, 9.0, 5.0]).is_still_falling(), Some(true), "two epochs");
-        assert_eq!(round(&[9.0, 5.0]).is_still_falling(), None, "one epoch tells nothing");
+        assert_eq!(
+            round(&[9.0, 9.0, 5.0]).is_still_falling(),
+            Some(true),
+            "two epochs"
+        );
+        assert_eq!(
+            round(&[9.0, 5.0]).is_still_falling(),
+            None,
+            "one epoch tells nothing"
+        );
         let rising: Vec<f64> = (0..=20).map(f64::from).collect();
         assert_eq!(round(&rising).is_still_falling(), Some(false));
     }

@@ -1,10 +1,11 @@
 //! Files that a training writes when it is done, and who may replace them.
 //!
-//! A training writes several files, the model last: a model means that all of them are there. A kill in between leaves
-//! some, and the same command must go on from there, though files that exist are else refused. So a claim is written
-//! first, beside the checkpoints: which run this is, and a hash of every file it is about to write. A later call of
-//! the same run may replace a file that still has such a hash. Files of another run, or files that somebody has
-//! changed, never match and are refused as always.
+//! A training writes several files, the model last: a model means that all of them are there. A
+//! kill in between leaves some, and the same command must go on from there, though files that exist
+//! are else refused. So a claim is written first, beside the checkpoints: which run this is, and a
+//! hash of every file it is about to write. A later call of the same run may replace a file that
+//! still has such a hash. Files of another run, or files that somebody has changed, never match and
+//! are refused as always.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -44,7 +45,8 @@ pub struct Results<'a> {
 struct Claim {
     /// Hash of the run's description.
     run: String,
-    /// Hashes that a file of this name may have: what is written, and what an earlier call of this run had written.
+    /// Hashes that a file of this name may have: what is written, and what an earlier call of this
+    /// run had written.
     files: BTreeMap<String, Vec<String>>,
 }
 
@@ -52,8 +54,8 @@ impl Results<'_> {
     /// Asks before the work whether a file could be written.
     ///
     /// # Errors
-    /// [`Error::Exists`] when there is a file that neither this run wrote nor `force` allows to replace; [`Error::Io`]
-    /// when the folder is missing or the path is not a file.
+    /// [`Error::Exists`] when there is a file that neither this run wrote nor `force` allows to
+    /// replace; [`Error::Io`] when the folder is missing or the path is not a file.
     pub fn check(&self, path: &Path) -> Result<()> {
         check_free(path, self.force || self.wrote(&self.claim(), path))
     }
@@ -64,12 +66,19 @@ impl Results<'_> {
     /// As [`Self::check`], and when writing fails.
     pub fn write(&self, files: &[ResultFile<'_>]) -> Result<()> {
         let before = self.claim();
-        let mut claim = Claim { run: hash(self.run.as_bytes()), files: BTreeMap::new() };
+        let mut claim = Claim {
+            run: hash(self.run.as_bytes()),
+            files: BTreeMap::new(),
+        };
         let mut replaceable = Vec::new();
         for file in files {
             let ours = self.wrote(&before, file.path);
             // Until it is replaced the file has the hash it has now; a kill may come before that.
-            let mut hashes: Vec<String> = if ours { hash_of(file.path).into_iter().collect() } else { Vec::new() };
+            let mut hashes: Vec<String> = if ours {
+                hash_of(file.path).into_iter().collect()
+            } else {
+                Vec::new()
+            };
             let mut hasher = blake3::Hasher::new();
             (file.write)(&mut hasher).map_err(Error::io(file.path))?;
             hashes.push(hasher.finalize().to_hex().to_string());
@@ -78,7 +87,8 @@ impl Results<'_> {
         }
         let folder = self.checkpoints.folder();
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        let text = serde_json::to_vec(&claim).map_err(|e| Error::setting(format!("results: {e}")))?;
+        let text =
+            serde_json::to_vec(&claim).map_err(|e| Error::setting(format!("results: {e}")))?;
         write_atomically(&folder.join(CLAIM), true, |out| out.write_all(&text))?;
         for (file, ours) in files.iter().zip(replaceable) {
             write_atomically(file.path, self.force || ours, |out| (file.write)(out))?;
@@ -90,18 +100,27 @@ impl Results<'_> {
     fn claim(&self) -> Claim {
         let text = fs::read(self.checkpoints.folder().join(CLAIM)).unwrap_or_default();
         let claim: Claim = serde_json::from_slice(&text).unwrap_or_default();
-        if claim.run == hash(self.run.as_bytes()) { claim } else { Claim::default() }
+        if claim.run == hash(self.run.as_bytes()) {
+            claim
+        } else {
+            Claim::default()
+        }
     }
 
     /// Whether the file is there just as an earlier call of this run wrote it.
     fn wrote(&self, claim: &Claim, path: &Path) -> bool {
-        let Some(hashes) = claim.files.get(&name(path)) else { return false };
+        let Some(hashes) = claim.files.get(&name(path)) else {
+            return false;
+        };
         hash_of(path).is_some_and(|hash| hashes.contains(&hash))
     }
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn hash(bytes: &[u8]) -> String {
@@ -138,24 +157,44 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let paths = ["m.csv", "m.safetensors"].map(|name| folder.path().join(name));
             let checkpoints = Checkpoints::beside(&paths[1]);
-            Self { _folder: folder, paths, checkpoints }
+            Self {
+                _folder: folder,
+                paths,
+                checkpoints,
+            }
         }
 
         fn results<'a>(&'a self, run: &'a str) -> Results<'a> {
-            Results { checkpoints: &self.checkpoints, run, force: false }
+            Results {
+                checkpoints: &self.checkpoints,
+                run,
+                force: false,
+            }
         }
 
         fn check(&self, run: &str) -> Result<(), Error> {
-            self.paths.iter().try_for_each(|path| self.results(run).check(path))
+            self.paths
+                .iter()
+                .try_for_each(|path| self.results(run).check(path))
         }
 
         fn write(&self, run: &str, text: &str) -> Result<(), Error> {
-            let files = self.paths.each_ref().map(|path| (path, format!("{text} in {}", path.display())));
-            let writers =
-                files.each_ref().map(|(_, text)| move |out: &mut dyn std::io::Write| out.write_all(text.as_bytes()));
+            let files = self
+                .paths
+                .each_ref()
+                .map(|path| (path, format!("{text} in {}", path.display())));
+            let writers = files.each_ref().map(|(_, text)| {
+                move |out: &mut dyn std::io::Write| out.write_all(text.as_bytes())
+            });
             let files = [
-                ResultFile { path: &self.paths[0], write: &writers[0] },
-                ResultFile { path: &self.paths[1], write: &writers[1] },
+                ResultFile {
+                    path: &self.paths[0],
+                    write: &writers[0],
+                },
+                ResultFile {
+                    path: &self.paths[1],
+                    write: &writers[1],
+                },
             ];
             self.results(run).write(&files)
         }
@@ -170,9 +209,16 @@ mod tests {
         fs::remove_file(&shop.paths[1]).unwrap();
         shop.check("run").unwrap();
         shop.write("run", "second").unwrap();
-        assert!(fs::read_to_string(&shop.paths[0]).unwrap().starts_with("second"));
+        assert!(
+            fs::read_to_string(&shop.paths[0])
+                .unwrap()
+                .starts_with("second")
+        );
         shop.checkpoints.remove().unwrap();
-        assert!(matches!(shop.check("run"), Err(Error::Exists(_))), "a run that is done is done");
+        assert!(
+            matches!(shop.check("run"), Err(Error::Exists(_))),
+            "a run that is done is done"
+        );
     }
 
     #[test]
@@ -181,7 +227,11 @@ mod tests {
         shop.write("run", "first").unwrap();
         assert!(matches!(shop.check("other"), Err(Error::Exists(_))));
         assert!(matches!(shop.write("other", "x"), Err(Error::Exists(_))));
-        assert!(fs::read_to_string(&shop.paths[0]).unwrap().starts_with("first"));
+        assert!(
+            fs::read_to_string(&shop.paths[0])
+                .unwrap()
+                .starts_with("first")
+        );
 
         let shop = Shop::new();
         shop.write("run", "first").unwrap();
@@ -202,6 +252,10 @@ mod tests {
         fs::remove_file(&shop.paths[1]).unwrap();
         shop.check("run").unwrap();
         shop.write("run", "third").unwrap();
-        assert!(fs::read_to_string(&shop.paths[0]).unwrap().starts_with("third"));
+        assert!(
+            fs::read_to_string(&shop.paths[0])
+                .unwrap()
+                .starts_with("third")
+        );
     }
 }

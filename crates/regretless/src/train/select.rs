@@ -39,7 +39,10 @@ impl Select {
 
 impl fmt::Display for Select {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(select, _)| select == self).map_or("", |(_, name)| name);
+        let name = Self::NAMES
+            .iter()
+            .find(|(select, _)| select == self)
+            .map_or("", |(_, name)| name);
         f.write_str(name)
     }
 }
@@ -48,7 +51,10 @@ impl FromStr for Select {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let found = Self::NAMES.iter().find(|(_, name)| *name == text).map(|(select, _)| *select);
+        let found = Self::NAMES
+            .iter()
+            .find(|(_, name)| *name == text)
+            .map(|(select, _)| *select);
         found.ok_or_else(|| Error::unknown("selection", text, &Self::NAMES.map(|(_, name)| name)))
     }
 }
@@ -78,19 +84,32 @@ pub(super) struct Selection {
 
 impl Selection {
     pub(super) fn new() -> Self {
-        Self { started: Instant::now(), improved: Instant::now(), best: None }
+        Self {
+            started: Instant::now(),
+            improved: Instant::now(),
+            best: None,
+        }
     }
 
     /// When the time limit ends training.
     pub(super) fn deadline(&self, settings: &Settings) -> Option<Instant> {
-        settings.time_limit.and_then(|limit| self.started.checked_add(Duration::try_from_secs_f64(limit).ok()?))
+        settings.time_limit.and_then(|limit| {
+            self.started
+                .checked_add(Duration::try_from_secs_f64(limit).ok()?)
+        })
     }
 
     /// Goes on where an earlier run was after so many seconds.
     pub(super) fn restored(best: Option<(usize, f64)>, seconds: f64) -> Self {
         let now = Instant::now();
         // An earlier clock cannot be told; the patience in seconds begins anew.
-        Self { started: now.checked_sub(Duration::from_secs_f64(seconds)).unwrap_or(now), improved: now, best }
+        Self {
+            started: now
+                .checked_sub(Duration::from_secs_f64(seconds))
+                .unwrap_or(now),
+            improved: now,
+            best,
+        }
     }
 
     /// Epoch and score of the best so far.
@@ -102,8 +121,8 @@ impl Selection {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Whether the parameters of this epoch are to be kept: their score is lower than all before. Without a
-    /// score the latest are best, and there is nothing to keep.
+    /// Whether the parameters of this epoch are to be kept: their score is lower than all before.
+    /// Without a score the latest are best, and there is nothing to keep.
     pub(super) fn offer(&mut self, epoch: usize, score: Option<f64>) -> bool {
         let better = match (score, &self.best) {
             (Some(score), Some((_, best))) => score < *best,
@@ -119,7 +138,9 @@ impl Selection {
     /// Why training should stop after this epoch, if it should.
     pub(super) fn stop(&self, epoch: usize, settings: &Settings) -> Option<Stopped> {
         let stale = epoch - self.best_epoch();
-        let beyond = |limit: Option<f64>, since: Instant| limit.is_some_and(|s| since.elapsed().as_secs_f64() >= s);
+        let beyond = |limit: Option<f64>, since: Instant| {
+            limit.is_some_and(|s| since.elapsed().as_secs_f64() >= s)
+        };
         if settings.patience.is_some_and(|patience| stale >= patience)
             || beyond(settings.patience_seconds, self.improved)
         {

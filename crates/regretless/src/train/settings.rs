@@ -55,7 +55,8 @@ pub struct Settings {
     pub patience_seconds: Option<f64>,
     /// Seconds before stopping.
     pub time_limit: Option<f64>,
-    /// Solver work before stopping, in nanoseconds as [`crate::solve::Solver::work`] counts; set by `auto`.
+    /// Solver work before stopping, in nanoseconds as [`crate::solve::Solver::work`] counts; set by
+    /// `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_limit: Option<u64>,
     /// Whether features are brought to mean 0 and deviation 1 over the training rows.
@@ -64,8 +65,8 @@ pub struct Settings {
     pub output_map: bool,
     /// Whether the loss is rescaled so that gradients stay of the order of 1.
     pub rescale: bool,
-    /// Whether weighted losses retrain from their baseline; by default where O_S lets losses jump, since weights
-    /// found at the baseline then say little about places far from it.
+    /// Whether weighted losses retrain from their baseline; by default where O_S lets losses jump,
+    /// since weights found at the baseline then say little about places far from it.
     pub warm_start: Option<bool>,
     /// Whether instance costs are kept below ten times their median where O_S lets losses vanish.
     pub clip_costs: bool,
@@ -108,12 +109,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings behind the paper's component table: features as they are, the loss not rescaled.
+    /// The settings behind the paper's component table: features as they are, the loss not
+    /// rescaled.
     pub fn paper(seed: u64) -> Self {
-        Self { standardize: false, rescale: false, seed, ..Self::default() }
+        Self {
+            standardize: false,
+            rescale: false,
+            seed,
+            ..Self::default()
+        }
     }
 
-    /// The settings behind the paper's table of large problems: epochs are judged by their validation loss.
+    /// The settings behind the paper's table of large problems: epochs are judged by their
+    /// validation loss.
     pub fn paper_large(seed: u64) -> Self {
         Self {
             learning_rate: 0.01,
@@ -125,11 +133,15 @@ impl Settings {
         }
     }
 
-    /// The same, training on all rows and judging epochs by their training loss, as the paper does for SPO+
-    /// on large problems.
+    /// The same, training on all rows and judging epochs by their training loss, as the paper does
+    /// for SPO+ on large problems.
     #[must_use]
     pub fn joined(self) -> Self {
-        Self { join_validation: true, select: Select::TrainingLoss, ..self }
+        Self {
+            join_validation: true,
+            select: Select::TrainingLoss,
+            ..self
+        }
     }
 
     /// Whether training may stop by the clock, so that another run may give another model.
@@ -144,20 +156,33 @@ impl Settings {
 
     /// The size of this step, counted from 1, with this many training rows.
     pub(super) fn rate(&self, step: i32, rows: usize) -> f64 {
-        let steps = self.epochs.saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch));
+        let steps = self
+            .epochs
+            .saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch));
         let left = 1.0 - f64::from(step - 1) / steps.max(1) as f64;
-        if self.decay { self.learning_rate * left.max(0.0) } else { self.learning_rate }
+        if self.decay {
+            self.learning_rate * left.max(0.0)
+        } else {
+            self.learning_rate
+        }
     }
 
     /// The same with no more rows per step than an epoch has: buffers are made for whole batches.
     pub(super) fn fitting(self, rows: usize) -> Self {
-        Self { batch: self.batch.min(self.rows_of_epoch(rows)).max(1), ..self }
+        Self {
+            batch: self.batch.min(self.rows_of_epoch(rows)).max(1),
+            ..self
+        }
     }
 
     /// The settings of a method after `then`.
     pub(super) fn later(&self) -> Self {
         let learning_rate = self.then_learning_rate.unwrap_or(self.learning_rate);
-        Self { learning_rate, epochs: self.then_epochs.unwrap_or(self.epochs), ..*self }
+        Self {
+            learning_rate,
+            epochs: self.then_epochs.unwrap_or(self.epochs),
+            ..*self
+        }
     }
 
     /// The rows that train and those that validate.
@@ -179,24 +204,43 @@ impl Settings {
         if self.batch == 0 || self.epoch_rows == Some(0) {
             return Err(Error::setting("batch and epoch_rows must be at least 1"));
         }
-        for rate in [Some(self.learning_rate), self.then_learning_rate].into_iter().flatten() {
+        for rate in [Some(self.learning_rate), self.then_learning_rate]
+            .into_iter()
+            .flatten()
+        {
             if !positive(rate) {
-                return Err(Error::setting(format!("learning_rate must be above 0, not {rate}")));
+                return Err(Error::setting(format!(
+                    "learning_rate must be above 0, not {rate}"
+                )));
             }
         }
-        let limits = [("patience_seconds", self.patience_seconds), ("time_limit", self.time_limit)];
-        if let Some((name, _)) = limits.iter().find(|(_, value)| value.is_some_and(|v| !positive(v))) {
+        let limits = [
+            ("patience_seconds", self.patience_seconds),
+            ("time_limit", self.time_limit),
+        ];
+        if let Some((name, _)) = limits
+            .iter()
+            .find(|(_, value)| value.is_some_and(|v| !positive(v)))
+        {
             return Err(Error::setting(format!("{name} must be above 0 seconds")));
         }
         if split.train.is_empty() {
             return Err(Error::setting("no rows to train on"));
         }
         if self.select.validates() && self.join_validation {
-            let message = format!("select = {} needs the validation rows that join_validation trains on", self.select);
-            return Err(Error::setting(format!("{message}; use select = training-loss or last")));
+            let message = format!(
+                "select = {} needs the validation rows that join_validation trains on",
+                self.select
+            );
+            return Err(Error::setting(format!(
+                "{message}; use select = training-loss or last"
+            )));
         }
         if self.select.validates() && split.validation.is_empty() {
-            let message = format!("select = {} needs validation rows; give some or use select = last", self.select);
+            let message = format!(
+                "select = {} needs validation rows; give some or use select = last",
+                self.select
+            );
             return Err(Error::setting(message));
         }
         Ok(())
@@ -209,11 +253,31 @@ mod tests {
 
     #[test]
     fn shrinking_steps_fall_in_a_straight_line_to_the_last_step_of_all_epochs() {
-        let settings = Settings { epochs: 5, batch: 8, learning_rate: 0.1, decay: true, ..Settings::default() };
+        let settings = Settings {
+            epochs: 5,
+            batch: 8,
+            learning_rate: 0.1,
+            decay: true,
+            ..Settings::default()
+        };
         let rate = |step| settings.rate(step, 9);
-        assert_eq!((rate(1), rate(6), rate(11)), (0.1, 0.05, 0.0), "two steps per epoch of nine rows");
-        assert_eq!(Settings { decay: false, ..settings }.rate(11, 9), 0.1);
-        let fewer = Settings { epoch_rows: Some(9), ..settings };
+        assert_eq!(
+            (rate(1), rate(6), rate(11)),
+            (0.1, 0.05, 0.0),
+            "two steps per epoch of nine rows"
+        );
+        assert_eq!(
+            Settings {
+                decay: false,
+                ..settings
+            }
+            .rate(11, 9),
+            0.1
+        );
+        let fewer = Settings {
+            epoch_rows: Some(9),
+            ..settings
+        };
         assert_eq!((fewer.rate(6, 900), fewer.rows_of_epoch(4)), (0.05, 4));
     }
 }

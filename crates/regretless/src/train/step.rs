@@ -1,4 +1,5 @@
-//! One step: a batch of rows is predicted, judged by the loss, and the blame sent back to the parameters.
+//! One step: a batch of rows is predicted, judged by the loss, and the blame sent back to the
+//! parameters.
 
 use super::pace::Pace;
 use super::{Objective, Ready};
@@ -56,22 +57,42 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The same, listing the entries of gradients where that is less work: where they are few and every output has
-    /// parameters of its own.
-    pub(super) fn listing(self, ready: &Ready<'_>, objective: Objective<'_>, network: &Network) -> Self {
+    /// The same, listing the entries of gradients where that is less work: where they are few and
+    /// every output has parameters of its own.
+    pub(super) fn listing(
+        self,
+        ready: &Ready<'_>,
+        objective: Objective<'_>,
+        network: &Network,
+    ) -> Self {
         let data = ready.task.data;
         let own = network.is_linear() && data.data().features().shape() == Shape::Wide;
-        let chosen = ready.task.split.train.first().map_or(0, |row| data.best(*row).indices().len());
-        let few = objective.loss.entries(chosen).is_some_and(|entries| 2 * entries <= data.data().costs().cols());
-        Self { sparse: own && few, ..self }
+        let chosen = ready
+            .task
+            .split
+            .train
+            .first()
+            .map_or(0, |row| data.best(*row).indices().len());
+        let few = objective
+            .loss
+            .entries(chosen)
+            .is_some_and(|entries| 2 * entries <= data.data().costs().cols());
+        Self {
+            sparse: own && few,
+            ..self
+        }
     }
 
     /// Predicts the costs of these instances.
     pub(super) fn predict(&mut self, ready: &Ready<'_>, network: &Network, instances: &[usize]) {
         self.rows.clear();
-        instances.iter().for_each(|instance| self.rows.extend_from_slice(ready.features.of(*instance)));
+        instances
+            .iter()
+            .for_each(|instance| self.rows.extend_from_slice(ready.features.of(*instance)));
         network.predict(&self.rows, &mut self.tape);
-        ready.output.write(self.tape.outputs(), &mut self.predictions);
+        ready
+            .output
+            .write(self.tape.outputs(), &mut self.predictions);
     }
 
     /// Losses and gradients of the instances predicted last; returns the sum of the losses.
@@ -85,7 +106,10 @@ impl<'a> Batch<'a> {
             self.refresh(ready, occasion, instances)?;
         }
         let width = ready.task.data.data().costs().cols();
-        let draw = Draw { seed: ready.settings().seed, epoch: if occasion.training { occasion.epoch } else { 0 } };
+        let draw = Draw {
+            seed: ready.settings().seed,
+            epoch: if occasion.training { occasion.epoch } else { 0 },
+        };
         let slots = self.outcomes.len().max(instances.len());
         self.outcomes.resize_with(slots, Outcome::default);
         let (answering, predictions, sparse) = (&self.answering, &self.predictions, self.sparse);
@@ -95,12 +119,26 @@ impl<'a> Batch<'a> {
             let instance = instances[index];
             asker.take_turn(answering.turn(occasion, instance));
             asker.about(instance);
-            let part = Part { ready, objective, draw, instance, prediction };
-            outcome.value = if sparse { part.list(asker, outcome) } else { part.write(asker, outcome) };
+            let part = Part {
+                ready,
+                objective,
+                draw,
+                instance,
+                prediction,
+            };
+            outcome.value = if sparse {
+                part.list(asker, outcome)
+            } else {
+                part.write(asker, outcome)
+            };
             outcome.found = asker.take_found();
         };
         let one = Threads::one();
-        let threads = if objective.loss.solves() { answering.oracle().solver_threads() } else { &one };
+        let threads = if objective.loss.solves() {
+            answering.oracle().solver_threads()
+        } else {
+            &one
+        };
         self.pace.run(threads, instances.len(), |threads| {
             let expected = |index: usize| answering.expected(instances[index]);
             threads.fill_longest_first(outcomes, expected, || answering.asker(), work);
@@ -111,39 +149,65 @@ impl<'a> Batch<'a> {
                 self.answering.keep(&outcome.found);
             }
             let prediction = &self.predictions[index * width..][..width];
-            self.values.push(outcome.finite(prediction, (occasion.epoch, *instance))?);
+            self.values
+                .push(outcome.finite(prediction, (occasion.epoch, *instance))?);
         }
         objective.loss.batch_done(occasion.training);
         Ok(self.values.iter().sum())
     }
 
-    /// Lets the best decisions under the predictions of a batch join the pool, where the coin says so.
-    fn refresh(&mut self, ready: &Ready<'_>, occasion: Occasion, instances: &[usize]) -> Result<()> {
+    /// Lets the best decisions under the predictions of a batch join the pool, where the coin says
+    /// so.
+    fn refresh(
+        &mut self,
+        ready: &Ready<'_>,
+        occasion: Occasion,
+        instances: &[usize],
+    ) -> Result<()> {
         let (data, watch) = (ready.task.data, ready.task.watch);
         let best = |instance: usize| data.best(instance);
-        let found = self.answering.solve_for_pool((occasion, instances), &self.predictions, best, watch)?;
+        let found =
+            self.answering
+                .solve_for_pool((occasion, instances), &self.predictions, best, watch)?;
         self.answering.keep(&found);
         Ok(())
     }
 
     /// Gradient of the mean loss, times the factor, with respect to the parameters.
-    pub(super) fn backpropagate(&mut self, ready: &Ready<'_>, network: &Network, instances: usize) -> &[f32] {
+    pub(super) fn backpropagate(
+        &mut self,
+        ready: &Ready<'_>,
+        network: &Network,
+        instances: usize,
+    ) -> &[f32] {
         let factor = self.factor / instances as f64;
         let outcomes = &self.outcomes[..instances];
         self.gradient.resize(network.parameters().len(), 0.0);
         if self.sparse {
             self.gradient.fill(0.0);
             for (row, outcome) in self.rows.chunks_exact(network.num_features()).zip(outcomes) {
-                let entries = outcome.entries.as_slice().iter().map(|(j, g)| (*j as usize, *g));
-                let entries = entries.map(|(j, g)| (j, (factor * ready.output.scale[j] * g) as f32));
+                let entries = outcome
+                    .entries
+                    .as_slice()
+                    .iter()
+                    .map(|(j, g)| (*j as usize, *g));
+                let entries =
+                    entries.map(|(j, g)| (j, (factor * ready.output.scale[j] * g) as f32));
                 network.add_sparse(row, entries, &mut self.gradient);
             }
         } else {
             self.output_gradient.clear();
-            outcomes
-                .iter()
-                .for_each(|outcome| ready.output.send_back(&outcome.gradient, factor, &mut self.output_gradient));
-            network.backpropagate(&self.rows, &mut self.tape, &self.output_gradient, &mut self.gradient);
+            outcomes.iter().for_each(|outcome| {
+                ready
+                    .output
+                    .send_back(&outcome.gradient, factor, &mut self.output_gradient)
+            });
+            network.backpropagate(
+                &self.rows,
+                &mut self.tape,
+                &self.output_gradient,
+                &mut self.gradient,
+            );
         }
         &self.gradient
     }
@@ -163,7 +227,12 @@ impl<'a> Batch<'a> {
         }
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
             let (instance, output) = (instances[bad / width], Some(bad % width));
-            return Err(Error::NonFinite { what: "prediction", epoch, instance, output });
+            return Err(Error::NonFinite {
+                what: "prediction",
+                epoch,
+                instance,
+                output,
+            });
         }
         Matrix::new(instances.len(), width, costs)
     }
@@ -176,7 +245,11 @@ impl<'a> Batch<'a> {
         network: &Network,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<Vec<f64>> {
-        let occasion = Occasion { epoch, batch: 0, training: false };
+        let occasion = Occasion {
+            epoch,
+            batch: 0,
+            training: false,
+        };
         let mut losses = Vec::with_capacity(instances.len());
         for part in instances.chunks(ROWS_AT_A_TIME) {
             self.predict(ready, network, part);
@@ -195,8 +268,13 @@ impl<'a> Batch<'a> {
         instances: &[usize],
     ) -> Result<Vec<f64>> {
         self.predictions.clear();
-        self.predictions.extend(predictions.as_slice().iter().map(|cost| f64::from(*cost)));
-        let occasion = Occasion { epoch: 0, batch: 0, training: false };
+        self.predictions
+            .extend(predictions.as_slice().iter().map(|cost| f64::from(*cost)));
+        let occasion = Occasion {
+            epoch: 0,
+            batch: 0,
+            training: false,
+        };
         self.evaluate(ready, objective, (occasion, instances))?;
         Ok(std::mem::take(&mut self.values))
     }
@@ -215,7 +293,11 @@ impl Part<'_> {
     /// Value and gradient as a row.
     fn write(&self, asker: &mut Asker<'_>, outcome: &mut Outcome) -> Result<f64> {
         outcome.gradient.resize(self.prediction.len(), 0.0);
-        let value = self.ask(|query| self.objective.loss.evaluate(query, asker, &mut outcome.gradient))?;
+        let value = self.ask(|query| {
+            self.objective
+                .loss
+                .evaluate(query, asker, &mut outcome.gradient)
+        })?;
         let weight = self.objective.weight(self.instance);
         if self.objective.weights.is_some() {
             outcome.gradient.iter_mut().for_each(|g| *g *= weight);
@@ -225,7 +307,11 @@ impl Part<'_> {
 
     /// Value and gradient as a list of entries.
     fn list(&self, asker: &mut Asker<'_>, outcome: &mut Outcome) -> Result<f64> {
-        let value = self.ask(|query| self.objective.loss.evaluate_sparse(query, asker, &mut outcome.entries))?;
+        let value = self.ask(|query| {
+            self.objective
+                .loss
+                .evaluate_sparse(query, asker, &mut outcome.entries)
+        })?;
         let weight = self.objective.weight(self.instance);
         outcome.entries.scale(weight);
         Ok(weight * value)
@@ -233,10 +319,22 @@ impl Part<'_> {
 
     fn ask<T>(&self, evaluate: impl FnOnce(&Query<'_>) -> T) -> T {
         let data = self.ready.task.data;
-        let costs = buffer::filled(data.data().costs().row(self.instance).iter().map(|cost| f64::from(*cost)));
+        let costs = buffer::filled(
+            data.data()
+                .costs()
+                .row(self.instance)
+                .iter()
+                .map(|cost| f64::from(*cost)),
+        );
         let best = data.best(self.instance);
         let (instance, prediction, draw) = (self.instance, self.prediction, self.draw);
-        evaluate(&Query { instance, costs: &costs, prediction, best, draw })
+        evaluate(&Query {
+            instance,
+            costs: &costs,
+            prediction,
+            best,
+            draw,
+        })
     }
 }
 
@@ -253,23 +351,44 @@ struct Outcome {
 
 impl Default for Outcome {
     fn default() -> Self {
-        Self { value: Ok(0.0), gradient: Vec::new(), entries: Entries::default(), found: Vec::new() }
+        Self {
+            value: Ok(0.0),
+            gradient: Vec::new(),
+            entries: Entries::default(),
+            found: Vec::new(),
+        }
     }
 }
 
 impl Outcome {
     /// The value, if it and its gradient are numbers.
     fn finite(&mut self, prediction: &[f64], (epoch, instance): (usize, usize)) -> Result<f64> {
-        let stop = |what, output| Err(Error::NonFinite { what, epoch, instance, output });
+        let stop = |what, output| {
+            Err(Error::NonFinite {
+                what,
+                epoch,
+                instance,
+                output,
+            })
+        };
         if let Some(output) = first_not_finite(prediction) {
             return stop("prediction", Some(output));
         }
         let value = std::mem::replace(&mut self.value, Ok(0.0))?;
-        let listed = self.entries.as_slice().iter().find(|(_, g)| !g.is_finite()).map(|(j, _)| *j as usize);
+        let listed = self
+            .entries
+            .as_slice()
+            .iter()
+            .find(|(_, g)| !g.is_finite())
+            .map(|(j, _)| *j as usize);
         if let Some(output) = listed.or_else(|| first_not_finite(&self.gradient)) {
             return stop("gradient", Some(output));
         }
-        if value.is_finite() { Ok(value) } else { stop("loss", None) }
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            stop("loss", None)
+        }
     }
 }
 

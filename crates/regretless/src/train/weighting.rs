@@ -22,61 +22,105 @@ pub(super) enum Rule {
 
 /// Weights of all rows of the table, given the members of the baseline; rows that neither train nor
 /// validate weigh 1.
-pub(super) fn weights(ready: &Ready<'_>, loss: &dyn Loss, baseline: &[Network], rule: Rule) -> Result<Vec<f64>> {
+pub(super) fn weights(
+    ready: &Ready<'_>,
+    loss: &dyn Loss,
+    baseline: &[Network],
+    rule: Rule,
+) -> Result<Vec<f64>> {
     let task = ready.task;
     let rows = [task.split.train.as_slice(), &task.split.validation].concat();
     let predictions = mean_predictions(ready, baseline, &rows)?;
-    let regrets = regrets(&predictions, task.data, &rows, (task.oracle, &WithoutProgress(task.watch)))?;
+    let regrets = regrets(
+        &predictions,
+        task.data,
+        &rows,
+        (task.oracle, &WithoutProgress(task.watch)),
+    )?;
     let found = match rule {
         Rule::Reweighted(w) => reweighted(&regrets, w),
         Rule::RegretOverLoss => {
-            let unweighted = Objective { loss, weights: None };
-            let losses =
-                Batch::new(1.0, Answering::exactly(task.oracle)).losses_of(ready, unweighted, &predictions, &rows)?;
-            let best: Vec<f64> = rows.iter().map(|row| task.data.best_objective(*row)).collect();
+            let unweighted = Objective {
+                loss,
+                weights: None,
+            };
+            let losses = Batch::new(1.0, Answering::exactly(task.oracle)).losses_of(
+                ready,
+                unweighted,
+                &predictions,
+                &rows,
+            )?;
+            let best: Vec<f64> = rows
+                .iter()
+                .map(|row| task.data.best_objective(*row))
+                .collect();
             let clipped = ready.settings().clip_costs && ready.stage.method.loss.may_vanish();
             instance_costs(&regrets, &losses, &best, clipped)
         }
     };
     let mut weights = vec![1.0; task.data.len()];
-    rows.iter().zip(found).for_each(|(row, weight)| weights[*row] = weight);
+    rows.iter()
+        .zip(found)
+        .for_each(|(row, weight)| weights[*row] = weight);
     Ok(weights)
 }
 
 /// Mean predicted costs (to be minimised) of the members of a baseline.
-fn mean_predictions(ready: &Ready<'_>, members: &[Network], rows: &[usize]) -> Result<crate::data::Matrix> {
+fn mean_predictions(
+    ready: &Ready<'_>,
+    members: &[Network],
+    rows: &[usize],
+) -> Result<crate::data::Matrix> {
     let mut batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
     let mut mean = batch.predictions(ready, &members[0], (0, rows))?;
     for (count, member) in members.iter().enumerate().skip(1) {
         let next = batch.predictions(ready, member, (0, rows))?;
         let share = 1.0 / (count + 1) as f32;
-        mean.as_mut_slice().iter_mut().zip(next.as_slice()).for_each(|(mean, next)| *mean += share * (next - *mean));
+        mean.as_mut_slice()
+            .iter_mut()
+            .zip(next.as_slice())
+            .for_each(|(mean, next)| *mean += share * (next - *mean));
     }
     Ok(mean)
 }
 
-/// C: regret over loss. Instances without regret, or without a loss to divide by, get the mean of the
-/// others; when no instance has regret all weigh 1.
+/// C: regret over loss. Instances without regret, or without a loss to divide by, get the mean of
+/// the others; when no instance has regret all weigh 1.
 ///
-/// Losses that can be almost 0 beside a regret that is not (O_S) make a few ratios enormous; `clipped`, none
-/// exceeds ten times their median, and the mean is that of the clipped ones.
+/// Losses that can be almost 0 beside a regret that is not (O_S) make a few ratios enormous;
+/// `clipped`, none exceeds ten times their median, and the mean is that of the clipped ones.
 pub fn instance_costs(regrets: &[f64], losses: &[f64], best: &[f64], clipped: bool) -> Vec<f64> {
     let known = |i: usize| regrets[i] > 1e-6 * best[i].abs().max(1.0) && losses[i] > 0.0;
-    let ratios: Vec<Option<f64>> = (0..regrets.len()).map(|i| known(i).then(|| regrets[i] / losses[i])).collect();
+    let ratios: Vec<Option<f64>> = (0..regrets.len())
+        .map(|i| known(i).then(|| regrets[i] / losses[i]))
+        .collect();
     let found: Vec<f64> = ratios.iter().flatten().copied().collect();
-    let most = if clipped { 10.0 * median(found.clone()) } else { f64::INFINITY };
+    let most = if clipped {
+        10.0 * median(found.clone())
+    } else {
+        f64::INFINITY
+    };
     let mean = found.iter().map(|ratio| ratio.min(most)).sum::<f64>() / found.len() as f64;
     let mean = if found.is_empty() { 1.0 } else { mean };
-    ratios.into_iter().map(|ratio| ratio.map_or(mean, |ratio| ratio.min(most))).collect()
+    ratios
+        .into_iter()
+        .map(|ratio| ratio.map_or(mean, |ratio| ratio.min(most)))
+        .collect()
 }
 
 /// The upper median.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::INFINITY)
+    values
+        .get(values.len() / 2)
+        .copied()
+        .unwrap_or(f64::INFINITY)
 }
 
 /// W(w): w times regret plus 1−w.
 pub fn reweighted(regrets: &[f64], w: f64) -> Vec<f64> {
-    regrets.iter().map(|regret| w * regret + (1.0 - w)).collect()
+    regrets
+        .iter()
+        .map(|regret| w * regret + (1.0 - w))
+        .collect()
 }

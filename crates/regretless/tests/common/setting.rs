@@ -1,6 +1,9 @@
 //! A labelled table with its problem, oracle and split, ready to train on.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::sync::Arc;
@@ -40,7 +43,12 @@ impl Setting {
         let oracle = Oracle::new(solved).with_threads(Threads::new(threads).unwrap());
         let split = Split::in_order(data.len(), counts).unwrap();
         let data = Labelled::solve(data, &oracle, &Silent).unwrap();
-        Self { problem, data, split, oracle }
+        Self {
+            problem,
+            data,
+            split,
+            oracle,
+        }
     }
 
     /// Paths through a grid of 4 by 4 nodes: 160 rows train, 40 validate, 60 test.
@@ -55,14 +63,24 @@ impl Setting {
     }
 
     pub fn task(&self) -> Task<'_> {
-        Task { data: &self.data, split: &self.split, oracle: &self.oracle, watch: &Silent }
+        Task {
+            data: &self.data,
+            split: &self.split,
+            oracle: &self.oracle,
+            watch: &Silent,
+        }
     }
 
     pub fn train(&self, method: &str, settings: Settings) -> Result<Trained> {
         self.train_with(method, PredictorSpec::Linear, settings)
     }
 
-    pub fn train_with(&self, method: &str, predictor: PredictorSpec, settings: Settings) -> Result<Trained> {
+    pub fn train_with(
+        &self,
+        method: &str,
+        predictor: PredictorSpec,
+        settings: Settings,
+    ) -> Result<Trained> {
         self.follow(&Recipe::new(method.parse::<Method>()?, predictor, settings))
     }
 
@@ -74,7 +92,12 @@ impl Setting {
         let mut predictions = model.predict(self.data.data().features()).unwrap();
         self.data.sense().flip(predictions.as_mut_slice());
         let width = predictions.cols();
-        let rows: Vec<f32> = self.split.test.iter().flat_map(|row| predictions.row(*row).to_vec()).collect();
+        let rows: Vec<f32> = self
+            .split
+            .test
+            .iter()
+            .flat_map(|row| predictions.row(*row).to_vec())
+            .collect();
         let rows = Matrix::new(self.split.test.len(), width, rows).unwrap();
         evaluate(&rows, &self.data, &self.split.test, (&self.oracle, &Silent)).unwrap()
     }
@@ -82,5 +105,9 @@ impl Setting {
 
 /// A few large steps.
 pub fn quick() -> Settings {
-    Settings { epochs: 12, learning_rate: 0.02, ..Settings::default() }
+    Settings {
+        epochs: 12,
+        learning_rate: 0.02,
+        ..Settings::default()
+    }
 }

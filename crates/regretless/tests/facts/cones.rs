@@ -1,4 +1,5 @@
-//! Cones: the binding normals of golden decisions, and projections against a slow method and optimality conditions.
+//! Cones: the binding normals of golden decisions, and projections against a slow method and
+//! optimality conditions.
 
 use super::{choice, costs, grid, knapsack, stream};
 #[cfg(feature = "highs")]
@@ -49,7 +50,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     let mut weights = vec![0.0; rays.len()];
     let combine = |weights: &[f64]| -> Vec<f64> {
-        (0..vector.len()).map(|j| rays.iter().zip(weights).map(|(ray, w)| w * ray[j]).sum()).collect()
+        (0..vector.len())
+            .map(|j| rays.iter().zip(weights).map(|(ray, w)| w * ray[j]).sum())
+            .collect()
     };
     let mut passive: Vec<usize> = Vec::new();
     for _ in 0..10 * rays.len() {
@@ -57,14 +60,26 @@ fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
         let rest: Vec<f64> = vector.iter().zip(&point).map(|(v, p)| v - p).collect();
         let outside = (0..rays.len()).filter(|ray| !passive.contains(ray));
         let gain = |ray: &usize| dot(&rays[*ray], &rest);
-        let Some(best) = outside.max_by(|a, b| gain(a).total_cmp(&gain(b))).filter(|ray| gain(ray) > 1e-11) else {
+        let Some(best) = outside
+            .max_by(|a, b| gain(a).total_cmp(&gain(b)))
+            .filter(|ray| gain(ray) > 1e-11)
+        else {
             break;
         };
         passive.push(best);
         loop {
-            let solution = least_squares(&passive.iter().map(|ray| &rays[*ray][..]).collect::<Vec<_>>(), vector);
-            let bad: Vec<usize> = (0..passive.len()).filter(|at| solution[*at] <= 0.0).collect();
-            let share = |at: &usize| weights[passive[*at]] / (weights[passive[*at]] - solution[*at]);
+            let solution = least_squares(
+                &passive
+                    .iter()
+                    .map(|ray| &rays[*ray][..])
+                    .collect::<Vec<_>>(),
+                vector,
+            );
+            let bad: Vec<usize> = (0..passive.len())
+                .filter(|at| solution[*at] <= 0.0)
+                .collect();
+            let share =
+                |at: &usize| weights[passive[*at]] / (weights[passive[*at]] - solution[*at]);
             let step = bad.iter().map(share).fold(1.0, f64::min);
             for (at, ray) in passive.iter().enumerate() {
                 weights[*ray] += step * (solution[at] - weights[*ray]);
@@ -73,7 +88,9 @@ fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
                 break;
             }
             passive.retain(|ray| weights[*ray] > 1e-14);
-            (0..rays.len()).filter(|ray| !passive.contains(ray)).for_each(|ray| weights[ray] = 0.0);
+            (0..rays.len())
+                .filter(|ray| !passive.contains(ray))
+                .for_each(|ray| weights[ray] = 0.0);
         }
     }
     combine(&weights)
@@ -81,38 +98,78 @@ fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
 
 /// Coefficients of the combination nearest to a vector, by normal equations.
 fn least_squares(rays: &[&[f64]], vector: &[f64]) -> Vec<f64> {
-    let mut system: Vec<Vec<f64>> =
-        rays.iter().map(|a| rays.iter().map(|b| dot(a, b)).chain([dot(a, vector)]).collect()).collect();
+    let mut system: Vec<Vec<f64>> = rays
+        .iter()
+        .map(|a| {
+            rays.iter()
+                .map(|b| dot(a, b))
+                .chain([dot(a, vector)])
+                .collect()
+        })
+        .collect();
     for column in 0..system.len() {
         let size = |row: &usize| system[*row][column].abs();
-        let best = (column..system.len()).max_by(|a, b| size(a).total_cmp(&size(b))).unwrap();
+        let best = (column..system.len())
+            .max_by(|a, b| size(a).total_cmp(&size(b)))
+            .unwrap();
         system.swap(column, best);
         let own = system[column].clone();
-        for (_, row) in system.iter_mut().enumerate().filter(|(at, _)| *at != column) {
+        for (_, row) in system
+            .iter_mut()
+            .enumerate()
+            .filter(|(at, _)| *at != column)
+        {
             let factor = row[column] / own[column];
-            row.iter_mut().zip(&own).for_each(|(entry, pivot)| *entry -= factor * pivot);
+            row.iter_mut()
+                .zip(&own)
+                .for_each(|(entry, pivot)| *entry -= factor * pivot);
         }
     }
-    system.iter().enumerate().map(|(at, row)| row[row.len() - 1] / row[at]).collect()
+    system
+        .iter()
+        .enumerate()
+        .map(|(at, row)| row[row.len() - 1] / row[at])
+        .collect()
 }
 
-/// The nearest point of a cone is the one whose rest makes no acute angle with any ray and a right one with itself. Returns
-/// whether one step is too few to find it.
+/// The nearest point of a cone is the one whose rest makes no acute angle with any ray and a right
+/// one with itself. Returns whether one step is too few to find it.
 fn assert_nearest(cone: &Cone, vector: &[f64], what: &str) -> bool {
     let found = cone.project(vector);
     let rest: Vec<f64> = vector.iter().zip(&found).map(|(v, p)| v - p).collect();
     let scale = dot(vector, vector).sqrt();
     for ray in rays(cone) {
-        assert!(dot(&ray, &rest) <= 1e-10 * scale, "{what}: {} of {scale}", dot(&ray, &rest));
+        assert!(
+            dot(&ray, &rest) <= 1e-10 * scale,
+            "{what}: {} of {scale}",
+            dot(&ray, &rest)
+        );
     }
-    assert!(dot(&found, &rest).abs() <= 1e-10 * scale * scale, "{what}: not a right angle");
+    assert!(
+        dot(&found, &rest).abs() <= 1e-10 * scale * scale,
+        "{what}: not a right angle"
+    );
     let slow = slow_projection(&rays(cone), vector);
     assert_close(&found, &slow, 1e-8, what);
     // Stopped on its way, the search stands at a point of the cone, further off.
     let early = cone.project_within(vector, 1);
-    assert_close(&cone.project(&early), &early, 1e-8, &format!("{what}, stopped"));
-    let off = |point: &[f64]| vector.iter().zip(point).map(|(v, p)| (v - p) * (v - p)).sum::<f64>();
-    assert!(off(&early) >= off(&found) - 1e-9 * scale * scale, "{what}, stopped");
+    assert_close(
+        &cone.project(&early),
+        &early,
+        1e-8,
+        &format!("{what}, stopped"),
+    );
+    let off = |point: &[f64]| {
+        vector
+            .iter()
+            .zip(point)
+            .map(|(v, p)| (v - p) * (v - p))
+            .sum::<f64>()
+    };
+    assert!(
+        off(&early) >= off(&found) - 1e-9 * scale * scale,
+        "{what}, stopped"
+    );
     off(&early) > off(&found) + 1e-3
 }
 
@@ -131,11 +188,22 @@ fn projections_equal_those_of_a_slow_method() {
             _ => Box::new(choice(&mut stream, 8)),
         };
         let costs = costs(&mut stream, problem.as_ref(), case);
-        let best = problem.solver(&Limits::default()).solve(&costs).unwrap().decision;
+        let best = problem
+            .solver(&Limits::default())
+            .solve(&costs)
+            .unwrap()
+            .decision;
         let cone = problem.cone(&best).unwrap();
-        later += usize::from(assert_nearest(&cone, &vector(&mut stream, costs.len()), &format!("case {case}")));
+        later += usize::from(assert_nearest(
+            &cone,
+            &vector(&mut stream, costs.len()),
+            &format!("case {case}"),
+        ));
     }
-    assert!(later > 30, "one step found {later} of 300 nearest points late");
+    assert!(
+        later > 30,
+        "one step found {later} of 300 nearest points late"
+    );
 }
 
 #[test]
@@ -144,11 +212,19 @@ fn random_cones_with_many_rows_are_projected_on() {
         let mut stream = stream(22, case);
         let count = 2 + stream.below(12);
         let bounds = vec![[0.0, 1.0]; count];
-        let point: Vec<f64> = (0..count).map(|_| [0.0, 0.5, 1.0][stream.below(3)]).collect();
+        let point: Vec<f64> = (0..count)
+            .map(|_| [0.0, 0.5, 1.0][stream.below(3)])
+            .collect();
         let mut cone = Cone::new(&point, &bounds);
         for row in 0..stream.below(2 * count) {
-            let entries: Vec<(usize, f64)> = (0..count).map(|j| (j, (stream.below(5) as f64 - 2.0) * 1000.0)).collect();
-            if row % 3 == 0 { cone.equality(entries) } else { cone.binding(entries) }
+            let entries: Vec<(usize, f64)> = (0..count)
+                .map(|j| (j, (stream.below(5) as f64 - 2.0) * 1000.0))
+                .collect();
+            if row % 3 == 0 {
+                cone.equality(entries)
+            } else {
+                cone.binding(entries)
+            }
         }
         assert_nearest(&cone, &vector(&mut stream, count), &format!("case {case}"));
     }
@@ -160,7 +236,11 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
         let mut stream = stream(23, case);
         let problem = grid(&mut stream, 6);
         let costs = costs(&mut stream, &problem, case);
-        let best = problem.solver(&Limits::default()).solve(&costs).unwrap().decision;
+        let best = problem
+            .solver(&Limits::default())
+            .solve(&costs)
+            .unwrap()
+            .decision;
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
         let found = problem.cone(&best).unwrap().project(&negated);
         assert_close(&found, &negated, 1e-10, &format!("case {case}"));
@@ -168,7 +248,11 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
         let any = vector(&mut stream, costs.len());
         let onto = problem.cone(&best).unwrap().project(&any);
         let within: Vec<f64> = onto.iter().map(|entry| -entry).collect();
-        let least = problem.solver(&Limits::default()).solve(&within).unwrap().objective;
+        let least = problem
+            .solver(&Limits::default())
+            .solve(&within)
+            .unwrap()
+            .objective;
         assert!(best.dot(&within) - least < 1e-9, "case {case}");
     }
 }
@@ -176,53 +260,99 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
 /// What CaVE projects in a golden file: minus the costs to be minimised.
 fn projected(file: &Value) -> Vec<Vec<f64>> {
     let sign = if file["sense"] == "max" { 1.0 } else { -1.0 };
-    rows(&file["inputs"]["pred"]).iter().map(|row| row.iter().map(|p| sign * p).collect()).collect()
+    rows(&file["inputs"]["pred"])
+        .iter()
+        .map(|row| row.iter().map(|p| sign * p).collect())
+        .collect()
 }
 
 fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> Cone) {
-    let normals: Vec<Vec<Vec<f64>>> =
-        file["inputs"]["tight_constraint_normals"].as_array().unwrap().iter().map(rows).collect();
-    let best: Vec<Decision> = rows(&file["inputs"]["true_sol"]).iter().map(|x| Decision::from_dense(x)).collect();
+    let normals: Vec<Vec<Vec<f64>>> = file["inputs"]["tight_constraint_normals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(rows)
+        .collect();
+    let best: Vec<Decision> = rows(&file["inputs"]["true_sol"])
+        .iter()
+        .map(|x| Decision::from_dense(x))
+        .collect();
     let expected = rows(&file["losses"]["cave_exact_200_iterations"]["projection"]);
     let heuristic = numbers(&file["losses"]["cave_heuristic_branch"]["per_instance"]);
     for (row, vector) in projected(file).iter().enumerate() {
         let cone = cone(&best[row], &normals[row]);
         let mut found: Vec<Vec<f64>> = rays(&cone);
-        let unit = |ray: &Vec<f64>| ray.iter().map(|x| x / dot(ray, ray).sqrt()).collect::<Vec<f64>>();
-        let mut given: Vec<Vec<f64>> = normals[row].iter().filter(|ray| dot(ray, ray) > 0.0).map(unit).collect();
+        let unit = |ray: &Vec<f64>| {
+            ray.iter()
+                .map(|x| x / dot(ray, ray).sqrt())
+                .collect::<Vec<f64>>()
+        };
+        let mut given: Vec<Vec<f64>> = normals[row]
+            .iter()
+            .filter(|ray| dot(ray, ray) > 0.0)
+            .map(unit)
+            .collect();
         for rays in [&mut found, &mut given] {
-            rays.iter_mut().flatten().for_each(|x| *x = (*x * 1e6).round() / 1e6 + 0.0);
+            rays.iter_mut()
+                .flatten()
+                .for_each(|x| *x = (*x * 1e6).round() / 1e6 + 0.0);
             rays.sort_by(|a, b| a.partial_cmp(b).unwrap());
         }
         assert_eq!(found, given, "normals of row {row}");
-        assert_close(&cone.project(vector), &expected[row], 2e-4, &format!("projection of row {row}"));
+        assert_close(
+            &cone.project(vector),
+            &expected[row],
+            2e-4,
+            &format!("projection of row {row}"),
+        );
         let length = dot(vector, vector).sqrt();
         let mean = cone.mean_normal();
-        let pushed: Vec<f64> = vector.iter().zip(&mean).map(|(v, m)| 0.8 * v / length + 0.2 * m).collect();
+        let pushed: Vec<f64> = vector
+            .iter()
+            .zip(&mean)
+            .map(|(v, m)| 0.8 * v / length + 0.2 * m)
+            .collect();
         let loss = 1.0 - dot(vector, &pushed) / length / dot(&pushed, &pushed).sqrt();
-        assert_close(&[loss], &[heuristic[row]], 1e-5, "loss of a vector pushed inwards");
+        assert_close(
+            &[loss],
+            &[heuristic[row]],
+            1e-5,
+            "loss of a vector pushed inwards",
+        );
     }
 }
 
 #[test]
 fn golden_paths_have_their_normals_and_projections() {
-    let Some(file) = golden("cave_sp4x5_min") else { return };
-    assert_golden(&file, |best, _| ShortestPath { grid: [4, 5] }.cone(best).unwrap());
+    let Some(file) = golden("cave_sp4x5_min") else {
+        return;
+    };
+    assert_golden(&file, |best, _| {
+        ShortestPath { grid: [4, 5] }.cone(best).unwrap()
+    });
 }
 
 #[test]
 fn golden_knapsacks_have_their_normals_and_projections() {
-    let Some(file) = golden("cave_ks10_max") else { return };
-    let problem =
-        Knapsack { weights: rows(&file["problem"]["weights"]), capacity: numbers(&file["problem"]["capacity"]) };
+    let Some(file) = golden("cave_ks10_max") else {
+        return;
+    };
+    let problem = Knapsack {
+        weights: rows(&file["problem"]["weights"]),
+        capacity: numbers(&file["problem"]["capacity"]),
+    };
     assert_golden(&file, |best, _| problem.cone(best).unwrap());
 }
 
 #[test]
 fn golden_tours_have_their_normals_and_projections() {
-    let Some(file) = golden("cave_tsp7_min") else { return };
+    let Some(file) = golden("cave_tsp7_min") else {
+        return;
+    };
     let problem = Tsp { nodes: 7 };
-    assert_golden(&file, |best, normals| problem.cone_with_rings(best, &rings(7, normals)));
+    assert_golden(&file, |best, normals| {
+        problem.cone_with_rings(best, &rings(7, normals))
+    });
 }
 
 #[test]
@@ -231,19 +361,38 @@ fn rings_that_a_tour_leaves_loose_add_nothing_to_its_cone() {
     let problem = Tsp { nodes: 6 };
     assert_eq!(problem.check(&tour), Ok(()));
     let rows = |sets: &[Vec<usize>]| problem.cone_with_rings(&tour, sets).num_rows();
-    assert_eq!((rows(&[]), rows(&[vec![0, 1, 5]]), rows(&[vec![0, 2, 4], vec![1, 5]])), (6, 7, 6));
-    assert_eq!(problem.cone(&tour).unwrap(), problem.cone_with_rings(&tour, &[]));
+    assert_eq!(
+        (
+            rows(&[]),
+            rows(&[vec![0, 1, 5]]),
+            rows(&[vec![0, 2, 4], vec![1, 5]])
+        ),
+        (6, 7, 6)
+    );
+    assert_eq!(
+        problem.cone(&tour).unwrap(),
+        problem.cone_with_rings(&tour, &[])
+    );
 }
 
-/// Under the projection of any costs a tour is the best point of the plain relaxation, and routes are the best routes.
+/// Under the projection of any costs a tour is the best point of the plain relaxation, and routes
+/// are the best routes.
 #[cfg(feature = "highs")]
 #[test]
 fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
     let (mut at_the_depot, mut full) = (0, 0);
     for case in 0..80 {
         let mut stream = stream(25, case);
-        let problem = if case % 2 == 0 { tour(&mut stream, 9) } else { routes(&mut stream, case / 2, 8) };
-        let Ok(found) = problem.solver(&Limits::default()).solve(&costs(&mut stream, problem.as_ref(), case)) else {
+        let problem = if case % 2 == 0 {
+            tour(&mut stream, 9)
+        } else {
+            routes(&mut stream, case / 2, 8)
+        };
+        let Ok(found) =
+            problem
+                .solver(&Limits::default())
+                .solve(&costs(&mut stream, problem.as_ref(), case))
+        else {
             continue;
         };
         let cone = problem.cone(&found.decision).unwrap();
@@ -251,18 +400,33 @@ fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
         assert_nearest(&cone, &any, &format!("case {case}"));
         let within: Vec<f64> = cone.project(&any).iter().map(|entry| -entry).collect();
         let least = if case % 2 == 0 {
-            problem.relaxer(Relaxation::Plain, &Limits::default()).unwrap().relax(&within).unwrap().objective
+            problem
+                .relaxer(Relaxation::Plain, &Limits::default())
+                .unwrap()
+                .relax(&within)
+                .unwrap()
+                .objective
         } else {
-            problem.solver(&Limits::default()).solve(&within).unwrap().objective
+            problem
+                .solver(&Limits::default())
+                .solve(&within)
+                .unwrap()
+                .objective
         };
-        assert!((found.decision.dot(&within) - least).abs() < 1e-7, "case {case}");
+        assert!(
+            (found.decision.dot(&within) - least).abs() < 1e-7,
+            "case {case}"
+        );
         let rows = (0..cone.num_rows()).filter(|row| !cone.normal(*row).1);
         let depot = |row: &usize| cone.normal(*row).0.any(|(edge, _)| edge == 0);
         let (at_depot, of_sets): (Vec<usize>, Vec<usize>) = rows.partition(depot);
         at_the_depot += at_depot.len();
         full += usize::from(of_sets.len() > 2);
     }
-    assert!(at_the_depot > 5, "{at_the_depot} fleets were all on the road");
+    assert!(
+        at_the_depot > 5,
+        "{at_the_depot} fleets were all on the road"
+    );
     assert!(full > 10, "{full} sets of routes had several rows");
 }
 
@@ -277,10 +441,19 @@ fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
         if crate::is_unbounded(&problem, &costs) {
             continue;
         }
-        let mut relaxer = problem.relaxer(Relaxation::Plain, &Limits::default()).unwrap();
-        let cone = problem.cone(&relaxer.relax(&costs).unwrap().decision).unwrap();
+        let mut relaxer = problem
+            .relaxer(Relaxation::Plain, &Limits::default())
+            .unwrap();
+        let cone = problem
+            .cone(&relaxer.relax(&costs).unwrap().decision)
+            .unwrap();
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        assert_close(&cone.project(&negated), &negated, 1e-9, &format!("case {case}"));
+        assert_close(
+            &cone.project(&negated),
+            &negated,
+            1e-9,
+            &format!("case {case}"),
+        );
         assert_nearest(&cone, &vector(&mut stream, 6), &format!("case {case}"));
         seen += cone.num_rows();
     }

@@ -1,6 +1,9 @@
 //! What linear relaxations know: ranges, neighbours, cones, and how the oracle asks for them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -23,15 +26,23 @@ fn stream(test: u64, case: u64) -> Stream {
 }
 
 fn grid(stream: &mut Stream, most: usize) -> ShortestPath {
-    ShortestPath { grid: [1 + stream.below(most), 2 + stream.below(most - 1)] }
+    ShortestPath {
+        grid: [1 + stream.below(most), 2 + stream.below(most - 1)],
+    }
 }
 
 fn choice(stream: &mut Stream, most: usize) -> TopK {
     let items = 1 + stream.below(most);
-    TopK { items, k: stream.below(items + 1), at_most: stream.below(2) == 0, sense: Sense::Minimize }
+    TopK {
+        items,
+        k: stream.below(items + 1),
+        at_most: stream.below(2) == 0,
+        sense: Sense::Minimize,
+    }
 }
 
-/// Knapsacks whose kind changes with their number: general, decimal, whole and so often degenerate, closed.
+/// Knapsacks whose kind changes with their number: general, decimal, whole and so often degenerate,
+/// closed.
 fn knapsack(stream: &mut Stream, case: u64, most: usize) -> Knapsack {
     let (items, dimensions) = (1 + stream.below(most), 1 + stream.below(3));
     let mut weight = |_| match case % 4 {
@@ -39,8 +50,11 @@ fn knapsack(stream: &mut Stream, case: u64, most: usize) -> Knapsack {
         1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
         _ => stream.below(4) as f64,
     };
-    let weights: Vec<Vec<f64>> = (0..dimensions).map(|_| (0..items).map(&mut weight).collect()).collect();
-    let mut problem = Knapsack::with_capacity_share(weights, [0.5, 0.3, 0.25, 0.5][(case / 4 % 4) as usize]);
+    let weights: Vec<Vec<f64>> = (0..dimensions)
+        .map(|_| (0..items).map(&mut weight).collect())
+        .collect();
+    let mut problem =
+        Knapsack::with_capacity_share(weights, [0.5, 0.3, 0.25, 0.5][(case / 4 % 4) as usize]);
     if case % 4 == 3 {
         problem.capacity[0] = 0.0;
     }
@@ -50,29 +64,46 @@ fn knapsack(stream: &mut Stream, case: u64, most: usize) -> Knapsack {
 /// Tours through 3 nodes or more.
 #[cfg(feature = "highs")]
 fn tour(stream: &mut Stream, most: usize) -> Box<dyn Problem> {
-    Box::new(Tsp { nodes: 3 + stream.below(most - 2) })
+    Box::new(Tsp {
+        nodes: 3 + stream.below(most - 2),
+    })
 }
 
 /// Routes of 4 nodes or more; every other time a single customer may have one.
 #[cfg(feature = "highs")]
 fn routes(stream: &mut Stream, case: u64, most: usize) -> Box<dyn Problem> {
-    let demands: Vec<f64> = (0..3 + stream.below(most - 3)).map(|_| 1.0 + stream.below(5) as f64).collect();
+    let demands: Vec<f64> = (0..3 + stream.below(most - 3))
+        .map(|_| 1.0 + stream.below(5) as f64)
+        .collect();
     let vehicles = 1 + stream.below(3);
     let (even, largest) = (demands.iter().sum::<f64>() / vehicles as f64, 5.0);
     let capacity = (1.2 * even).max(largest);
-    Box::new(Cvrp { demands, capacity, vehicles, single_customer_routes: case.is_multiple_of(2) })
+    Box::new(Cvrp {
+        demands,
+        capacity,
+        vehicles,
+        single_customer_routes: case.is_multiple_of(2),
+    })
 }
 
 /// Costs that are real or, every third time, whole and so full of ties.
 fn costs(stream: &mut Stream, problem: &dyn Problem, case: u64) -> Vec<f64> {
     let whole = case % 3 == 2;
-    let cost = |_| if whole { stream.below(9) as f64 - 6.0 } else { stream.uniform(-6.0, 3.0) };
+    let cost = |_| {
+        if whole {
+            stream.below(9) as f64 - 6.0
+        } else {
+            stream.uniform(-6.0, 3.0)
+        }
+    };
     (0..problem.num_costs()).map(cost).collect()
 }
 
 /// Whether costs can fall for ever.
 fn is_unbounded(problem: &dyn Problem, costs: &[f64]) -> bool {
-    let mut relaxer = problem.relaxer(Relaxation::Plain, &Limits::default()).unwrap();
+    let mut relaxer = problem
+        .relaxer(Relaxation::Plain, &Limits::default())
+        .unwrap();
     relaxer.relax(costs) == Err(Failure::Unbounded)
 }
 
@@ -87,13 +118,22 @@ fn linear(stream: &mut Stream, case: u64, columns: usize) -> regretless::problem
         let (lower, upper) = (-(stream.below(3) as f64), stream.below(4) as f64);
         point.push(stream.uniform(lower, upper).round());
         let open = column == 0 && case % 5 == 4;
-        build.predicted(format!("x{column}"), Domain::Continuous([lower, if open { f64::INFINITY } else { upper }]));
+        build.predicted(
+            format!("x{column}"),
+            Domain::Continuous([lower, if open { f64::INFINITY } else { upper }]),
+        );
     }
     for _ in 0..stream.below(4) {
-        let entries: Vec<(usize, f64)> = (0..columns).map(|j| (j, stream.below(5) as f64 - 2.0)).collect();
+        let entries: Vec<(usize, f64)> = (0..columns)
+            .map(|j| (j, stream.below(5) as f64 - 2.0))
+            .collect();
         let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
         // Room of 0 makes degenerate vertices.
-        let room = if case.is_multiple_of(2) { stream.below(3) as f64 } else { stream.uniform(0.5, 4.0) };
+        let room = if case.is_multiple_of(2) {
+            stream.below(3) as f64
+        } else {
+            stream.uniform(0.5, 4.0)
+        };
         let bounds = match stream.below(4) {
             0 => [f64::NEG_INFINITY, activity + room],
             1 => [activity - room, f64::INFINITY],

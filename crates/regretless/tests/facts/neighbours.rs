@@ -1,6 +1,7 @@
 //! Neighbours: exactly the adjacent vertices that enumeration finds.
 //!
-//! Two vertices are adjacent when the constraints that bind at both leave one direction only: a rank test.
+//! Two vertices are adjacent when the constraints that bind at both leave one direction only: a
+//! rank test.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,8 @@ impl Polytope {
             self.0.push((entries.to_vec(), upper));
         }
         if lower.is_finite() {
-            self.0.push((entries.iter().map(|entry| -entry).collect(), -lower));
+            self.0
+                .push((entries.iter().map(|entry| -entry).collect(), -lower));
         }
     }
 
@@ -40,7 +42,9 @@ impl Polytope {
     }
 
     fn binding(&self, point: &[f64]) -> Vec<usize> {
-        (0..self.0.len()).filter(|row| self.slack(*row, point).abs() < 1e-7).collect()
+        (0..self.0.len())
+            .filter(|row| self.slack(*row, point).abs() < 1e-7)
+            .collect()
     }
 
     fn rank(&self, rows: &[usize]) -> usize {
@@ -56,7 +60,11 @@ impl Polytope {
     }
 
     fn are_adjacent(&self, a: &[f64], b: &[f64]) -> bool {
-        let both: Vec<usize> = self.binding(a).into_iter().filter(|row| self.slack(*row, b).abs() < 1e-7).collect();
+        let both: Vec<usize> = self
+            .binding(a)
+            .into_iter()
+            .filter(|row| self.slack(*row, b).abs() < 1e-7)
+            .collect();
         self.rank(&both) + 1 == a.len()
     }
 
@@ -65,9 +73,18 @@ impl Polytope {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for_each_choice(self.0.len(), count, &mut |rows| {
-            let system = rows.iter().map(|row| (self.0[*row].0.clone(), self.0[*row].1)).collect();
-            let fresh =
-                |point: &Vec<f64>| seen.insert(point.iter().map(|x| (x * 1e6).round() as i64).collect::<Vec<_>>());
+            let system = rows
+                .iter()
+                .map(|row| (self.0[*row].0.clone(), self.0[*row].1))
+                .collect();
+            let fresh = |point: &Vec<f64>| {
+                seen.insert(
+                    point
+                        .iter()
+                        .map(|x| (x * 1e6).round() as i64)
+                        .collect::<Vec<_>>(),
+                )
+            };
             found.extend(meet(system).filter(|point| self.holds(point)).filter(fresh));
         });
         found
@@ -75,7 +92,13 @@ impl Polytope {
 }
 
 fn for_each_choice(of: usize, count: usize, then: &mut dyn FnMut(&[usize])) {
-    fn go(from: usize, of: usize, chosen: &mut Vec<usize>, count: usize, then: &mut dyn FnMut(&[usize])) {
+    fn go(
+        from: usize,
+        of: usize,
+        chosen: &mut Vec<usize>,
+        count: usize,
+        then: &mut dyn FnMut(&[usize]),
+    ) {
         if chosen.len() == count {
             return then(chosen);
         }
@@ -91,13 +114,18 @@ fn for_each_choice(of: usize, count: usize, then: &mut dyn FnMut(&[usize])) {
 fn rank(mut rows: Vec<Vec<f64>>) -> usize {
     let (mut rank, width) = (0, rows.first().map_or(0, Vec::len));
     for column in 0..width {
-        let best = (rank..rows.len()).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()));
-        let Some(best) = best.filter(|row| rows[*row][column].abs() > 1e-9) else { continue };
+        let best = (rank..rows.len())
+            .max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()));
+        let Some(best) = best.filter(|row| rows[*row][column].abs() > 1e-9) else {
+            continue;
+        };
         rows.swap(rank, best);
         let own = rows[rank].clone();
         for row in &mut rows[rank + 1..] {
             let factor = row[column] / own[column];
-            row.iter_mut().zip(&own).for_each(|(entry, pivot)| *entry -= factor * pivot);
+            row.iter_mut()
+                .zip(&own)
+                .for_each(|(entry, pivot)| *entry -= factor * pivot);
         }
         rank += 1;
     }
@@ -117,12 +145,20 @@ fn meet(mut system: Vec<(Vec<f64>, f64)>) -> Option<Vec<f64>> {
         for (at, (row, bound)) in system.iter_mut().enumerate() {
             let factor = row[column] / own[column];
             if at != column {
-                row.iter_mut().zip(&own).for_each(|(entry, pivot)| *entry -= factor * pivot);
+                row.iter_mut()
+                    .zip(&own)
+                    .for_each(|(entry, pivot)| *entry -= factor * pivot);
                 *bound -= factor * right;
             }
         }
     }
-    Some(system.iter().enumerate().map(|(column, (row, bound))| bound / row[column]).collect())
+    Some(
+        system
+            .iter()
+            .enumerate()
+            .map(|(column, (row, bound))| bound / row[column])
+            .collect(),
+    )
 }
 
 fn dense(decision: &Decision, count: usize) -> Vec<f64> {
@@ -135,7 +171,11 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
 fn ask(problem: &dyn Problem, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut engine = problem.neighbours(&Limits::default()).unwrap();
     let (solution, deltas) = engine.neighbours(costs).unwrap();
-    assert_eq!(engine.neighbours(costs).unwrap(), (solution.clone(), deltas.clone()), "the answer changed");
+    assert_eq!(
+        engine.neighbours(costs).unwrap(),
+        (solution.clone(), deltas.clone()),
+        "the answer changed"
+    );
     let best = dense(&solution.decision, costs.len());
     let add = |delta: &Decision| {
         let mut vertex = best.clone();
@@ -147,47 +187,92 @@ fn ask(problem: &dyn Problem, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
 }
 
 /// Checks feasibility, adjacency, distinctness, and that no neighbour is better.
-fn check(problem: &dyn Problem, polytope: &Polytope, costs: &[f64], what: &str) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn check(
+    problem: &dyn Problem,
+    polytope: &Polytope,
+    costs: &[f64],
+    what: &str,
+) -> (Vec<f64>, Vec<Vec<f64>>) {
     let (best, neighbours) = ask(problem, costs);
     let cost = |point: &[f64]| point.iter().zip(costs).map(|(x, c)| x * c).sum::<f64>();
-    assert!(polytope.is_vertex(&best), "{what}: the optimum is no vertex");
+    assert!(
+        polytope.is_vertex(&best),
+        "{what}: the optimum is no vertex"
+    );
     for (number, neighbour) in neighbours.iter().enumerate() {
-        assert!(polytope.is_vertex(neighbour), "{what}: neighbour {number} is no vertex: {neighbour:?}");
-        assert!(polytope.are_adjacent(&best, neighbour), "{what}: neighbour {number} is not adjacent");
-        assert!(cost(neighbour) >= cost(&best) - 1e-7, "{what}: neighbour {number} is better");
+        assert!(
+            polytope.is_vertex(neighbour),
+            "{what}: neighbour {number} is no vertex: {neighbour:?}"
+        );
+        assert!(
+            polytope.are_adjacent(&best, neighbour),
+            "{what}: neighbour {number} is not adjacent"
+        );
+        assert!(
+            cost(neighbour) >= cost(&best) - 1e-7,
+            "{what}: neighbour {number} is better"
+        );
     }
-    let round = |point: &Vec<f64>| point.iter().map(|x| (x * 1e6).round() as i64).collect::<Vec<_>>();
+    let round = |point: &Vec<f64>| {
+        point
+            .iter()
+            .map(|x| (x * 1e6).round() as i64)
+            .collect::<Vec<_>>()
+    };
     let distinct: BTreeSet<Vec<i64>> = neighbours.iter().map(round).collect();
-    assert_eq!(distinct.len(), neighbours.len(), "{what}: a neighbour is listed twice");
+    assert_eq!(
+        distinct.len(),
+        neighbours.len(),
+        "{what}: a neighbour is listed twice"
+    );
     (best, neighbours)
 }
 
-/// Compares with all vertices; then tries costs under which the optimum is another vertex, which some
-/// neighbour must tell.
-fn compare(problem: &dyn Problem, polytope: &Polytope, vertices: &[Vec<f64>], (stream, case): (&mut Stream, u64)) {
+/// Compares with all vertices; then tries costs under which the optimum is another vertex, which
+/// some neighbour must tell.
+fn compare(
+    problem: &dyn Problem,
+    polytope: &Polytope,
+    vertices: &[Vec<f64>],
+    (stream, case): (&mut Stream, u64),
+) {
     let costs = costs(stream, problem, case);
     let what = format!("case {case}");
     let (best, neighbours) = check(problem, polytope, &costs, &what);
-    let adjacent = vertices.iter().filter(|vertex| polytope.are_adjacent(&best, vertex)).count();
+    let adjacent = vertices
+        .iter()
+        .filter(|vertex| polytope.are_adjacent(&best, vertex))
+        .count();
     assert_eq!(neighbours.len(), adjacent, "{what}: {best:?}");
     for _ in 0..5 {
         let other = super::costs(stream, problem, 0);
         let cost = |point: &[f64]| point.iter().zip(&other).map(|(x, c)| x * c).sum::<f64>();
-        let least = vertices.iter().map(|vertex| cost(vertex)).fold(f64::INFINITY, f64::min);
-        let improves = neighbours.iter().any(|vertex| cost(vertex) < cost(&best) - 1e-9);
+        let least = vertices
+            .iter()
+            .map(|vertex| cost(vertex))
+            .fold(f64::INFINITY, f64::min);
+        let improves = neighbours
+            .iter()
+            .any(|vertex| cost(vertex) < cost(&best) - 1e-9);
         if crate::is_unbounded(problem, &other) {
             continue;
         }
-        assert_eq!(improves, least < cost(&best) - 1e-9, "{what}: optimal must mean that no neighbour is better");
+        assert_eq!(
+            improves,
+            least < cost(&best) - 1e-9,
+            "{what}: optimal must mean that no neighbour is better"
+        );
     }
 }
 
 /// All 0/1 points that a problem allows.
 fn choices(problem: &dyn Problem) -> Vec<Vec<f64>> {
-    let subsets = (0_u32..1 << problem.num_costs())
-        .map(|bits| Decision::choosing((0..problem.num_costs() as u32).filter(|j| bits >> j & 1 == 1)));
+    let subsets = (0_u32..1 << problem.num_costs()).map(|bits| {
+        Decision::choosing((0..problem.num_costs() as u32).filter(|j| bits >> j & 1 == 1))
+    });
     let fine = subsets.filter(|decision| problem.check(decision).is_ok());
-    fine.map(|decision| dense(&decision, problem.num_costs())).collect()
+    fine.map(|decision| dense(&decision, problem.num_costs()))
+        .collect()
 }
 
 #[test]
@@ -200,10 +285,16 @@ fn neighbours_of_paths_are_all_adjacent_paths() {
             continue;
         }
         let mut polytope = Polytope::cube(&vec![[0.0, 1.0]; problem.num_costs()]);
-        for (node, balance) in regretless::solve::grid::flow::balances(rows, cols).into_iter().enumerate() {
+        for (node, balance) in regretless::solve::grid::flow::balances(rows, cols)
+            .into_iter()
+            .enumerate()
+        {
             let mut row = vec![0.0; problem.num_costs()];
-            balance.into_iter().for_each(|(arc, entry)| row[arc] = entry);
-            let supply = f64::from(u8::from(node == 0)) - f64::from(u8::from(node == rows * cols - 1));
+            balance
+                .into_iter()
+                .for_each(|(arc, entry)| row[arc] = entry);
+            let supply =
+                f64::from(u8::from(node == 0)) - f64::from(u8::from(node == rows * cols - 1));
             polytope.row([supply, supply], &row);
         }
         compare(&problem, &polytope, &choices(&problem), (&mut stream, case));
@@ -216,7 +307,11 @@ fn neighbours_of_choices_are_all_adjacent_choices() {
         let mut stream = stream(12, case);
         let problem = choice(&mut stream, 7);
         let mut polytope = Polytope::cube(&vec![[0.0, 1.0]; problem.items]);
-        let least = if problem.at_most { 0.0 } else { problem.k as f64 };
+        let least = if problem.at_most {
+            0.0
+        } else {
+            problem.k as f64
+        };
         polytope.row([least, problem.k as f64], &vec![1.0; problem.items]);
         compare(&problem, &polytope, &choices(&problem), (&mut stream, case));
     }
@@ -239,10 +334,16 @@ fn neighbours_of_knapsacks_are_all_adjacent_vertices() {
 #[test]
 fn large_knapsacks_have_sparse_neighbours() {
     let mut stream = stream(14, 0);
-    let weights: Vec<Vec<f64>> = (0..4).map(|_| (0..300).map(|_| stream.uniform(3.0, 8.0)).collect()).collect();
+    let weights: Vec<Vec<f64>> = (0..4)
+        .map(|_| (0..300).map(|_| stream.uniform(3.0, 8.0)).collect())
+        .collect();
     let problem = regretless::problem::Knapsack::with_capacity_share(weights, 0.1);
     let costs: Vec<f64> = (0..300).map(|_| stream.uniform(-5.0, -1.0)).collect();
-    let (_, deltas) = problem.neighbours(&Limits::default()).unwrap().neighbours(&costs).unwrap();
+    let (_, deltas) = problem
+        .neighbours(&Limits::default())
+        .unwrap()
+        .neighbours(&costs)
+        .unwrap();
     assert_eq!(deltas.len(), 300, "one per nonbasic variable");
     assert!(deltas.iter().all(|delta| delta.indices().len() <= 5));
 }
@@ -250,8 +351,14 @@ fn large_knapsacks_have_sparse_neighbours() {
 #[test]
 fn large_grids_list_ten_thousand_detours_at_most() {
     let problem = regretless::problem::ShortestPath { grid: [14, 14] };
-    let costs: Vec<f64> = (0..problem.num_costs()).map(|arc| (arc as f64).sin()).collect();
-    let (solution, deltas) = problem.neighbours(&Limits::default()).unwrap().neighbours(&costs).unwrap();
+    let costs: Vec<f64> = (0..problem.num_costs())
+        .map(|arc| (arc as f64).sin())
+        .collect();
+    let (solution, deltas) = problem
+        .neighbours(&Limits::default())
+        .unwrap()
+        .neighbours(&costs)
+        .unwrap();
     assert_eq!(deltas.len(), 10_000);
     let path = dense(&solution.decision, costs.len());
     for delta in &deltas {
@@ -274,7 +381,10 @@ mod linear {
         let mut polytope = Polytope::cube(&model.column_bounds);
         for (row, bounds) in model.row_bounds.iter().enumerate() {
             let mut entries = vec![0.0; model.cost.len()];
-            model.rows.entries(row).for_each(|(column, entry)| entries[column] = entry);
+            model
+                .rows
+                .entries(row)
+                .for_each(|(column, entry)| entries[column] = entry);
             polytope.row(*bounds, &entries);
         }
         polytope
@@ -286,10 +396,16 @@ mod linear {
             let mut stream = stream(15, case);
             let problem = linear(&mut stream, case, 4);
             let polytope = polytope(&problem);
-            if case % 5 == 4 && is_unbounded(&problem, &costs(&mut stream.clone(), &problem, case)) {
+            if case % 5 == 4 && is_unbounded(&problem, &costs(&mut stream.clone(), &problem, case))
+            {
                 continue;
             }
-            compare(&problem, &polytope, &polytope.vertices(4), (&mut stream, case));
+            compare(
+                &problem,
+                &polytope,
+                &polytope.vertices(4),
+                (&mut stream, case),
+            );
         }
     }
 
@@ -300,7 +416,10 @@ mod linear {
         for arc in 0..12 {
             build.predicted(format!("a{arc}"), Domain::Binary);
         }
-        for (node, balance) in regretless::solve::grid::flow::balances(3, 3).into_iter().enumerate() {
+        for (node, balance) in regretless::solve::grid::flow::balances(3, 3)
+            .into_iter()
+            .enumerate()
+        {
             let supply = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0][node];
             build.row([supply, supply], balance);
         }
@@ -310,7 +429,12 @@ mod linear {
             let mut stream = stream(16, case);
             let costs = costs(&mut stream, &problem, 0);
             let found = check(&problem, &polytope, &costs, &format!("case {case}")).1;
-            let detours = grid.neighbours(&Limits::default()).unwrap().neighbours(&costs).unwrap().1;
+            let detours = grid
+                .neighbours(&Limits::default())
+                .unwrap()
+                .neighbours(&costs)
+                .unwrap()
+                .1;
             assert_eq!(found.len(), detours.len(), "case {case}");
         }
     }
@@ -323,8 +447,15 @@ mod linear {
         let b = build.auxiliary("b", Domain::Continuous([0.0, 1.0]), 3.0);
         build.row([1.0, 1.0], [(a, 1.0), (b, 1.0)]);
         let problem = build.build().unwrap();
-        let (solution, deltas) = problem.neighbours(&Limits::default()).unwrap().neighbours(&[2.0]).unwrap();
+        let (solution, deltas) = problem
+            .neighbours(&Limits::default())
+            .unwrap()
+            .neighbours(&[2.0])
+            .unwrap();
         assert_eq!((solution.objective, deltas.len()), (2.0, 1));
-        assert_eq!((deltas[0].value(0), deltas[0].fixed(), deltas[0].dot(&[2.0])), (-1.0, 3.0, 1.0));
+        assert_eq!(
+            (deltas[0].value(0), deltas[0].fixed(), deltas[0].dot(&[2.0])),
+            (-1.0, 3.0, 1.0)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! A golden file of losses: its problem with a real engine, its inputs in minimising form, its checks.
+//! A golden file of losses: its problem with a real engine, its inputs in minimising form, its
+//! checks.
 
 use std::sync::Arc;
 
@@ -24,20 +25,32 @@ pub struct Case {
 }
 
 fn decisions(value: &Value) -> Vec<Decision> {
-    rows(value).iter().map(|x| Decision::from_dense(x)).collect()
+    rows(value)
+        .iter()
+        .map(|x| Decision::from_dense(x))
+        .collect()
 }
 
 fn problem(spec: &Value, inputs: &Value) -> Arc<dyn Problem> {
     match spec["kind"].as_str().unwrap() {
         "knapsack" => Arc::new(
-            Knapsack { weights: rows(&spec["weights"]), capacity: numbers(&spec["capacity"]) }.checked().unwrap(),
+            Knapsack {
+                weights: rows(&spec["weights"]),
+                capacity: numbers(&spec["capacity"]),
+            }
+            .checked()
+            .unwrap(),
         ),
-        "tsp" => Arc::new(CutTours::read(spec["nodes"].as_u64().unwrap() as usize, inputs)),
+        "tsp" => Arc::new(CutTours::read(
+            spec["nodes"].as_u64().unwrap() as usize,
+            inputs,
+        )),
         _ => Arc::new(ShortestPath { grid: [4, 5] }.checked().unwrap()),
     }
 }
 
-/// Tours with the rings that the released code's solver had forbidden by the end, as far as they bind.
+/// Tours with the rings that the released code's solver had forbidden by the end, as far as they
+/// bind.
 #[derive(Debug)]
 struct CutTours {
     tours: Tsp,
@@ -46,9 +59,18 @@ struct CutTours {
 
 impl CutTours {
     fn read(nodes: usize, inputs: &Value) -> Self {
-        let normals = inputs["tight_constraint_normals"].as_array().into_iter().flatten();
+        let normals = inputs["tight_constraint_normals"]
+            .as_array()
+            .into_iter()
+            .flatten();
         let rings = normals.map(|normals| rings(nodes, &rows(normals)));
-        Self { tours: Tsp { nodes }, rings: decisions(&inputs["true_sol"]).into_iter().zip(rings).collect() }
+        Self {
+            tours: Tsp { nodes },
+            rings: decisions(&inputs["true_sol"])
+                .into_iter()
+                .zip(rings)
+                .collect(),
+        }
     }
 }
 
@@ -88,7 +110,10 @@ impl Case {
 
     /// All golden files of cones.
     pub fn cones() -> Vec<Self> {
-        ["cave_sp4x5_min", "cave_ks10_max", "cave_tsp7_min"].into_iter().filter_map(Self::read).collect()
+        ["cave_sp4x5_min", "cave_ks10_max", "cave_tsp7_min"]
+            .into_iter()
+            .filter_map(Self::read)
+            .collect()
     }
 
     fn read(name: &'static str) -> Option<Self> {
@@ -96,9 +121,20 @@ impl Case {
         let sign = if file["sense"] == "max" { -1.0 } else { 1.0 };
         let inputs = &file["inputs"];
         let oracle = Oracle::new(problem(&file["problem"], inputs));
-        let (best, pool) = (decisions(&inputs["true_sol"]), inputs.get("pool").map(decisions).unwrap_or_default());
+        let (best, pool) = (
+            decisions(&inputs["true_sol"]),
+            inputs.get("pool").map(decisions).unwrap_or_default(),
+        );
         let costs = turned(sign, &rows(&inputs["true_cost"]));
-        Some(Self { name, sign, oracle, costs, best, pool, file })
+        Some(Self {
+            name,
+            sign,
+            oracle,
+            costs,
+            best,
+            pool,
+            file,
+        })
     }
 
     /// The golden values of a loss, or a part of the file that it refers to.
@@ -113,7 +149,14 @@ impl Case {
     /// Predictions of a loss (its own, or those of the file), to be minimised.
     pub fn predictions(&self, loss: &str) -> Vec<Vec<f64>> {
         let own = &self.golden(loss)["pred"];
-        turned(self.sign, &rows(if own.is_null() { &self.file["inputs"]["pred"] } else { own }))
+        turned(
+            self.sign,
+            &rows(if own.is_null() {
+                &self.file["inputs"]["pred"]
+            } else {
+                own
+            }),
+        )
     }
 
     /// Noise of a loss, given; additive noise is added to costs and so turns with them.
@@ -124,12 +167,22 @@ impl Case {
         }
         let sign = if multiplicative { 1.0 } else { self.sign };
         let instances = own.as_array().unwrap().iter();
-        Noise::Given(instances.map(|instance| turned(sign, &rows(instance)).concat()).collect())
+        Noise::Given(
+            instances
+                .map(|instance| turned(sign, &rows(instance)).concat())
+                .collect(),
+        )
     }
 
     pub fn query<'a>(&'a self, instance: usize, prediction: &'a [f64]) -> Query<'a> {
         let (costs, best) = (&self.costs[instance], &self.best[instance]);
-        Query { instance, costs, prediction, best, draw: Draw::default() }
+        Query {
+            instance,
+            costs,
+            prediction,
+            best,
+            draw: Draw::default(),
+        }
     }
 
     /// Compares values and gradients with the golden ones, which are in the user's sense.
@@ -149,12 +202,29 @@ impl Case {
         let (mut values, mut gradients) = (Vec::new(), Vec::new());
         for (instance, prediction) in self.predictions(golden).iter().enumerate() {
             let mut gradient = vec![f64::NAN; prediction.len()];
-            values.push(loss.evaluate(&self.query(instance, prediction), asker, &mut gradient).unwrap());
-            gradients.extend(gradient.iter().map(|g| self.sign * g / self.costs.len() as f64));
+            values.push(
+                loss.evaluate(&self.query(instance, prediction), asker, &mut gradient)
+                    .unwrap(),
+            );
+            gradients.extend(
+                gradient
+                    .iter()
+                    .map(|g| self.sign * g / self.costs.len() as f64),
+            );
         }
         let expected = self.golden(golden);
-        assert_close(&values, &numbers(&expected["per_instance"]), tolerance, &what);
-        assert_close(&gradients, &rows(&expected["grad_of_mean"]).concat(), tolerance, &format!("{what} gradient"));
+        assert_close(
+            &values,
+            &numbers(&expected["per_instance"]),
+            tolerance,
+            &what,
+        );
+        assert_close(
+            &gradients,
+            &rows(&expected["grad_of_mean"]).concat(),
+            tolerance,
+            &format!("{what} gradient"),
+        );
     }
 
     /// Compares decisions and the gradients sent back with the golden ones.
@@ -171,16 +241,30 @@ impl Case {
                 7.0
             };
             let query = self.query(instance, prediction);
-            let value = layer.decide(&query, &mut self.oracle.asker(), &mut judge, &mut gradient).unwrap();
+            let value = layer
+                .decide(&query, &mut self.oracle.asker(), &mut judge, &mut gradient)
+                .unwrap();
             assert_eq!(value, 7.0, "{what}");
             gradients.extend(gradient.iter().map(|g| self.sign * g));
         }
-        assert_close(&decisions, &rows(&expected["forward"]).concat(), 1e-8, &what);
-        assert_close(&gradients, &rows(&expected["vjp"]).concat(), tolerance, &format!("{what} gradient"));
+        assert_close(
+            &decisions,
+            &rows(&expected["forward"]).concat(),
+            1e-8,
+            &what,
+        );
+        assert_close(
+            &gradients,
+            &rows(&expected["vjp"]).concat(),
+            tolerance,
+            &format!("{what} gradient"),
+        );
     }
 }
 
 /// All numbers times a sign.
 pub fn turned(sign: f64, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    rows.iter().map(|row| row.iter().map(|value| sign * value).collect()).collect()
+    rows.iter()
+        .map(|row| row.iter().map(|value| sign * value).collect())
+        .collect()
 }

@@ -1,11 +1,12 @@
-//! Values and gradients equal those of the field's released code, for both senses and with real engines.
+//! Values and gradients equal those of the field's released code, for both senses and with real
+//! engines.
 
 use regretless::loss::cave::Projection;
 use regretless::loss::layer::implicit::{ImplicitMle, Reach};
 use regretless::loss::noise::{Perturbation, Perturbed};
 use regretless::loss::{
-    Blackbox, Cave, Contrastive, FrankWolfe, Layer, LossSpec, PerturbationGradient, PerturbedOptimizer, Pfyl, Ranking,
-    SpoPlus,
+    Blackbox, Cave, Contrastive, FrankWolfe, Layer, LossSpec, PerturbationGradient,
+    PerturbedOptimizer, Pfyl, Ranking, SpoPlus,
 };
 use regretless::oracle::{Answering, Cache, Occasion, OracleSettings, Turn};
 use regretless::solve::cone::Cone;
@@ -18,14 +19,26 @@ const PADDED: f64 = 1e-5;
 #[test]
 fn spo_plus_equals_the_golden_values() {
     for case in Case::all() {
-        case.check("spo_plus", &SpoPlus, &Answering::exactly(&case.oracle), 1e-8);
+        case.check(
+            "spo_plus",
+            &SpoPlus,
+            &Answering::exactly(&case.oracle),
+            1e-8,
+        );
     }
 }
 
 fn perturbed(case: &Case, golden: &str, multiplicative: bool) -> Perturbed {
     let samples = case.number(golden, "n_samples") as usize;
-    let perturbation = Perturbation { samples, sigma: case.number(golden, "sigma"), multiplicative };
-    Perturbed { perturbation, noise: case.noise(golden, multiplicative) }
+    let perturbation = Perturbation {
+        samples,
+        sigma: case.number(golden, "sigma"),
+        multiplicative,
+    };
+    Perturbed {
+        perturbation,
+        noise: case.noise(golden, multiplicative),
+    }
 }
 
 #[test]
@@ -41,8 +54,14 @@ fn perturbed_fenchel_young_losses_equal_the_golden_values() {
 #[test]
 fn perturbation_gradients_equal_the_golden_values() {
     for case in Case::all() {
-        for (golden, central) in [("perturbation_gradient_backward", false), ("perturbation_gradient_central", true)] {
-            let loss = PerturbationGradient { sigma: case.number(golden, "sigma"), central };
+        for (golden, central) in [
+            ("perturbation_gradient_backward", false),
+            ("perturbation_gradient_central", true),
+        ] {
+            let loss = PerturbationGradient {
+                sigma: case.number(golden, "sigma"),
+                central,
+            };
             case.check(golden, &loss, &Answering::exactly(&case.oracle), PADDED);
         }
     }
@@ -71,12 +90,23 @@ fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
     for case in Case::all() {
         let mut answering = Answering::exactly(&case.oracle).knowing(&case.pool, true);
         let mut asker = case.oracle.asker();
-        let solved: Vec<_> =
-            case.predictions("cmap_refreshed").iter().map(|p| asker.solve(p).unwrap().decision).collect();
+        let solved: Vec<_> = case
+            .predictions("cmap_refreshed")
+            .iter()
+            .map(|p| asker.solve(p).unwrap().decision)
+            .collect();
         answering.keep(&solved);
         let known = answering.pool().unwrap().decisions().len();
-        assert_eq!(known, case.golden("cmap_refreshed")["pool_after"].as_array().unwrap().len());
-        let LossSpec::Contrastive(map) = "MAP".parse().unwrap() else { panic!("MAP is contrastive") };
+        assert_eq!(
+            known,
+            case.golden("cmap_refreshed")["pool_after"]
+                .as_array()
+                .unwrap()
+                .len()
+        );
+        let LossSpec::Contrastive(map) = "MAP".parse().unwrap() else {
+            panic!("MAP is contrastive")
+        };
         case.check("cmap_refreshed", &map, &answering, 1e-8);
     }
 }
@@ -84,19 +114,33 @@ fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
 #[test]
 fn spo_plus_that_never_solves_equals_the_golden_values() {
     for case in Case::all() {
-        let settings = OracleSettings { cache: Some(Cache::new(0.0)), ..OracleSettings::default() };
-        let answering = Answering::new(&case.oracle, settings, ("SPO+", 0)).unwrap().knowing(&case.pool, false);
-        let occasion = Occasion { epoch: 1, batch: 0, training: true };
+        let settings = OracleSettings {
+            cache: Some(Cache::new(0.0)),
+            ..OracleSettings::default()
+        };
+        let answering = Answering::new(&case.oracle, settings, ("SPO+", 0))
+            .unwrap()
+            .knowing(&case.pool, false);
+        let occasion = Occasion {
+            epoch: 1,
+            batch: 0,
+            training: true,
+        };
         assert_eq!(answering.turn(occasion, 3), Turn::Recall);
         case.check_recalling("spo_plus_cached", &SpoPlus, &answering);
-        assert_eq!((case.oracle.counts().total(), case.oracle.counts().pooled), (0, case.costs.len() as u64));
+        assert_eq!(
+            (case.oracle.counts().total(), case.oracle.counts().pooled),
+            (0, case.costs.len() as u64)
+        );
     }
 }
 
 #[test]
 fn black_boxes_equal_the_golden_values() {
     for case in Case::all() {
-        let dbb = Blackbox::Interpolated { lambda: case.number("dbb", "lambd") };
+        let dbb = Blackbox::Interpolated {
+            lambda: case.number("dbb", "lambd"),
+        };
         case.check_layer("dbb", &dbb, PADDED);
         case.check_layer("nid", &Blackbox::NegativeIdentity, 1e-8);
     }
@@ -110,7 +154,10 @@ fn perturbed_optimizers_equal_the_golden_values() {
             ("dpo_additive_no_variance_reduction", false, false),
             ("dpo_multiplicative", true, true),
         ] {
-            let layer = PerturbedOptimizer { perturbed: perturbed(&case, golden, multiplicative), baseline };
+            let layer = PerturbedOptimizer {
+                perturbed: perturbed(&case, golden, multiplicative),
+                baseline,
+            };
             case.check_layer(golden, &layer, PADDED);
         }
     }
@@ -132,27 +179,55 @@ fn implicit_mle_equals_the_golden_values() {
     }
 }
 
-/// The golden search stops at a gap of 1e-9, which leaves the mean decision a few 1e-5 from the optimum.
+/// The golden search stops at a gap of 1e-9, which leaves the mean decision a few 1e-5 from the
+/// optimum.
 #[test]
 fn regularised_fenchel_young_losses_equal_the_golden_values() {
     for case in Case::all() {
-        let loss = FrankWolfe { lambda: case.number("rfy", "lambd"), tolerance: 1e-11, ..FrankWolfe::default() };
+        let loss = FrankWolfe {
+            lambda: case.number("rfy", "lambd"),
+            tolerance: 1e-11,
+            ..FrankWolfe::default()
+        };
         case.check("rfy", &loss, &Answering::exactly(&case.oracle), 1e-4);
     }
 }
 
-/// Golden projections are rounded to single precision; exact ones stop at an interior-point tolerance, those of CaVE+
-/// after three steps. The other branch takes a point inside the cone, without rounding.
+/// Golden projections are rounded to single precision; exact ones stop at an interior-point
+/// tolerance, those of CaVE+ after three steps. The other branch takes a point inside the cone,
+/// without rounding.
 #[test]
 fn cone_alignment_equals_the_golden_values() {
     for case in Case::cones() {
         let (answering, steps) = (Answering::exactly(&case.oracle), Cone::MOST_STEPS);
-        let exact = Cave { ratio: 1.0, projection: Projection::Nearest { steps }, inner: false };
+        let exact = Cave {
+            ratio: 1.0,
+            projection: Projection::Nearest { steps },
+            inner: false,
+        };
         case.check("cave_exact_200_iterations", &exact, &answering, 2e-4);
-        case.check("cave_heuristic_branch", &Cave { ratio: 1e-300, ..exact }, &answering, 1e-5);
+        case.check(
+            "cave_heuristic_branch",
+            &Cave {
+                ratio: 1e-300,
+                ..exact
+            },
+            &answering,
+            1e-5,
+        );
         if cfg!(feature = "clarabel") {
-            let early = Projection::Early { steps: case.number("cave_plus_3_iterations", "max_iter") as usize };
-            case.check("cave_plus_3_iterations", &Cave { projection: early, ..exact }, &answering, 2e-4);
+            let early = Projection::Early {
+                steps: case.number("cave_plus_3_iterations", "max_iter") as usize,
+            };
+            case.check(
+                "cave_plus_3_iterations",
+                &Cave {
+                    projection: early,
+                    ..exact
+                },
+                &answering,
+                2e-4,
+            );
         }
     }
 }

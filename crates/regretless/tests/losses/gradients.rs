@@ -28,15 +28,35 @@ impl Place {
         let number = |seed: f64, j: usize| 1.5 + (seed * (j as f64 + 1.3)).sin();
         let costs = std::array::from_fn(|j| number(2.1, j));
         let prediction = std::array::from_fn(|j| number(3.7, j));
-        let all = (0..1_u32 << 12).map(|bits| Decision::choosing((0..12).filter(|j| bits >> j & 1 == 1)));
-        let pool: Vec<Decision> = all.filter(|decision| path.check(decision).is_ok()).collect();
+        let all =
+            (0..1_u32 << 12).map(|bits| Decision::choosing((0..12).filter(|j| bits >> j & 1 == 1)));
+        let pool: Vec<Decision> = all
+            .filter(|decision| path.check(decision).is_ok())
+            .collect();
         assert_eq!(pool.len(), 6);
         let oracle = Oracle::new(Arc::new(path));
         let best = oracle.asker().solve(&costs).unwrap().decision;
-        let features = Features::new(Matrix::new(10, 1, vec![0.0; 10]).unwrap(), Shape::Wide, None).unwrap();
-        let rows = Dataset::new(features, Matrix::from_f64(10, 12, &costs.repeat(10)).unwrap(), None).unwrap();
+        let features = Features::new(
+            Matrix::new(10, 1, vec![0.0; 10]).unwrap(),
+            Shape::Wide,
+            None,
+        )
+        .unwrap();
+        let rows = Dataset::new(
+            features,
+            Matrix::from_f64(10, 12, &costs.repeat(10)).unwrap(),
+            None,
+        )
+        .unwrap();
         let data = Labelled::solve(rows, &oracle, &Silent).unwrap();
-        Self { oracle, costs, prediction, best, pool, data }
+        Self {
+            oracle,
+            costs,
+            prediction,
+            best,
+            pool,
+            data,
+        }
     }
 
     fn built(&self, label: &str) -> (LossSpec, Box<dyn Loss>) {
@@ -47,16 +67,27 @@ impl Place {
 
     fn evaluate(&self, loss: &dyn Loss, prediction: &[f64]) -> (f64, Vec<f64>) {
         let draw = Draw { seed: 4, epoch: 2 };
-        let query = Query { instance: 9, costs: &self.costs, prediction, best: &self.best, draw };
+        let query = Query {
+            instance: 9,
+            costs: &self.costs,
+            prediction,
+            best: &self.best,
+            draw,
+        };
         let answering = Answering::exactly(&self.oracle).knowing(&self.pool, true);
         let mut gradient = vec![0.0; 12];
-        let value = loss.evaluate(&query, &mut answering.asker(), &mut gradient).unwrap();
+        let value = loss
+            .evaluate(&query, &mut answering.asker(), &mut gradient)
+            .unwrap();
         (value, gradient)
     }
 
     fn check(&self, spec: &LossSpec, loss: &dyn Loss, tolerance: f64) {
         let (_, gradient) = self.evaluate(loss, &self.prediction);
-        assert!(gradient.iter().any(|g| g.abs() > 1e-3), "{spec}: no gradient to check");
+        assert!(
+            gradient.iter().any(|g| g.abs() > 1e-3),
+            "{spec}: no gradient to check"
+        );
         for (j, found) in gradient.iter().enumerate() {
             let at = |step: f64| {
                 let mut moved = self.prediction;
@@ -64,7 +95,10 @@ impl Place {
                 self.evaluate(loss, &moved).0
             };
             let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
-            assert!((found - slope).abs() < tolerance, "{spec}, cost {j}: gradient {found}, slope {slope}");
+            assert!(
+                (found - slope).abs() < tolerance,
+                "{spec}, cost {j}: gradient {found}, slope {slope}"
+            );
         }
     }
 }
@@ -101,35 +135,78 @@ fn cave_from_inside_aligns_with_a_point_beyond_the_nearest() {
     let cone = place.oracle.cone(&place.best, "CaVE").unwrap();
     let v = place.prediction.map(|p| -p);
     let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let cosine = |aim: &[f64]| v.iter().zip(aim).map(|(v, p)| v * p).sum::<f64>() / (length(&v) * length(aim));
-    for (label, nearest) in [("CaVE(inner)", cone.project(&v)), ("CaVE(inner,steps=1)", cone.project_within(&v, 1))] {
+    let cosine = |aim: &[f64]| {
+        v.iter().zip(aim).map(|(v, p)| v * p).sum::<f64>() / (length(&v) * length(aim))
+    };
+    for (label, nearest) in [
+        ("CaVE(inner)", cone.project(&v)),
+        ("CaVE(inner,steps=1)", cone.project_within(&v, 1)),
+    ] {
         let unit = nearest.iter().map(|p| p / length(&nearest));
-        let aim: Vec<f64> = unit.zip(cone.mean_normal()).map(|(p, normal)| 0.8 * p + 0.2 * normal).collect();
+        let aim: Vec<f64> = unit
+            .zip(cone.mean_normal())
+            .map(|(p, normal)| 0.8 * p + 0.2 * normal)
+            .collect();
         let (value, _) = place.evaluate(place.built(label).1.as_ref(), &place.prediction);
-        assert!((value - (1.0 - cosine(&aim))).abs() < 1e-12, "{label}: {value}");
-        assert!((value - (1.0 - cosine(&nearest))).abs() > 1e-4, "{label} is no different");
+        assert!(
+            (value - (1.0 - cosine(&aim))).abs() < 1e-12,
+            "{label}: {value}"
+        );
+        assert!(
+            (value - (1.0 - cosine(&nearest))).abs() > 1e-4,
+            "{label} is no different"
+        );
     }
 }
 
-/// A list of entries says the same as a row, for losses that have a list of their own and for those that do not.
+/// A list of entries says the same as a row, for losses that have a list of their own and for those
+/// that do not.
 #[test]
 fn listed_gradients_equal_whole_ones() {
     let place = Place::new();
-    for label in ["SPO+", "PFYL", "PFYL(mul)", "MAP", "MAP_c", "NCE", "PG", "PG(central)", "LTR(list)", "CaVE", "LAVA"]
-    {
+    for label in [
+        "SPO+",
+        "PFYL",
+        "PFYL(mul)",
+        "MAP",
+        "MAP_c",
+        "NCE",
+        "PG",
+        "PG(central)",
+        "LTR(list)",
+        "CaVE",
+        "LAVA",
+    ] {
         let (spec, loss) = place.built(label);
         let (value, gradient) = place.evaluate(loss.as_ref(), &place.prediction);
         let mut entries = Entries::default();
         let draw = Draw { seed: 4, epoch: 2 };
         let prediction = &place.prediction;
-        let query = Query { instance: 9, costs: &place.costs, prediction, best: &place.best, draw };
+        let query = Query {
+            instance: 9,
+            costs: &place.costs,
+            prediction,
+            best: &place.best,
+            draw,
+        };
         let answering = Answering::exactly(&place.oracle).knowing(&place.pool, true);
         for _ in 0..2 {
-            assert_eq!(loss.evaluate_sparse(&query, &mut answering.asker(), &mut entries).unwrap(), value, "{spec}");
+            assert_eq!(
+                loss.evaluate_sparse(&query, &mut answering.asker(), &mut entries)
+                    .unwrap(),
+                value,
+                "{spec}"
+            );
         }
         let mut sums = vec![0.0; 12];
-        entries.as_slice().iter().for_each(|(j, g)| sums[*j as usize] += g);
-        let same = sums.iter().zip(&gradient).all(|(a, b)| (a - b).abs() < 1e-14);
+        entries
+            .as_slice()
+            .iter()
+            .for_each(|(j, g)| sums[*j as usize] += g);
+        let same = sums
+            .iter()
+            .zip(&gradient)
+            .all(|(a, b)| (a - b).abs() < 1e-14);
         assert!(same, "{spec}: {sums:?} and {gradient:?}");
     }
 }
@@ -137,9 +214,12 @@ fn listed_gradients_equal_whole_ones() {
 #[test]
 fn gradients_of_regularised_decisions_agree_with_finite_differences() {
     let place = Place::new();
-    for label in
-        ["RFY(tol=1e-14)", "RFY(lambda=0.3,tol=1e-14)", "RFW(lambda=2,tol=1e-14)", "RFW(lambda=2,tol=1e-14,distance)"]
-    {
+    for label in [
+        "RFY(tol=1e-14)",
+        "RFY(lambda=0.3,tol=1e-14)",
+        "RFW(lambda=2,tol=1e-14)",
+        "RFW(lambda=2,tol=1e-14,distance)",
+    ] {
         let (spec, loss) = place.built(label);
         place.check(&spec, loss.as_ref(), 1e-4);
     }
@@ -162,10 +242,21 @@ fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
     let (_, loss) = place.built("PFYL(samples=1)");
     let value = |seed: u64, epoch: usize, instance: usize| {
         let draw = Draw { seed, epoch };
-        let query = Query { instance, costs: &place.costs, prediction: &place.prediction, best: &place.best, draw };
-        loss.evaluate(&query, &mut place.oracle.asker(), &mut [0.0; 12]).unwrap()
+        let query = Query {
+            instance,
+            costs: &place.costs,
+            prediction: &place.prediction,
+            best: &place.best,
+            draw,
+        };
+        loss.evaluate(&query, &mut place.oracle.asker(), &mut [0.0; 12])
+            .unwrap()
     };
     let reference = value(1, 2, 3);
     assert_eq!(reference, value(1, 2, 3));
-    assert!([value(2, 2, 3), value(1, 3, 3), value(1, 2, 4)].iter().all(|other| *other != reference));
+    assert!(
+        [value(2, 2, 3), value(1, 3, 3), value(1, 2, 4)]
+            .iter()
+            .all(|other| *other != reference)
+    );
 }

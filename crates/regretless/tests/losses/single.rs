@@ -1,4 +1,5 @@
-//! The cost-sensitive family on rows in single precision, against the plain way in double precision.
+//! The cost-sensitive family on rows in single precision, against the plain way in double
+//! precision.
 
 use std::sync::Arc;
 
@@ -12,7 +13,13 @@ use super::common::assert_close;
 
 /// A row of this many numbers between −1 and 3, every 50th of them the same whatever the seed.
 fn row(seed: f64, count: usize) -> Vec<f32> {
-    let number = |j: usize| if j % 50 == 7 { 1.25 } else { 1.0 + 2.0 * (seed * (j as f64 + 1.3)).sin() as f32 };
+    let number = |j: usize| {
+        if j % 50 == 7 {
+            1.25
+        } else {
+            1.0 + 2.0 * (seed * (j as f64 + 1.3)).sin() as f32
+        }
+    };
     (0..count).map(number).collect()
 }
 
@@ -26,15 +33,37 @@ fn both(cos: &Cos, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)
     let (count, costs) = (prediction.len(), row(2.1, prediction.len()));
     let best = Decision::choosing((0..count as u32).filter(|j| j % 3 == 1));
     let mut single = vec![f32::NAN; count];
-    let query = SingleQuery { costs: &costs, prediction, sign, best: &best };
+    let query = SingleQuery {
+        costs: &costs,
+        prediction,
+        sign,
+        best: &best,
+    };
     let value = loss.evaluate_single(&query, &mut single)?;
     let (costs, prediction) = (doubles(&costs, 1.0), doubles(prediction, sign));
-    let query = Query { instance: 0, costs: &costs, prediction: &prediction, best: &best, draw: Draw::default() };
-    let oracle = Oracle::new(Arc::new(TopK { items: count, k: 1, at_most: false, sense: Sense::Minimize }));
+    let query = Query {
+        instance: 0,
+        costs: &costs,
+        prediction: &prediction,
+        best: &best,
+        draw: Draw::default(),
+    };
+    let oracle = Oracle::new(Arc::new(TopK {
+        items: count,
+        k: 1,
+        at_most: false,
+        sense: Sense::Minimize,
+    }));
     let mut plain = vec![f64::NAN; count];
-    let plain_value = loss.evaluate(&query, &mut oracle.asker(), &mut plain).unwrap();
+    let plain_value = loss
+        .evaluate(&query, &mut oracle.asker(), &mut plain)
+        .unwrap();
     let of_single = [vec![value], doubles(&single, 1.0)].concat();
-    let of_plain = [vec![plain_value], plain.iter().map(|g| f64::from(sign) * g).collect()].concat();
+    let of_plain = [
+        vec![plain_value],
+        plain.iter().map(|g| f64::from(sign) * g).collect(),
+    ]
+    .concat();
     Some((of_single, of_plain))
 }
 
@@ -44,8 +73,12 @@ fn rows_in_single_precision_agree_with_the_plain_way() {
         for count in [3, 15, 16, 40, 2500] {
             for sign in [1.0, -1.0] {
                 let Some((single, plain)) = both(&cos, &row(3.7, count), sign) else {
-                    let here = cfg!(not(target_arch = "x86_64")) || is_x86_feature_detected!("avx2");
-                    assert!(!here || matches!(cos.side, Side::Pinball(_)), "{cos} has no fast way");
+                    let here =
+                        cfg!(not(target_arch = "x86_64")) || is_x86_feature_detected!("avx2");
+                    assert!(
+                        !here || matches!(cos.side, Side::Pinball(_)),
+                        "{cos} has no fast way"
+                    );
                     continue;
                 };
                 let what = format!("{cos}, {count} costs, sign {sign}");

@@ -18,7 +18,11 @@ const ROWS: u64 = 160;
 const EPOCHS: u64 = 3;
 
 fn unjudged() -> Settings {
-    Settings { epochs: EPOCHS as usize, select: Select::Last, ..quick() }
+    Settings {
+        epochs: EPOCHS as usize,
+        select: Select::Last,
+        ..quick()
+    }
 }
 
 fn solves(setting: &Setting, method: &str) -> SolveCounts {
@@ -47,7 +51,8 @@ impl Problem for RelaxedPath {
     }
 
     fn relaxer(&self, kind: Relaxation, limits: &Limits) -> Option<Box<dyn Relaxer>> {
-        (kind == Relaxation::Plain).then(|| Box::new(Plain(self.0.solver(limits))) as Box<dyn Relaxer>)
+        (kind == Relaxation::Plain)
+            .then(|| Box::new(Plain(self.0.solver(limits))) as Box<dyn Relaxer>)
     }
 
     fn check(&self, decision: &Decision) -> Result<(), String> {
@@ -68,12 +73,15 @@ pub fn relaxed_paths() -> Setting {
     Setting::solved_as(Arc::new(path), Setting::path_data(), [160, 40, 60], 1)
 }
 
-/// Table 1 of the paper, labels known: t·n for SPO+ and MAP, as often per sample for PFYL, × p under a cache,
-/// relaxed ones under `relax`, none for O and S, n more for C.
+/// Table 1 of the paper, labels known: t·n for SPO+ and MAP, as often per sample for PFYL, × p
+/// under a cache, relaxed ones under `relax`, none for O and S, n more for C.
 #[test]
 fn solves_are_those_of_the_papers_table() {
     let setting = Setting::paths(2);
-    let exact = |count| SolveCounts { exact: count, ..SolveCounts::default() };
+    let exact = |count| SolveCounts {
+        exact: count,
+        ..SolveCounts::default()
+    };
     for (method, count) in [
         ("SPO+", EPOCHS * ROWS),
         ("PFYL", EPOCHS * ROWS * 10),
@@ -99,10 +107,17 @@ fn solves_are_those_of_the_papers_table() {
 #[test]
 fn relaxed_solves_are_counted_as_such_and_answer_the_loss() {
     let setting = relaxed_paths();
-    let relaxed = SolveCounts { relaxed: EPOCHS * ROWS, ..SolveCounts::default() };
+    let relaxed = SolveCounts {
+        relaxed: EPOCHS * ROWS,
+        ..SolveCounts::default()
+    };
     assert_eq!(solves(&setting, "SPO+ relax"), relaxed);
     let members = |method: &str| setting.train(method, unjudged()).unwrap().model.members;
-    assert_eq!(members("SPO+ relax"), members("SPO+"), "an integral relaxation answers as the problem itself");
+    assert_eq!(
+        members("SPO+ relax"),
+        members("SPO+"),
+        "an integral relaxation answers as the problem itself"
+    );
     let with_cache = solves(&setting, "SPO+ relax cache 50%");
     assert_eq!(with_cache.exact, 0);
     assert_eq!(with_cache.relaxed + with_cache.pooled, EPOCHS * ROWS);
@@ -110,27 +125,44 @@ fn relaxed_solves_are_counted_as_such_and_answer_the_loss() {
 
 #[test]
 fn a_missing_relaxation_is_refused_with_what_to_do() {
-    let error = relaxed_paths().train("PFYL relax tight", quick()).unwrap_err();
+    let error = relaxed_paths()
+        .train("PFYL relax tight", quick())
+        .unwrap_err();
     assert!(matches!(error, Error::Capability { .. }), "{error}");
     let message = error.to_string();
-    assert!(message.contains("PFYL relax tight") && message.contains("leave out 'relax'"), "{message}");
+    assert!(
+        message.contains("PFYL relax tight") && message.contains("leave out 'relax'"),
+        "{message}"
+    );
 }
 
 #[test]
 fn cones_and_neighbours_are_counted_and_their_absence_is_named() {
     let setting = Setting::paths(1);
-    let projected = SolveCounts { projected: EPOCHS * ROWS, ..SolveCounts::default() };
+    let projected = SolveCounts {
+        projected: EPOCHS * ROWS,
+        ..SolveCounts::default()
+    };
     assert_eq!(solves(&setting, "CaVE"), projected);
     if cfg!(feature = "clarabel") {
         assert_eq!(solves(&setting, "CaVE+"), projected);
     }
     let hybrid = solves(&setting, "CaVE(hybrid)").projected as f64 / (EPOCHS * ROWS) as f64;
     assert!((0.2..0.4).contains(&hybrid), "{hybrid}");
-    assert_eq!(solves(&setting, "LAVA"), SolveCounts { relaxed: 260, ..SolveCounts::default() });
+    assert_eq!(
+        solves(&setting, "LAVA"),
+        SolveCounts {
+            relaxed: 260,
+            ..SolveCounts::default()
+        }
+    );
     for method in ["CaVE", "LAVA"] {
         let error = relaxed_paths().train(method, unjudged()).unwrap_err();
         assert!(matches!(error, Error::Capability { .. }), "{error}");
-        assert!(error.to_string().contains(method) && error.to_string().contains("MAE(O,S)"), "{error}");
+        assert!(
+            error.to_string().contains(method) && error.to_string().contains("MAE(O,S)"),
+            "{error}"
+        );
     }
 }
 
@@ -138,46 +170,111 @@ fn cones_and_neighbours_are_counted_and_their_absence_is_named() {
 fn a_cache_solves_its_share_and_answers_the_rest() {
     let setting = Setting::paths(1);
     let asked = EPOCHS * ROWS;
-    assert_eq!(solves(&setting, "SPO+ cache 0%"), SolveCounts { pooled: asked, ..SolveCounts::default() });
-    assert_eq!(solves(&setting, "SPO+ cache 100%"), SolveCounts { exact: asked, ..SolveCounts::default() });
-    for (method, least, most) in [("SPO+ cache 40%", 0.1, 0.7), ("SPO+ cache 40% per instance", 0.33, 0.47)] {
+    assert_eq!(
+        solves(&setting, "SPO+ cache 0%"),
+        SolveCounts {
+            pooled: asked,
+            ..SolveCounts::default()
+        }
+    );
+    assert_eq!(
+        solves(&setting, "SPO+ cache 100%"),
+        SolveCounts {
+            exact: asked,
+            ..SolveCounts::default()
+        }
+    );
+    for (method, least, most) in [
+        ("SPO+ cache 40%", 0.1, 0.7),
+        ("SPO+ cache 40% per instance", 0.33, 0.47),
+    ] {
         let counts = solves(&setting, method);
         assert_eq!(counts.exact + counts.pooled, asked, "{method}");
         let share = counts.exact as f64 / asked as f64;
         assert!((least..=most).contains(&share), "{method}: {share}");
         let batches = counts.exact.is_multiple_of(32);
-        assert_eq!(batches, !method.contains("instance"), "{method}: {} solves", counts.exact);
+        assert_eq!(
+            batches,
+            !method.contains("instance"),
+            "{method}: {} solves",
+            counts.exact
+        );
     }
 }
 
 #[test]
 fn epochs_of_a_cached_method_are_judged_on_the_cache() {
     let setting = Setting::paths(1);
-    let settings = Settings { epochs: 2, select: Select::ValidationLoss, ..quick() };
+    let settings = Settings {
+        epochs: 2,
+        select: Select::ValidationLoss,
+        ..quick()
+    };
     let counts = |method: &str| setting.train(method, settings).unwrap().report.solves;
-    assert_eq!(counts("SPO+ cache 100%"), SolveCounts { exact: 2 * ROWS, pooled: 3 * 40, ..SolveCounts::default() });
+    assert_eq!(
+        counts("SPO+ cache 100%"),
+        SolveCounts {
+            exact: 2 * ROWS,
+            pooled: 3 * 40,
+            ..SolveCounts::default()
+        }
+    );
     assert_eq!(counts("SPO+").exact, 2 * ROWS + 3 * 40);
-    assert_eq!(counts("MAP").total(), 2 * ROWS, "a pool is at hand without solves");
+    assert_eq!(
+        counts("MAP").total(),
+        2 * ROWS,
+        "a pool is at hand without solves"
+    );
 }
 
 #[test]
 fn a_small_pool_still_trains() {
     let setting = Setting::paths(1);
-    let untrained = setting.test(&setting.train("SPO+", Settings { epochs: 0, ..quick() }).unwrap().model).regret;
-    for method in ["SPO+ cache 5%", "SPO+ cache 0%", "MAP cache 0%", "SPO+ cache 20% most 5"] {
-        let regret = setting.test(&setting.train(method, quick()).unwrap().model).regret;
-        assert!(regret < untrained, "{method}: {regret}, untrained {untrained}");
+    let untrained = setting
+        .test(
+            &setting
+                .train(
+                    "SPO+",
+                    Settings {
+                        epochs: 0,
+                        ..quick()
+                    },
+                )
+                .unwrap()
+                .model,
+        )
+        .regret;
+    for method in [
+        "SPO+ cache 5%",
+        "SPO+ cache 0%",
+        "MAP cache 0%",
+        "SPO+ cache 20% most 5",
+    ] {
+        let regret = setting
+            .test(&setting.train(method, quick()).unwrap().model)
+            .regret;
+        assert!(
+            regret < untrained,
+            "{method}: {regret}, untrained {untrained}"
+        );
     }
 }
 
 #[test]
 fn joined_rows_train_too_and_cannot_judge() {
     let setting = Setting::paths(1);
-    let joined = Settings { epochs: 2, ..quick() }.joined();
+    let joined = Settings {
+        epochs: 2,
+        ..quick()
+    }
+    .joined();
     let trained = setting.train("SPO+", joined).unwrap();
     assert_eq!(trained.report.solves.total(), 2 * (ROWS + 40));
     assert!(trained.report.best_epoch() > 0);
-    let wrong = Settings { select: Select::ValidationRegret, ..joined };
+    let wrong = Settings {
+        select: Select::ValidationRegret,
+        ..joined
+    };
     let message = setting.train("SPO+", wrong).unwrap_err().to_string();
     assert!(message.contains("training-loss"), "{message}");
 }
@@ -185,23 +282,48 @@ fn joined_rows_train_too_and_cannot_judge() {
 #[test]
 fn an_empty_pool_is_named_with_what_to_do() {
     let setting = Setting::paths(1);
-    let settings = OracleSettings { cache: Some(Cache::new(0.0)), ..OracleSettings::default() };
+    let settings = OracleSettings {
+        cache: Some(Cache::new(0.0)),
+        ..OracleSettings::default()
+    };
     let empty = Answering::new(&setting.oracle, settings, ("MAP", 0)).unwrap();
     let costs = vec![1.0; 24];
-    let query =
-        Query { instance: 3, costs: &costs, prediction: &costs, best: setting.data.best(3), draw: Draw::default() };
+    let query = Query {
+        instance: 3,
+        costs: &costs,
+        prediction: &costs,
+        best: setting.data.best(3),
+        draw: Draw::default(),
+    };
     let evaluate = |label: &str| {
-        let loss = label.parse::<LossSpec>().unwrap().build(&setting.data, &setting.oracle, &Silent).unwrap();
+        let loss = label
+            .parse::<LossSpec>()
+            .unwrap()
+            .build(&setting.data, &setting.oracle, &Silent)
+            .unwrap();
         let mut asker = empty.asker();
         asker.take_turn(regretless::oracle::Turn::Recall);
-        loss.evaluate(&query, &mut asker, &mut [0.0; 24]).unwrap_err()
+        loss.evaluate(&query, &mut asker, &mut [0.0; 24])
+            .unwrap_err()
     };
     for label in ["MAP", "NCE_c", "LTR(pair)"] {
         let message = evaluate(label).to_string();
-        assert!(message.contains(label) && message.contains("pool is empty"), "{message}");
+        assert!(
+            message.contains(label) && message.contains("pool is empty"),
+            "{message}"
+        );
         assert!(matches!(evaluate(label), Error::EmptyPool { .. }));
     }
     let error = evaluate("SPO+");
-    assert!(matches!(error, Error::Solver { instance: 3, failure: Failure::NothingKnown }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Error::Solver {
+                instance: 3,
+                failure: Failure::NothingKnown
+            }
+        ),
+        "{error}"
+    );
     assert!(error.to_string().contains("cache 5%"), "{error}");
 }

@@ -10,19 +10,34 @@ use regretless::watch::Silent;
 use crate::setting::{Setting, quick};
 
 fn small(name: &str, threads: usize) -> Setting {
-    let (problem, data) = name.parse::<Benchmark>().unwrap().generate(DataRecipe::paper(150, 5)).unwrap();
+    let (problem, data) = name
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(DataRecipe::paper(150, 5))
+        .unwrap();
     Setting::new(problem, data, [80, 40, 30], threads)
 }
 
 fn chosen(setting: &Setting) -> (Trained, Vec<Tried>) {
     let auto: Approach = "auto".parse().unwrap();
-    auto.train(&setting.task(), (&PredictorSpec::Linear, quick()), &setting.problem).unwrap()
+    auto.train(
+        &setting.task(),
+        (&PredictorSpec::Linear, quick()),
+        &setting.problem,
+    )
+    .unwrap()
 }
 
 fn validation_regret(setting: &Setting, model: &Model) -> f64 {
     let rows = &setting.split.validation;
     let predictions = predicted(model, &setting.data, rows).unwrap();
-    let regrets = regrets(&predictions, &setting.data, rows, (&setting.oracle, &Silent)).unwrap();
+    let regrets = regrets(
+        &predictions,
+        &setting.data,
+        rows,
+        (&setting.oracle, &Silent),
+    )
+    .unwrap();
     regrets.iter().sum::<f64>() / regrets.len() as f64
 }
 
@@ -33,8 +48,14 @@ fn no_competitor_has_less_regret_on_the_validation_rows_than_the_winner() {
         let (trained, tried) = chosen(&setting);
         let found = validation_regret(&setting, &trained.model);
         assert!(tried.len() >= 4, "{name}: {tried:?}");
-        let least = tried.iter().filter_map(|one| one.regret).fold(f64::INFINITY, f64::min);
-        assert!((found - least).abs() <= 1e-9 * (1.0 + least), "{name}: {found} is not the least of {tried:?}");
+        let least = tried
+            .iter()
+            .filter_map(|one| one.regret)
+            .fold(f64::INFINITY, f64::min);
+        assert!(
+            (found - least).abs() <= 1e-9 * (1.0 + least),
+            "{name}: {found} is not the least of {tried:?}"
+        );
     }
 }
 
@@ -42,10 +63,18 @@ fn no_competitor_has_less_regret_on_the_validation_rows_than_the_winner() {
 fn what_it_says_of_a_competitor_is_what_training_it_alone_gives() {
     let setting = small("KS10", 1);
     let (_, tried) = chosen(&setting);
-    let alone = Settings { select: Select::ValidationLoss, ..quick() };
+    let alone = Settings {
+        select: Select::ValidationLoss,
+        ..quick()
+    };
     for one in tried.iter().filter(|one| !one.method.contains("SPO+")) {
         let model = setting.train(&one.method, alone).unwrap().model;
-        assert_eq!(Some(validation_regret(&setting, &model)), one.regret, "{}", one.method);
+        assert_eq!(
+            Some(validation_regret(&setting, &model)),
+            one.regret,
+            "{}",
+            one.method
+        );
     }
 }
 
@@ -54,7 +83,12 @@ fn the_winner_is_the_same_on_any_number_of_threads() {
     for name in ["KS10", "TSP7"] {
         let (one, two) = (chosen(&small(name, 1)), chosen(&small(name, 3)));
         assert_eq!(one.0.model, two.0.model, "{name}");
-        let told = |tried: &[Tried]| tried.iter().map(|one| (one.method.clone(), one.regret)).collect::<Vec<_>>();
+        let told = |tried: &[Tried]| {
+            tried
+                .iter()
+                .map(|one| (one.method.clone(), one.regret))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(told(&one.1), told(&two.1), "{name}");
     }
 }
@@ -63,8 +97,18 @@ fn the_winner_is_the_same_on_any_number_of_threads() {
 fn the_name_of_the_winner_is_that_of_a_method_that_can_be_trained_alone() {
     let setting = small("SP4x4", 1);
     let (trained, tried) = chosen(&setting);
-    assert!(tried.iter().any(|one| one.method == trained.model.about.loss), "{}: {tried:?}", trained.model.about.loss);
-    assert!(trained.model.about.loss.parse::<Approach>().is_ok(), "{}", trained.model.about.loss);
+    assert!(
+        tried
+            .iter()
+            .any(|one| one.method == trained.model.about.loss),
+        "{}: {tried:?}",
+        trained.model.about.loss
+    );
+    assert!(
+        trained.model.about.loss.parse::<Approach>().is_ok(),
+        "{}",
+        trained.model.about.loss
+    );
 }
 
 #[test]
@@ -72,7 +116,13 @@ fn without_validation_rows_it_says_what_to_do() {
     let mut setting = small("KS10", 1);
     setting.split.validation.clear();
     let auto: Approach = "auto".parse().unwrap();
-    let error = auto.train(&setting.task(), (&PredictorSpec::Linear, quick()), &setting.problem).unwrap_err();
+    let error = auto
+        .train(
+            &setting.task(),
+            (&PredictorSpec::Linear, quick()),
+            &setting.problem,
+        )
+        .unwrap_err();
     assert!(error.to_string().contains("validation rows"), "{error}");
 }
 
@@ -83,7 +133,11 @@ fn the_solves_of_all_candidates_are_reported() {
     let (trained, tried) = chosen(&setting);
     assert_eq!(trained.report.solves, setting.oracle.counts() - before);
     // Every candidate is judged on all forty validation rows.
-    assert!(trained.report.solves.total() >= 40 * tried.len() as u64, "{:?}", trained.report.solves);
+    assert!(
+        trained.report.solves.total() >= 40 * tried.len() as u64,
+        "{:?}",
+        trained.report.solves
+    );
 }
 
 #[cfg(feature = "highs")]
@@ -95,26 +149,51 @@ mod linear {
     use regretless::label::LabelStore;
     use regretless::oracle::Oracle;
     use regretless::predict::PredictorSpec;
-    use regretless::problem::{Bounds, Column, Given, LinearArrays, Problem, ProblemSpec, Row, Sense};
+    use regretless::problem::{
+        Bounds, Column, Given, LinearArrays, Problem, ProblemSpec, Row, Sense,
+    };
     use regretless::solve::{Failure, Limits, Solution, Solver};
     use regretless::train::{Approach, Judged, Trained, Tried};
     use regretless::watch::Silent;
 
     use crate::setting::{Setting, quick};
 
-    /// A generalised assignment of 12 jobs to 5 machines, too wide for the search on small tableaus.
+    /// A generalised assignment of 12 jobs to 5 machines, too wide for the search on small
+    /// tableaus.
     fn assignment() -> ProblemSpec {
         let (machines, jobs) = (5, 12);
-        let column = Column { name: None, lower: Some(0.0), upper: Some(1.0), integer: true, cost: None };
+        let column = Column {
+            name: None,
+            lower: Some(0.0),
+            upper: Some(1.0),
+            integer: true,
+            cost: None,
+        };
         let mut rows = Vec::new();
         for job in 0..jobs {
-            let entries = (0..machines).map(|machine| (machine * jobs + job, 1.0)).collect();
-            rows.push(Row { lower: Some(1.0), upper: Some(1.0), entries });
+            let entries = (0..machines)
+                .map(|machine| (machine * jobs + job, 1.0))
+                .collect();
+            rows.push(Row {
+                lower: Some(1.0),
+                upper: Some(1.0),
+                entries,
+            });
         }
         for machine in 0..machines {
-            let entries =
-                (0..jobs).map(|job| (machine * jobs + job, (3 + (7 * job + 5 * machine) % 9) as f64)).collect();
-            rows.push(Row { lower: None, upper: Some(21.0), entries });
+            let entries = (0..jobs)
+                .map(|job| {
+                    (
+                        machine * jobs + job,
+                        (3 + (7 * job + 5 * machine) % 9) as f64,
+                    )
+                })
+                .collect();
+            rows.push(Row {
+                lower: None,
+                upper: Some(21.0),
+                entries,
+            });
         }
         // Rows that bind nothing take the model beyond the small search.
         for _ in 0..60 {
@@ -125,7 +204,12 @@ mod linear {
             });
         }
         let columns = vec![column; machines * jobs];
-        ProblemSpec::LinearArrays(LinearArrays { name: "jobs".into(), sense: Sense::Minimize, columns, rows })
+        ProblemSpec::LinearArrays(LinearArrays {
+            name: "jobs".into(),
+            sense: Sense::Minimize,
+            columns,
+            rows,
+        })
     }
 
     fn table(costs: usize, rows: usize) -> Dataset {
@@ -136,7 +220,8 @@ mod linear {
             let features: Vec<f32> = (0..3).map(|j| feature(row, j)).collect();
             c.extend((0..costs).map(|j| {
                 let weight = |k: usize| ((j * 13 + k * 7) % 11) as f32 - 5.0;
-                20.0 + (0..3).map(|k| weight(k) * features[k]).sum::<f32>() + ((row * 7 + j * 3) % 5) as f32
+                20.0 + (0..3).map(|k| weight(k) * features[k]).sum::<f32>()
+                    + ((row * 7 + j * 3) % 5) as f32
             }));
             x.extend(features);
         }
@@ -150,7 +235,12 @@ mod linear {
 
     fn raced(setting: &Setting, label: &str) -> (Trained, Vec<Tried>) {
         let auto: Approach = label.parse().unwrap();
-        auto.train(&setting.task(), (&PredictorSpec::Linear, quick()), &setting.problem).unwrap()
+        auto.train(
+            &setting.task(),
+            (&PredictorSpec::Linear, quick()),
+            &setting.problem,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -165,7 +255,9 @@ mod linear {
         let store = LabelStore::beside(&folder.path().join("table"));
         for _ in 0..2 {
             let oracle = Oracle::new(assignment().build().unwrap());
-            let (labels, _) = store.label(table(60, 60), &assignment(), &oracle, &Silent).unwrap();
+            let (labels, _) = store
+                .label(table(60, 60), &assignment(), &oracle, &Silent)
+                .unwrap();
             assert_eq!(labels.mean_work(&rows), Some(counted), "solved or read");
         }
     }
@@ -179,14 +271,20 @@ mod linear {
             let before = setting.oracle.work();
             let (trained, tried) = raced(&setting, &format!("auto {budget}s"));
             let spent = 1e-9 * (setting.oracle.work() - before) as f64;
-            assert!(spent <= 1.5 * budget, "{spent} of {budget} s for {solves} solves: {tried:?}");
+            assert!(
+                spent <= 1.5 * budget,
+                "{spent} of {budget} s for {solves} solves: {tried:?}"
+            );
             assert!(trained.report.timed_solve.is_none());
             let expected = match solves as u64 {
                 3 => vec![Judged::Relaxed, Judged::Unjudged],
                 30 => vec![Judged::Relaxed],
                 _ => vec![Judged::Exact],
             };
-            assert!(tried.iter().all(|one| expected.contains(&one.judged)), "{solves}: {tried:?}");
+            assert!(
+                tried.iter().all(|one| expected.contains(&one.judged)),
+                "{solves}: {tried:?}"
+            );
         }
     }
 
@@ -194,7 +292,12 @@ mod linear {
     fn the_winner_is_the_same_on_any_number_of_threads() {
         let (one, three) = (jobs(1), jobs(3));
         for label in ["auto 0.5s", "auto 20s"] {
-            let told = |tried: &[Tried]| tried.iter().map(|one| (one.method.clone(), one.regret)).collect::<Vec<_>>();
+            let told = |tried: &[Tried]| {
+                tried
+                    .iter()
+                    .map(|one| (one.method.clone(), one.regret))
+                    .collect::<Vec<_>>()
+            };
             let (a, b) = (raced(&one, label), raced(&three, label));
             assert_eq!(a.0.model, b.0.model, "{label}");
             assert_eq!(told(&a.1), told(&b.1), "{label}");
@@ -230,14 +333,23 @@ mod linear {
 
     impl Solver for Cheapest {
         fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
-            let least = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b])).unwrap_or(0);
-            Ok(Solution::optimal(Decision::choosing([least as u32]), costs[least]))
+            let least = (0..costs.len())
+                .min_by(|a, b| costs[*a].total_cmp(&costs[*b]))
+                .unwrap_or(0);
+            Ok(Solution::optimal(
+                Decision::choosing([least as u32]),
+                costs[least],
+            ))
         }
     }
 
     fn own() -> Setting {
-        let problem =
-            ProblemSpec::Given(Given { name: "own".into(), sense: Sense::Minimize, costs: 4, cost_names: None });
+        let problem = ProblemSpec::Given(Given {
+            name: "own".into(),
+            sense: Sense::Minimize,
+            costs: 4,
+            cost_names: None,
+        });
         Setting::solved_as(Arc::new(Own), (problem, table(4, 60)), [30, 20, 10], 1)
     }
 
@@ -247,16 +359,31 @@ mod linear {
         let before = setting.oracle.counts();
         let (trained, tried) = raced(&setting, "auto 20s solve 10s");
         assert_eq!(tried.len(), 1, "{tried:?}");
-        assert_eq!((tried[0].judged, trained.report.solves.total()), (Judged::Unjudged, 0));
-        assert_eq!(setting.oracle.counts(), before, "two solves would have taken the whole budget");
+        assert_eq!(
+            (tried[0].judged, trained.report.solves.total()),
+            (Judged::Unjudged, 0)
+        );
+        assert_eq!(
+            setting.oracle.counts(),
+            before,
+            "two solves would have taken the whole budget"
+        );
         let (trained, tried) = raced(&setting, "auto 20s solve 0.001s");
-        assert!(tried.len() >= 4 && trained.report.timed_solve.is_none(), "{tried:?}");
+        assert!(
+            tried.len() >= 4 && trained.report.timed_solve.is_none(),
+            "{tried:?}"
+        );
     }
 
     #[test]
     fn a_users_solver_that_was_timed_is_marked() {
         let (trained, tried) = raced(&own(), "auto 20s");
-        assert!(trained.report.timed_solve.is_some_and(|seconds| seconds > 0.0 && seconds < 1.0));
+        assert!(
+            trained
+                .report
+                .timed_solve
+                .is_some_and(|seconds| seconds > 0.0 && seconds < 1.0)
+        );
         assert!(tried.len() >= 4, "{tried:?}");
     }
 }

@@ -19,21 +19,42 @@ const ROWS: usize = 160;
 #[test]
 fn training_on_starts_where_the_first_method_ended() {
     let setting = Setting::paths(1);
-    let settings = Settings { then_learning_rate: Some(0.001), then_epochs: Some(4), ..quick() };
+    let settings = Settings {
+        then_learning_rate: Some(0.001),
+        then_epochs: Some(4),
+        ..quick()
+    };
     let whole = setting.train("MAE(O,S) then SPO+", settings).unwrap();
     assert_eq!(whole.model.about.loss, "MAE(O,S) then SPO+");
     let rounds = &whole.report.rounds;
-    let named: Vec<(&str, usize)> = rounds.iter().map(|round| (&*round.method, round.epochs.len() - 1)).collect();
+    let named: Vec<(&str, usize)> = rounds
+        .iter()
+        .map(|round| (&*round.method, round.epochs.len() - 1))
+        .collect();
     assert_eq!(named, [("MAE(O,S)", 12), ("SPO+", 4)]);
     let first = setting.train("MAE(O,S)", settings).unwrap();
     let kept = first.report.rounds[0].best_epoch;
-    assert_eq!(rounds[1].epochs[0].validation_regret, first.report.rounds[0].epochs[kept].validation_regret);
+    assert_eq!(
+        rounds[1].epochs[0].validation_regret,
+        first.report.rounds[0].epochs[kept].validation_regret
+    );
     let recipe = Recipe {
         start: Some(first.model),
-        settings: Settings { learning_rate: 0.001, epochs: 4, ..quick() },
-        ..Recipe::new("SPO+".parse::<LossSpec>().unwrap(), PredictorSpec::Linear, quick())
+        settings: Settings {
+            learning_rate: 0.001,
+            epochs: 4,
+            ..quick()
+        },
+        ..Recipe::new(
+            "SPO+".parse::<LossSpec>().unwrap(),
+            PredictorSpec::Linear,
+            quick(),
+        )
     };
-    assert_eq!(setting.follow(&recipe).unwrap().model.members, whole.model.members);
+    assert_eq!(
+        setting.follow(&recipe).unwrap().model.members,
+        whole.model.members
+    );
 }
 
 #[test]
@@ -41,7 +62,11 @@ fn training_on_keeps_the_sense_of_a_maximisation() {
     let benchmark: Benchmark = "KS10".parse().unwrap();
     let (problem, data) = benchmark.generate(DataRecipe::paper(120, 1)).unwrap();
     let setting = Setting::new(problem, data, [80, 20, 20], 1);
-    let settings = Settings { then_epochs: Some(1), then_learning_rate: Some(1e-9), ..quick() };
+    let settings = Settings {
+        then_epochs: Some(1),
+        then_learning_rate: Some(1e-9),
+        ..quick()
+    };
     let alone = setting.train("MSE", settings).unwrap().model;
     let whole = setting.train("MSE then SPO+", settings).unwrap().model;
     assert_eq!(whole.output, alone.output);
@@ -51,44 +76,95 @@ fn training_on_keeps_the_sense_of_a_maximisation() {
 #[test]
 fn a_model_that_does_not_fit_is_not_trained_on() {
     let setting = Setting::paths(1);
-    let quick = Settings { epochs: 1, ..quick() };
+    let quick = Settings {
+        epochs: 1,
+        ..quick()
+    };
     let start = |model| Recipe {
         start: Some(model),
-        ..Recipe::new("SPO+".parse::<LossSpec>().unwrap(), PredictorSpec::Linear, quick)
+        ..Recipe::new(
+            "SPO+".parse::<LossSpec>().unwrap(),
+            PredictorSpec::Linear,
+            quick,
+        )
     };
     let mean = setting.train("MSE(EIC(2))", quick).unwrap().model;
     let message = setting.follow(&start(mean)).unwrap_err().to_string();
     assert!(message.contains("mean of 2 networks"), "{message}");
     let mut foreign = setting.train("MSE", quick).unwrap().model;
     foreign.about.features[0] = "other".into();
-    assert!(setting.follow(&start(foreign)).unwrap_err().to_string().contains("other"));
+    assert!(
+        setting
+            .follow(&start(foreign))
+            .unwrap_err()
+            .to_string()
+            .contains("other")
+    );
     let mut wider = setting.train("MSE", quick).unwrap().model;
     wider.about.costs = Names::counted(wider.about.costs.len() + 1);
-    assert!(setting.follow(&start(wider)).unwrap_err().to_string().contains("25 costs"));
+    assert!(
+        setting
+            .follow(&start(wider))
+            .unwrap_err()
+            .to_string()
+            .contains("25 costs")
+    );
 }
 
 #[test]
 fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would() {
     let setting = Setting::paths(1);
-    let settings = Settings { then_learning_rate: Some(0.001), then_epochs: Some(4), ..quick() };
+    let settings = Settings {
+        then_learning_rate: Some(0.001),
+        then_epochs: Some(4),
+        ..quick()
+    };
     let by_settings = setting.train("MAE(O,S) then SPO+", settings).unwrap().model;
-    let by_label = setting.train("MAE(O,S) then SPO+ lr 0.001 epochs 4", quick()).unwrap();
+    let by_label = setting
+        .train("MAE(O,S) then SPO+ lr 0.001 epochs 4", quick())
+        .unwrap();
     assert_eq!(by_label.model.members, by_settings.members);
-    let both = setting.train("MAE(O,S) then SPO+ lr 0.001", Settings { then_learning_rate: Some(0.5), ..settings });
-    assert_eq!(both.unwrap().model.members, by_settings.members, "the label wins");
-    let three = setting.train("MSE epochs 2 then MAE epochs 3 then SPO+ epochs 1", quick()).unwrap().report;
-    let epochs: Vec<usize> = three.rounds.iter().map(|round| round.epochs.len() - 1).collect();
+    let both = setting.train(
+        "MAE(O,S) then SPO+ lr 0.001",
+        Settings {
+            then_learning_rate: Some(0.5),
+            ..settings
+        },
+    );
+    assert_eq!(
+        both.unwrap().model.members,
+        by_settings.members,
+        "the label wins"
+    );
+    let three = setting
+        .train("MSE epochs 2 then MAE epochs 3 then SPO+ epochs 1", quick())
+        .unwrap()
+        .report;
+    let epochs: Vec<usize> = three
+        .rounds
+        .iter()
+        .map(|round| round.epochs.len() - 1)
+        .collect();
     assert_eq!(epochs, [2, 3, 1]);
 }
 
 #[test]
 fn a_model_that_was_trained_on_tells_its_whole_story() {
     let setting = Setting::paths(1);
-    let few = Settings { epochs: 1, ..quick() };
+    let few = Settings {
+        epochs: 1,
+        ..quick()
+    };
     let first = setting.train("MAE(O,S)", few).unwrap().model;
     let spo: LossSpec = "SPO+".parse().unwrap();
-    let recipe = Recipe { start: Some(first), ..Recipe::new(spo, PredictorSpec::Linear, few) };
-    assert_eq!(setting.follow(&recipe).unwrap().model.about.loss, "MAE(O,S) then SPO+");
+    let recipe = Recipe {
+        start: Some(first),
+        ..Recipe::new(spo, PredictorSpec::Linear, few)
+    };
+    assert_eq!(
+        setting.follow(&recipe).unwrap().model.about.loss,
+        "MAE(O,S) then SPO+"
+    );
 }
 
 #[test]
@@ -96,17 +172,35 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
     let setting = Setting::paths(1);
     let rows = &setting.split.train;
     let labels = |neighbours, weight| {
-        let labels = TrainingLabels { robust: Some(Robust { neighbours, weight }), relaxed: None };
-        labels.apply(&setting.data, rows, "MSE", (&setting.oracle, &Silent)).unwrap().unwrap()
+        let labels = TrainingLabels {
+            robust: Some(Robust { neighbours, weight }),
+            relaxed: None,
+        };
+        labels
+            .apply(&setting.data, rows, "MSE", (&setting.oracle, &Silent))
+            .unwrap()
+            .unwrap()
     };
     assert_eq!(labels(4, 1.0).data(), setting.data.data());
     let mean = labels(ROWS - 1, 0.0);
     let costs = setting.data.data().costs();
-    let others = rows.iter().filter(|row| **row != 7).map(|row| f64::from(costs.row(*row)[2])).sum::<f64>();
+    let others = rows
+        .iter()
+        .filter(|row| **row != 7)
+        .map(|row| f64::from(costs.row(*row)[2]))
+        .sum::<f64>();
     assert!((f64::from(mean.data().costs().row(7)[2]) - others / (ROWS as f64 - 1.0)).abs() < 1e-5);
-    assert_eq!(mean.data().costs().row(200), costs.row(200), "rows that do not train stay as they are");
+    assert_eq!(
+        mean.data().costs().row(200),
+        costs.row(200),
+        "rows that do not train stay as they are"
+    );
     for row in [7, 42, 200] {
-        let solved = setting.oracle.asker().solve_row(mean.data().costs().row(row)).unwrap();
+        let solved = setting
+            .oracle
+            .asker()
+            .solve_row(mean.data().costs().row(row))
+            .unwrap();
         assert_eq!(*mean.best(row), solved.decision);
     }
 }
@@ -116,19 +210,51 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
 fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
     use regretless::data::{Dataset, Features, Matrix, Shape};
     use regretless::problem::{ProblemSpec, Sense, TopK};
-    let features =
-        Features::new(Matrix::new(5, 1, vec![0.0, 1.0, 2.0, 10.0, 11.5]).unwrap(), Shape::Wide, None).unwrap();
-    let costs = Matrix::new(5, 2, vec![1.0, 9.0, 2.0, 9.0, 4.0, 9.0, 8.0, 9.0, 20.0, 9.0]).unwrap();
-    let problem = ProblemSpec::TopK(TopK { items: 2, k: 1, at_most: false, sense: Sense::Minimize });
-    let setting = Setting::new(problem, Dataset::new(features, costs, None).unwrap(), [5, 0, 0], 1);
-    let labels = TrainingLabels { robust: Some(Robust { neighbours: 2, weight: 0.5 }), relaxed: None };
+    let features = Features::new(
+        Matrix::new(5, 1, vec![0.0, 1.0, 2.0, 10.0, 11.5]).unwrap(),
+        Shape::Wide,
+        None,
+    )
+    .unwrap();
+    let costs = Matrix::new(
+        5,
+        2,
+        vec![1.0, 9.0, 2.0, 9.0, 4.0, 9.0, 8.0, 9.0, 20.0, 9.0],
+    )
+    .unwrap();
+    let problem = ProblemSpec::TopK(TopK {
+        items: 2,
+        k: 1,
+        at_most: false,
+        sense: Sense::Minimize,
+    });
+    let setting = Setting::new(
+        problem,
+        Dataset::new(features, costs, None).unwrap(),
+        [5, 0, 0],
+        1,
+    );
+    let labels = TrainingLabels {
+        robust: Some(Robust {
+            neighbours: 2,
+            weight: 0.5,
+        }),
+        relaxed: None,
+    };
     let rows = &setting.split.train;
-    let made = labels.apply(&setting.data, rows, "MSE", (&setting.oracle, &Silent)).unwrap().unwrap();
+    let made = labels
+        .apply(&setting.data, rows, "MSE", (&setting.oracle, &Silent))
+        .unwrap()
+        .unwrap();
     let found: Vec<f32> = (0..5).map(|row| made.data().costs().row(row)[0]).collect();
     assert_eq!(found, [2.0, 2.25, 2.75, 10.0, 13.0]);
     let chosen: Vec<u32> = (0..5).map(|row| made.best(row).indices()[0]).collect();
     assert_eq!(chosen, [0, 0, 0, 1, 1]);
-    assert_eq!(setting.data.best(3).indices(), [0], "the label of row 3 follows its mixed costs");
+    assert_eq!(
+        setting.data.best(3).indices(),
+        [0],
+        "the label of row 3 follows its mixed costs"
+    );
 }
 
 #[test]
@@ -136,14 +262,23 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
     let benchmark: Benchmark = "KS10".parse().unwrap();
     let (problem, data) = benchmark.generate(DataRecipe::paper(60, 1)).unwrap();
     let setting = Setting::new(problem, data, [40, 10, 10], 1);
-    let labels = TrainingLabels { robust: None, relaxed: Some(Relaxation::Plain) };
+    let labels = TrainingLabels {
+        robust: None,
+        relaxed: Some(Relaxation::Plain),
+    };
     let before = setting.oracle.counts();
     let asks = (&setting.oracle, &Silent as &dyn regretless::watch::Watch);
-    let made = labels.apply(&setting.data, &setting.split.train, "SPO+", asks).unwrap().unwrap();
+    let made = labels
+        .apply(&setting.data, &setting.split.train, "SPO+", asks)
+        .unwrap()
+        .unwrap();
     let spent = setting.oracle.counts() - before;
     assert_eq!((spent.relaxed, spent.total()), (40, 40));
     assert_eq!(made.data(), setting.data.data());
-    assert!((0..40).any(|row| !made.best(row).is_binary()), "a knapsack's relaxed optimum has a fraction");
+    assert!(
+        (0..40).any(|row| !made.best(row).is_binary()),
+        "a knapsack's relaxed optimum has a fraction"
+    );
     assert!((0..40).all(|row| made.best_objective(row) <= setting.data.best_objective(row) + 1e-6));
     assert!((40..60).all(|row| made.best(row) == setting.data.best(row)));
     let trained = setting.train("SPO+ relax labels relaxed", quick()).unwrap();
@@ -154,7 +289,12 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
 #[test]
 fn labels_of_a_relaxation_that_does_not_exist_are_refused_with_what_to_do() {
     let setting = crate::answers::relaxed_paths();
-    let error = setting.train("SPO+ labels relaxed tight", quick()).unwrap_err();
+    let error = setting
+        .train("SPO+ labels relaxed tight", quick())
+        .unwrap_err();
     assert!(matches!(error, Error::Capability { .. }), "{error}");
-    assert!(error.to_string().contains("SPO+ labels relaxed tight"), "{error}");
+    assert!(
+        error.to_string().contains("SPO+ labels relaxed tight"),
+        "{error}"
+    );
 }

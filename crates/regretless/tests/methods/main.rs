@@ -1,6 +1,10 @@
-//! Methods beyond their losses: on which problems they run, how their questions are answered, training on.
+//! Methods beyond their losses: on which problems they run, how their questions are answered,
+//! training on.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod answers;
 mod auto;

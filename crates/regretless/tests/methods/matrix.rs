@@ -1,4 +1,5 @@
-//! Every method on every kind of problem: it runs, with the same bytes on any number of threads, or says what it misses.
+//! Every method on every kind of problem: it runs, with the same bytes on any number of threads, or
+//! says what it misses.
 
 use std::sync::Arc;
 
@@ -33,18 +34,40 @@ fn methods() -> Vec<String> {
         "MAE(O,S) then SPO+ lr 0.01 epochs 1",
     ];
     // Enough steps to show that it runs: a whole search would solve a hundred times per row.
-    let shorter = |label: String| if label.starts_with("RF") { format!("{label}(steps=5)") } else { label };
-    let losses = LossSpec::examples().iter().map(LossSpec::to_string).map(shorter).collect::<Vec<_>>();
-    losses.into_iter().chain(additions.map(str::to_owned)).collect()
+    let shorter = |label: String| {
+        if label.starts_with("RF") {
+            format!("{label}(steps=5)")
+        } else {
+            label
+        }
+    };
+    let losses = LossSpec::examples()
+        .iter()
+        .map(LossSpec::to_string)
+        .map(shorter)
+        .collect::<Vec<_>>();
+    losses
+        .into_iter()
+        .chain(additions.map(str::to_owned))
+        .collect()
 }
 
 fn settings() -> Settings {
-    Settings { epochs: 2, batch: 4, select: Select::ValidationLoss, ..quick() }
+    Settings {
+        epochs: 2,
+        batch: 4,
+        select: Select::ValidationLoss,
+        ..quick()
+    }
 }
 
 fn named(name: &str) -> [Setting; 2] {
     [1, 3].map(|threads| {
-        let (problem, data) = name.parse::<Benchmark>().unwrap().generate(Recipe::paper(8, 2)).unwrap();
+        let (problem, data) = name
+            .parse::<Benchmark>()
+            .unwrap()
+            .generate(Recipe::paper(8, 2))
+            .unwrap();
         Setting::new(problem, data, ROWS, threads)
     })
 }
@@ -61,18 +84,33 @@ fn built(spec: &ProblemSpec) -> [Setting; 2] {
     unnamed(&spec.build().unwrap(), spec)
 }
 
-/// Six goods, two resources; whole numbers up to 3 of each good where it is a mixed-integer problem.
+/// Six goods, two resources; whole numbers up to 3 of each good where it is a mixed-integer
+/// problem.
 #[cfg(feature = "highs")]
 fn production(whole: bool) -> [Setting; 2] {
     let mut build = LinearBuilder::new("production", Sense::Maximize);
-    let domain = if whole { Domain::Integer([0.0, 3.0]) } else { Domain::Continuous([0.0, 3.0]) };
-    let goods: Vec<usize> = (0..6).map(|good| build.predicted(format!("good {good}"), domain)).collect();
+    let domain = if whole {
+        Domain::Integer([0.0, 3.0])
+    } else {
+        Domain::Continuous([0.0, 3.0])
+    };
+    let goods: Vec<usize> = (0..6)
+        .map(|good| build.predicted(format!("good {good}"), domain))
+        .collect();
     for resource in 0..2 {
         let use_of = |good: &usize| (*good, 1.0 + ((3 * good + 5 * resource) % 4) as f64);
-        build.row([f64::NEG_INFINITY, 11.5 + resource as f64], goods.iter().map(use_of));
+        build.row(
+            [f64::NEG_INFINITY, 11.5 + resource as f64],
+            goods.iter().map(use_of),
+        );
     }
     let problem: LinearProblem = build.build().unwrap();
-    let spec = ProblemSpec::TopK(TopK { items: 6, k: 2, at_most: false, sense: Sense::Maximize });
+    let spec = ProblemSpec::TopK(TopK {
+        items: 6,
+        k: 2,
+        at_most: false,
+        sense: Sense::Maximize,
+    });
     unnamed(&(Arc::new(problem) as Arc<dyn Problem>), &spec)
 }
 
@@ -82,7 +120,11 @@ fn misses(method: &Method, setting: &Setting) -> Option<&'static str> {
     let has_relaxation = |kind: Relaxation| problem.relaxer(kind, &limits).is_some();
     let label = method.loss.to_string();
     let relaxations = [method.oracle.relaxation, method.labels.relaxed];
-    if relaxations.into_iter().flatten().any(|kind| !has_relaxation(kind)) {
+    if relaxations
+        .into_iter()
+        .flatten()
+        .any(|kind| !has_relaxation(kind))
+    {
         Some("a linear relaxation")
     } else if label.contains("CaVE") && !problem.decides_at_vertices() {
         Some("decisions of zeros and ones")
@@ -98,7 +140,11 @@ fn misses(method: &Method, setting: &Setting) -> Option<&'static str> {
 }
 
 fn range_kind(label: &str) -> RangeKind {
-    if label.contains("O_S(exact)") { RangeKind::Exact } else { RangeKind::Basis }
+    if label.contains("O_S(exact)") {
+        RangeKind::Exact
+    } else {
+        RangeKind::Basis
+    }
 }
 
 /// Runs all methods on a problem; returns how many of them ran.
@@ -109,18 +155,34 @@ fn run_all([one, three]: &[Setting; 2]) -> usize {
         let outcome = one.train(&label, settings());
         match misses(&label.parse().unwrap(), one) {
             None => {
-                let model = outcome.unwrap_or_else(|error| panic!("{label} on {problem}: {error}")).model;
+                let model = outcome
+                    .unwrap_or_else(|error| panic!("{label} on {problem}: {error}"))
+                    .model;
                 let other = three.train(&label, settings()).unwrap().model;
-                assert!(model.to_bytes().unwrap() == other.to_bytes().unwrap(), "{label} on {problem}: threads matter");
+                assert!(
+                    model.to_bytes().unwrap() == other.to_bytes().unwrap(),
+                    "{label} on {problem}: threads matter"
+                );
                 ran += 1;
             }
             Some(capability) => {
-                let error = outcome.err().unwrap_or_else(|| panic!("{label} ran on {problem} without {capability}"));
-                assert!(matches!(error, Error::Capability { .. }), "{label} on {problem}: {error}");
+                let error = outcome
+                    .err()
+                    .unwrap_or_else(|| panic!("{label} ran on {problem} without {capability}"));
+                assert!(
+                    matches!(error, Error::Capability { .. }),
+                    "{label} on {problem}: {error}"
+                );
                 let message = error.to_string();
                 let loss = label.split_whitespace().next().unwrap();
-                assert!(message.contains(loss) && message.contains(&problem), "{message}");
-                assert!(message.contains(capability) && message.contains("use "), "{message}");
+                assert!(
+                    message.contains(loss) && message.contains(&problem),
+                    "{message}"
+                );
+                assert!(
+                    message.contains(capability) && message.contains("use "),
+                    "{message}"
+                );
             }
         }
     }
@@ -130,17 +192,29 @@ fn run_all([one, three]: &[Setting; 2]) -> usize {
 #[test]
 fn every_method_runs_on_paths() {
     let without_basis = usize::from(cfg!(not(feature = "highs")));
-    assert_eq!(run_all(&named("SP3x3")), methods().len() - without_basis, "a basis comes from HiGHS");
+    assert_eq!(
+        run_all(&named("SP3x3")),
+        methods().len() - without_basis,
+        "a basis comes from HiGHS"
+    );
 }
 
 #[test]
 fn every_method_runs_on_knapsacks() {
-    assert!(run_all(&named("KS6")) >= methods().len() - 1, "all but exact cost ranges");
+    assert!(
+        run_all(&named("KS6")) >= methods().len() - 1,
+        "all but exact cost ranges"
+    );
 }
 
 #[test]
 fn every_method_runs_on_choices() {
-    let spec = ProblemSpec::TopK(TopK { items: 6, k: 2, at_most: false, sense: Sense::Maximize });
+    let spec = ProblemSpec::TopK(TopK {
+        items: 6,
+        k: 2,
+        at_most: false,
+        sense: Sense::Maximize,
+    });
     assert_eq!(run_all(&built(&spec)), methods().len());
 }
 
@@ -153,30 +227,65 @@ fn every_method_runs_on_tours_or_says_what_it_misses() {
 #[test]
 fn every_method_runs_on_routes_or_says_what_it_misses() {
     let demands = vec![3.0, 4.0, 2.0, 3.0];
-    let spec = ProblemSpec::Cvrp(Cvrp { demands, capacity: 8.0, vehicles: 2, single_customer_routes: false });
+    let spec = ProblemSpec::Cvrp(Cvrp {
+        demands,
+        capacity: 8.0,
+        vehicles: 2,
+        single_customer_routes: false,
+    });
     assert!(run_all(&built(&spec)) >= methods().len() - 12);
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn every_method_runs_on_a_linear_programme_or_says_what_it_misses() {
-    assert!(run_all(&production(false)) >= methods().len() - 1, "all but exact cost ranges");
+    assert!(
+        run_all(&production(false)) >= methods().len() - 1,
+        "all but exact cost ranges"
+    );
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn every_method_runs_on_a_mixed_integer_programme_or_says_what_it_misses() {
-    assert!(run_all(&production(true)) >= methods().len() - 7, "all but exact cost ranges and cones");
+    assert!(
+        run_all(&production(true)) >= methods().len() - 7,
+        "all but exact cost ranges and cones"
+    );
 }
 
 #[test]
 fn every_method_lowers_the_validation_regret_of_the_untrained_model() {
-    let (problem, data) = "SP5x5".parse::<Benchmark>().unwrap().generate(Recipe::paper(200, 3)).unwrap();
+    let (problem, data) = "SP5x5"
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(Recipe::paper(200, 3))
+        .unwrap();
     let setting = Setting::new(problem, data, [128, 72, 0], 1);
-    for label in methods().into_iter().filter(|label| misses(&label.parse().unwrap(), &setting).is_none()) {
-        let rounds = setting.train(&label, Settings { epochs: 6, ..quick() }).unwrap().report.rounds;
-        let regret = |round: usize, epoch: usize| rounds[round].epochs[epoch].validation_regret.unwrap();
-        let (first, last) = (regret(0, 0), regret(rounds.len() - 1, rounds[rounds.len() - 1].best_epoch));
-        assert!(last < first, "{label}: {last} after training, {first} before");
+    for label in methods()
+        .into_iter()
+        .filter(|label| misses(&label.parse().unwrap(), &setting).is_none())
+    {
+        let rounds = setting
+            .train(
+                &label,
+                Settings {
+                    epochs: 6,
+                    ..quick()
+                },
+            )
+            .unwrap()
+            .report
+            .rounds;
+        let regret =
+            |round: usize, epoch: usize| rounds[round].epochs[epoch].validation_regret.unwrap();
+        let (first, last) = (
+            regret(0, 0),
+            regret(rounds.len() - 1, rounds[rounds.len() - 1].best_epoch),
+        );
+        assert!(
+            last < first,
+            "{label}: {last} after training, {first} before"
+        );
     }
 }

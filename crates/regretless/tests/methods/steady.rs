@@ -1,6 +1,9 @@
 //! Steps of SPO+ and PFYL use the memory that the steps before them used.
 
-#![allow(unsafe_code, reason = "counting allocations means standing in for the allocator, which is an unsafe trait")]
+#![allow(
+    unsafe_code,
+    reason = "counting allocations means standing in for the allocator, which is an unsafe trait"
+)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -45,7 +48,12 @@ static ALLOCATOR: Counting = Counting;
 
 /// Allocations of a whole training on the calling thread.
 fn allocations(setting: &Setting, method: &str, epochs: usize) -> u64 {
-    let settings = Settings { epochs, batch: 2, select: Select::Last, ..Settings::default() };
+    let settings = Settings {
+        epochs,
+        batch: 2,
+        select: Select::Last,
+        ..Settings::default()
+    };
     let before = TAKEN.get();
     setting.train(method, settings).unwrap();
     TAKEN.get() - before
@@ -53,11 +61,18 @@ fn allocations(setting: &Setting, method: &str, epochs: usize) -> u64 {
 
 #[test]
 fn no_step_allocates_once_training_is_under_way() {
-    let (problem, data) = "SP5x5".parse::<Benchmark>().unwrap().generate(Recipe::paper(200, 1)).unwrap();
+    let (problem, data) = "SP5x5"
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(Recipe::paper(200, 1))
+        .unwrap();
     let setting = Setting::new(problem, data, [200, 0, 0], 1);
     for method in ["SPO+", "PFYL", "PFYL(mul)", "SPO+ cache 0%", "PG"] {
         let [few, more] = [3, 13].map(|epochs| allocations(&setting, method, epochs));
         let each = (more - few) as f64 / 10.0;
-        assert!(each < 10.0, "{method}: {each} allocations per epoch of 100 steps");
+        assert!(
+            each < 10.0,
+            "{method}: {each} allocations per epoch of 100 steps"
+        );
     }
 }

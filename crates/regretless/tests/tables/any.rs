@@ -7,21 +7,30 @@ use super::arrays::{npy_file, npy_header};
 use super::{Folder, assert_same, long, wide};
 
 fn finite() -> impl Strategy<Value = f32> {
-    any::<u32>().prop_map(f32::from_bits).prop_filter("finite", |value| value.is_finite())
+    any::<u32>()
+        .prop_map(f32::from_bits)
+        .prop_filter("finite", |value| value.is_finite())
 }
 
 fn matrix(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
-    prop::collection::vec(finite(), rows * cols).prop_map(move |values| Matrix::new(rows, cols, values).unwrap())
+    prop::collection::vec(finite(), rows * cols)
+        .prop_map(move |values| Matrix::new(rows, cols, values).unwrap())
 }
 
 /// Tables of either shape.
 fn tables() -> impl Strategy<Value = Dataset> {
-    (1_usize..5, 1_usize..5, 1_usize..4, any::<bool>()).prop_flat_map(|(instances, items, width, is_long)| {
-        let (rows, shape) = if is_long { (instances * items, Shape::Long { items }) } else { (instances, Shape::Wide) };
-        (matrix(rows, width), matrix(instances, items)).prop_map(move |(values, costs)| {
-            Dataset::new(Features::new(values, shape, None).unwrap(), costs, None).unwrap()
-        })
-    })
+    (1_usize..5, 1_usize..5, 1_usize..4, any::<bool>()).prop_flat_map(
+        |(instances, items, width, is_long)| {
+            let (rows, shape) = if is_long {
+                (instances * items, Shape::Long { items })
+            } else {
+                (instances, Shape::Wide)
+            };
+            (matrix(rows, width), matrix(instances, items)).prop_map(move |(values, costs)| {
+                Dataset::new(Features::new(values, shape, None).unwrap(), costs, None).unwrap()
+            })
+        },
+    )
 }
 
 proptest! {

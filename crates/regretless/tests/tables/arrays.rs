@@ -39,12 +39,23 @@ fn every_type_and_order_of_bytes_gives_the_same_numbers() {
         (">u8", flat(whole.map(|v| u64::from(v).to_be_bytes()))),
     ];
     for (kind, data) in &kinds {
-        let path = folder.file("x.npy", npy_file(&npy_header(kind, "False", "(2, 3)"), data));
+        let path = folder.file(
+            "x.npy",
+            npy_file(&npy_header(kind, "False", "(2, 3)"), data),
+        );
         let features = npy::read_features(&path, None).unwrap();
-        assert_eq!(features.values().as_slice(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "{kind}");
+        assert_eq!(
+            features.values().as_slice(),
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+            "{kind}"
+        );
         let path = folder.file("x.npy", npy_file(&npy_header(kind, "True", "(2, 3)"), data));
         let features = npy::read_features(&path, None).unwrap();
-        assert_eq!(features.values().as_slice(), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0], "{kind}");
+        assert_eq!(
+            features.values().as_slice(),
+            [1.0, 3.0, 5.0, 2.0, 4.0, 6.0],
+            "{kind}"
+        );
     }
 }
 
@@ -52,10 +63,20 @@ fn every_type_and_order_of_bytes_gives_the_same_numbers() {
 fn fortran_order_is_undone_in_three_dimensions() {
     let folder = Folder::new();
     let number = |i: usize, j: usize, k: usize| (100 * i + 10 * j + k) as f32;
-    let axes =
-        |order: [usize; 3]| (0..24).map(move |n| [n % order[0], n / order[0] % order[1], n / order[0] / order[1]]);
+    let axes = |order: [usize; 3]| {
+        (0..24).map(move |n| {
+            [
+                n % order[0],
+                n / order[0] % order[1],
+                n / order[0] / order[1],
+            ]
+        })
+    };
     let stored = flat(axes([2, 3, 4]).map(|[i, j, k]| number(i, j, k).to_le_bytes()));
-    let path = folder.file("x.npy", npy_file(&npy_header("<f4", "True", "(2, 3, 4)"), &stored));
+    let path = folder.file(
+        "x.npy",
+        npy_file(&npy_header("<f4", "True", "(2, 3, 4)"), &stored),
+    );
     let features = npy::read_features(&path, None).unwrap();
     let expected: Vec<f32> = axes([4, 3, 2]).map(|[k, j, i]| number(i, j, k)).collect();
     assert_eq!(features.values().as_slice(), expected);
@@ -65,8 +86,20 @@ fn fortran_order_is_undone_in_three_dimensions() {
 fn a_second_version_of_the_header_is_read() {
     let folder = Folder::new();
     let header = npy_header("<f4", "False", "(1, 1)");
-    let bytes = [b"\x93NUMPY\x02\x00", &(header.len() as u32).to_le_bytes()[..], header.as_bytes(), &[0; 4]].concat();
-    assert_eq!(npy::read_features(&folder.file("x.npy", bytes), None).unwrap().values().as_slice(), [0.0]);
+    let bytes = [
+        b"\x93NUMPY\x02\x00",
+        &(header.len() as u32).to_le_bytes()[..],
+        header.as_bytes(),
+        &[0; 4],
+    ]
+    .concat();
+    assert_eq!(
+        npy::read_features(&folder.file("x.npy", bytes), None)
+            .unwrap()
+            .values()
+            .as_slice(),
+        [0.0]
+    );
 }
 
 #[test]
@@ -75,31 +108,90 @@ fn bad_arrays_are_refused_in_words() {
     let single = |shape: &str, data: &[u8]| npy_file(&npy_header("<f4", "False", shape), data);
     let typed = |kind: &str| npy_file(&npy_header(kind, "False", "(1, 1)"), &[0; 8]);
     let nan = flat([1.0, f32::NAN].map(f32::to_le_bytes));
-    let large = npy_file(&npy_header("<f8", "False", "(1, 2, 1)"), &flat([1.0, 1e39].map(f64::to_le_bytes)));
-    let nested = npy_file(&format!("{{'descr': {}, 'shape': (1, 1)}}", "[".repeat(60_000)), &[]);
+    let large = npy_file(
+        &npy_header("<f8", "False", "(1, 2, 1)"),
+        &flat([1.0, 1e39].map(f64::to_le_bytes)),
+    );
+    let nested = npy_file(
+        &format!("{{'descr': {}, 'shape': (1, 1)}}", "[".repeat(60_000)),
+        &[],
+    );
     let cases: [(Vec<u8>, &str); 18] = [
-        (single("(200000000, 1000)", &[0; 20]), "the shape [200000000, 1000] takes more than the"),
-        (single("(4611686018427387904, 4611686018427387904)", &[]), "takes more than the"),
-        (single("(4611686018427387904, 4611686018427387904, 0)", &[]), "is empty"),
-        (single("(2, 2)", &[0; 15]), "the shape [2, 2] takes more than the 15 bytes there are; the file was cut off"),
-        (single("(2, 2)", &[0; 17]), "17 bytes of data, but its shape [2, 2] takes 16"),
-        (single("(0, 3)", &[]), "the array of shape [0, 3] is empty; at least one row and one column are needed"),
-        (single("(2,)", &[0; 8]), "the array has shape [2]; features must have 2 dimensions, or 3 for a long table"),
-        (single("(1, 2)", &nan), "row 0, column 1: NaN is not a finite number"),
-        (large, "row 0, column 0: inf, item 1 is not a finite number of single precision (at most 3.4e38)"),
-        (typed("|O"), "the array holds Python objects, which are not read; save it as float32"),
-        (typed("<c8"), "an array of type '<c8' is not read; save it as float32"),
+        (
+            single("(200000000, 1000)", &[0; 20]),
+            "the shape [200000000, 1000] takes more than the",
+        ),
+        (
+            single("(4611686018427387904, 4611686018427387904)", &[]),
+            "takes more than the",
+        ),
+        (
+            single("(4611686018427387904, 4611686018427387904, 0)", &[]),
+            "is empty",
+        ),
+        (
+            single("(2, 2)", &[0; 15]),
+            "the shape [2, 2] takes more than the 15 bytes there are; the file was cut off",
+        ),
+        (
+            single("(2, 2)", &[0; 17]),
+            "17 bytes of data, but its shape [2, 2] takes 16",
+        ),
+        (
+            single("(0, 3)", &[]),
+            "the array of shape [0, 3] is empty; at least one row and one column are needed",
+        ),
+        (
+            single("(2,)", &[0; 8]),
+            "the array has shape [2]; features must have 2 dimensions, or 3 for a long table",
+        ),
+        (
+            single("(1, 2)", &nan),
+            "row 0, column 1: NaN is not a finite number",
+        ),
+        (
+            large,
+            "row 0, column 0: inf, item 1 is not a finite number of single precision (at most \
+                3.4e38)",
+        ),
+        (
+            typed("|O"),
+            "the array holds Python objects, which are not read; save it as float32",
+        ),
+        (
+            typed("<c8"),
+            "an array of type '<c8' is not read; save it as float32",
+        ),
         (typed("<f2"), "an array of type '<f2' is not read"),
         (typed("<U2"), "an array of type '<U2' is not read"),
-        (npy_file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", &[0; 4]), "no plain array"),
+        (
+            npy_file(
+                "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+                &[0; 4],
+            ),
+            "no plain array",
+        ),
         (nested, "no plain array"),
-        (b"x,c\n1,2\n3,4\n".to_vec(), "the file is not an NPY file; write it with numpy.save"),
-        (b"\x93NUM".to_vec(), "the file is not an NPY file, or was cut off; write it with numpy.save"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff".to_vec(), "a header of 4294967295 bytes"),
+        (
+            b"x,c\n1,2\n3,4\n".to_vec(),
+            "the file is not an NPY file; write it with numpy.save",
+        ),
+        (
+            b"\x93NUM".to_vec(),
+            "the file is not an NPY file, or was cut off; write it with numpy.save",
+        ),
+        (
+            b"\x93NUMPY\x02\x00\xff\xff\xff\xff".to_vec(),
+            "a header of 4294967295 bytes",
+        ),
     ];
     for (bytes, message) in cases {
-        let found = folder.words(&npy::read_features(&folder.file("x.npy", bytes), None).unwrap_err());
-        assert!(found.starts_with("x.npy") && found.contains(message), "{found}\n{message}");
+        let found =
+            folder.words(&npy::read_features(&folder.file("x.npy", bytes), None).unwrap_err());
+        assert!(
+            found.starts_with("x.npy") && found.contains(message),
+            "{found}\n{message}"
+        );
     }
 }
 
@@ -107,9 +199,13 @@ fn bad_arrays_are_refused_in_words() {
 fn arrays_that_do_not_belong_together_are_refused() {
     let folder = Folder::new();
     let array = |name: &str, shape: &str, count: usize| {
-        folder.file(name, npy_file(&npy_header("<f4", "False", shape), &vec![0; 4 * count]))
+        folder.file(
+            name,
+            npy_file(&npy_header("<f4", "False", shape), &vec![0; 4 * count]),
+        )
     };
-    let message = |features: &Path, costs: &Path| folder.words(&npy::read(features, costs).unwrap_err());
+    let message =
+        |features: &Path, costs: &Path| folder.words(&npy::read(features, costs).unwrap_err());
     let (wide, long) = (array("w.npy", "(3, 2)", 6), array("l.npy", "(3, 4, 2)", 24));
     let both = "both files must describe the same";
     assert_eq!(
@@ -118,10 +214,18 @@ fn arrays_that_do_not_belong_together_are_refused() {
     );
     assert_eq!(
         message(&long, &array("c.npy", "(3, 5)", 15)),
-        format!("c.npy: the array has shape [3, 5]; l.npy holds features of 3 instances with 4 items each; {both}")
+        format!(
+            "c.npy: the array has shape [3, 5]; l.npy holds features of 3 instances with 4 items \
+                each; {both}"
+        )
     );
-    assert!(message(&wide, &array("c.npy", "(3, 1, 1)", 3)).contains("costs must have 2 dimensions"));
+    assert!(
+        message(&wide, &array("c.npy", "(3, 1, 1)", 3)).contains("costs must have 2 dimensions")
+    );
     let names = words(&["a", "b", "c"]);
     let error = npy::read_features(&wide, Some(&names)).unwrap_err();
-    assert_eq!(folder.words(&error), "w.npy: the array has shape [3, 2]; 3 columns of features are needed");
+    assert_eq!(
+        folder.words(&error),
+        "w.npy: the array has shape [3, 2]; 3 columns of features are needed"
+    );
 }

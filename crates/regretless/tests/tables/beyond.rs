@@ -1,4 +1,5 @@
-//! Tables larger than memory: costs that stay in their file, and rows that are written as they are made.
+//! Tables larger than memory: costs that stay in their file, and rows that are written as they are
+//! made.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -29,7 +30,11 @@ fn recipe() -> DataRecipe {
 
 /// Writes a benchmark as NPY, row by row.
 fn written(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) {
-    let (problem, mut rows) = benchmark.parse::<Benchmark>().unwrap().rows(recipe()).unwrap();
+    let (problem, mut rows) = benchmark
+        .parse::<Benchmark>()
+        .unwrap()
+        .rows(recipe())
+        .unwrap();
     let (features, costs) = (folder.path("features.npy"), folder.path("costs.npy"));
     npy::write_predictions(&features, rows.features().unwrap().values(), true).unwrap();
     let shape = [rows.rows(), rows.num_costs()];
@@ -37,16 +42,37 @@ fn written(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) 
     (problem, features, costs)
 }
 
-fn trained(problem: &ProblemSpec, data: Dataset, loss: &str, watch: &dyn Watch) -> regretless::Result<Trained> {
+fn trained(
+    problem: &ProblemSpec,
+    data: Dataset,
+    loss: &str,
+    watch: &dyn Watch,
+) -> regretless::Result<Trained> {
     let threads = if data.costs().is_mapped() { 2 } else { 1 };
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(threads)?);
     let mapped = data.costs().is_mapped();
     let data = Labelled::solve(data, &oracle, &Silent)?;
-    assert_eq!(data.data().costs().is_mapped(), mapped, "labelling takes nothing into memory");
+    assert_eq!(
+        data.data().costs().is_mapped(),
+        mapped,
+        "labelling takes nothing into memory"
+    );
     let split = Split::in_order(ROWS, [30, 10, 0])?;
-    let task = Task { data: &data, split: &split, oracle: &oracle, watch };
-    let settings = Settings { epochs: 3, ..Settings::default() };
-    train(&task, &Recipe::new(loss.parse::<Method>()?, PredictorSpec::Linear, settings), problem)
+    let task = Task {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        watch,
+    };
+    let settings = Settings {
+        epochs: 3,
+        ..Settings::default()
+    };
+    train(
+        &task,
+        &Recipe::new(loss.parse::<Method>()?, PredictorSpec::Linear, settings),
+        problem,
+    )
 }
 
 /// The smallest and the largest sense, whole tiles and others, with and without questions.
@@ -62,15 +88,25 @@ fn training_from_a_file_gives_the_bytes_of_training_in_memory() {
                 assert_eq!(data.costs().is_mapped(), storage == Storage::File);
                 trained(&problem, data, loss, &Silent).unwrap()
             });
-            assert_eq!(memory.model.to_bytes().unwrap(), file.model.to_bytes().unwrap(), "{benchmark} {loss}");
+            assert_eq!(
+                memory.model.to_bytes().unwrap(),
+                file.model.to_bytes().unwrap(),
+                "{benchmark} {loss}"
+            );
             let scores = |trained: &Trained| {
                 let epochs = trained.report.rounds.iter().flat_map(|round| &round.epochs);
-                epochs.map(|epoch| (epoch.training_loss, epoch.validation_regret)).collect::<Vec<_>>()
+                epochs
+                    .map(|epoch| (epoch.training_loss, epoch.validation_regret))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(scores(&memory), scores(&file));
         }
         assert_eq!(fs::read(&costs).unwrap(), stored, "the file is only read");
-        assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 2, "nothing is left beside it");
+        assert_eq!(
+            fs::read_dir(folder.path("")).unwrap().count(),
+            2,
+            "nothing is left beside it"
+        );
     }
 }
 
@@ -79,12 +115,23 @@ fn rows_one_by_one_are_the_table_made_at_once() {
     let folder = Folder::new();
     for benchmark in ["SP3x5", "KS10", "KS70", "TSP9", "CVRP6"] {
         let (problem, features, costs) = written(&folder, benchmark);
-        let (other, data) = benchmark.parse::<Benchmark>().unwrap().generate(recipe()).unwrap();
+        let (other, data) = benchmark
+            .parse::<Benchmark>()
+            .unwrap()
+            .generate(recipe())
+            .unwrap();
         assert_eq!(problem, other);
-        let (all_features, all_costs) = (folder.path("all-features.npy"), folder.path("all-costs.npy"));
+        let (all_features, all_costs) = (
+            folder.path("all-features.npy"),
+            folder.path("all-costs.npy"),
+        );
         npy::write(&all_features, &all_costs, &data, true).unwrap();
         for (left, right) in [(features, all_features), (costs, all_costs)] {
-            assert_eq!(fs::read(left).unwrap(), fs::read(right).unwrap(), "{benchmark}");
+            assert_eq!(
+                fs::read(left).unwrap(),
+                fs::read(right).unwrap(),
+                "{benchmark}"
+            );
         }
     }
 }
@@ -107,7 +154,12 @@ fn rows_that_are_interrupted_leave_no_file() {
     let folder = Folder::new();
     let path = folder.path("costs.npy");
     let watch = Impatient(AtomicUsize::new(2));
-    let found = npy::write_rows(&path, [5, 1000], |row| row.resize(1000, 1.0), (false, &watch));
+    let found = npy::write_rows(
+        &path,
+        [5, 1000],
+        |row| row.resize(1000, 1.0),
+        (false, &watch),
+    );
     assert!(matches!(found, Err(Error::Interrupted)), "{found:?}");
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
 }
@@ -132,19 +184,39 @@ fn files_that_are_not_as_the_program_uses_them_are_converted() {
     let folder = Folder::new();
     let doubles: Vec<u8> = (0..6).flat_map(|i| f64::from(i).to_le_bytes()).collect();
     let turned: Vec<u8> = (0..6).flat_map(|i| (i as f32).to_be_bytes()).collect();
-    let by_columns: Vec<u8> = [0.0_f32, 3.0, 1.0, 4.0, 2.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let by_columns: Vec<u8> = [0.0_f32, 3.0, 1.0, 4.0, 2.0, 5.0]
+        .iter()
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
     let odd = " ".to_string() + &npy_header("<f4", "False", "(2, 3)");
-    let odd = if (10 + odd.len()).is_multiple_of(4) { format!(" {odd}") } else { odd };
+    let odd = if (10 + odd.len()).is_multiple_of(4) {
+        format!(" {odd}")
+    } else {
+        odd
+    };
     let cases = [
         (npy_file(&aligned("(2, 3)"), &numbers(6)), true),
         (npy_file(&odd, &numbers(6)), false),
-        (npy_file(&npy_header("<f8", "False", "(2, 3)"), &doubles), false),
-        (npy_file(&npy_header(">f4", "False", "(2, 3)"), &turned), false),
-        (npy_file(&npy_header("<f4", "True", "(2, 3)"), &by_columns), false),
+        (
+            npy_file(&npy_header("<f8", "False", "(2, 3)"), &doubles),
+            false,
+        ),
+        (
+            npy_file(&npy_header(">f4", "False", "(2, 3)"), &turned),
+            false,
+        ),
+        (
+            npy_file(&npy_header("<f4", "True", "(2, 3)"), &by_columns),
+            false,
+        ),
     ];
     for (case, (bytes, mapped)) in cases.into_iter().enumerate() {
         let data = in_file(&folder.file("costs.npy", bytes)).unwrap();
-        assert_eq!(data.costs().as_slice(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "case {case}");
+        assert_eq!(
+            data.costs().as_slice(),
+            [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
+            "case {case}"
+        );
         assert_eq!(data.costs().is_mapped(), mapped, "case {case}");
     }
 }
@@ -157,8 +229,14 @@ fn a_large_file_that_had_to_be_converted_comes_with_advice() {
     let path = folder.file("costs.npy", npy_file(&header, &vec![7; count]));
     let data = npy::read_costs(&path, Storage::BySize).unwrap();
     let hint = npy::storage_hint(&path, data.costs()).unwrap();
-    assert!(hint.contains("'|u1', C order") && hint.contains("dtype='<f4'"), "{hint}");
-    let small = folder.file("small.npy", npy_file(&npy_header("<f8", "False", "(1, 1)"), &[0; 8]));
+    assert!(
+        hint.contains("'|u1', C order") && hint.contains("dtype='<f4'"),
+        "{hint}"
+    );
+    let small = folder.file(
+        "small.npy",
+        npy_file(&npy_header("<f8", "False", "(1, 1)"), &[0; 8]),
+    );
     let data = npy::read_costs(&small, Storage::BySize).unwrap();
     assert_eq!(npy::storage_hint(&small, data.costs()), None);
 }
@@ -175,7 +253,9 @@ fn short_files_and_numbers_that_are_none_are_refused() {
     let mut bad = whole;
     let end = bad.len();
     bad[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    let error = in_file(&folder.file("costs.npy", bad)).unwrap_err().to_string();
+    let error = in_file(&folder.file("costs.npy", bad))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("row 1, column 2"), "{error}");
 }
 
@@ -192,23 +272,45 @@ fn after(change: impl Fn(&Path)) -> regretless::Result<Vec<f32>> {
 
 #[test]
 fn a_file_that_is_changed_while_it_is_used_is_noticed() {
-    let longer = |path: &Path| OpenOptions::new().append(true).open(path).unwrap().write_all(&[0; 4]).unwrap();
+    let longer = |path: &Path| {
+        OpenOptions::new()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .write_all(&[0; 4])
+            .unwrap()
+    };
     let touched = |path: &Path| {
         let file = OpenOptions::new().write(true).open(path).unwrap();
-        file.set_modified(SystemTime::now() + Duration::from_secs(5)).unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_secs(5))
+            .unwrap();
     };
-    let shorter = |path: &Path| OpenOptions::new().write(true).open(path).unwrap().set_len(100).unwrap();
+    let shorter = |path: &Path| {
+        OpenOptions::new()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_len(100)
+            .unwrap()
+    };
     let changes: [&dyn Fn(&Path); 3] = [&longer, &touched, &shorter];
     for change in changes {
         let error = after(change).unwrap_err().to_string();
-        assert!(error.contains("costs.npy: the file was changed while it was in use"), "{error}");
+        assert!(
+            error.contains("costs.npy: the file was changed while it was in use"),
+            "{error}"
+        );
     }
     let replaced = |path: &Path| {
         let other = path.with_extension("other");
         File::create(&other).unwrap().write_all(&[1; 500]).unwrap();
         fs::rename(other, path).unwrap();
     };
-    assert_eq!(after(replaced).unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "a file replaced by renaming stays");
+    assert_eq!(
+        after(replaced).unwrap(),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
+        "a file replaced by renaming stays"
+    );
 }
 
 /// Writes behind the end of a file when training begins.
@@ -217,7 +319,12 @@ struct Meddler(PathBuf);
 impl Watch for Meddler {
     fn begin(&self, task: &str, _: u64) {
         if task.starts_with("training") {
-            OpenOptions::new().append(true).open(&self.0).unwrap().write_all(&[0; 4]).unwrap();
+            OpenOptions::new()
+                .append(true)
+                .open(&self.0)
+                .unwrap()
+                .write_all(&[0; 4])
+                .unwrap();
         }
     }
 }

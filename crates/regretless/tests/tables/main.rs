@@ -24,11 +24,18 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 fn wide(features: &[&str], costs: &[&str], ignore: &[&str]) -> Layout {
-    Layout::Wide(WideColumns { features: words(features), costs: words(costs), ignore: words(ignore) })
+    Layout::Wide(WideColumns {
+        features: words(features),
+        costs: words(costs),
+        ignore: words(ignore),
+    })
 }
 
 fn long(item: Option<&str>) -> Layout {
-    Layout::Long(LongColumns { item: item.map(String::from), ..LongColumns::default() })
+    Layout::Long(LongColumns {
+        item: item.map(String::from),
+        ..LongColumns::default()
+    })
 }
 
 struct Folder(TempDir);
@@ -49,7 +56,9 @@ impl Folder {
 
     /// The error in words, the folder cut out.
     fn words(&self, error: &Error) -> String {
-        error.to_string().replace(&format!("{}/", self.0.path().display()), "")
+        error
+            .to_string()
+            .replace(&format!("{}/", self.0.path().display()), "")
     }
 
     fn csv(&self, content: impl AsRef<[u8]>, layout: &Layout) -> Result<Dataset, String> {
@@ -58,26 +67,64 @@ impl Folder {
 }
 
 fn bits(matrix: &Matrix) -> Vec<u32> {
-    matrix.as_slice().iter().map(|value| value.to_bits()).collect()
+    matrix
+        .as_slice()
+        .iter()
+        .map(|value| value.to_bits())
+        .collect()
 }
 
 fn assert_same(left: &Dataset, right: &Dataset) {
     assert_eq!(left, right);
-    assert_eq!(bits(left.features().values()), bits(right.features().values()));
+    assert_eq!(
+        bits(left.features().values()),
+        bits(right.features().values())
+    );
     assert_eq!(bits(left.costs()), bits(right.costs()));
 }
 
-const ODD: [f32; 12] =
-    [0.1, -0.0, 1e-45, f32::MAX, f32::MIN, 1e30, 16_777_217.0, -1.0, 3.0, 0.0, f32::MIN_POSITIVE, 1.0 / 3.0];
+const ODD: [f32; 12] = [
+    0.1,
+    -0.0,
+    1e-45,
+    f32::MAX,
+    f32::MIN,
+    1e30,
+    16_777_217.0,
+    -1.0,
+    3.0,
+    0.0,
+    f32::MIN_POSITIVE,
+    1.0 / 3.0,
+];
 
 fn wide_data() -> Dataset {
-    let features = Features::new(Matrix::new(2, 3, ODD[..6].to_vec()).unwrap(), Shape::Wide, None).unwrap();
-    Dataset::new(features, Matrix::new(2, 2, ODD[6..10].to_vec()).unwrap(), None).unwrap()
+    let features = Features::new(
+        Matrix::new(2, 3, ODD[..6].to_vec()).unwrap(),
+        Shape::Wide,
+        None,
+    )
+    .unwrap();
+    Dataset::new(
+        features,
+        Matrix::new(2, 2, ODD[6..10].to_vec()).unwrap(),
+        None,
+    )
+    .unwrap()
 }
 
 fn long_data() -> Dataset {
     let values = Matrix::new(6, 2, ODD.to_vec()).unwrap();
-    let features = Features::new(values, Shape::Long { items: 3 }, Some(words(&["rooms", "age"]))).unwrap();
-    Dataset::new(features, Matrix::new(2, 3, ODD[3..9].to_vec()).unwrap(), Some(words(&["a", "b", "c, d"]).into()))
-        .unwrap()
+    let features = Features::new(
+        values,
+        Shape::Long { items: 3 },
+        Some(words(&["rooms", "age"])),
+    )
+    .unwrap();
+    Dataset::new(
+        features,
+        Matrix::new(2, 3, ODD[3..9].to_vec()).unwrap(),
+        Some(words(&["a", "b", "c, d"]).into()),
+    )
+    .unwrap()
 }

@@ -14,15 +14,27 @@ fn solve(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
     checked(&Tsp { nodes }, &mut TourCut::new(nodes, limits), costs)
 }
 
-/// Both engines on the same costs. Ties keep the 1-tree search busy for ever, so it has a limit; then
-/// what it knows must at least not contradict branch and cut. Returns whether both have a proof.
+/// Both engines on the same costs. Ties keep the 1-tree search busy for ever, so it has a limit;
+/// then what it knows must at least not contradict branch and cut. Returns whether both have a
+/// proof.
 fn assert_agreement(nodes: usize, costs: &[f64], place: &str) -> bool {
-    let other = TourSearch::new(nodes, Limits { nodes: 3000, gap: 0.0 }).solve(costs).unwrap();
+    let other = TourSearch::new(
+        nodes,
+        Limits {
+            nodes: 3000,
+            gap: 0.0,
+        },
+    )
+    .solve(costs)
+    .unwrap();
     let found = solve(nodes, costs, Limits::default());
     assert_eq!(found.status, Status::Optimal, "{place}: {found:?}");
     let slack = 1e-10 * scale(costs) * nodes as f64;
     let proved = other.status == Status::Optimal;
-    let (low, high) = (if proved { other.objective } else { other.bound }, other.objective);
+    let (low, high) = (
+        if proved { other.objective } else { other.bound },
+        other.objective,
+    );
     let agrees = found.objective >= low - slack && found.objective <= high + slack;
     assert!(agrees, "{place}: {} not in {low}..{high}", found.objective);
     proved
@@ -34,7 +46,11 @@ fn assert_agreement_on_kinds(cases: std::ops::Range<u64>) {
         let mut stream = Stream::new(Purpose::Benchmark, 21, [case, 0]);
         let (nodes, kind) = (5 + (case as usize * 7) % 56, case as usize % KINDS);
         let costs = random_costs(nodes, kind, &mut stream);
-        proved += usize::from(assert_agreement(nodes, &costs, &format!("case {case}, kind {kind}, {nodes} nodes")));
+        proved += usize::from(assert_agreement(
+            nodes,
+            &costs,
+            &format!("case {case}, kind {kind}, {nodes} nodes"),
+        ));
     }
     assert!(proved as f64 >= 0.8 * cases.count() as f64, "{proved}");
 }
@@ -50,14 +66,19 @@ fn both_exact_searches_find_the_same_cost_on_many_instances() {
     assert_agreement_on_kinds(120..1000);
 }
 
-/// The costs that training asks for: true, predicted, and 2·predicted − true, of which most are negative.
+/// The costs that training asks for: true, predicted, and 2·predicted − true, of which most are
+/// negative.
 #[test]
 fn both_exact_searches_find_the_same_cost_on_the_papers_data() {
     let (mut seen, mut negative) = (0, 0);
     for nodes in 5..=60 {
         for (kind, rows) in kinds(Benchmark::Tour { nodes }, 4).1 {
             for (row, costs) in rows.iter().enumerate() {
-                assert!(assert_agreement(nodes, costs, &format!("TSP{nodes} {kind} {row}")));
+                assert!(assert_agreement(
+                    nodes,
+                    costs,
+                    &format!("TSP{nodes} {kind} {row}")
+                ));
                 seen += 1;
                 negative += usize::from(costs.iter().any(|cost| *cost < 0.0));
             }
@@ -70,7 +91,11 @@ fn both_exact_searches_find_the_same_cost_on_the_papers_data() {
 fn relaxations_bound_the_tour_and_keep_their_rules() {
     for case in 0..60 {
         let nodes = 5 + case as usize % 30;
-        let costs = random_costs(nodes, case as usize % KINDS, &mut Stream::new(Purpose::Benchmark, 31, [case, 0]));
+        let costs = random_costs(
+            nodes,
+            case as usize % KINDS,
+            &mut Stream::new(Purpose::Benchmark, 31, [case, 0]),
+        );
         let tour = solve(nodes, &costs, Limits::default()).objective;
         let scale = scale(&costs);
         let [plain, tight] = [Relaxation::Plain, Relaxation::Tight].map(|kind| {
@@ -83,7 +108,10 @@ fn relaxations_bound_the_tour_and_keep_their_rules() {
             assert!(relaxed.solution.objective - relaxed.solution.bound <= 1e-8 * scale);
             relaxed.solution.objective
         });
-        assert!(plain <= tight + 1e-8 * scale && tight <= tour + 1e-8 * scale, "case {case}: {plain} {tight} {tour}");
+        assert!(
+            plain <= tight + 1e-8 * scale && tight <= tour + 1e-8 * scale,
+            "case {case}: {plain} {tight} {tour}"
+        );
     }
 }
 
@@ -94,7 +122,11 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
         let mut stream = Stream::new(Purpose::Benchmark, 41, [case, 0]);
         let nodes = 5 + case as usize % 18;
         let costs = random_costs(nodes, case as usize % KINDS, &mut stream);
-        let kind = if case % 2 == 0 { Relaxation::Plain } else { Relaxation::Tight };
+        let kind = if case % 2 == 0 {
+            Relaxation::Plain
+        } else {
+            Relaxation::Tight
+        };
         let scale = scale(&costs);
         let mut engine = TourRelaxation::new(nodes, kind);
         let relaxed = engine.solve(&costs).unwrap().solution;
@@ -102,18 +134,35 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
         let mut moved = costs.clone();
         for edge in 0..costs.len() {
             assert!(ranges.lower[edge] <= costs[edge] && costs[edge] <= ranges.upper[edge]);
-            for (limit, far) in [(ranges.lower[edge], -3.0 * scale), (ranges.upper[edge], 3.0 * scale)] {
+            for (limit, far) in [
+                (ranges.lower[edge], -3.0 * scale),
+                (ranges.upper[edge], 3.0 * scale),
+            ] {
                 finite[case as usize % 2] += usize::from(limit.is_finite());
-                let limit = if limit.is_finite() { limit } else { costs[edge] + far };
+                let limit = if limit.is_finite() {
+                    limit
+                } else {
+                    costs[edge] + far
+                };
                 moved[edge] = costs[edge] + (1.0 - 1e-6) * (limit - costs[edge]);
-                let best = TourRelaxation::new(nodes, kind).solve(&moved).unwrap().solution.objective;
+                let best = TourRelaxation::new(nodes, kind)
+                    .solve(&moved)
+                    .unwrap()
+                    .solution
+                    .objective;
                 let kept = relaxed.decision.dot(&moved);
-                assert!((kept - best).abs() <= 1e-7 * scale, "case {case}, edge {edge} at {limit}: {kept} not {best}");
+                assert!(
+                    (kept - best).abs() <= 1e-7 * scale,
+                    "case {case}, edge {edge} at {limit}: {kept} not {best}"
+                );
             }
             moved[edge] = costs[edge];
         }
     }
-    assert!(finite.iter().all(|finite| *finite > 2000), "only {finite:?} ends were looked at");
+    assert!(
+        finite.iter().all(|finite| *finite > 2000),
+        "only {finite:?} ends were looked at"
+    );
 }
 
 #[test]
@@ -121,9 +170,18 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
     let mut reused = TourCut::new(40, Limits::default());
     let mut relaxing = TourRelaxation::new(40, Relaxation::Tight);
     for case in 0..20 {
-        let costs = random_costs(40, case % KINDS, &mut Stream::new(Purpose::Benchmark, 51, [case as u64, 1]));
-        assert_eq!(reused.solve(&costs).unwrap(), solve(40, &costs, Limits::default()));
-        let fresh = TourRelaxation::new(40, Relaxation::Tight).solve(&costs).unwrap();
+        let costs = random_costs(
+            40,
+            case % KINDS,
+            &mut Stream::new(Purpose::Benchmark, 51, [case as u64, 1]),
+        );
+        assert_eq!(
+            reused.solve(&costs).unwrap(),
+            solve(40, &costs, Limits::default())
+        );
+        let fresh = TourRelaxation::new(40, Relaxation::Tight)
+            .solve(&costs)
+            .unwrap();
         assert_eq!(relaxing.solve(&costs).unwrap(), fresh);
     }
 }
@@ -134,8 +192,19 @@ fn limits_leave_a_tour_and_a_valid_bound() {
     for case in 0..20 {
         let costs = random_costs(60, 3, &mut Stream::new(Purpose::Benchmark, 61, [case, 0]));
         let optimum = solve(60, &costs, Limits::default()).objective;
-        claims.hold(&solve(60, &costs, Limits { nodes: 1, gap: 0.0 }), optimum, (0.0, 1e-9));
-        let wide = solve(60, &costs, Limits { nodes: 1000, gap: 0.01 });
+        claims.hold(
+            &solve(60, &costs, Limits { nodes: 1, gap: 0.0 }),
+            optimum,
+            (0.0, 1e-9),
+        );
+        let wide = solve(
+            60,
+            &costs,
+            Limits {
+                nodes: 1000,
+                gap: 0.01,
+            },
+        );
         assert_ne!(wide.status, Status::LimitReached);
         claims.hold(&wide, optimum, (0.01, 1e-9));
     }

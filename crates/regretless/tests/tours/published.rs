@@ -1,4 +1,5 @@
-//! Published instances: TSPLIB and CVRPLIB with their optima, and the values of subtour relaxations.
+//! Published instances: TSPLIB and CVRPLIB with their optima, and the values of subtour
+//! relaxations.
 //!
 //! Each test prints what it found of every instance; `--nocapture` shows it.
 
@@ -30,32 +31,62 @@ struct Published {
 
 /// A column of a table, by the names in its first one.
 fn table(folder: &str, file: &str, column: &str) -> Vec<(String, f64)> {
-    let Some(data) = common::reference_data() else { return Vec::new() };
+    let Some(data) = common::reference_data() else {
+        return Vec::new();
+    };
     let text = std::fs::read_to_string(data.join(folder).join(file)).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
-    let column = lines.next().unwrap().iter().position(|name| *name == column).unwrap();
-    lines.map(|line| (line[0].to_string(), line[column].parse().unwrap())).collect()
+    let column = lines
+        .next()
+        .unwrap()
+        .iter()
+        .position(|name| *name == column)
+        .unwrap();
+    lines
+        .map(|line| (line[0].to_string(), line[column].parse().unwrap()))
+        .collect()
 }
 
 fn read(folder: &str, name: &str) -> Instance {
     let extension = if folder == "cvrp" { "vrp" } else { "tsp" };
-    let path = common::reference_data().unwrap().join(folder).join(format!("{name}.{extension}"));
+    let path = common::reference_data()
+        .unwrap()
+        .join(folder)
+        .join(format!("{name}.{extension}"));
     tsplib::read(&path).unwrap()
 }
 
-/// E-n13-k4 as the library of instances solved it. Its weights are Dantzig and Ramser's (1959) table of distances,
-/// column after column as the file says, but the published optimum is that of the same numbers read row after row.
+/// E-n13-k4 as the library of instances solved it. Its weights are Dantzig and Ramser's (1959)
+/// table of distances, column after column as the file says, but the published optimum is that of
+/// the same numbers read row after row.
 fn read_by_rows(name: &str) -> Instance {
-    let path = common::reference_data().unwrap().join("cvrp").join(format!("{name}.vrp"));
+    let path = common::reference_data()
+        .unwrap()
+        .join("cvrp")
+        .join(format!("{name}.vrp"));
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains("LOWER_COL"), "{name} is no column-wise triangle");
+    assert!(
+        text.contains("LOWER_COL"),
+        "{name} is no column-wise triangle"
+    );
     tsplib::parse(&text.replace("LOWER_COL", "LOWER_ROW"), &Place::file(&path)).unwrap()
 }
 
 fn published(folder: &str, column: &str) -> Vec<Published> {
     let all = table(folder, "optima.csv", column).into_iter();
-    let instance = |name: &str| if name == BY_ROWS { read_by_rows(name) } else { read(folder, name) };
-    all.map(|(name, optimum)| Published { instance: instance(&name), name, optimum }).collect()
+    let instance = |name: &str| {
+        if name == BY_ROWS {
+            read_by_rows(name)
+        } else {
+            read(folder, name)
+        }
+    };
+    all.map(|(name, optimum)| Published {
+        instance: instance(&name),
+        name,
+        optimum,
+    })
+    .collect()
 }
 
 fn tours() -> Vec<Published> {
@@ -68,7 +99,13 @@ fn routes() -> Vec<Published> {
 
 impl Published {
     fn tour(&self, engine: &mut dyn Solver) -> Solution {
-        checked(&Tsp { nodes: self.instance.nodes }, engine, &self.instance.costs)
+        checked(
+            &Tsp {
+                nodes: self.instance.nodes,
+            },
+            engine,
+            &self.instance.costs,
+        )
     }
 
     fn cut(&self, limits: Limits) -> Solution {
@@ -94,41 +131,72 @@ impl Published {
     }
 
     fn tell(&self, found: &Solution, searched: u64, time: f64) {
-        let (name, optimum, Solution { objective, bound, .. }) = (&self.name, self.optimum, found);
+        let (
+            name,
+            optimum,
+            Solution {
+                objective, bound, ..
+            },
+        ) = (&self.name, self.optimum, found);
         let gap = 100.0 * (objective - bound) / objective;
         eprintln!(
-            "{name}: {objective} of {optimum}, bound {bound:.1} ({gap:.3} %), {searched} nodes, {:.2} s",
+            "{name}: {objective} of {optimum}, bound {bound:.1} ({gap:.3} %), {searched} nodes, \
+                {:.2} s",
             time / 1e3
         );
     }
 
     fn assert_optimal(&self, found: &Solution) {
-        assert_eq!((found.status, found.objective), (Status::Optimal, self.optimum), "{}", self.name);
+        assert_eq!(
+            (found.status, found.objective),
+            (Status::Optimal, self.optimum),
+            "{}",
+            self.name
+        );
     }
 
     /// The optimum lies between bound and objective, and these are near to each other.
     fn assert_enclosed(&self, found: &Solution, most: f64) {
         let (name, optimum) = (&self.name, self.optimum);
-        assert!(found.bound <= optimum && optimum <= found.objective, "{name}: {found:?}");
-        assert!(found.objective - found.bound <= most * optimum, "{name}: {} to {}", found.bound, found.objective);
+        assert!(
+            found.bound <= optimum && optimum <= found.objective,
+            "{name}: {found:?}"
+        );
+        assert!(
+            found.objective - found.bound <= most * optimum,
+            "{name}: {} to {}",
+            found.bound,
+            found.objective
+        );
     }
 }
 
 /// Both engines where both are quick.
 #[test]
 fn published_tours_are_optimal() {
-    for tour in tours().iter().filter(|tour| tour.instance.nodes <= EXACT_TOUR) {
+    for tour in tours()
+        .iter()
+        .filter(|tour| tour.instance.nodes <= EXACT_TOUR)
+    {
         tour.assert_optimal(&tour.cut(Limits::default()));
         if tour.instance.nodes <= 52 {
-            tour.assert_optimal(&tour.tour(&mut TourSearch::new(tour.instance.nodes, Limits::default())));
+            tour.assert_optimal(
+                &tour.tour(&mut TourSearch::new(tour.instance.nodes, Limits::default())),
+            );
         }
     }
 }
 
 #[test]
 fn large_published_tours_are_enclosed() {
-    for tour in tours().iter().filter(|tour| tour.instance.nodes > EXACT_TOUR) {
-        let found = tour.cut(Limits { nodes: 400, gap: 0.005 });
+    for tour in tours()
+        .iter()
+        .filter(|tour| tour.instance.nodes > EXACT_TOUR)
+    {
+        let found = tour.cut(Limits {
+            nodes: 400,
+            gap: 0.005,
+        });
         assert_ne!(found.status, Status::LimitReached, "{}", tour.name);
         tour.assert_enclosed(&found, 0.005);
     }
@@ -137,20 +205,40 @@ fn large_published_tours_are_enclosed() {
 #[test]
 #[ignore = "takes minutes"]
 fn large_published_tours_are_enclosed_further_the_longer_they_are_searched() {
-    for tour in tours().iter().filter(|tour| tour.instance.nodes > EXACT_TOUR) {
-        tour.assert_enclosed(&tour.cut(Limits { nodes: 1000, gap: 0.0 }), 0.004);
+    for tour in tours()
+        .iter()
+        .filter(|tour| tour.instance.nodes > EXACT_TOUR)
+    {
+        tour.assert_enclosed(
+            &tour.cut(Limits {
+                nodes: 1000,
+                gap: 0.0,
+            }),
+            0.004,
+        );
     }
 }
 
 #[test]
 fn local_search_comes_within_one_percent_of_published_tours() {
     for tour in tours() {
-        let solution = tour.tour(&mut TourSearch::new(tour.instance.nodes, Limits { nodes: 0, gap: 0.0 }));
+        let solution = tour.tour(&mut TourSearch::new(
+            tour.instance.nodes,
+            Limits { nodes: 0, gap: 0.0 },
+        ));
         let (name, optimum) = (tour.name, tour.optimum);
         let excess = solution.objective / optimum - 1.0;
-        assert!((0.0..0.01).contains(&excess), "{name}: {} against {optimum}", solution.objective);
+        assert!(
+            (0.0..0.01).contains(&excess),
+            "{name}: {} against {optimum}",
+            solution.objective
+        );
         let slack = 1.0 - solution.bound / optimum;
-        assert!((0.0..0.05).contains(&slack), "{name}: bound {} against {optimum}", solution.bound);
+        assert!(
+            (0.0..0.05).contains(&slack),
+            "{name}: bound {} against {optimum}",
+            solution.bound
+        );
     }
 }
 
@@ -158,9 +246,14 @@ fn local_search_comes_within_one_percent_of_published_tours() {
 fn published_optimal_tours_have_the_published_length() {
     for tour in tours() {
         let data = common::reference_data().unwrap().join("tsplib");
-        let Ok(text) = std::fs::read_to_string(data.join(format!("{}.opt.tour", tour.name))) else { continue };
+        let Ok(text) = std::fs::read_to_string(data.join(format!("{}.opt.tour", tour.name))) else {
+            continue;
+        };
         let (_, list) = text.split_once("TOUR_SECTION").unwrap();
-        let numbers = list.split_whitespace().map_while(|word| word.parse::<i64>().ok()).take_while(|node| *node > 0);
+        let numbers = list
+            .split_whitespace()
+            .map_while(|word| word.parse::<i64>().ok())
+            .take_while(|node| *node > 0);
         let order: Vec<u32> = numbers.map(|node| node as u32 - 1).collect();
         let length = Distances::new(tour.instance.nodes, &tour.instance.costs).length(&order);
         assert_eq!(length, tour.optimum, "{}", tour.name);
@@ -171,17 +264,41 @@ fn published_optimal_tours_have_the_published_length() {
 fn subtour_relaxations_have_their_published_values() {
     for (name, value) in table("tsplib", "subtour_lp.csv", "subtour_lp_value") {
         let instance = read("tsplib", &name);
-        let found = TourRelaxation::new(instance.nodes, Relaxation::Tight).solve(&instance.costs).unwrap().solution;
-        assert!((found.objective - value).abs() < 1e-6, "{name}: {} not {value}", found.objective);
-        assert!((found.bound - value).abs() < 1e-6, "{name}: bound {} not {value}", found.bound);
+        let found = TourRelaxation::new(instance.nodes, Relaxation::Tight)
+            .solve(&instance.costs)
+            .unwrap()
+            .solution;
+        assert!(
+            (found.objective - value).abs() < 1e-6,
+            "{name}: {} not {value}",
+            found.objective
+        );
+        assert!(
+            (found.bound - value).abs() < 1e-6,
+            "{name}: bound {} not {value}",
+            found.bound
+        );
     }
 }
 
 #[test]
 fn vehicle_routing_files_have_demands_and_a_depot() {
-    for Published { name, instance, optimum: capacity } in published("cvrp", "capacity") {
-        assert_eq!((instance.capacity, instance.demands.len()), (Some(capacity), instance.nodes), "{name}");
-        assert_eq!((instance.depots, instance.demands[0]), (vec![0], 0.0), "{name}");
+    for Published {
+        name,
+        instance,
+        optimum: capacity,
+    } in published("cvrp", "capacity")
+    {
+        assert_eq!(
+            (instance.capacity, instance.demands.len()),
+            (Some(capacity), instance.nodes),
+            "{name}"
+        );
+        assert_eq!(
+            (instance.depots, instance.demands[0]),
+            (vec![0], 0.0),
+            "{name}"
+        );
     }
 }
 
@@ -190,23 +307,42 @@ fn dantzig_and_ramsers_table_is_read_by_columns_as_its_file_says() {
     if common::reference_data().is_none() {
         return;
     }
-    let by_columns = Published { name: BY_ROWS.into(), instance: read("cvrp", BY_ROWS), optimum: 290.0 };
-    assert_eq!(by_columns.instance.costs[..12], [9., 14., 21., 23., 22., 25., 32., 36., 38., 42., 50., 52.]);
+    let by_columns = Published {
+        name: BY_ROWS.into(),
+        instance: read("cvrp", BY_ROWS),
+        optimum: 290.0,
+    };
+    assert_eq!(
+        by_columns.instance.costs[..12],
+        [9., 14., 21., 23., 22., 25., 32., 36., 38., 42., 50., 52.]
+    );
     by_columns.assert_optimal(&by_columns.routes(Limits::default()));
 }
 
 #[test]
 fn published_routes_are_optimal() {
-    for routes in routes().iter().filter(|routes| routes.instance.nodes <= EXACT_ROUTES) {
+    for routes in routes()
+        .iter()
+        .filter(|routes| routes.instance.nodes <= EXACT_ROUTES)
+    {
         routes.assert_optimal(&routes.routes(Limits::default()));
     }
 }
 
 #[test]
 fn larger_published_routes_are_enclosed() {
-    for routes in routes().iter().filter(|routes| routes.instance.nodes > EXACT_ROUTES) {
-        let found = routes.routes(Limits { nodes: 60, gap: 0.0 });
+    for routes in routes()
+        .iter()
+        .filter(|routes| routes.instance.nodes > EXACT_ROUTES)
+    {
+        let found = routes.routes(Limits {
+            nodes: 60,
+            gap: 0.0,
+        });
         routes.assert_enclosed(&found, 0.04);
-        assert!(found.objective <= 1.02 * routes.optimum && found.bound >= 0.98 * routes.optimum, "{found:?}");
+        assert!(
+            found.objective <= 1.02 * routes.optimum && found.bound >= 0.98 * routes.optimum,
+            "{found:?}"
+        );
     }
 }

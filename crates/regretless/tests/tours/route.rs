@@ -2,7 +2,9 @@
 
 use super::common::{golden, numbers, rows};
 use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
-use regretless::problem::{Cvrp, Domain, LinearBuilder, LinearProblem, Problem, ProblemSpec, Sense};
+use regretless::problem::{
+    Cvrp, Domain, LinearBuilder, LinearProblem, Problem, ProblemSpec, Sense,
+};
 use regretless::random::{Purpose, Stream};
 use regretless::solve::relax::Relaxation;
 use regretless::solve::tour::edges::{Distances, edges_at, num_edges};
@@ -11,13 +13,26 @@ use regretless::solve::{Failure, Limits, Solution, Status};
 /// A problem of 5 to 8 nodes, sometimes with no solution.
 fn random_problem(single_customer_routes: bool, stream: &mut Stream) -> Cvrp {
     let customers = 4 + stream.below(4);
-    let factor = if stream.below(2) == 0 { 1.0 } else { stream.uniform(0.1, 3.0) };
-    let demands: Vec<f64> = (0..customers).map(|_| factor * stream.below(9) as f64).collect();
+    let factor = if stream.below(2) == 0 {
+        1.0
+    } else {
+        stream.uniform(0.1, 3.0)
+    };
+    let demands: Vec<f64> = (0..customers)
+        .map(|_| factor * stream.below(9) as f64)
+        .collect();
     let vehicles = 1 + stream.below(4);
     let least = demands.iter().copied().fold(factor, f64::max);
     let even = demands.iter().sum::<f64>() / vehicles as f64;
     let capacity = (factor * (even * stream.uniform(0.95, 1.6) / factor).round()).max(least);
-    Cvrp { demands, capacity, vehicles, single_customer_routes }.checked().unwrap()
+    Cvrp {
+        demands,
+        capacity,
+        vehicles,
+        single_customer_routes,
+    }
+    .checked()
+    .unwrap()
 }
 
 /// The optimum by dynamic programming over subsets, first of routes, then of sets of routes.
@@ -95,7 +110,9 @@ fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
 
 #[test]
 fn golden_optima_are_found() {
-    let Some(file) = golden("solvers") else { return };
+    let Some(file) = golden("solvers") else {
+        return;
+    };
     let expected = &file["problems"]["CVRP8"];
     let about = &expected["problem"];
     let problem = Cvrp {
@@ -104,8 +121,10 @@ fn golden_optima_are_found() {
         vehicles: about["vehicles"].as_u64().unwrap() as usize,
         single_customer_routes: false,
     };
-    let found: Vec<_> =
-        rows(&expected["costs"]).iter().map(|costs| solve(&problem, costs, Limits::default())).collect();
+    let found: Vec<_> = rows(&expected["costs"])
+        .iter()
+        .map(|costs| solve(&problem, costs, Limits::default()))
+        .collect();
     assert_golden(&found, expected, 1e-7);
 }
 
@@ -113,11 +132,20 @@ fn golden_optima_are_found() {
 fn an_engine_used_again_answers_as_a_fresh_one() {
     let mut stream = Stream::new(Purpose::Benchmark, 17, [0, 0]);
     let demands: Vec<f64> = (0..13).map(|_| 1.0 + stream.below(9) as f64).collect();
-    let problem = Cvrp { demands, capacity: 25.0, vehicles: 4, single_customer_routes: false };
+    let problem = Cvrp {
+        demands,
+        capacity: 25.0,
+        vehicles: 4,
+        single_customer_routes: false,
+    };
     let mut reused = problem.solver(&Limits::default());
     for case in 0..2 * KINDS {
         let costs = random_costs(14, case % KINDS, &mut stream);
-        assert_eq!(reused.solve(&costs).unwrap(), solve(&problem, &costs, Limits::default()), "case {case}");
+        assert_eq!(
+            reused.solve(&costs).unwrap(),
+            solve(&problem, &costs, Limits::default()),
+            "case {case}"
+        );
     }
 }
 
@@ -127,11 +155,27 @@ fn limits_leave_routes_and_a_valid_bound() {
     for case in 0..10 {
         let mut stream = Stream::new(Purpose::Benchmark, 19, [case, 0]);
         let demands: Vec<f64> = (0..15).map(|_| 1.0 + stream.below(9) as f64).collect();
-        let problem = Cvrp { demands, capacity: 25.0, vehicles: 5, single_customer_routes: false };
+        let problem = Cvrp {
+            demands,
+            capacity: 25.0,
+            vehicles: 5,
+            single_customer_routes: false,
+        };
         let costs = random_costs(16, 3, &mut stream);
         let optimum = solve(&problem, &costs, Limits::default()).objective;
-        claims.hold(&solve(&problem, &costs, Limits { nodes: 0, gap: 0.0 }), optimum, (0.0, 1e-9));
-        let wide = solve(&problem, &costs, Limits { nodes: 1000, gap: 0.02 });
+        claims.hold(
+            &solve(&problem, &costs, Limits { nodes: 0, gap: 0.0 }),
+            optimum,
+            (0.0, 1e-9),
+        );
+        let wide = solve(
+            &problem,
+            &costs,
+            Limits {
+                nodes: 1000,
+                gap: 0.02,
+            },
+        );
         assert_ne!(wide.status, Status::LimitReached);
         claims.hold(&wide, optimum, (0.02, 1e-9));
     }
@@ -143,11 +187,19 @@ fn by_degrees(problem: &Cvrp) -> LinearProblem {
     let nodes = problem.nodes();
     let mut build = LinearBuilder::new("degrees", Sense::Minimize);
     for edge in 0..num_edges(nodes) {
-        let most = if edge + 1 < nodes && problem.single_customer_routes { 2.0 } else { 1.0 };
+        let most = if edge + 1 < nodes && problem.single_customer_routes {
+            2.0
+        } else {
+            1.0
+        };
         build.predicted(format!("x{edge}"), Domain::Continuous([0.0, most]));
     }
     for node in 0..nodes {
-        let bounds = if node == 0 { [f64::NEG_INFINITY, 2.0 * problem.vehicles as f64] } else { [2.0; 2] };
+        let bounds = if node == 0 {
+            [f64::NEG_INFINITY, 2.0 * problem.vehicles as f64]
+        } else {
+            [2.0; 2]
+        };
         build.row(bounds, edges_at(nodes, node).map(|edge| (edge, 1.0)));
     }
     build.build().unwrap()
@@ -161,16 +213,29 @@ fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees()
         let problem = random_problem(case % 2 == 0, &mut stream);
         let costs = random_costs(problem.nodes(), case as usize % KINDS, &mut stream);
         let slack = 1e-8 * scale(&costs);
-        let Some(optimum) = brute_force(&problem, &costs) else { continue };
+        let Some(optimum) = brute_force(&problem, &costs) else {
+            continue;
+        };
         let relaxed = |problem: &dyn Problem, kind| {
-            let found = problem.relaxer(kind, &Limits::default()).unwrap().relax(&costs).unwrap();
+            let found = problem
+                .relaxer(kind, &Limits::default())
+                .unwrap()
+                .relax(&costs)
+                .unwrap();
             assert!(found.objective - found.bound <= slack && found.bound <= found.objective);
             found.objective
         };
-        let [plain, tight] = [Relaxation::Plain, Relaxation::Tight].map(|kind| relaxed(&problem, kind));
-        assert!(plain <= tight + slack && tight <= optimum + slack, "case {case}: {plain} {tight} {optimum}");
+        let [plain, tight] =
+            [Relaxation::Plain, Relaxation::Tight].map(|kind| relaxed(&problem, kind));
+        assert!(
+            plain <= tight + slack && tight <= optimum + slack,
+            "case {case}: {plain} {tight} {optimum}"
+        );
         let expected = relaxed(&by_degrees(&problem), Relaxation::Plain);
-        assert!((plain - expected).abs() <= slack, "case {case}: {plain} not {expected}");
+        assert!(
+            (plain - expected).abs() <= slack,
+            "case {case}: {plain} not {expected}"
+        );
         tighter += usize::from(tight > plain + slack);
     }
     assert!(tighter > 50, "{tighter}");
@@ -181,7 +246,10 @@ fn a_problem_in_writing_is_the_problem() {
     let text = r#"{"kind": "cvrp", "demands": [1.0, 2.0, 2.5], "capacity": 4, "vehicles": 2}"#;
     let spec: ProblemSpec = serde_json::from_str(text).unwrap();
     let problem = spec.build().unwrap();
-    assert_eq!((problem.name(), problem.num_costs()), ("CVRP4".to_string(), 6));
+    assert_eq!(
+        (problem.name(), problem.num_costs()),
+        ("CVRP4".to_string(), 6)
+    );
     let back: ProblemSpec = serde_json::from_str(&serde_json::to_string(&spec).unwrap()).unwrap();
     assert_eq!(back, spec);
 }

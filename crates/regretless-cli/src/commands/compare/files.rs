@@ -1,7 +1,8 @@
 //! The folder of a comparison: runs as they finish, then the tables.
 //!
-//! `results.jsonl` has a line per finished run, with a key over all that the run depends on. A folder whose runs all
-//! belong to the present comparison and of which some are missing is one that was interrupted: it is gone on with.
+//! `results.jsonl` has a line per finished run, with a key over all that the run depends on. A
+//! folder whose runs all belong to the present comparison and of which some are missing is one that
+//! was interrupted: it is gone on with.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -25,7 +26,8 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// Held while a comparison runs. The lock is one of the operating system, which ends with the process.
+/// Held while a comparison runs. The lock is one of the operating system, which ends with the
+/// process.
 pub struct FolderLock {
     folder: PathBuf,
     /// Closing it ends the lock.
@@ -60,17 +62,24 @@ enum Held {
 }
 
 impl Folder {
-    /// The given folder, or else one under `runs`: the last one if it holds an interrupted run of the same
-    /// comparison, or the first free one. Returns the runs that it holds already.
+    /// The given folder, or else one under `runs`: the last one if it holds an interrupted run of
+    /// the same comparison, or the first free one. Returns the runs that it holds already.
     ///
     /// # Errors
     /// When the given folder holds other results, or all of these, and `force` is false.
-    pub fn choose(given: Option<&Path>, name: &str, wanted: &Wanted<'_>, force: bool) -> Result<(Self, Vec<Outcome>)> {
+    pub fn choose(
+        given: Option<&Path>,
+        name: &str,
+        wanted: &Wanted<'_>,
+        force: bool,
+    ) -> Result<(Self, Vec<Outcome>)> {
         if let Some(path) = given {
             if path.exists() && !path.is_dir() {
                 return Err(Error::Exists(path.to_path_buf()));
             }
-            let folder = Self { path: path.to_path_buf() };
+            let folder = Self {
+                path: path.to_path_buf(),
+            };
             return match folder.held(wanted)? {
                 Held::Nothing => Ok((folder, Vec::new())),
                 Held::Some(outcomes) => Ok((folder, outcomes)),
@@ -78,7 +87,9 @@ impl Folder {
                 Held::Other(file) => Err(Error::Exists(file)),
             };
         }
-        let numbered = |number: u64| Self { path: Path::new("runs").join(format!("{name}-{number}")) };
+        let numbered = |number: u64| Self {
+            path: Path::new("runs").join(format!("{name}-{number}")),
+        };
         let mut number = 1;
         while numbered(number).path.exists() {
             number += 1;
@@ -96,10 +107,13 @@ impl Folder {
         fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
         let path = self.path.join(LOCK);
         match lock_file(&path).map_err(Error::io(&path))? {
-            Some(file) => Ok(FolderLock { folder: self.path.clone(), _file: file }),
+            Some(file) => Ok(FolderLock {
+                folder: self.path.clone(),
+                _file: file,
+            }),
             None => {
-                let message =
-                    "another comparison writes there at this moment; wait until it ends, or give another --out";
+                let message = "another comparison writes there at this moment; wait until it ends, \
+                    or give another --out";
                 Err(Error::input(Place::file(&self.path), message))
             }
         }
@@ -112,7 +126,11 @@ impl Folder {
 
     fn held(&self, wanted: &Wanted<'_>) -> Result<Held> {
         let results = self.path.join(RESULTS);
-        let Some(other) = FILES.iter().map(|file| self.path.join(file)).find(|file| file.exists()) else {
+        let Some(other) = FILES
+            .iter()
+            .map(|file| self.path.join(file))
+            .find(|file| file.exists())
+        else {
             return Ok(Held::Nothing);
         };
         if !self.has_settings(wanted)? {
@@ -133,10 +151,15 @@ impl Folder {
                 Ok(_) | Err(_) => return Ok(Held::Other(results)),
             }
         }
-        Ok(if outcomes.len() >= wanted.keys.len() { Held::Other(results) } else { Held::Some(outcomes) })
+        Ok(if outcomes.len() >= wanted.keys.len() {
+            Held::Other(results)
+        } else {
+            Held::Some(outcomes)
+        })
     }
 
-    /// Whether the folder was made with the same settings, the number of threads aside, which changes no result.
+    /// Whether the folder was made with the same settings, the number of threads aside, which
+    /// changes no result.
     fn has_settings(&self, wanted: &Wanted<'_>) -> Result<bool> {
         let path = self.path.join("settings.toml");
         let written = match fs::read(&path) {
@@ -157,7 +180,12 @@ impl Folder {
 
     /// The list of runs, to be added to.
     pub fn runs(&self, settings: String, earlier: Vec<Outcome>) -> Result<Runs> {
-        let runs = Runs { folder: self.path.clone(), settings, earlier, file: Mutex::new(None) };
+        let runs = Runs {
+            folder: self.path.clone(),
+            settings,
+            earlier,
+            file: Mutex::new(None),
+        };
         if !runs.earlier.is_empty() {
             // Lines that were cut off go, so that what is appended stands on lines of its own.
             write_text(&self.path.join(RESULTS), &lines(&runs.earlier)?, true)?;
@@ -168,7 +196,11 @@ impl Folder {
     /// Writes the tables, and the runs in their order.
     pub fn finish(&self, outcomes: &[Outcome], summary: &Summary) -> Result<()> {
         write_text(&self.path.join(RESULTS), &lines(outcomes)?, true)?;
-        write_text(&self.path.join("results.csv"), &summary.runs_csv(outcomes)?, true)?;
+        write_text(
+            &self.path.join("results.csv"),
+            &summary.runs_csv(outcomes)?,
+            true,
+        )?;
         write_text(&self.path.join("summary.csv"), &summary.csv()?, true)
     }
 }
@@ -184,7 +216,10 @@ pub struct Runs {
 impl Runs {
     /// A run that was finished earlier.
     pub fn find(&self, key: &str) -> Option<Outcome> {
-        self.earlier.iter().find(|outcome| outcome.key == key).cloned()
+        self.earlier
+            .iter()
+            .find(|outcome| outcome.key == key)
+            .cloned()
     }
 
     /// Writes down a run that has finished, the settings before the first.
@@ -199,11 +234,15 @@ impl Runs {
                 if self.earlier.is_empty() {
                     File::create(&path).map_err(Error::io(&path))?
                 } else {
-                    File::options().append(true).open(&path).map_err(Error::io(&path))?
+                    File::options()
+                        .append(true)
+                        .open(&path)
+                        .map_err(Error::io(&path))?
                 }
             }
         };
-        file.write_all(lines(std::slice::from_ref(outcome))?.as_bytes()).map_err(Error::io(&path))?;
+        file.write_all(lines(std::slice::from_ref(outcome))?.as_bytes())
+            .map_err(Error::io(&path))?;
         *kept = Some(file);
         Ok(())
     }
@@ -214,7 +253,8 @@ fn lines(outcomes: &[Outcome]) -> Result<String> {
     let mut text = String::new();
     for outcome in outcomes {
         let line = serde_json::to_string(outcome);
-        text += &line.map_err(|error| Error::setting(format!("a run cannot be written down: {error}")))?;
+        text += &line
+            .map_err(|error| Error::setting(format!("a run cannot be written down: {error}")))?;
         text.push('\n');
     }
     Ok(text)

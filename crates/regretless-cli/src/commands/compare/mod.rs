@@ -1,8 +1,8 @@
 //! `compare`: several methods and the baselines, several seeds, one problem.
 //!
-//! Every pair of contender and seed is one run on one thread; runs are spread over threads, and what they find does
-//! not depend on how many. Each run is written down as it finishes; the same command after an interruption goes on
-//! with the runs that are missing.
+//! Every pair of contender and seed is one run on one thread; runs are spread over threads, and
+//! what they find does not depend on how many. Each run is written down as it finishes; the same
+//! command after an interruption goes on with the runs that are missing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,24 +38,45 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
     let options = resolved(options.clone(), session)?;
     let comparison = Comparison::new(&options, session)?;
     let keys = comparison.keys(&options)?;
-    let wanted = Wanted { keys: &keys, settings: &settings::text(&options, "compare")? };
-    let (folder, earlier) = Folder::choose(options.out.as_deref(), &name(&options), &wanted, session.force)?;
+    let wanted = Wanted {
+        keys: &keys,
+        settings: &settings::text(&options, "compare")?,
+    };
+    let (folder, earlier) = Folder::choose(
+        options.out.as_deref(),
+        &name(&options),
+        &wanted,
+        session.force,
+    )?;
     if !earlier.is_empty() {
-        session.remark(&format!("note: {} of {} runs were finished earlier", earlier.len(), keys.len()));
+        session.remark(&format!(
+            "note: {} of {} runs were finished earlier",
+            earlier.len(),
+            keys.len()
+        ));
     }
-    let written = CompareOptions { out: Some(folder.path().into()), ..options.clone() };
+    let written = CompareOptions {
+        out: Some(folder.path().into()),
+        ..options.clone()
+    };
     let settings = settings::text(&written, "compare")?;
     let _lock = folder.lock()?;
     let found = comparison.run(&options, session, &keys, &folder.runs(settings, earlier)?)?;
     let summary = Summary::of(&comparison.contenders, &found.outcomes);
     folder.finish(&found.outcomes, &summary)?;
-    let mut report = Report { json: summary.json(folder.path(), &found.failures), ..Report::default() };
+    let mut report = Report {
+        json: summary.json(folder.path(), &found.failures),
+        ..Report::default()
+    };
     report.line(comparison.title(&options));
     report.line("");
     report.text.push_str(&summary.text());
     let whole = found.failures.is_empty() && !session.progress.interrupted();
     let mut sentences = verdict::sentences(&summary, whole, comparison.shares_test_rows());
-    sentences.extend(regretless::evaluate::too_few_rows("test", comparison.least_test_rows()));
+    sentences.extend(regretless::evaluate::too_few_rows(
+        "test",
+        comparison.least_test_rows(),
+    ));
     report.json["verdict"] = serde_json::json!(sentences);
     for sentence in &sentences {
         report.line(sentence);
@@ -64,11 +85,17 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
         report.line(format!("failed: {}: {}", failure.run, failure.error));
     }
     report.line(format!("\nresults in {}", folder.path().display()));
-    report.failure = found.failures.into_iter().next().map(|failure| failure.error);
+    report.failure = found
+        .failures
+        .into_iter()
+        .next()
+        .map(|failure| failure.error);
     if session.progress.interrupted() {
         let done = found.outcomes.len();
-        report
-            .line(format!("interrupted after {done} of {} runs; the same command goes on with the others", keys.len()));
+        report.line(format!(
+            "interrupted after {done} of {} runs; the same command goes on with the others",
+            keys.len()
+        ));
         report.failure = Some(Error::Interrupted);
     }
     Ok(report)
@@ -77,7 +104,10 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
 /// The options with every default written out.
 fn resolved(mut options: CompareOptions, session: &Session) -> Result<CompareOptions> {
     if !options.data.is_given() && options.problem.problem.is_none() {
-        options.problem.benchmark.get_or_insert(Benchmark::Knapsack { items: 32 });
+        options
+            .problem
+            .benchmark
+            .get_or_insert(Benchmark::Knapsack { items: 32 });
     }
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
@@ -103,28 +133,54 @@ fn resolved(mut options: CompareOptions, session: &Session) -> Result<CompareOpt
     Ok(options)
 }
 
-/// The paper's profile reproduces the paper's tables on built-in data. Its features are not standardised, which leaves
-/// MSE untrained on the tables that people have, so these get the default profile.
+/// The paper's profile reproduces the paper's tables on built-in data. Its features are not
+/// standardised, which leaves MSE untrained on the tables that people have, so these get the
+/// default profile.
 fn standard_profile(options: &CompareOptions) -> Profile {
-    if options.problem.benchmark.is_some() { Profile::Paper } else { Profile::Default }
+    if options.problem.benchmark.is_some() {
+        Profile::Paper
+    } else {
+        Profile::Default
+    }
 }
 
 /// The loss all others are measured against.
 fn reference() -> Approach {
-    Approach::Method(Box::new(LossSpec::Cos(Cos::plain(BaseError::Squared)).into()))
+    Approach::Method(Box::new(
+        LossSpec::Cos(Cos::plain(BaseError::Squared)).into(),
+    ))
 }
 
 /// Squared and absolute error with every choice of C, O and S.
 fn all_losses() -> Vec<Approach> {
-    let labels = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]];
+    let labels = [
+        [0, 0, 0],
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+        [1, 1, 0],
+        [1, 0, 1],
+        [0, 1, 1],
+        [1, 1, 1],
+    ];
     let mut losses = Vec::new();
     for error in [BaseError::Squared, BaseError::Absolute] {
-        for [costs, one_sided, scale_invariant] in labels.map(|label| label.map(|component| component == 1)) {
+        for [costs, one_sided, scale_invariant] in
+            labels.map(|label| label.map(|component| component == 1))
+        {
             let loss = LossSpec::Cos(Cos {
                 error,
-                side: if one_sided { Side::OneSided } else { Side::Both },
+                side: if one_sided {
+                    Side::OneSided
+                } else {
+                    Side::Both
+                },
                 scale_invariant,
-                weighting: if costs { Weighting::InstanceCosts } else { Weighting::Equal },
+                weighting: if costs {
+                    Weighting::InstanceCosts
+                } else {
+                    Weighting::Equal
+                },
             });
             losses.push(Approach::Method(Box::new(Method::from(loss))));
         }
@@ -136,7 +192,9 @@ fn all_losses() -> Vec<Approach> {
 fn name(options: &CompareOptions) -> String {
     match (options.problem.benchmark, &options.data.data) {
         (Some(benchmark), _) => benchmark.to_string(),
-        (None, Some(path)) => path.file_stem().map_or("table".into(), |stem| stem.to_string_lossy().into_owned()),
+        (None, Some(path)) => path
+            .file_stem()
+            .map_or("table".into(), |stem| stem.to_string_lossy().into_owned()),
         (None, None) => "table".into(),
     }
 }
@@ -173,61 +231,110 @@ type Slot = Option<Result<Outcome>>;
 impl Comparison {
     fn new(options: &CompareOptions, session: &Session) -> Result<Self> {
         let (first, count) = (options.seed.unwrap_or(0), options.seeds.unwrap_or(1));
-        let past = first.checked_add(count).ok_or_else(|| Error::setting("seeds must stay below 4294967296"))?;
+        let past = first
+            .checked_add(count)
+            .ok_or_else(|| Error::setting("seeds must stay below 4294967296"))?;
         let seeds: Vec<u32> = (first..past).collect();
-        let source = Source::open((&options.data, &options.problem), options.split.split, &options.machine, session)?;
+        let source = Source::open(
+            (&options.data, &options.problem),
+            options.split.split,
+            &options.machine,
+            session,
+        )?;
         let grounds = source.grounds(seeds.iter().copied())?;
         if grounds.iter().any(|ground| ground.split.test.is_empty()) {
-            return Err(Error::setting("compare needs rows to test on; give --split a share or rows for the test"));
+            return Err(Error::setting(
+                "compare needs rows to test on; give --split a share or rows for the test",
+            ));
         }
         for (ground, seed) in grounds.iter().zip(&seeds) {
-            options.training.settings(standard_profile(options), u64::from(*seed)).check(&ground.split)?;
+            options
+                .training
+                .settings(standard_profile(options), u64::from(*seed))
+                .check(&ground.split)?;
         }
-        let races = options.losses.iter().flatten().any(|loss| matches!(loss, Approach::Auto(_)));
-        if races && grounds.iter().any(|ground| ground.split.validation.is_empty()) {
-            return Err(Error::setting("auto judges by validation rows; give --split a share or rows for them"));
+        let races = options
+            .losses
+            .iter()
+            .flatten()
+            .any(|loss| matches!(loss, Approach::Auto(_)));
+        if races
+            && grounds
+                .iter()
+                .any(|ground| ground.split.validation.is_empty())
+        {
+            return Err(Error::setting(
+                "auto judges by validation rows; give --split a share or rows for them",
+            ));
         }
-        let methods = options.losses.clone().unwrap_or_default().into_iter().map(Contender::Method);
+        let methods = options
+            .losses
+            .clone()
+            .unwrap_or_default()
+            .into_iter()
+            .map(Contender::Method);
         let mut contenders: Vec<Contender> = methods.collect();
         contenders.extend([Baseline::LeastSquares, Baseline::HistoryMean].map(Contender::Baseline));
         // In a random split the row before a test row is as likely a training row as any other.
         if matches!(options.split.split, Some(SplitSpec::Counts(_))) {
             contenders.push(Contender::Baseline(Baseline::PreviousRow));
         }
-        Ok(Self { contenders, seeds, grounds })
+        Ok(Self {
+            contenders,
+            seeds,
+            grounds,
+        })
     }
 
     fn title(&self, options: &CompareOptions) -> String {
         let ground = &self.grounds[0];
         let epochs = options.training.epochs.unwrap_or(0);
-        let seeds = if self.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", self.seeds.len()) };
+        let seeds = if self.seeds.len() == 1 {
+            "1 seed".into()
+        } else {
+            format!("{} seeds", self.seeds.len())
+        };
         let (name, mut what) = (name(options), ground.decided.problem.name());
         if what != name {
             what = format!("{name}: {what}");
         }
-        let profile = match options.training.profile.unwrap_or(standard_profile(options)) {
+        let profile = match options
+            .training
+            .profile
+            .unwrap_or(standard_profile(options))
+        {
             Profile::Default => "default",
             Profile::Paper => "paper",
         };
-        format!("{what}, {}, {seeds}, {epochs} epochs, profile {profile}", ground.rows())
+        format!(
+            "{what}, {}, {seeds}, {epochs} epochs, profile {profile}",
+            ground.rows()
+        )
     }
 
     /// Whether all seeds are tested on the same rows of the same table.
     fn shares_test_rows(&self) -> bool {
         let first = &self.grounds[0];
         // A user's table is read once for all seeds; built-in data are made anew for each.
-        let same = |ground: &Ground| ground.split.test == first.split.test && Arc::ptr_eq(&ground.data, &first.data);
+        let same = |ground: &Ground| {
+            ground.split.test == first.split.test && Arc::ptr_eq(&ground.data, &first.data)
+        };
         self.grounds[1..].iter().all(same)
     }
 
     fn least_test_rows(&self) -> usize {
-        self.grounds.iter().map(|ground| ground.split.test.len()).min().unwrap_or(0)
+        self.grounds
+            .iter()
+            .map(|ground| ground.split.test.len())
+            .min()
+            .unwrap_or(0)
     }
 
     /// Seed by seed, so that an interrupted comparison has whole seeds to compare.
     fn order(&self) -> impl Iterator<Item = Run> + '_ {
         let contenders = self.contenders.len();
-        (0..self.seeds.len()).flat_map(move |seed| (0..contenders).map(move |contender| Run { seed, contender }))
+        (0..self.seeds.len())
+            .flat_map(move |seed| (0..contenders).map(move |contender| Run { seed, contender }))
     }
 
     /// What each run depends on, as a hash, in the order of the runs.
@@ -247,20 +354,37 @@ impl Comparison {
     fn settings(&self, run: Run, options: &CompareOptions) -> RunSettings {
         let seed = u64::from(self.seeds[run.seed]);
         RunSettings {
-            predictor: options.split.predictor.clone().unwrap_or(PredictorSpec::Linear),
+            predictor: options
+                .split
+                .predictor
+                .clone()
+                .unwrap_or(PredictorSpec::Linear),
             training: options.training.settings(standard_profile(options), seed),
         }
     }
 
     fn name(&self, run: Run) -> String {
-        format!("{}, seed {}", self.contenders[run.contender], self.seeds[run.seed])
+        format!(
+            "{}, seed {}",
+            self.contenders[run.contender], self.seeds[run.seed]
+        )
     }
 
-    /// Runs every contender on every seed, but for what `kept` holds already; each run is kept as it finishes.
-    fn run(&self, options: &CompareOptions, session: &Session, keys: &[String], kept: &files::Runs) -> Result<Found> {
+    /// Runs every contender on every seed, but for what `kept` holds already; each run is kept as
+    /// it finishes.
+    fn run(
+        &self,
+        options: &CompareOptions,
+        session: &Session,
+        keys: &[String],
+        kept: &files::Runs,
+    ) -> Result<Found> {
         let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
         let runs: Vec<Run> = self.order().collect();
-        let slots: Vec<Mutex<Slot>> = keys.iter().map(|key| Mutex::new(kept.find(key).map(Ok))).collect();
+        let slots: Vec<Mutex<Slot>> = keys
+            .iter()
+            .map(|key| Mutex::new(kept.find(key).map(Ok)))
+            .collect();
         let next = AtomicUsize::new(0);
         let work = || {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -271,8 +395,12 @@ impl Comparison {
             if slot.is_none() {
                 let (run, ground) = (runs[index], &self.grounds[runs[index].seed]);
                 let settings = self.settings(run, options);
-                let outcome = self.contenders[run.contender].run(ground, &settings, &options.machine);
-                let outcome = outcome.map(|outcome| Outcome { key: keys[index].clone(), ..outcome });
+                let outcome =
+                    self.contenders[run.contender].run(ground, &settings, &options.machine);
+                let outcome = outcome.map(|outcome| Outcome {
+                    key: keys[index].clone(),
+                    ..outcome
+                });
                 *slot = Some(outcome.and_then(|found| kept.append(&found).map(|()| found)));
             }
             session.progress.advance(1);
@@ -280,9 +408,15 @@ impl Comparison {
         };
         session.progress.begin("comparing", runs.len() as u64);
         // Each worker takes the next run in line, so that runs begin in order.
-        threads.fill(&mut vec![(); threads.count()], || (), |(), _, ()| while work() {});
+        threads.fill(
+            &mut vec![(); threads.count()],
+            || (),
+            |(), _, ()| while work() {},
+        );
         session.progress.end();
-        let slots = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let slots = slots
+            .into_iter()
+            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
         self.sorted(runs, slots)
     }
 
@@ -293,7 +427,10 @@ impl Comparison {
             match slot {
                 None | Some(Err(Error::Interrupted)) => {}
                 Some(Ok(outcome)) => outcomes.push(outcome),
-                Some(Err(error)) => failures.push(Failure { run: self.name(run), error }),
+                Some(Err(error)) => failures.push(Failure {
+                    run: self.name(run),
+                    error,
+                }),
             }
         }
         let trained = outcomes.iter().any(|outcome| !outcome.is_baseline);

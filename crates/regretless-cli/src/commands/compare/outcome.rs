@@ -64,7 +64,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// Whether it took no training.
     pub is_baseline: bool,
-    /// Whether the training loss was clearly still falling at the end; none where that cannot be told.
+    /// Whether the training loss was clearly still falling at the end; none where that cannot be
+    /// told.
     pub still_falling: Option<bool>,
 }
 
@@ -75,53 +76,90 @@ pub fn task_key(ground: &Ground, options: &CompareOptions) -> Result<String> {
 }
 
 fn one_thread(machine: &Machine) -> Machine {
-    Machine { threads: Some(1), ..machine.clone() }
+    Machine {
+        threads: Some(1),
+        ..machine.clone()
+    }
 }
 
 fn task<'a>(ground: &'a Ground, oracle: &'a regretless::oracle::Oracle) -> Task<'a> {
-    Task { data: &ground.data, split: &ground.split, oracle, watch: &Quiet }
+    Task {
+        data: &ground.data,
+        split: &ground.split,
+        oracle,
+        watch: &Quiet,
+    }
 }
 
 impl Contender {
     /// A hash over all that its run on one seed depends on.
     pub fn key(&self, task: &str, settings: &RunSettings) -> Result<String> {
-        let written = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), task, self.to_string(), settings))
-            .map_err(|error| Error::setting(format!("a run cannot be written down: {error}")))?;
+        let written =
+            serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), task, self.to_string(), settings))
+                .map_err(|error| {
+                    Error::setting(format!("a run cannot be written down: {error}"))
+                })?;
         Ok(blake3::hash(&written).to_hex()[..16].to_string())
     }
 
     /// Trains, if there is something to train, and judges on the test rows, on one thread.
-    pub fn run(&self, ground: &Ground, settings: &RunSettings, machine: &Machine) -> Result<Outcome> {
+    pub fn run(
+        &self,
+        ground: &Ground,
+        settings: &RunSettings,
+        machine: &Machine,
+    ) -> Result<Outcome> {
         let oracle = oracle(&ground.decided, &one_thread(machine))?;
         let (task, spec) = (task(ground, &oracle), &ground.decided.spec);
         let seed = settings.training.seed;
         match self {
             Self::Method(approach) => {
-                let (trained, _) = approach.train(&task, (&settings.predictor, settings.training), spec)?;
-                let test = judge(&trained.model, &ground.data, &ground.split.test, (&oracle, &Quiet))?;
+                let (trained, _) =
+                    approach.train(&task, (&settings.predictor, settings.training), spec)?;
+                let test = judge(
+                    &trained.model,
+                    &ground.data,
+                    &ground.split.test,
+                    (&oracle, &Quiet),
+                )?;
                 let still_falling = match approach {
                     Approach::Method(_) => trained.report.is_still_falling(),
                     // Its steps shrink to nothing, so that its losses always settle.
                     Approach::Auto(_) => None,
                 };
                 let outcome = Outcome::judged(self.to_string(), seed, &test);
-                Ok(Outcome { still_falling, ..outcome.with_training(&trained.report) })
+                Ok(Outcome {
+                    still_falling,
+                    ..outcome.with_training(&trained.report)
+                })
             }
             Self::Baseline(baseline) => {
                 let started = Instant::now();
                 let test = baseline.evaluate(&task, spec)?;
                 let seconds = started.elapsed().as_secs_f64();
-                Ok(Outcome { is_baseline: true, seconds, ..Outcome::judged(self.to_string(), seed, &test) })
+                Ok(Outcome {
+                    is_baseline: true,
+                    seconds,
+                    ..Outcome::judged(self.to_string(), seed, &test)
+                })
             }
         }
     }
 
-    /// The error that its loss minimises, if that is one of predicted costs alone: squared or absolute.
+    /// The error that its loss minimises, if that is one of predicted costs alone: squared or
+    /// absolute.
     pub fn own_error(&self) -> Option<BaseError> {
-        let Self::Method(Approach::Method(method)) = self else { return None };
+        let Self::Method(Approach::Method(method)) = self else {
+            return None;
+        };
         match (&method.loss, &method.then) {
             (
-                LossSpec::Cos(Cos { error, side: Side::Both, scale_invariant: false, weighting: Weighting::Equal }),
+                LossSpec::Cos(Cos {
+                    error,
+                    side: Side::Both,
+                    scale_invariant: false,
+                    weighting: Weighting::Equal,
+                }),
                 None,
             ) => Some(*error),
             _ => None,

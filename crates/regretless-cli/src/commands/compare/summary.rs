@@ -1,7 +1,7 @@
 //! Numbers of a comparison.
 //!
-//! The ratio of a contender is the mean over seeds of its test regret divided by the test regret of MSE
-//! on the same seed, with the sample standard deviation over seeds.
+//! The ratio of a contender is the mean over seeds of its test regret divided by the test regret of
+//! MSE on the same seed, with the sample standard deviation over seeds.
 
 use std::path::Path;
 
@@ -51,8 +51,15 @@ impl Summary {
     /// Averages of all runs, contender by contender.
     pub fn of(contenders: &[Contender], outcomes: &[Outcome]) -> Self {
         let mse = reference().to_string();
-        let reference = outcomes.iter().filter(|run| run.loss == mse).map(|run| (run.seed, run.test_regret)).collect();
-        let mut summary = Self { lines: Vec::new(), reference };
+        let reference = outcomes
+            .iter()
+            .filter(|run| run.loss == mse)
+            .map(|run| (run.seed, run.test_regret))
+            .collect();
+        let mut summary = Self {
+            lines: Vec::new(),
+            reference,
+        };
         for contender in contenders {
             let line = summary.line(contender, outcomes);
             summary.lines.push(line);
@@ -63,9 +70,15 @@ impl Summary {
     fn line(&self, contender: &Contender, outcomes: &[Outcome]) -> Line {
         let name = contender.to_string();
         let runs: Vec<&Outcome> = outcomes.iter().filter(|run| run.loss == name).collect();
-        let mean = |value: fn(&Outcome) -> f64| Spread::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean;
+        let mean = |value: fn(&Outcome) -> f64| {
+            Spread::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean
+        };
         let ratios: Vec<f64> = runs.iter().filter_map(|run| self.ratio(run)).collect();
-        let Spread { mean: ratio, sd: ratio_sd, .. } = Spread::of(&ratios);
+        let Spread {
+            mean: ratio,
+            sd: ratio_sd,
+            ..
+        } = Spread::of(&ratios);
         Line {
             loss: name,
             runs: runs.len(),
@@ -78,7 +91,10 @@ impl Summary {
             solves: mean(|run| run.solves as f64),
             seconds: mean(|run| run.seconds),
             is_baseline: matches!(contender, Contender::Baseline(_)),
-            still_falling: runs.iter().filter(|run| run.still_falling == Some(true)).count(),
+            still_falling: runs
+                .iter()
+                .filter(|run| run.still_falling == Some(true))
+                .count(),
             contender: contender.clone(),
             regrets: runs.iter().map(|run| (run.seed, run.test_regret)).collect(),
         }
@@ -92,16 +108,32 @@ impl Summary {
 
     /// The lowest ratio there is.
     fn lowest(&self) -> Option<f64> {
-        self.lines.iter().filter_map(|line| line.ratio).min_by(f64::total_cmp)
+        self.lines
+            .iter()
+            .filter_map(|line| line.ratio)
+            .min_by(f64::total_cmp)
     }
 
     /// The table for people.
     pub fn text(&self) -> String {
-        let mut table = Table::new(["loss", "ratio to MSE", " ", "test regret", "normalised", "solves", "seconds"]);
-        let shown = |value: Option<f64>, form: fn(f64) -> String| value.map_or_else(|| "–".to_owned(), form);
+        let mut table = Table::new([
+            "loss",
+            "ratio to MSE",
+            " ",
+            "test regret",
+            "normalised",
+            "solves",
+            "seconds",
+        ]);
+        let shown = |value: Option<f64>, form: fn(f64) -> String| {
+            value.map_or_else(|| "–".to_owned(), form)
+        };
         for line in &self.lines {
             let ratio = shown(line.ratio, |ratio| format!("{ratio:.3}"));
-            let deviation = line.ratio_sd.map(|sd| format!(" ± {sd:.3}")).unwrap_or_default();
+            let deviation = line
+                .ratio_sd
+                .map(|sd| format!(" ± {sd:.3}"))
+                .unwrap_or_default();
             let best = line.ratio.is_some() && line.ratio == self.lowest();
             table.row([
                 line.loss.clone(),
@@ -122,12 +154,26 @@ all other columns are means over seeds; solves and seconds are those of training
 
     /// The table for spreadsheets.
     pub fn csv(&self) -> Result<String> {
-        let header =
-            ["loss", "runs", "ratio", "ratio_sd", "test_regret", "test_normalised_regret", "solves", "seconds"];
+        let header = [
+            "loss",
+            "runs",
+            "ratio",
+            "ratio_sd",
+            "test_regret",
+            "test_normalised_regret",
+            "solves",
+            "seconds",
+        ];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
         for line in &self.lines {
-            let values =
-                [line.ratio, line.ratio_sd, line.test_regret, line.test_normalised_regret, line.solves, line.seconds];
+            let values = [
+                line.ratio,
+                line.ratio_sd,
+                line.test_regret,
+                line.test_normalised_regret,
+                line.solves,
+                line.seconds,
+            ];
             let mut row = vec![line.loss.clone(), line.runs.to_string()];
             row.extend(values.map(cell));
             rows.push(row);
@@ -166,7 +212,9 @@ all other columns are means over seeds; solves and seconds are those of training
                 self.ratio(run),
             ];
             let mut row = vec![run.loss.clone()];
-            row.extend([run.seed as usize, run.best_epoch, run.epochs].map(|count| count.to_string()));
+            row.extend(
+                [run.seed as usize, run.best_epoch, run.epochs].map(|count| count.to_string()),
+            );
             row.extend(values.map(cell));
             row.extend([run.solves.to_string(), run.seconds.to_string()]);
             rows.push(row);
@@ -176,8 +224,10 @@ all other columns are means over seeds; solves and seconds are those of training
 
     /// The table for machines.
     pub fn json(&self, folder: &Path, failures: &[Failure]) -> Value {
-        let failed: Vec<Value> =
-            failures.iter().map(|failure| json!({"run": failure.run, "error": failure.error.to_string()})).collect();
+        let failed: Vec<Value> = failures
+            .iter()
+            .map(|failure| json!({"run": failure.run, "error": failure.error.to_string()}))
+            .collect();
         // A path need not be text, which JSON is.
         json!({"out": folder.to_string_lossy(), "losses": self.lines, "failed": failed})
     }
@@ -191,8 +241,12 @@ fn csv_text(rows: Vec<Vec<String>>) -> Result<String> {
     let broken = |error: String| Error::setting(format!("a table cannot be written: {error}"));
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        writer.write_record(row).map_err(|error| broken(error.to_string()))?;
+        writer
+            .write_record(row)
+            .map_err(|error| broken(error.to_string()))?;
     }
-    let bytes = writer.into_inner().map_err(|error| broken(error.to_string()))?;
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| broken(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| broken(error.to_string()))
 }

@@ -19,11 +19,25 @@ mod tables;
 pub fn run(options: &ReproduceOptions, session: &Session) -> Result<Report> {
     let texts = texts(options)?;
     if options.show {
-        let text = texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
-        return Ok(Report { json: json!({ "experiments": text }), text, failure: None });
+        let text = texts
+            .iter()
+            .map(|(_, text)| text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n");
+        return Ok(Report {
+            json: json!({ "experiments": text }),
+            text,
+            failure: None,
+        });
     }
-    let experiments = texts.iter().map(|(place, text)| experiment(place, text, options)).collect::<Result<Vec<_>>>()?;
-    let mut report = Report { json: json!([]), ..Report::default() };
+    let experiments = texts
+        .iter()
+        .map(|(place, text)| experiment(place, text, options))
+        .collect::<Result<Vec<_>>>()?;
+    let mut report = Report {
+        json: json!([]),
+        ..Report::default()
+    };
     let mut found = Vec::new();
     for experiment in experiments {
         let runner = runner(experiment, options)?;
@@ -36,7 +50,10 @@ pub fn run(options: &ReproduceOptions, session: &Session) -> Result<Report> {
         };
         let results = keep(&runner, results)?;
         report.text.push_str(&tables::text(&results));
-        report.line(format!("report in {}\n", runner.folder.join("report.html").display()));
+        report.line(format!(
+            "report in {}\n",
+            runner.folder.join("report.html").display()
+        ));
         found.push(json!({ "out": path_json(&runner.folder), "missing": results.missing(), "results": results }));
         if report.failure.is_some() {
             break;
@@ -51,10 +68,17 @@ fn texts(options: &ReproduceOptions) -> Result<Vec<(String, String)>> {
     let mut names = options.experiments.clone();
     if names.is_empty() {
         let smoke = options.smoke.unwrap_or(false);
-        names = if smoke { Experiment::names().map(String::from).collect() } else { vec!["components".into()] };
+        names = if smoke {
+            Experiment::names().map(String::from).collect()
+        } else {
+            vec!["components".into()]
+        };
     }
     let text = |name: String| {
-        if Path::new(&name).extension().is_some_and(|extension| extension == "toml") {
+        if Path::new(&name)
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
             let text = std::fs::read_to_string(&name).map_err(Error::io(Path::new(&name)))?;
             return Ok((name, text));
         }
@@ -74,7 +98,10 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
     }
     if let Some(seeds) = options.seeds {
         experiment.seeds = seeds;
-        experiment.problems.iter_mut().for_each(|stage| stage.seeds = None);
+        experiment
+            .problems
+            .iter_mut()
+            .for_each(|stage| stage.seeds = None);
     }
     experiment.check()?;
     Ok(experiment)
@@ -82,7 +109,8 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
 
 fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Runner> {
     if let Some(heuristic) = options.machine.decide_by {
-        let message = format!("an experiment decides as it is written; drop --decide-by '{heuristic}'");
+        let message =
+            format!("an experiment decides as it is written; drop --decide-by '{heuristic}'");
         return Err(Error::setting(message));
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
@@ -91,9 +119,19 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Runner> 
         budget: options.budget.as_deref().map(duration).transpose()?,
         shard: options.shard.as_deref().map(str::parse).transpose()?,
     };
-    let files = Files { california: options.california.clone(), energy: options.energy.clone() };
+    let files = Files {
+        california: options.california.clone(),
+        energy: options.energy.clone(),
+    };
     let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
-    Ok(Runner { experiment, folder, labels, files, limits, threads })
+    Ok(Runner {
+        experiment,
+        folder,
+        labels,
+        files,
+        limits,
+        threads,
+    })
 }
 
 /// `90s`, `30m`, `2h`, or seconds.
@@ -104,7 +142,11 @@ fn duration(text: &str) -> Result<Duration> {
         Some(digits) => (digits, 1.0),
         None => (text.trim(), 1.0),
     };
-    let seconds = digits.trim().parse::<f64>().ok().map(|number| number * factor);
+    let seconds = digits
+        .trim()
+        .parse::<f64>()
+        .ok()
+        .map(|number| number * factor);
     let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds));
     seconds
         .map(Duration::from_secs_f64)
@@ -113,21 +155,48 @@ fn duration(text: &str) -> Result<Duration> {
 
 /// Writes tables and the experiment itself beside its cells.
 fn keep(runner: &Runner, mut results: Results) -> Result<Results> {
-    results.provenance.command = std::env::args().skip(1).fold("regretless".into(), |line, word| {
-        let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./,=+%".contains(c));
-        if plain { format!("{line} {word}") } else { format!("{line} '{word}'") }
-    });
+    results.provenance.command =
+        std::env::args()
+            .skip(1)
+            .fold("regretless".into(), |line, word| {
+                let plain = word
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-_./,=+%".contains(c));
+                if plain {
+                    format!("{line} {word}")
+                } else {
+                    format!("{line} '{word}'")
+                }
+            });
     results.provenance.date = today();
     let folder = &runner.folder;
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    let text = toml::to_string(&runner.experiment).map_err(|e| Error::setting(format!("experiment: {e}")))?;
+    let text = toml::to_string(&runner.experiment)
+        .map_err(|e| Error::setting(format!("experiment: {e}")))?;
     write_text(&folder.join("experiment.toml"), &text, true)?;
-    let json = serde_json::to_string(&results).map_err(|e| Error::setting(format!("results: {e}")))?;
+    let json =
+        serde_json::to_string(&results).map_err(|e| Error::setting(format!("results: {e}")))?;
     write_text(&folder.join("results.json"), &json, true)?;
-    write_text(&folder.join("cells.csv"), &tables::cells_csv(&results), true)?;
-    write_text(&folder.join("summary.csv"), &tables::summary_csv(&results), true)?;
-    write_text(&folder.join("report.html"), &regretless_report::page(&results), true)?;
-    write_text(&folder.join("tables.md"), &regretless_report::markdown(&results), true)?;
+    write_text(
+        &folder.join("cells.csv"),
+        &tables::cells_csv(&results),
+        true,
+    )?;
+    write_text(
+        &folder.join("summary.csv"),
+        &tables::summary_csv(&results),
+        true,
+    )?;
+    write_text(
+        &folder.join("report.html"),
+        &regretless_report::page(&results),
+        true,
+    )?;
+    write_text(
+        &folder.join("tables.md"),
+        &regretless_report::markdown(&results),
+        true,
+    )?;
     draw(&folder.join("figures"), &results)?;
     Ok(results)
 }
@@ -136,11 +205,16 @@ fn keep(runner: &Runner, mut results: Results) -> Result<Results> {
 fn draw(folder: &Path, results: &Results) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     for figure in regretless_report::figures(results) {
-        write_text(&folder.join(format!("{}.svg", figure.name)), &figure.svg, true)?;
+        write_text(
+            &folder.join(format!("{}.svg", figure.name)),
+            &figure.svg,
+            true,
+        )?;
         #[cfg(feature = "png")]
         {
             let file = folder.join(format!("{}.png", figure.name));
-            let picture = regretless_report::png(&figure.svg, 1600).map_err(|e| Error::setting(e.to_string()))?;
+            let picture = regretless_report::png(&figure.svg, 1600)
+                .map_err(|e| Error::setting(e.to_string()))?;
             regretless::data::output::write_atomically(&file, true, |out| out.write_all(&picture))?;
         }
     }
@@ -149,13 +223,15 @@ fn draw(folder: &Path, results: &Results) -> Result<()> {
 
 /// Today's date, UTC.
 fn today() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
     let (year, month, day) = civil(seconds / 86_400);
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar, counted in eras of 400 years
-/// that begin on 1 March.
+/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar, counted in
+/// eras of 400 years that begin on 1 March.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

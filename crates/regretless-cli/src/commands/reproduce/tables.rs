@@ -16,7 +16,11 @@ pub fn text(results: &Results) -> String {
     }
     for problem in &results.problems {
         let [train, validation, test] = problem.rows;
-        let _ = writeln!(text, "{}, {train}/{validation}/{test} rows, {} seeds", problem.name, problem.seeds);
+        let _ = writeln!(
+            text,
+            "{}, {train}/{validation}/{test} rows, {} seeds",
+            problem.name, problem.seeds
+        );
         text.push_str(&problem_text(problem));
         text.push('\n');
     }
@@ -24,24 +28,52 @@ pub fn text(results: &Results) -> String {
 }
 
 fn problem_text(problem: &ProblemResults) -> String {
-    let mut table = Table::new(["method", "ratio", "published", "regret", "relative", "seconds", "solves"]);
+    let mut table = Table::new([
+        "method",
+        "ratio",
+        "published",
+        "regret",
+        "relative",
+        "seconds",
+        "solves",
+    ]);
     for method in &problem.methods {
         let best = if method.is_best { " <" } else { "" };
-        let published = method.published.map(|p| format!("{:.2}", p.ratio)).unwrap_or_default();
+        let published = method
+            .published
+            .map(|p| format!("{:.2}", p.ratio))
+            .unwrap_or_default();
         let solves: f64 = method.solves.iter().take(4).map(|(_, count)| count).sum();
-        let counted = if method.regret.count == 0 { String::new() } else { format!("{solves:.0}") };
+        let counted = if method.regret.count == 0 {
+            String::new()
+        } else {
+            format!("{solves:.0}")
+        };
         table.row([
             method.label.clone(),
             format!("{}{best}", spread(&method.ratio, 3)),
             published,
             method.regret.mean.map(number).unwrap_or_default(),
-            method.relative_regret.mean.map(|share| format!("{:.2} %", 100.0 * share)).unwrap_or_default(),
-            method.seconds.mean.map(|seconds| format!("{seconds:.2}")).unwrap_or_default(),
+            method
+                .relative_regret
+                .mean
+                .map(|share| format!("{:.2} %", 100.0 * share))
+                .unwrap_or_default(),
+            method
+                .seconds
+                .mean
+                .map(|seconds| format!("{seconds:.2}"))
+                .unwrap_or_default(),
             counted,
         ]);
     }
-    let noted = problem.methods.iter().filter_map(|method| Some((method, method.note.as_ref()?)));
-    noted.fold(table.text(), |text, (method, note)| format!("{text}  {}: {}\n", escaped(&method.label), escaped(note)))
+    let noted = problem
+        .methods
+        .iter()
+        .filter_map(|method| Some((method, method.note.as_ref()?)));
+    noted.fold(table.text(), |text, (method, note)| {
+        format!("{text}  {}: {}\n", escaped(&method.label), escaped(note))
+    })
 }
 
 fn spread(spread: &Spread, digits: usize) -> String {
@@ -59,8 +91,17 @@ pub fn cells_csv(results: &Results) -> String {
     for (problem, method) in each(results) {
         for (seed, ratio, seconds) in &method.seeds {
             // A smoke run has no ratios.
-            let ratio = if ratio.is_nan() { String::new() } else { ratio.to_string() };
-            let _ = writeln!(text, "{},{},{seed},{ratio},{seconds}", problem.name, quoted(&method.label));
+            let ratio = if ratio.is_nan() {
+                String::new()
+            } else {
+                ratio.to_string()
+            };
+            let _ = writeln!(
+                text,
+                "{},{},{seed},{ratio},{seconds}",
+                problem.name,
+                quoted(&method.label)
+            );
         }
     }
     text
@@ -84,17 +125,36 @@ pub fn summary_csv(results: &Results) -> String {
             method.seconds.mean,
         ];
         let solves = method.solves.iter().map(|(_, count)| Some(*count));
-        let published = [method.published.map(|p| p.ratio), method.published.and_then(|p| p.seconds)];
-        let numbers: Vec<String> = means.into_iter().chain(solves).chain(published).map(cell).collect();
-        let (label, note) = (quoted(&method.label), quoted(method.note.as_deref().unwrap_or_default()));
+        let published = [
+            method.published.map(|p| p.ratio),
+            method.published.and_then(|p| p.seconds),
+        ];
+        let numbers: Vec<String> = means
+            .into_iter()
+            .chain(solves)
+            .chain(published)
+            .map(cell)
+            .collect();
+        let (label, note) = (
+            quoted(&method.label),
+            quoted(method.note.as_deref().unwrap_or_default()),
+        );
         let (name, seeds) = (&problem.name, method.seeds.len());
-        let _ = writeln!(text, "{name},{label},{seeds},{},{},{note}", numbers.join(","), method.on_front);
+        let _ = writeln!(
+            text,
+            "{name},{label},{seeds},{},{},{note}",
+            numbers.join(","),
+            method.on_front
+        );
     }
     text
 }
 
 fn each(results: &Results) -> impl Iterator<Item = (&ProblemResults, &MethodResults)> {
-    results.problems.iter().flat_map(|problem| problem.methods.iter().map(move |method| (problem, method)))
+    results
+        .problems
+        .iter()
+        .flat_map(|problem| problem.methods.iter().map(move |method| (problem, method)))
 }
 
 /// Labels and reasons hold commas and quotes, and could be read as formulas.

@@ -39,14 +39,20 @@ struct Found {
 /// Solves every problem of every file; one that fails does not stop the others.
 pub fn run(options: &SolveOptions, session: &Session) -> Result<Report> {
     if options.files.is_empty() {
-        return Err(Error::setting("no file to solve; see --help for an example"));
+        return Err(Error::setting(
+            "no file to solve; see --help for an example",
+        ));
     }
     let mut outcomes = Vec::new();
     let watch = &session.progress;
     watch.begin("solving", options.files.len() as u64);
     for file in &options.files {
         match subject::read(file, options) {
-            Err(error) => outcomes.push(Outcome { name: file.display().to_string(), found: Err(error), seconds: 0.0 }),
+            Err(error) => outcomes.push(Outcome {
+                name: file.display().to_string(),
+                found: Err(error),
+                seconds: 0.0,
+            }),
             Ok(subjects) => {
                 let several = subjects.len() > 1 || options.files.len() > 1;
                 for (place, subject) in subjects.iter().enumerate() {
@@ -64,10 +70,20 @@ pub fn run(options: &SolveOptions, session: &Session) -> Result<Report> {
     Ok(report(outcomes))
 }
 
-fn solved(subject: &Subject, (place, several): (usize, bool), options: &SolveOptions, session: &Session) -> Outcome {
+fn solved(
+    subject: &Subject,
+    (place, several): (usize, bool),
+    options: &SolveOptions,
+    session: &Session,
+) -> Outcome {
     let begun = Instant::now();
-    let out = options.out.as_ref().map(|out| target(out, several, subject));
-    let free = out.as_deref().map_or(Ok(()), |path| free(path, several, session));
+    let out = options
+        .out
+        .as_ref()
+        .map(|out| target(out, several, subject));
+    let free = out
+        .as_deref()
+        .map_or(Ok(()), |path| free(path, several, session));
     let found = free.and_then(|()| {
         let solution = answer(subject, options).map_err(|failure| match failure {
             Ok(failure) => Error::solver(place, failure),
@@ -85,16 +101,30 @@ fn solved(subject: &Subject, (place, several): (usize, bool), options: &SolveOpt
             },
         };
         if let Some(path) = &out {
-            write_text(path, &subject.form.write(&subject.name, &solution.decision, found.objective), session.force)?;
+            write_text(
+                path,
+                &subject
+                    .form
+                    .write(&subject.name, &solution.decision, found.objective),
+                session.force,
+            )?;
         }
         Ok(found)
     });
-    Outcome { name: subject.name.clone(), found, seconds: begun.elapsed().as_secs_f64() }
+    Outcome {
+        name: subject.name.clone(),
+        found,
+        seconds: begun.elapsed().as_secs_f64(),
+    }
 }
 
 /// The file itself, or one of its own for each problem in a folder.
 fn target(out: &Path, several: bool, subject: &Subject) -> PathBuf {
-    if several { out.join(format!("{}.{}", subject.name, subject.form.ending())) } else { out.to_path_buf() }
+    if several {
+        out.join(format!("{}.{}", subject.name, subject.form.ending()))
+    } else {
+        out.to_path_buf()
+    }
 }
 
 /// Asks before the work whether the decision could be written.
@@ -106,9 +136,15 @@ fn free(path: &Path, several: bool, session: &Session) -> Result<()> {
 }
 
 /// The best decision, or the optimum of the relaxation.
-fn answer(subject: &Subject, options: &SolveOptions) -> std::result::Result<Solution, Result<Failure, Error>> {
+fn answer(
+    subject: &Subject,
+    options: &SolveOptions,
+) -> std::result::Result<Solution, Result<Failure, Error>> {
     let standard = Limits::default();
-    let limits = Limits { nodes: options.nodes.unwrap_or(standard.nodes), gap: options.gap.unwrap_or(standard.gap) };
+    let limits = Limits {
+        nodes: options.nodes.unwrap_or(standard.nodes),
+        gap: options.gap.unwrap_or(standard.gap),
+    };
     let sign = subject.problem.sense().sign();
     let costs: Vec<f64> = subject.costs.iter().map(|cost| sign * cost).collect();
     let Some(relax) = options.relax else {
@@ -116,19 +152,35 @@ fn answer(subject: &Subject, options: &SolveOptions) -> std::result::Result<Solu
         return oracle.asker().solve(&costs).map_err(Ok);
     };
     let kind: Relaxation = relax.into();
-    let missing = || Error::setting(format!("{} has no linear relaxation", subject.problem.name()));
-    let mut relaxer = subject.problem.relaxer(kind, &limits).ok_or_else(missing).map_err(Err)?;
+    let missing = || {
+        Error::setting(format!(
+            "{} has no linear relaxation",
+            subject.problem.name()
+        ))
+    };
+    let mut relaxer = subject
+        .problem
+        .relaxer(kind, &limits)
+        .ok_or_else(missing)
+        .map_err(Err)?;
     relaxer.relax(&costs).map_err(Ok)
 }
 
 fn report(outcomes: Vec<Outcome>) -> Report {
     let json = outcomes.iter().map(Outcome::json).collect();
-    let mut report = Report { json: serde_json::Value::Array(json), ..Report::default() };
+    let mut report = Report {
+        json: serde_json::Value::Array(json),
+        ..Report::default()
+    };
     if let [only] = outcomes.as_slice() {
-        only.lines().iter().for_each(|(name, value)| report.line(format!("{name:<10} {value}")));
+        only.lines()
+            .iter()
+            .for_each(|(name, value)| report.line(format!("{name:<10} {value}")));
     } else {
         let mut table = Table::new(["problem", "objective", "bound", "status", "seconds"]);
-        outcomes.iter().for_each(|outcome| table.row(outcome.cells()));
+        outcomes
+            .iter()
+            .for_each(|outcome| table.row(outcome.cells()));
         report.text.push_str(&table.text());
     }
     report.failure = outcomes.into_iter().find_map(|outcome| outcome.found.err());
@@ -140,8 +192,14 @@ impl Outcome {
     fn status(&self) -> String {
         match &self.found {
             Ok(found) => found.status.clone(),
-            Err(Error::Solver { failure: Failure::Infeasible, .. }) => "infeasible".into(),
-            Err(Error::Solver { failure: Failure::Unbounded, .. }) => "unbounded".into(),
+            Err(Error::Solver {
+                failure: Failure::Infeasible,
+                ..
+            }) => "infeasible".into(),
+            Err(Error::Solver {
+                failure: Failure::Unbounded,
+                ..
+            }) => "unbounded".into(),
             Err(error) => format!("failed: {error}"),
         }
     }
@@ -171,7 +229,13 @@ impl Outcome {
             Ok(found) => (exact(found.objective), exact(found.bound)),
             Err(_) => (String::new(), String::new()),
         };
-        [self.name.clone(), objective, bound, self.status(), format!("{:.3}", self.seconds)]
+        [
+            self.name.clone(),
+            objective,
+            bound,
+            self.status(),
+            format!("{:.3}", self.seconds),
+        ]
     }
 }
 
@@ -179,14 +243,19 @@ impl Found {
     /// By which share of the objective the decision may be off.
     fn gap(&self) -> f64 {
         let distance = (self.objective - self.bound).abs();
-        if distance == 0.0 { 0.0 } else { distance / self.objective.abs().max(1e-10) }
+        if distance == 0.0 {
+            0.0
+        } else {
+            distance / self.objective.abs().max(1e-10)
+        }
     }
 }
 
 /// From here on digits before the point say nothing: whole numbers are not told apart any more.
 const LARGEST_WITH_DIGITS: f64 = 1e15;
 
-/// Whole numbers with commas, others with all digits that matter, very large ones with a power of ten.
+/// Whole numbers with commas, others with all digits that matter, very large ones with a power of
+/// ten.
 fn exact(value: f64) -> String {
     if value.abs() >= LARGEST_WITH_DIGITS {
         return format!("{value:e}");
@@ -195,5 +264,8 @@ fn exact(value: f64) -> String {
         let sign = if value < 0.0 { "-" } else { "" };
         return format!("{sign}{}", grouped(value.abs() as u64));
     }
-    format!("{value:.10}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    format!("{value:.10}")
+        .trim_end_matches('0')
+        .trim_end_matches('.')
+        .to_owned()
 }

@@ -40,18 +40,31 @@ pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<Subject>> {
         ..Reading::default()
     };
     let published = Published::read(path, &reading)?;
-    published.into_iter().map(|one| Subject::of(one).map_err(|error| error.about_file(path))).collect()
+    published
+        .into_iter()
+        .map(|one| Subject::of(one).map_err(|error| error.about_file(path)))
+        .collect()
 }
 
 impl Subject {
     fn of(published: Published) -> Result<Self> {
-        let Published { name, spec, costs, names } = published;
+        let Published {
+            name,
+            spec,
+            costs,
+            names,
+        } = published;
         let problem = spec.build()?;
         let form = match spec {
             ProblemSpec::Tsp(tour) => Form::Tour(tour.nodes),
             ProblemSpec::Cvrp(routes) => Form::Routes(routes.nodes()),
             _ => Form::Values(names.unwrap_or_default()),
         };
-        Ok(Self { name, problem, costs, form })
+        Ok(Self {
+            name,
+            problem,
+            costs,
+            form,
+        })
     }
 }

@@ -52,7 +52,11 @@ fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
 
 /// A number with all its digits, or with a power of ten where these would be many.
 fn plain(value: f64) -> String {
-    if value.abs() >= super::LARGEST_WITH_DIGITS { format!("{value:e}") } else { value.to_string() }
+    if value.abs() >= super::LARGEST_WITH_DIGITS {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
 }
 
 fn values(names: &[String], decision: &Decision) -> String {
@@ -60,7 +64,11 @@ fn values(names: &[String], decision: &Decision) -> String {
     for (index, value) in decision.iter() {
         let name = spreadsheet_cell(&names[index]);
         let quoted = name.contains([',', '"', '\n', '\r']);
-        let name = if quoted { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into_owned() };
+        let name = if quoted {
+            format!("\"{}\"", name.replace('"', "\"\""))
+        } else {
+            name.into_owned()
+        };
         let _ = writeln!(text, "{name},{}", plain(value));
     }
     text
@@ -74,14 +82,20 @@ mod tests {
     fn a_tour_begins_at_the_first_node_and_goes_to_its_lower_neighbour() {
         // 0-2, 0-3, 1-2, 1-3 of four nodes.
         let text = Form::Tour(4).write("box", &Decision::choosing([1, 2, 3, 4]), 4.0);
-        assert_eq!(text, "NAME : box\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n1\n3\n2\n4\n-1\nEOF\n");
+        assert_eq!(
+            text,
+            "NAME : box\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n1\n3\n2\n4\n-1\nEOF\n"
+        );
     }
 
     #[test]
     fn a_single_customer_has_a_route_of_its_own() {
         // 0-1 twice; 0-2, 0-3, 2-3.
         let decision = Decision::from_dense(&[2.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
-        assert_eq!(Form::Routes(4).write("", &decision, 7.5), "Route #1: 1\nRoute #2: 2 3\nCost 7.5\n");
+        assert_eq!(
+            Form::Routes(4).write("", &decision, 7.5),
+            "Route #1: 1\nRoute #2: 2 3\nCost 7.5\n"
+        );
     }
 
     #[test]

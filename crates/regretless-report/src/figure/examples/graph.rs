@@ -31,7 +31,10 @@ pub(super) fn aspect(places: &[[f64; 2]]) -> f64 {
 fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
     let of = |axis: usize| {
         let values = || places.iter().map(move |place| place[axis]);
-        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+        (
+            values().fold(f64::INFINITY, f64::min),
+            values().fold(f64::NEG_INFINITY, f64::max),
+        )
     };
     (of(0), of(1))
 }
@@ -39,26 +42,45 @@ fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
 /// Places stretched to an area, both directions by the same factor.
 fn fitted(places: &[[f64; 2]], area: &Area) -> Vec<Point> {
     let ((left, right), (low, high)) = reach(places);
-    let factor = (area.width / (right - left).max(1e-12)).min(area.height / (high - low).max(1e-12));
-    let at = |place: &[f64; 2]| (area.left + (place[0] - left) * factor, area.top + (high - place[1]) * factor);
+    let factor =
+        (area.width / (right - left).max(1e-12)).min(area.height / (high - low).max(1e-12));
+    let at = |place: &[f64; 2]| {
+        (
+            area.left + (place[0] - left) * factor,
+            area.top + (high - place[1]) * factor,
+        )
+    };
     places.iter().map(at).collect()
 }
 
-pub(super) fn draw(svg: &mut Svg, (case, view): (&Case<'_>, &View), (places, depot): (&[[f64; 2]], bool), area: Area) {
+pub(super) fn draw(
+    svg: &mut Svg,
+    (case, view): (&Case<'_>, &View),
+    (places, depot): (&[[f64; 2]], bool),
+    area: Area,
+) {
     let nodes = fitted(places, &area);
     let edge = |entry: u32| ends(entry, nodes.len()).map(|(a, b)| (nodes[a], nodes[b]));
-    let quiet = if view.regret.is_none() { "ink" } else { "quiet" };
+    let quiet = if view.regret.is_none() {
+        "ink"
+    } else {
+        "quiet"
+    };
     svg.group(quiet).open();
     for (from, to) in view.shared.iter().filter_map(|entry| edge(*entry)) {
         svg.line(from, to, "line");
     }
     svg.end();
     let thick = if nodes.len() > 40 { "line" } else { "thick" };
-    let differing =
-        [(&view.missed, "missed", "dashed", "not taken"), (&view.wrong, "wrong", thick, "taken, and not in the best")];
+    let differing = [
+        (&view.missed, "missed", "dashed", "not taken"),
+        (&view.wrong, "wrong", thick, "taken, and not in the best"),
+    ];
     for (entries, class, stroke, role) in differing {
         for entry in entries {
-            let (Some((from, to)), Some((a, b))) = (edge(*entry), ends(*entry, nodes.len())) else { continue };
+            let (Some((from, to)), Some((a, b))) = (edge(*entry), ends(*entry, nodes.len())) else {
+                continue;
+            };
             svg.group(&format!("{class} mark")).open();
             svg.tip(&case.tip(*entry, &format!("edge {a} – {b}"), role));
             svg.line(from, to, stroke);
@@ -78,8 +100,13 @@ fn costs(svg: &mut Svg, (case, view): (&Case<'_>, &View), (nodes, area): (&[Poin
         entries.sort_by(|a, b| case.cost(*b).total_cmp(&case.cost(*a)));
         svg.group(class).open();
         for entry in entries.iter().take(MOST_LABELS) {
-            let Some((a, b)) = ends(*entry, nodes.len()) else { continue };
-            let middle = (f64::midpoint(nodes[a].0, nodes[b].0), f64::midpoint(nodes[a].1, nodes[b].1));
+            let Some((a, b)) = ends(*entry, nodes.len()) else {
+                continue;
+            };
+            let middle = (
+                f64::midpoint(nodes[a].0, nodes[b].0),
+                f64::midpoint(nodes[a].1, nodes[b].1),
+            );
             labels.write(svg, &area, middle, &trimmed(case.cost(*entry)));
         }
         svg.end();
@@ -93,7 +120,12 @@ fn draw_nodes(svg: &mut Svg, nodes: &[Point], depot: bool) {
         if depot && place == 0 {
             svg.rect(Area::new(x - 5.0, y - 5.0, 10.0, 10.0), "fill");
         } else {
-            svg.tag("circle").num("cx", *x).num("cy", *y).num("r", size).set("class", "fill").done();
+            svg.tag("circle")
+                .num("cx", *x)
+                .num("cy", *y)
+                .num("r", size)
+                .set("class", "fill")
+                .done();
         }
     }
     svg.end();

@@ -15,37 +15,80 @@ pub(super) fn ends(arc: u32, (rows, cols): (usize, usize)) -> Option<(Node, Node
     let stride = (2 * cols).checked_sub(1).filter(|stride| *stride > 0)?;
     let (row, rest) = (arc as usize / stride, arc as usize % stride);
     let right = cols - 1;
-    let (from, to) =
-        if rest < right { ((row, rest), (row, rest + 1)) } else { ((row, rest - right), (row + 1, rest - right)) };
+    let (from, to) = if rest < right {
+        ((row, rest), (row, rest + 1))
+    } else {
+        ((row, rest - right), (row + 1, rest - right))
+    };
     (to.0 < rows).then_some((from, to))
 }
 
-pub(super) fn draw(svg: &mut Svg, (case, view): (&Case<'_>, &View), (rows, cols): (usize, usize), area: Area) {
-    let (wide, tall) = (area.width / (cols.max(2) - 1) as f64, area.height / (rows.max(2) - 1) as f64);
+pub(super) fn draw(
+    svg: &mut Svg,
+    (case, view): (&Case<'_>, &View),
+    (rows, cols): (usize, usize),
+    area: Area,
+) {
+    let (wide, tall) = (
+        area.width / (cols.max(2) - 1) as f64,
+        area.height / (rows.max(2) - 1) as f64,
+    );
     let at = |(row, col): Node| (area.left + col as f64 * wide, area.top + row as f64 * tall);
     let arc = |entry: u32| ends(entry, (rows, cols)).map(|(from, to)| (at(from), at(to)));
     for (from, to) in (0..case.example.costs.len() as u32).filter_map(arc) {
         svg.line(from, to, "grid");
     }
-    let shared = if view.regret.is_none() { "ink" } else { "quiet" };
+    let shared = if view.regret.is_none() {
+        "ink"
+    } else {
+        "quiet"
+    };
     let groups = [
         (&view.shared, shared, "thick", "on the best path"),
         (&view.missed, "missed", "dashed", "not taken"),
-        (&view.wrong, "wrong", "thick", "taken, and not on the best path"),
+        (
+            &view.wrong,
+            "wrong",
+            "thick",
+            "taken, and not on the best path",
+        ),
     ];
     for (entries, class, stroke, role) in groups {
-        for (entry, (from, to)) in entries.iter().filter_map(|entry| Some((*entry, arc(*entry)?))) {
+        for (entry, (from, to)) in entries
+            .iter()
+            .filter_map(|entry| Some((*entry, arc(*entry)?)))
+        {
             svg.group(&format!("{class} mark")).open();
             svg.tip(&case.tip(entry, &format!("arc {entry}"), role));
             svg.line(from, to, stroke);
             svg.end();
         }
     }
-    nodes(svg, (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).map(at));
+    nodes(
+        svg,
+        (0..rows)
+            .flat_map(|row| (0..cols).map(move |col| (row, col)))
+            .map(at),
+    );
     if cols <= MOST_COLUMNS {
-        let own = if view.regret.is_none() { &view.shared } else { &Vec::new() };
-        for (entries, class) in [(own, "ink"), (&view.wrong, "wrong"), (&view.missed, "missed")] {
-            costs(svg, case, entries.iter().filter_map(|entry| Some((*entry, arc(*entry)?))), class);
+        let own = if view.regret.is_none() {
+            &view.shared
+        } else {
+            &Vec::new()
+        };
+        for (entries, class) in [
+            (own, "ink"),
+            (&view.wrong, "wrong"),
+            (&view.missed, "missed"),
+        ] {
+            costs(
+                svg,
+                case,
+                entries
+                    .iter()
+                    .filter_map(|entry| Some((*entry, arc(*entry)?))),
+                class,
+            );
         }
     }
 }
@@ -53,17 +96,35 @@ pub(super) fn draw(svg: &mut Svg, (case, view): (&Case<'_>, &View), (rows, cols)
 fn nodes(svg: &mut Svg, nodes: impl Iterator<Item = Point>) {
     svg.group("ink").open();
     for (x, y) in nodes {
-        svg.tag("circle").num("cx", x).num("cy", y).num("r", 2.6).set("class", "fill").done();
+        svg.tag("circle")
+            .num("cx", x)
+            .num("cy", y)
+            .num("r", 2.6)
+            .set("class", "fill")
+            .done();
     }
     svg.end();
 }
 
 /// True costs at the middle of arcs.
-fn costs(svg: &mut Svg, case: &Case<'_>, arcs: impl Iterator<Item = (u32, (Point, Point))>, class: &str) {
+fn costs(
+    svg: &mut Svg,
+    case: &Case<'_>,
+    arcs: impl Iterator<Item = (u32, (Point, Point))>,
+    class: &str,
+) {
     svg.group(class).open();
     for (entry, ((x1, y1), (x2, y2))) in arcs {
-        let place = ((x1 + x2) / 2.0, (y1 + y2) / 2.0 + if y1 == y2 { -5.0 } else { 3.5 });
-        svg.text(place, Anchor::Middle, Labels::TINTED, &trimmed(case.cost(entry)));
+        let place = (
+            (x1 + x2) / 2.0,
+            (y1 + y2) / 2.0 + if y1 == y2 { -5.0 } else { 3.5 },
+        );
+        svg.text(
+            place,
+            Anchor::Middle,
+            Labels::TINTED,
+            &trimmed(case.cost(entry)),
+        );
     }
     svg.end();
 }
@@ -75,6 +136,14 @@ mod tests {
     #[test]
     fn arcs_go_right_and_then_down() {
         let arcs: Vec<_> = (0..5).filter_map(|arc| ends(arc, (2, 2))).collect();
-        assert_eq!(arcs, [((0, 0), (0, 1)), ((0, 0), (1, 0)), ((0, 1), (1, 1)), ((1, 0), (1, 1))]);
+        assert_eq!(
+            arcs,
+            [
+                ((0, 0), (0, 1)),
+                ((0, 0), (1, 0)),
+                ((0, 1), (1, 1)),
+                ((1, 0), (1, 1))
+            ]
+        );
     }
 }

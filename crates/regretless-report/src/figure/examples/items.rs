@@ -15,23 +15,39 @@ const STEP: f64 = PANEL + 62.0;
 
 /// The room an item takes: the largest of its shares of a capacity.
 fn room(item: usize, weights: &[Vec<f64>], capacity: &[f64]) -> f64 {
-    let share = |(row, all): (&Vec<f64>, &f64)| row.get(item).map_or(0.0, |weight| weight / all.max(1e-300));
+    let share = |(row, all): (&Vec<f64>, &f64)| {
+        row.get(item).map_or(0.0, |weight| weight / all.max(1e-300))
+    };
     weights.iter().zip(capacity).map(share).fold(0.0, f64::max)
 }
 
 /// Items to be shown, the most valuable first.
 fn shown(case: &Case<'_>) -> Vec<u32> {
-    let differs = |item: &u32| case.views.iter().any(|view| view.wrong.contains(item) || view.missed.contains(item));
+    let differs = |item: &u32| {
+        case.views
+            .iter()
+            .any(|view| view.wrong.contains(item) || view.missed.contains(item))
+    };
     let taken = |item: &u32| case.views.iter().any(|view| view.shared.contains(item));
     let mut items: Vec<u32> = (0..case.example.costs.len() as u32).collect();
     let by_value = |a: &u32, b: &u32| case.cost(*b).total_cmp(&case.cost(*a));
-    items.sort_by(|a, b| differs(b).cmp(&differs(a)).then(taken(b).cmp(&taken(a))).then(by_value(a, b)));
+    items.sort_by(|a, b| {
+        differs(b)
+            .cmp(&differs(a))
+            .then(taken(b).cmp(&taken(a)))
+            .then(by_value(a, b))
+    });
     items.truncate(MOST);
     items.sort_by(by_value);
     items
 }
 
-pub(super) fn draw(scene: &Scene<'_>, case: &Case<'_>, weights: &[Vec<f64>], capacity: &[f64]) -> Svg {
+pub(super) fn draw(
+    scene: &Scene<'_>,
+    case: &Case<'_>,
+    weights: &[Vec<f64>],
+    capacity: &[f64],
+) -> Svg {
     let items = shown(case);
     let height = 64.0 + STEP * case.views.len() as f64 + 96.0;
     let mut svg = Svg::new(WIDTH, height);
@@ -41,12 +57,30 @@ pub(super) fn draw(scene: &Scene<'_>, case: &Case<'_>, weights: &[Vec<f64>], cap
     let y = Scale::even(values, (PANEL, 0.0));
     for (place, view) in case.views.iter().enumerate() {
         let area = Area::new(52.0, 84.0 + STEP * place as f64, WIDTH - 64.0, PANEL);
-        svg.text((12.0, area.top - 12.0), Anchor::Start, "strong", &view.title);
+        svg.text(
+            (12.0, area.top - 12.0),
+            Anchor::Start,
+            "strong",
+            &view.title,
+        );
         bars(&mut svg, (case, view), &items, (&area, &y));
-        write_story(&mut svg, (area.left, area.bottom() + 18.0), &case.story(view), area.width);
+        write_story(
+            &mut svg,
+            (area.left, area.bottom() + 18.0),
+            &case.story(view),
+            area.width,
+        );
     }
-    let area = Area::new(52.0, 70.0 + STEP * case.views.len() as f64, WIDTH - 64.0, 44.0);
-    let rooms: Vec<f64> = items.iter().map(|item| room(*item as usize, weights, capacity)).collect();
+    let area = Area::new(
+        52.0,
+        70.0 + STEP * case.views.len() as f64,
+        WIDTH - 64.0,
+        44.0,
+    );
+    let rooms: Vec<f64> = items
+        .iter()
+        .map(|item| room(*item as usize, weights, capacity))
+        .collect();
     let left_out = case.example.costs.len() - items.len();
     sizes(&mut svg, &items, &rooms, (&area, left_out));
     svg
@@ -55,15 +89,32 @@ pub(super) fn draw(scene: &Scene<'_>, case: &Case<'_>, weights: &[Vec<f64>], cap
 /// Where the bar of an item begins, and how wide it is.
 fn column(area: &Area, place: usize, count: usize) -> (f64, f64) {
     let share = (area.width / count.max(1) as f64).min(40.0);
-    (area.left + share * place as f64 + share * 0.14, share * 0.72)
+    (
+        area.left + share * place as f64 + share * 0.14,
+        share * 0.72,
+    )
 }
 
-fn bars(svg: &mut Svg, (case, view): (&Case<'_>, &View), items: &[u32], (area, y): (&Area, &Scale)) {
-    svg.upwards((area.left - 32.0, area.top + area.height / 2.0), "small faint", "value");
+fn bars(
+    svg: &mut Svg,
+    (case, view): (&Case<'_>, &View),
+    items: &[u32],
+    (area, y): (&Area, &Scale),
+) {
+    svg.upwards(
+        (area.left - 32.0, area.top + area.height / 2.0),
+        "small faint",
+        "value",
+    );
     for (value, text) in y.ticks().into_iter().step_by(2) {
         let height = area.top + y.at(value);
         svg.line((area.left, height), (area.right(), height), "grid");
-        svg.text((area.left - 5.0, height + 3.8), Anchor::End, "small faint", &text);
+        svg.text(
+            (area.left - 5.0, height + 3.8),
+            Anchor::End,
+            "small faint",
+            &text,
+        );
     }
     for (place, item) in items.iter().enumerate() {
         let (left, wide) = column(area, place, items.len());
@@ -79,9 +130,17 @@ fn bars(svg: &mut Svg, (case, view): (&Case<'_>, &View), items: &[u32], (area, y
         let top = area.top + y.at(case.cost(*item));
         svg.group(&format!("{class} mark")).open();
         svg.tip(&case.tip(*item, &format!("item {item}"), role));
-        svg.rect(Area::new(left, top, wide, area.bottom() - top), &format!("{look} item"));
+        svg.rect(
+            Area::new(left, top, wide, area.bottom() - top),
+            &format!("{look} item"),
+        );
         if items.len() <= MOST_LABELLED && (class == "wrong" || class == "missed") {
-            svg.text((left + wide / 2.0, top - 3.0), Anchor::Middle, "small tinted halo", &trimmed(case.cost(*item)));
+            svg.text(
+                (left + wide / 2.0, top - 3.0),
+                Anchor::Middle,
+                "small tinted halo",
+                &trimmed(case.cost(*item)),
+            );
         }
         svg.end();
     }
@@ -94,13 +153,24 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Area, 
     for (place, (item, room)) in items.iter().zip(rooms).enumerate() {
         let (left, wide) = column(area, place, items.len());
         svg.group("c5 mark").open();
-        svg.tip(&format!("item {item}\ntakes {} % of the room in its tightest dimension", trimmed(100.0 * room)));
-        svg.rect(Area::new(left, area.top, wide, room / most * area.height), "soft");
+        svg.tip(&format!(
+            "item {item}\ntakes {} % of the room in its tightest dimension",
+            trimmed(100.0 * room)
+        ));
+        svg.rect(
+            Area::new(left, area.top, wide, room / most * area.height),
+            "soft",
+        );
         svg.end();
     }
-    let out = if left_out > 0 { format!(" {} not shown.", some(left_out, "more item")) } else { String::new() };
+    let out = if left_out > 0 {
+        format!(" {} not shown.", some(left_out, "more item"))
+    } else {
+        String::new()
+    };
     let words = format!(
-        "Downward bars: room an item takes, as a share of the capacity in its tightest dimension (longest {} %). Most \
+        "Downward bars: room an item takes, as a share of the capacity in its tightest dimension \
+            (longest {} %). Most \
         valuable items first.{out}",
         trimmed(100.0 * most)
     );

@@ -1,7 +1,8 @@
-//! Decisions drawn: the best one, the reference's and the best method's, on the test row where the reference does worst.
+//! Decisions drawn: the best one, the reference's and the best method's, on the test row where the
+//! reference does worst.
 //!
-//! What a decision shares with the best one is quiet; what it has beyond it and what it lacks stand out, with their
-//! true costs: the difference of their sums is the regret.
+//! What a decision shares with the best one is quiet; what it has beyond it and what it lacks stand
+//! out, with their true costs: the difference of their sums is the regret.
 
 mod graph;
 mod grid;
@@ -43,10 +44,26 @@ struct Words {
 impl Words {
     fn of(drawing: &Drawing) -> Self {
         match drawing {
-            Drawing::Graph { depot: false, .. } => Self { thing: "edge", whole: "tour", worth: false },
-            Drawing::Graph { depot: true, .. } => Self { thing: "edge", whole: "routes", worth: false },
-            Drawing::Grid { .. } => Self { thing: "arc", whole: "path", worth: false },
-            Drawing::Items { .. } => Self { thing: "item", whole: "choice", worth: true },
+            Drawing::Graph { depot: false, .. } => Self {
+                thing: "edge",
+                whole: "tour",
+                worth: false,
+            },
+            Drawing::Graph { depot: true, .. } => Self {
+                thing: "edge",
+                whole: "routes",
+                worth: false,
+            },
+            Drawing::Grid { .. } => Self {
+                thing: "arc",
+                whole: "path",
+                worth: false,
+            },
+            Drawing::Items { .. } => Self {
+                thing: "item",
+                whole: "choice",
+                worth: true,
+            },
         }
     }
 }
@@ -54,8 +71,15 @@ impl Words {
 impl<'a> Case<'a> {
     fn of(scene: &Scene<'a>, drawing: &Drawing) -> Option<Self> {
         let reference = scene.reference()?;
-        let worst = reference.shown.iter().max_by(|a, b| a.regret.total_cmp(&b.regret))?;
-        let example = scene.problem.examples.iter().find(|example| example.row == worst.row)?;
+        let worst = reference
+            .shown
+            .iter()
+            .max_by(|a, b| a.regret.total_cmp(&b.regret))?;
+        let example = scene
+            .problem
+            .examples
+            .iter()
+            .find(|example| example.row == worst.row)?;
         let words = Words::of(drawing);
         let best = View {
             title: format!("Best {}", words.whole),
@@ -65,8 +89,15 @@ impl<'a> Case<'a> {
             regret: None,
         };
         let rival = rival(scene, example);
-        let others = [Some(reference), rival].into_iter().flatten().filter_map(|method| View::of(method, example));
-        let mut case = Self { example, views: std::iter::once(best).chain(others).collect(), words };
+        let others = [Some(reference), rival]
+            .into_iter()
+            .flatten()
+            .filter_map(|method| View::of(method, example));
+        let mut case = Self {
+            example,
+            views: std::iter::once(best).chain(others).collect(),
+            words,
+        };
         let known = |entry: &u32| (*entry as usize) < example.costs.len();
         case.views.iter_mut().for_each(|view| view.keep(known));
         Some(case)
@@ -82,10 +113,18 @@ impl<'a> Case<'a> {
 
     /// What a decision costs, and why that is more than it need be.
     fn story(&self, view: &View) -> String {
-        let Words { thing, whole, worth } = self.words;
+        let Words {
+            thing,
+            whole,
+            worth,
+        } = self.words;
         let total = trimmed(self.objective(view));
         let Some(regret) = view.regret else {
-            let (what, end) = if worth { ("Worth", "the most possible") } else { ("Costs", "the least possible") };
+            let (what, end) = if worth {
+                ("Worth", "the most possible")
+            } else {
+                ("Costs", "the least possible")
+            };
             return format!("{what} {total}, {end}.");
         };
         if view.wrong.is_empty() && view.missed.is_empty() {
@@ -94,21 +133,32 @@ impl<'a> Case<'a> {
         let share = 100.0 * regret / self.example.objective.abs().max(f64::MIN_POSITIVE);
         let (regret, share) = (trimmed(regret), trimmed(share));
         let (wrong, missed) = (self.sum(&view.wrong), self.sum(&view.missed));
-        let (wrong, missed) =
-            ((some(view.wrong.len(), thing), trimmed(wrong)), (some(view.missed.len(), thing), trimmed(missed)));
+        let (wrong, missed) = (
+            (some(view.wrong.len(), thing), trimmed(wrong)),
+            (some(view.missed.len(), thing), trimmed(missed)),
+        );
         if worth {
-            let left = format!("it leaves {} worth {} for {} worth {}", missed.0, missed.1, wrong.0, wrong.1);
+            let left = format!(
+                "it leaves {} worth {} for {} worth {}",
+                missed.0, missed.1, wrong.0, wrong.1
+            );
             format!("Worth {total}, {regret} too little ({share} %): {left}.")
         } else {
-            let taken =
-                format!("it takes {} that cost {} instead of {} that cost {}", wrong.0, wrong.1, missed.0, missed.1);
+            let taken = format!(
+                "it takes {} that cost {} instead of {} that cost {}",
+                wrong.0, wrong.1, missed.0, missed.1
+            );
             format!("Costs {total}, {regret} too much ({share} %): {taken}.")
         }
     }
 
     fn objective(&self, view: &View) -> f64 {
         let regret = view.regret.unwrap_or(0.0);
-        if self.words.worth { self.example.objective - regret } else { self.example.objective + regret }
+        if self.words.worth {
+            self.example.objective - regret
+        } else {
+            self.example.objective + regret
+        }
     }
 
     /// What something says when the mouse rests on it.
@@ -120,9 +170,14 @@ impl<'a> Case<'a> {
 
 /// The best method besides the reference that has a decision for the row.
 fn rival<'a>(scene: &Scene<'a>, example: &Example) -> Option<&'a MethodResults> {
-    let others = scene.measured().filter(|(_, method, _)| method.label != scene.results.reference);
-    let drawn = others.filter(|(_, method, _)| method.shown.iter().any(|shown| shown.row == example.row));
-    drawn.min_by(|a, b| a.2.total_cmp(&b.2)).map(|(_, method, _)| method)
+    let others = scene
+        .measured()
+        .filter(|(_, method, _)| method.label != scene.results.reference);
+    let drawn =
+        others.filter(|(_, method, _)| method.shown.iter().any(|shown| shown.row == example.row));
+    drawn
+        .min_by(|a, b| a.2.total_cmp(&b.2))
+        .map(|(_, method, _)| method)
 }
 
 impl View {
@@ -130,8 +185,18 @@ impl View {
         let shown = method.shown.iter().find(|shown| shown.row == example.row)?;
         let (chosen, best) = (&shown.chosen, &example.best);
         let (shared, wrong) = chosen.iter().partition(|entry| best.contains(entry));
-        let missed = best.iter().filter(|entry| !chosen.contains(entry)).copied().collect();
-        Some(Self { title: format!("Under {}", method.label), shared, wrong, missed, regret: Some(shown.regret) })
+        let missed = best
+            .iter()
+            .filter(|entry| !chosen.contains(entry))
+            .copied()
+            .collect();
+        Some(Self {
+            title: format!("Under {}", method.label),
+            shared,
+            wrong,
+            missed,
+            regret: Some(shown.regret),
+        })
     }
 
     fn keep(&mut self, known: impl Fn(&u32) -> bool) {
@@ -145,9 +210,11 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     let drawing = scene.problem.drawing.as_ref()?;
     let case = Case::of(scene, drawing)?;
     let svg = match drawing {
-        Drawing::Graph { places, depot } => side_by_side(scene, &case, graph::aspect(places), |svg, view, area| {
-            graph::draw(svg, (&case, view), (places, *depot), area);
-        }),
+        Drawing::Graph { places, depot } => {
+            side_by_side(scene, &case, graph::aspect(places), |svg, view, area| {
+                graph::draw(svg, (&case, view), (places, *depot), area);
+            })
+        }
         Drawing::Grid { rows, cols } => side_by_side(scene, &case, 1.0, |svg, view, area| {
             grid::draw(svg, (&case, view), (*rows, *cols), area);
         }),
@@ -157,7 +224,12 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
 }
 
 /// One panel per decision, each with its story below.
-fn side_by_side(scene: &Scene<'_>, case: &Case<'_>, tall: f64, panel: impl Fn(&mut Svg, &View, Area)) -> Svg {
+fn side_by_side(
+    scene: &Scene<'_>,
+    case: &Case<'_>,
+    tall: f64,
+    panel: impl Fn(&mut Svg, &View, Area),
+) -> Svg {
     let share = (WIDTH - 24.0) / case.views.len().max(2) as f64;
     let side = (share - 34.0).min(300.0);
     let mut svg = Svg::new(WIDTH, 94.0 + side * tall + 74.0);
@@ -166,45 +238,79 @@ fn side_by_side(scene: &Scene<'_>, case: &Case<'_>, tall: f64, panel: impl Fn(&m
     for (place, view) in case.views.iter().enumerate() {
         let left = 12.0 + share * place as f64;
         svg.text((left, 68.0), Anchor::Start, "strong", &view.title);
-        panel(&mut svg, view, Area::new(left + 8.0, 94.0, side, side * tall));
-        write_story(&mut svg, (left, 94.0 + side * tall + 28.0), &case.story(view), share - 18.0);
+        panel(
+            &mut svg,
+            view,
+            Area::new(left + 8.0, 94.0, side, side * tall),
+        );
+        write_story(
+            &mut svg,
+            (left, 94.0 + side * tall + 28.0),
+            &case.story(view),
+            share - 18.0,
+        );
     }
     svg
 }
 
 fn write_story(svg: &mut Svg, (left, top): (f64, f64), words: &str, wide: f64) {
     for (place, line) in lines(words, wide / 10.5).iter().enumerate() {
-        svg.text((left, top + 14.0 * place as f64), Anchor::Start, "small", line);
+        svg.text(
+            (left, top + 14.0 * place as f64),
+            Anchor::Start,
+            "small",
+            line,
+        );
     }
 }
 
 /// What the colours mean.
 fn key(svg: &mut Svg, case: &Case<'_>) {
     let thing = case.words.thing;
-    let not = if case.words.whole.ends_with('s') { "do not" } else { "does not" };
+    let not = if case.words.whole.ends_with('s') {
+        "do not"
+    } else {
+        "does not"
+    };
     let extra = format!("{thing}s the best {} {not} have", case.words.whole);
     let lacking = format!("{thing}s it lacks");
     let shared = format!("{thing}s of the best {}", case.words.whole);
-    key_row(svg, (12.0, 44.0), &[("ink", &shared), ("wrong", &extra), ("missed", &lacking)]);
+    key_row(
+        svg,
+        (12.0, 44.0),
+        &[("ink", &shared), ("wrong", &extra), ("missed", &lacking)],
+    );
 }
 
 /// Whether every difference has its cost beside it.
 fn all_written(case: &Case<'_>, drawing: &Drawing) -> bool {
     match drawing {
-        Drawing::Graph { .. } => case.views.iter().all(|view| view.wrong.len() <= graph::MOST_LABELS),
+        Drawing::Graph { .. } => case
+            .views
+            .iter()
+            .all(|view| view.wrong.len() <= graph::MOST_LABELS),
         Drawing::Grid { cols, .. } => *cols <= grid::MOST_COLUMNS,
         Drawing::Items { .. } => case.example.costs.len() <= items::MOST_LABELLED,
     }
 }
 
 fn caption(scene: &Scene<'_>, case: &Case<'_>, drawing: &Drawing) -> String {
-    let (reference, noun) = (&scene.results.reference, if case.words.worth { "values" } else { "costs" });
+    let (reference, noun) = (
+        &scene.results.reference,
+        if case.words.worth { "values" } else { "costs" },
+    );
     format!(
-        "One test row (row {} of the table, first seed), the one of the {} kept on which {reference} does worst. \
-        Every decision is the best for predicted {noun}; what counts are the true {noun}. Where a decision differs \
+        "One test row (row {} of the table, first seed), the one of the {} kept on which \
+            {reference} does worst. \
+        Every decision is the best for predicted {noun}; what counts are the true {noun}. Where a \
+        decision differs \
         from the best, numbers are true {noun}{}; that difference is the regret.",
         case.example.row,
         scene.problem.examples.len(),
-        if all_written(case, drawing) { "" } else { " (where there is room; on the page rest the mouse on others)" }
+        if all_written(case, drawing) {
+            ""
+        } else {
+            " (where there is room; on the page rest the mouse on others)"
+        }
     )
 }

@@ -22,18 +22,32 @@ pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
     let cost = header.column(&columns.cost)?;
     let taken: Vec<usize> = [cost, keys.instance].into_iter().chain(keys.item).collect();
     let features = header.features(&columns.features, &columns.ignore, &taken)?;
-    let chosen = Chosen { features, costs: vec![cost], leftover: columns.features.is_empty() };
+    let chosen = Chosen {
+        features,
+        costs: vec![cost],
+        leftover: columns.features.is_empty(),
+    };
     let table = Table::read(&mut sheet, keys, chosen, &columns.items)?;
     let costs = Matrix::new(table.instances, table.items, table.costs)?;
     Dataset::new(table.features, costs, table.item_names.map(Into::into))
 }
 
 /// The wanted features, in the wanted order.
-pub(super) fn read_features(path: &Path, columns: &LongColumns, wanted: &[String]) -> Result<Features> {
+pub(super) fn read_features(
+    path: &Path,
+    columns: &LongColumns,
+    wanted: &[String],
+) -> Result<Features> {
     let mut sheet = Sheet::open(path)?;
     let keys = KeyColumns::find(sheet.header(), columns)?;
-    let features = wanted.iter().map(|name| sheet.header().column(name)).collect::<Result<_>>()?;
-    let chosen = Chosen { features, ..Chosen::default() };
+    let features = wanted
+        .iter()
+        .map(|name| sheet.header().column(name))
+        .collect::<Result<_>>()?;
+    let chosen = Chosen {
+        features,
+        ..Chosen::default()
+    };
     Ok(Table::read(&mut sheet, keys, chosen, &columns.items)?.features)
 }
 
@@ -46,10 +60,16 @@ struct KeyColumns {
 
 impl KeyColumns {
     fn find(header: Header<'_>, columns: &LongColumns) -> Result<Self> {
-        let item = columns.item.as_deref().map(|name| header.column(name)).transpose()?;
+        let item = columns
+            .item
+            .as_deref()
+            .map(|name| header.column(name))
+            .transpose()?;
         let instance = header.column(&columns.instance)?;
         if item == Some(instance) || (item.is_none() && !columns.items.is_empty()) {
-            return Err(Error::setting("the column of the items must be named, and not be that of the instances"));
+            return Err(Error::setting(
+                "the column of the items must be named, and not be that of the instances",
+            ));
         }
         Ok(Self { instance, item })
     }
@@ -85,7 +105,9 @@ struct Keys {
 
 impl Keys {
     fn add(&mut self, sheet: &Sheet, columns: KeyColumns) -> Result<()> {
-        let instance = self.instances.number(key(sheet, columns.instance, "instance")?);
+        let instance = self
+            .instances
+            .number(key(sheet, columns.instance, "instance")?);
         let item = match columns.item {
             Some(column) => self.items.number(key(sheet, column, "item")?),
             None => {
@@ -103,14 +125,19 @@ impl Keys {
             return Ok(());
         }
         let name = quoted(&self.instances.list[instance]);
-        let message = format!("instance {name} goes on after another; keep its rows together or name the items");
+        let message = format!(
+            "instance {name} goes on after another; keep its rows together or name the items"
+        );
         Err(sheet.wrong(column, message))
     }
 }
 
 fn key<'a>(sheet: &'a Sheet, column: usize, what: &str) -> Result<&'a str> {
     match sheet.text(column)? {
-        "" => Err(sheet.wrong(column, format!("the cell is empty; it must name the {what}"))),
+        "" => Err(sheet.wrong(
+            column,
+            format!("the cell is empty; it must name the {what}"),
+        )),
         name => Ok(name),
     }
 }
@@ -125,7 +152,12 @@ struct Table {
 }
 
 impl Table {
-    fn read(sheet: &mut Sheet, columns: KeyColumns, chosen: Chosen, wanted: &[String]) -> Result<Self> {
+    fn read(
+        sheet: &mut Sheet,
+        columns: KeyColumns,
+        chosen: Chosen,
+        wanted: &[String],
+    ) -> Result<Self> {
         let mut keys = Keys::default();
         for name in wanted {
             keys.items.number(name);
@@ -140,13 +172,27 @@ impl Table {
                 let order = in_order(sheet, column, &keys, &items)?;
                 numbers.features = permuted(&numbers.features, &order);
                 numbers.costs = permuted(&numbers.costs, &order);
-                (items.len(), Some(items.iter().map(|item| keys.items.list[*item].clone()).collect()))
+                (
+                    items.len(),
+                    Some(
+                        items
+                            .iter()
+                            .map(|item| keys.items.list[*item].clone())
+                            .collect(),
+                    ),
+                )
             }
         };
         let names = sheet.names_of(&numbers.feature_columns);
         let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
         let features = Features::new(values, Shape::Long { items }, Some(names))?;
-        Ok(Self { features, costs: numbers.costs, instances, items, item_names })
+        Ok(Self {
+            features,
+            costs: numbers.costs,
+            instances,
+            items,
+            item_names,
+        })
     }
 }
 
@@ -154,11 +200,21 @@ impl Table {
 fn rows_of_each(sheet: &Sheet, column: usize, keys: &Keys) -> Result<usize> {
     let mut counts = vec![0; keys.instances.list.len()];
     keys.rows.iter().for_each(|row| counts[row.0] += 1);
-    let Some(odd) = counts.iter().position(|count| *count != counts[0]) else { return Ok(counts[0]) };
-    let first_row = keys.rows.iter().position(|row| row.0 == odd).unwrap_or_default();
-    let (name, first) = (quoted(&keys.instances.list[odd]), quoted(&keys.instances.list[0]));
+    let Some(odd) = counts.iter().position(|count| *count != counts[0]) else {
+        return Ok(counts[0]);
+    };
+    let first_row = keys
+        .rows
+        .iter()
+        .position(|row| row.0 == odd)
+        .unwrap_or_default();
+    let (name, first) = (
+        quoted(&keys.instances.list[odd]),
+        quoted(&keys.instances.list[0]),
+    );
     let message = format!(
-        "instance {name} has {} rows, but the first instance {first} has {}; all must have equally many",
+        "instance {name} has {} rows, but the first instance {first} has {}; all must have equally \
+            many",
         counts[odd], counts[0]
     );
     Err(sheet.wrong_at(first_row as u64 + 1, column, message))
@@ -171,17 +227,27 @@ fn items_of_each(keys: &Keys, wanted: usize) -> Vec<usize> {
     }
     let mut seen = vec![false; keys.items.list.len()];
     let first = keys.rows.iter().filter(|row| row.0 == 0).map(|row| row.1);
-    first.filter(|item| !std::mem::replace(&mut seen[*item], true)).collect()
+    first
+        .filter(|item| !std::mem::replace(&mut seen[*item], true))
+        .collect()
 }
 
 /// The row of every instance and item, in order. No more is allocated than there are rows: a file
 /// may claim many instances of many items and yet be short.
 fn in_order(sheet: &Sheet, column: usize, keys: &Keys, items: &[usize]) -> Result<Vec<usize>> {
     let mut places = vec![None; keys.items.list.len()];
-    items.iter().enumerate().for_each(|(place, item)| places[*item] = Some(place));
+    items
+        .iter()
+        .enumerate()
+        .for_each(|(place, item)| places[*item] = Some(place));
     let wrong = |row: usize, item: usize, what: [&str; 2]| {
         let instance = quoted(&keys.instances.list[keys.rows[row].0]);
-        let message = format!("instance {instance} {} {}{}", what[0], quoted(&keys.items.list[item]), what[1]);
+        let message = format!(
+            "instance {instance} {} {}{}",
+            what[0],
+            quoted(&keys.items.list[item]),
+            what[1]
+        );
         Err(sheet.wrong_at(row as u64 + 1, column, message))
     };
     let mut by_instance: Vec<usize> = (0..keys.rows.len()).collect();
@@ -193,14 +259,25 @@ fn in_order(sheet: &Sheet, column: usize, keys: &Keys, items: &[usize]) -> Resul
         for row in rows {
             let item = keys.rows[*row].1;
             let Some(place) = places[item] else {
-                return wrong(*row, item, ["has an item", ", which is not among those of the first instance"]);
+                return wrong(
+                    *row,
+                    item,
+                    [
+                        "has an item",
+                        ", which is not among those of the first instance",
+                    ],
+                );
             };
             if slots[place].replace(*row).is_some() {
                 return wrong(*row, item, ["has item", " twice; once is right"]);
             }
         }
         if let Some(place) = slots.iter().position(Option::is_none) {
-            return wrong(rows[0], items[place], ["has no item", "; every instance must have the same items"]);
+            return wrong(
+                rows[0],
+                items[place],
+                ["has no item", "; every instance must have the same items"],
+            );
         }
         order.extend(slots.iter().flatten());
     }
@@ -210,5 +287,9 @@ fn in_order(sheet: &Sheet, column: usize, keys: &Keys, items: &[usize]) -> Resul
 /// Rows of numbers in another order.
 fn permuted(numbers: &[f32], order: &[usize]) -> Vec<f32> {
     let width = numbers.len() / order.len();
-    order.iter().flat_map(|row| &numbers[row * width..][..width]).copied().collect()
+    order
+        .iter()
+        .flat_map(|row| &numbers[row * width..][..width])
+        .copied()
+        .collect()
 }

@@ -7,21 +7,34 @@
 pub(super) fn parse(cell: &str) -> Result<f32, String> {
     match cell.parse::<f32>() {
         Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) if cell.bytes().any(|byte| byte.is_ascii_digit()) => {
-            Err(format!("{} is beyond single precision; numbers reach to 3.4e38", quoted(cell)))
+        Ok(_) if cell.bytes().any(|byte| byte.is_ascii_digit()) => Err(format!(
+            "{} is beyond single precision; numbers reach to 3.4e38",
+            quoted(cell)
+        )),
+        Ok(_) => Err(format!(
+            "{} is not finite; fill in a number or leave the row out",
+            quoted(cell)
+        )),
+        Err(_) if cell.is_empty() => {
+            Err("the cell is empty; fill in a number or leave the row out".into())
         }
-        Ok(_) => Err(format!("{} is not finite; fill in a number or leave the row out", quoted(cell))),
-        Err(_) if cell.is_empty() => Err("the cell is empty; fill in a number or leave the row out".into()),
         Err(_) if looks_grouped(cell) => {
             let advice = "write a decimal point and no thousands separators";
             Err(format!("{} is not a number; {advice}", quoted(cell)))
         }
-        Err(_) => Err(format!("{} is not a number; ignore the column if it is not meant to be one", quoted(cell))),
+        Err(_) => Err(format!(
+            "{} is not a number; ignore the column if it is not meant to be one",
+            quoted(cell)
+        )),
     }
 }
 
 fn looks_grouped(cell: &str) -> bool {
-    cell.contains(',') && cell.trim_start_matches(['-', '+']).bytes().all(|b| b.is_ascii_digit() || b",.".contains(&b))
+    cell.contains(',')
+        && cell
+            .trim_start_matches(['-', '+'])
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b",.".contains(&b))
 }
 
 /// A cell in quotation marks, cut when long.
@@ -48,7 +61,13 @@ mod tests {
 
     #[test]
     fn numbers_are_written_short_and_read_back_the_same() {
-        for (number, text) in [(1.0_f32, "1"), (-0.0, "-0"), (0.1, "0.1"), (1e30, "1e30"), (1e-45, "1e-45")] {
+        for (number, text) in [
+            (1.0_f32, "1"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (1e30, "1e30"),
+            (1e-45, "1e-45"),
+        ] {
             assert_eq!(shortest(number), text);
             assert_eq!(parse(text).map(f32::to_bits), Ok(number.to_bits()));
         }

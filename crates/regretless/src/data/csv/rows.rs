@@ -10,7 +10,9 @@ use std::path::Path;
 
 /// The row in which a spreadsheet shows this record, the header being record 0 and row 1.
 pub(super) fn row_of(path: &Path, record: u64) -> u64 {
-    let counted = File::open(path).ok().and_then(|file| count(BufReader::new(file), record));
+    let counted = File::open(path)
+        .ok()
+        .and_then(|file| count(BufReader::new(file), record));
     counted.unwrap_or(record + 1)
 }
 
@@ -70,7 +72,9 @@ mod tests {
     use super::count;
 
     fn rows(text: &str) -> Vec<Option<u64>> {
-        (0..4).map(|record| count(text.as_bytes(), record)).collect()
+        (0..4)
+            .map(|record| count(text.as_bytes(), record))
+            .collect()
     }
 
     #[test]
@@ -83,11 +87,17 @@ mod tests {
 
     #[test]
     fn empty_lines_are_rows_but_not_records() {
-        assert_eq!(rows("\na\r\n\r\n\r\n1\n2\n"), [Some(2), Some(5), Some(6), None]);
+        assert_eq!(
+            rows("\na\r\n\r\n\r\n1\n2\n"),
+            [Some(2), Some(5), Some(6), None]
+        );
     }
 
     #[test]
     fn a_quoted_line_end_stays_within_its_row() {
-        assert_eq!(rows("a,b\n\"x\ny\",\"\"\"\n\"\n1,2\n3\" \n4"), [Some(1), Some(2), Some(3), Some(4)]);
+        assert_eq!(
+            rows("a,b\n\"x\ny\",\"\"\"\n\"\n1,2\n3\" \n4"),
+            [Some(1), Some(2), Some(3), Some(4)]
+        );
     }
 }

@@ -35,11 +35,22 @@ impl Sheet {
     /// Opens a file and reads its header.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
-        let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
-        let mut sheet =
-            Self { path: path.to_path_buf(), names: Vec::new(), reader, record: ByteRecord::new(), index: 0 };
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(file);
+        let mut sheet = Self {
+            path: path.to_path_buf(),
+            names: Vec::new(),
+            reader,
+            record: ByteRecord::new(),
+            index: 0,
+        };
         if !sheet.read_record()? {
-            return Err(Error::input(Place::file(path), "the file is empty; its first row must name the columns"));
+            return Err(Error::input(
+                Place::file(path),
+                "the file is empty; its first row must name the columns",
+            ));
         }
         let name = |j| sheet.text(j).map(str::to_string);
         sheet.names = (0..sheet.record.len()).map(name).collect::<Result<_>>()?;
@@ -49,7 +60,10 @@ impl Sheet {
 
     /// The names of the columns.
     pub fn header(&self) -> Header<'_> {
-        Header { path: &self.path, names: &self.names }
+        Header {
+            path: &self.path,
+            names: &self.names,
+        }
     }
 
     /// Names of these columns.
@@ -78,13 +92,27 @@ impl Sheet {
     pub fn wrong_at(&self, record: u64, column: usize, message: impl Into<String>) -> Error {
         let name = self.names.get(column).filter(|name| !name.is_empty());
         let name = name.map_or_else(|| (column + 1).to_string(), String::clone);
-        Error::input(Place::file(&self.path).row(row_of(&self.path, record)).column(name), message)
+        Error::input(
+            Place::file(&self.path)
+                .row(row_of(&self.path, record))
+                .column(name),
+            message,
+        )
     }
 
     /// Reads all rows; `each_row` sees every one of them.
-    pub fn read(&mut self, chosen: Chosen, mut each_row: impl FnMut(&Self) -> Result<()>) -> Result<Numbers> {
+    pub fn read(
+        &mut self,
+        chosen: Chosen,
+        mut each_row: impl FnMut(&Self) -> Result<()>,
+    ) -> Result<Numbers> {
         let (mut features, costs) = (chosen.features, chosen.costs);
-        let mut found = Numbers { features: vec![], costs: vec![], feature_columns: vec![], rows: 0 };
+        let mut found = Numbers {
+            features: vec![],
+            costs: vec![],
+            feature_columns: vec![],
+            rows: 0,
+        };
         let mut text_columns = Vec::new();
         while self.next_row()? {
             if found.rows == 0 && chosen.leftover {
@@ -97,7 +125,10 @@ impl Sheet {
             found.rows += 1;
         }
         if found.rows == 0 {
-            return Err(Error::input(Place::file(&self.path), "there is no row of data below the header"));
+            return Err(Error::input(
+                Place::file(&self.path),
+                "there is no row of data below the header",
+            ));
         }
         found.feature_columns = features;
         Ok(found)
@@ -112,7 +143,10 @@ impl Sheet {
 
     /// Splits leftover columns by their first cell into those of text and those of numbers.
     fn text_columns(&self, columns: Vec<usize>) -> Result<(Vec<usize>, Vec<usize>)> {
-        let is_text = |j: &usize| self.text(*j).is_ok_and(|cell| !cell.is_empty() && cell.parse::<f32>().is_err());
+        let is_text = |j: &usize| {
+            self.text(*j)
+                .is_ok_and(|cell| !cell.is_empty() && cell.parse::<f32>().is_err())
+        };
         let (text, numbers): (Vec<usize>, Vec<usize>) = columns.into_iter().partition(is_text);
         if numbers.is_empty() {
             let message = "no column of numbers is left for the features; at least one is needed";
@@ -124,10 +158,14 @@ impl Sheet {
     /// A number in a column that began with text means that the first cell was a mistake.
     fn check_text(&self, columns: &[usize]) -> Result<()> {
         let number = |j: &&usize| self.text(**j).is_ok_and(|cell| number::parse(cell).is_ok());
-        let Some(column) = columns.iter().find(number) else { return Ok(()) };
+        let Some(column) = columns.iter().find(number) else {
+            return Ok(());
+        };
         let cell = number::quoted(self.text(*column)?);
-        let message =
-            format!("found the number {cell} in a column that begins with text; correct it or ignore the column");
+        let message = format!(
+            "found the number {cell} in a column that begins with text; correct it or ignore the \
+                column"
+        );
         Err(self.wrong(*column, message))
     }
 
@@ -146,24 +184,40 @@ impl Sheet {
 
     fn read_record(&mut self) -> Result<bool> {
         let path = &self.path;
-        self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
-            ErrorKind::Io(source) => Error::io(path)(source),
-            other => Error::input(Place::file(path), format!("the file cannot be read as CSV: {other:?}")),
-        })
+        self.reader
+            .read_byte_record(&mut self.record)
+            .map_err(|error| match error.into_kind() {
+                ErrorKind::Io(source) => Error::io(path)(source),
+                other => Error::input(
+                    Place::file(path),
+                    format!("the file cannot be read as CSV: {other:?}"),
+                ),
+            })
     }
 
     fn check_names(&self) -> Result<()> {
         if let [only] = self.names.as_slice()
-            && let Some(separator) = [';', '\t', '|'].into_iter().find(|separator| only.contains(*separator))
+            && let Some(separator) = [';', '\t', '|']
+                .into_iter()
+                .find(|separator| only.contains(*separator))
         {
-            let message = format!("the header seems to be separated by {separator:?}; commas are needed");
+            let message =
+                format!("the header seems to be separated by {separator:?}; commas are needed");
             return Err(Error::input(Place::file(&self.path).row(1), message));
         }
-        let mut order: Vec<usize> = (0..self.names.len()).filter(|j| !self.names[*j].is_empty()).collect();
+        let mut order: Vec<usize> = (0..self.names.len())
+            .filter(|j| !self.names[*j].is_empty())
+            .collect();
         order.sort_by_key(|j| (&self.names[*j], *j));
-        let twins = order.windows(2).find(|pair| self.names[pair[0]] == self.names[pair[1]]);
+        let twins = order
+            .windows(2)
+            .find(|pair| self.names[pair[0]] == self.names[pair[1]]);
         twins.map_or(Ok(()), |pair| {
-            let message = format!("columns {} and {} have the same name; rename one", pair[0] + 1, pair[1] + 1);
+            let message = format!(
+                "columns {} and {} have the same name; rename one",
+                pair[0] + 1,
+                pair[1] + 1
+            );
             Err(self.wrong_at(0, pair[1], message))
         })
     }

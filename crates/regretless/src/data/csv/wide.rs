@@ -10,7 +10,9 @@ use crate::error::{Error, Place, Result};
 /// Features and costs from one file.
 pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
     if columns.costs.is_empty() {
-        return Err(Error::setting("name the cost columns of the table, for instance by the pattern c*"));
+        return Err(Error::setting(
+            "name the cost columns of the table, for instance by the pattern c*",
+        ));
     }
     let mut sheet = Sheet::open(path)?;
     let header = sheet.header();
@@ -18,10 +20,22 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
     let costs = header.matching(&columns.costs, &columns.ignore)?;
     let features = header.features(&columns.features, &columns.ignore, &costs)?;
     let cost_names = sheet.names_of(&costs);
-    let chosen = Chosen { features, costs, leftover: columns.features.is_empty() };
+    let chosen = Chosen {
+        features,
+        costs,
+        leftover: columns.features.is_empty(),
+    };
     let mut numbers = sheet.read(chosen, |_| Ok(()))?;
-    let costs = Matrix::new(numbers.rows, cost_names.len(), std::mem::take(&mut numbers.costs))?;
-    Dataset::new(features_of(&sheet, numbers)?, costs, Some(cost_names.into()))
+    let costs = Matrix::new(
+        numbers.rows,
+        cost_names.len(),
+        std::mem::take(&mut numbers.costs),
+    )?;
+    Dataset::new(
+        features_of(&sheet, numbers)?,
+        costs,
+        Some(cost_names.into()),
+    )
 }
 
 /// Features from one file and costs from another, row by row.
@@ -29,17 +43,30 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
     let (mut left, mut right) = (Sheet::open(features)?, Sheet::open(costs)?);
     Header::check_ignored(&[left.header(), right.header()], &columns.ignore)?;
     let chosen = Chosen {
-        features: left.header().features(&columns.features, &columns.ignore, &[])?,
+        features: left
+            .header()
+            .features(&columns.features, &columns.ignore, &[])?,
         costs: Vec::new(),
         leftover: columns.features.is_empty(),
     };
-    let cost_columns = right.header().features(&columns.costs, &columns.ignore, &[])?;
+    let cost_columns = right
+        .header()
+        .features(&columns.costs, &columns.ignore, &[])?;
     let cost_names = right.names_of(&cost_columns);
     let found = left.read(chosen, |_| Ok(()))?;
-    let paid = right.read(Chosen { costs: cost_columns, ..Chosen::default() }, |_| Ok(()))?;
+    let paid = right.read(
+        Chosen {
+            costs: cost_columns,
+            ..Chosen::default()
+        },
+        |_| Ok(()),
+    )?;
     if found.rows != paid.rows {
         let other = format!("{} has {}", features.display(), found.rows);
-        let message = format!("{} rows of costs, but {other} rows of features; each row is one instance", paid.rows);
+        let message = format!(
+            "{} rows of costs, but {other} rows of features; each row is one instance",
+            paid.rows
+        );
         return Err(Error::input(Place::file(costs), message));
     }
     let costs = Matrix::new(paid.rows, cost_names.len(), paid.costs)?;
@@ -49,8 +76,17 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
 /// The wanted features, in the wanted order.
 pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> {
     let mut sheet = Sheet::open(path)?;
-    let features = wanted.iter().map(|name| sheet.header().column(name)).collect::<Result<_>>()?;
-    let numbers = sheet.read(Chosen { features, ..Chosen::default() }, |_| Ok(()))?;
+    let features = wanted
+        .iter()
+        .map(|name| sheet.header().column(name))
+        .collect::<Result<_>>()?;
+    let numbers = sheet.read(
+        Chosen {
+            features,
+            ..Chosen::default()
+        },
+        |_| Ok(()),
+    )?;
     features_of(&sheet, numbers)
 }
 

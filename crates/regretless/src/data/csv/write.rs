@@ -43,11 +43,16 @@ pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
 pub fn write_predictions(path: &Path, names: &Names, costs: &Matrix, force: bool) -> Result<()> {
     check_width(names, costs.cols())?;
     let header = header(names.iter())?;
-    write_rows(path, force, header, (0..costs.rows()).map(|i| cells(costs.row(i)).collect()))
+    write_rows(
+        path,
+        force,
+        header,
+        (0..costs.rows()).map(|i| cells(costs.row(i)).collect()),
+    )
 }
 
-/// Writes decisions under the names of their variables. A name that a spreadsheet would take for a formula (`=1+2`)
-/// is written with a single quote in front.
+/// Writes decisions under the names of their variables. A name that a spreadsheet would take for a
+/// formula (`=1+2`) is written with a single quote in front.
 ///
 /// # Errors
 /// When a decision has more variables than there are names, the path is taken and `force` is false,
@@ -59,7 +64,10 @@ pub fn write_decisions(
     form: DecisionForm,
     force: bool,
 ) -> Result<()> {
-    let last = decisions.iter().filter_map(|decision| decision.indices().last()).max();
+    let last = decisions
+        .iter()
+        .filter_map(|decision| decision.indices().last())
+        .max();
     if let Some(last) = last.filter(|last| **last as usize >= names.len()) {
         check_width(names, *last as usize + 1)?;
     }
@@ -70,15 +78,32 @@ pub fn write_decisions(
                 decision.write_dense(&mut dense);
                 cells(&dense).collect()
             };
-            write_rows(path, force, header(names.iter().map(|name| guarded(&name).into()))?, decisions.iter().map(row))
+            write_rows(
+                path,
+                force,
+                header(names.iter().map(|name| guarded(&name).into()))?,
+                decisions.iter().map(row),
+            )
         }
         DecisionForm::Sparse => {
-            let entries = decisions.iter().enumerate().flat_map(|(instance, decision)| {
-                decision
-                    .iter()
-                    .map(move |(j, value)| vec![instance.to_string(), guarded(&names.get(j)), shortest(value)])
-            });
-            write_rows(path, force, ["instance", "item", "value"].map(String::from).to_vec(), entries)
+            let entries = decisions
+                .iter()
+                .enumerate()
+                .flat_map(|(instance, decision)| {
+                    decision.iter().map(move |(j, value)| {
+                        vec![
+                            instance.to_string(),
+                            guarded(&names.get(j)),
+                            shortest(value),
+                        ]
+                    })
+                });
+            write_rows(
+                path,
+                force,
+                ["instance", "item", "value"].map(String::from).to_vec(),
+                entries,
+            )
         }
     }
 }
@@ -86,17 +111,27 @@ pub fn write_decisions(
 fn write_wide(path: &Path, data: &Dataset, force: bool) -> Result<()> {
     let features = data.features().values();
     let header = header(borrowed(data.features().names()).chain(data.cost_names().iter()))?;
-    let row = |i| cells(features.row(i)).chain(cells(data.costs().row(i))).collect();
+    let row = |i| {
+        cells(features.row(i))
+            .chain(cells(data.costs().row(i)))
+            .collect()
+    };
     write_rows(path, force, header, (0..data.len()).map(row))
 }
 
 fn write_long(path: &Path, data: &Dataset, items: usize, force: bool) -> Result<()> {
     let features = data.features().values();
     let keys = ["instance", "item"].map(Cow::from).into_iter();
-    let header = header(keys.chain(borrowed(data.features().names())).chain(["cost".into()]))?;
+    let header = header(
+        keys.chain(borrowed(data.features().names()))
+            .chain(["cost".into()]),
+    )?;
     let row = |row: usize| {
         let (instance, item) = (row / items, row % items);
-        let keys = [instance.to_string(), data.cost_names().get(item).into_owned()];
+        let keys = [
+            instance.to_string(),
+            data.cost_names().get(item).into_owned(),
+        ];
         keys.into_iter()
             .chain(cells(features.row(row)))
             .chain(cells(&data.costs().row(instance)[item..=item]))
@@ -109,8 +144,9 @@ fn cells<T: Copy + std::fmt::Debug>(numbers: &[T]) -> impl Iterator<Item = Strin
     numbers.iter().map(|number| shortest(*number))
 }
 
-/// A variable's name in a file of decisions. These files are made for spreadsheets and never read back, so a name that
-/// looks like a formula gets a quote in front; tables and predictions are read back and keep their names.
+/// A variable's name in a file of decisions. These files are made for spreadsheets and never read
+/// back, so a name that looks like a formula gets a quote in front; tables and predictions are read
+/// back and keep their names.
 fn guarded(name: &str) -> String {
     spreadsheet_cell(name).into_owned()
 }
@@ -123,7 +159,9 @@ fn header<'a>(names: impl Iterator<Item = Cow<'a, str>>) -> Result<Vec<String>> 
     let names: Vec<String> = names.map(Cow::into_owned).collect();
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(twice) => Err(Error::data(format!("two columns would be named '{twice}'; rename one"))),
+        Some(twice) => Err(Error::data(format!(
+            "two columns would be named '{twice}'; rename one"
+        ))),
         None => Ok(names),
     }
 }
@@ -132,14 +170,26 @@ fn check_width(names: &Names, width: usize) -> Result<()> {
     if names.len() == width {
         return Ok(());
     }
-    Err(Error::data(format!("{} names for {width} columns", names.len())))
+    Err(Error::data(format!(
+        "{} names for {width} columns",
+        names.len()
+    )))
 }
 
-fn write_rows(path: &Path, force: bool, header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<()> {
+fn write_rows(
+    path: &Path,
+    force: bool,
+    header: Vec<String>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Result<()> {
     write_atomically(path, force, |out| write_all(out, header, rows))
 }
 
-fn write_all(out: &mut dyn Write, header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> io::Result<()> {
+fn write_all(
+    out: &mut dyn Write,
+    header: Vec<String>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     for row in std::iter::once(header).chain(rows) {
         writer.write_record(row)?;

@@ -32,7 +32,11 @@ impl Claim {
 
     /// Type and order, for people.
     pub fn described(&self) -> String {
-        let order = if self.header.order() == Order::C { "C" } else { "Fortran" };
+        let order = if self.header.order() == Order::C {
+            "C"
+        } else {
+            "Fortran"
+        };
         format!("type '{}', {order} order", self.kind)
     }
 }
@@ -47,23 +51,36 @@ pub(super) fn open(path: &Path) -> Result<Claim> {
     let shape = claimed_shape(&start).map_err(wrong)?;
     check_fits(&shape, 1, length).map_err(wrong)?;
     let parsed = NpyHeader::from_reader(Cursor::new(&start));
-    let header = parsed.map_err(|error| wrong(format!("the NPY header cannot be read: {error}")))?;
+    let header =
+        parsed.map_err(|error| wrong(format!("the NPY header cannot be read: {error}")))?;
     let kind = number_type(&header).map_err(wrong)?;
     let left = length.saturating_sub(start.len() as u64);
     let size = kind.num_bytes().unwrap_or_default() as u64;
     let needed = check_fits(&shape, size, left).map_err(wrong)?;
     if needed != left || header.shape() != shape {
-        return Err(wrong(format!("{left} bytes of data, but its shape {shape:?} takes {needed}")));
+        return Err(wrong(format!(
+            "{left} bytes of data, but its shape {shape:?} takes {needed}"
+        )));
     }
-    let shape = shape.into_iter().map(usize::try_from).collect::<Result<_, _>>();
+    let shape = shape
+        .into_iter()
+        .map(usize::try_from)
+        .collect::<Result<_, _>>();
     let shape = shape.map_err(|_| wrong("the array is larger than memory".into()))?;
-    Ok(Claim { header, shape, kind, start: start.len(), data })
+    Ok(Claim {
+        header,
+        shape,
+        kind,
+        start: start.len(),
+        data,
+    })
 }
 
 /// Everything before the data.
 fn header_bytes(file: &mut impl Read) -> Result<Vec<u8>, String> {
     let mut start = vec![0; 10];
-    let short = |_| "the file is not an NPY file, or was cut off; write it with numpy.save".to_string();
+    let short =
+        |_| "the file is not an NPY file, or was cut off; write it with numpy.save".to_string();
     file.read_exact(&mut start).map_err(short)?;
     if !start.starts_with(b"\x93NUMPY") {
         return Err("the file is not an NPY file; write it with numpy.save".into());
@@ -76,7 +93,9 @@ fn header_bytes(file: &mut impl Read) -> Result<Vec<u8>, String> {
         length |= usize::from(u16::from_le_bytes(high)) << 16;
     }
     if length > LONGEST {
-        return Err(format!("a header of {length} bytes; plain arrays of numbers need far less"));
+        return Err(format!(
+            "a header of {length} bytes; plain arrays of numbers need far less"
+        ));
     }
     let before = start.len();
     start.resize(before + length, 0);
@@ -88,26 +107,44 @@ fn header_bytes(file: &mut impl Read) -> Result<Vec<u8>, String> {
 fn claimed_shape(header: &[u8]) -> Result<Vec<u64>, String> {
     let text = String::from_utf8_lossy(header);
     let count = |what: &str| text.matches(what).count();
-    // One dictionary, one tuple, no escapes: then the parser sees the same shape, and cannot recurse.
-    let plain = count("shape") == 1 && count("{") == 1 && count("(") == 1 && !text.contains(['[', '\\']);
-    let shape = text.split_once("shape").and_then(|(_, rest)| rest.split_once('(')?.1.split_once(')'));
+    // One dictionary, one tuple, no escapes: then the parser sees the same shape, and cannot
+    // recurse.
+    let plain =
+        count("shape") == 1 && count("{") == 1 && count("(") == 1 && !text.contains(['[', '\\']);
+    let shape = text
+        .split_once("shape")
+        .and_then(|(_, rest)| rest.split_once('(')?.1.split_once(')'));
     let (true, Some((numbers, _))) = (plain, shape) else {
-        return Err("the NPY header describes no plain array of numbers; save one of dtype float32 or float64".into());
+        return Err(
+            "the NPY header describes no plain array of numbers; save one of dtype float32 \
+            or float64"
+                .into(),
+        );
     };
-    let numbers = numbers.split(',').map(str::trim).filter(|number| !number.is_empty());
+    let numbers = numbers
+        .split(',')
+        .map(str::trim)
+        .filter(|number| !number.is_empty());
     let shape: Result<Vec<u64>, _> = numbers.map(str::parse).collect();
     let shape = shape.map_err(|_| "the NPY header has a shape that cannot be read".to_string())?;
     if shape.contains(&0) {
-        return Err(format!("the array of shape {shape:?} is empty; at least one row and one column are needed"));
+        return Err(format!(
+            "the array of shape {shape:?} is empty; at least one row and one column are needed"
+        ));
     }
     Ok(shape)
 }
 
 /// The bytes that a shape takes, if there are that many.
 fn check_fits(shape: &[u64], size: u64, there: u64) -> Result<u64, String> {
-    let needed = shape.iter().try_fold(size, |product, length| product.checked_mul(*length));
+    let needed = shape
+        .iter()
+        .try_fold(size, |product, length| product.checked_mul(*length));
     needed.filter(|needed| *needed <= there).ok_or_else(|| {
-        format!("the shape {shape:?} takes more than the {there} bytes there are; the file was cut off or is damaged")
+        format!(
+            "the shape {shape:?} takes more than the {there} bytes there are; the file was cut \
+            off or is damaged"
+        )
     })
 }
 
@@ -115,13 +152,17 @@ fn check_fits(shape: &[u64], size: u64, there: u64) -> Result<u64, String> {
 fn number_type(header: &NpyHeader) -> Result<TypeStr, String> {
     const INSTEAD: &str = "save it as float32 or float64, for instance with .astype('float32')";
     if header.uses_pickled_array() {
-        return Err(format!("the array holds Python objects, which are not read; {INSTEAD}"));
+        return Err(format!(
+            "the array holds Python objects, which are not read; {INSTEAD}"
+        ));
     }
     match header.dtype() {
         DType::Plain(kind) => match (kind.type_char(), kind.size_field()) {
             (TypeChar::Float, 4 | 8) | (TypeChar::Int | TypeChar::Uint, 1 | 2 | 4 | 8) => Ok(kind),
             _ => Err(format!("an array of type '{kind}' is not read; {INSTEAD}")),
         },
-        DType::Array(..) | DType::Record(_) => Err(format!("an array of structures is not read; {INSTEAD}")),
+        DType::Array(..) | DType::Record(_) => {
+            Err(format!("an array of structures is not read; {INSTEAD}"))
+        }
     }
 }

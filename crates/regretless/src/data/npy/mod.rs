@@ -4,8 +4,9 @@
 //! precision or integers, in either byte order and in C or Fortran order; they are rounded once, to
 //! single precision. Rows and columns in messages count from 0, as numpy does.
 //!
-//! Large costs that are single precision, little-endian and in C order stay in their file ([`Storage`]), so that
-//! a table may be larger than memory. Their finiteness is checked in one pass like that of all others.
+//! Large costs that are single precision, little-endian and in C order stay in their file
+//! ([`Storage`]), so that a table may be larger than memory. Their finiteness is checked in one
+//! pass like that of all others.
 
 use std::path::Path;
 
@@ -30,12 +31,14 @@ pub enum Storage {
     BySize,
     /// In memory.
     Memory,
-    /// In their file, if they are as a program uses them: single precision, little-endian, in C order.
+    /// In their file, if they are as a program uses them: single precision, little-endian, in C
+    /// order.
     File,
 }
 
 impl Storage {
-    /// Bytes from which numbers stay in their file. Small files are better read: nobody can change them then.
+    /// Bytes from which numbers stay in their file. Small files are better read: nobody can change
+    /// them then.
     pub const LARGE: u64 = 64 << 20;
 
     fn maps(self, bytes: u64) -> bool {
@@ -71,12 +74,19 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
         Shape::Long { items: rows } => (found.instances(), rows) == (instances, items),
     };
     if !fits {
-        let other = format!("{} holds features of {} instances", features.display(), found.instances());
+        let other = format!(
+            "{} holds features of {} instances",
+            features.display(),
+            found.instances()
+        );
         let rows = match found.shape() {
             Shape::Wide => String::new(),
             Shape::Long { items } => format!(" with {items} items each"),
         };
-        return Err(array.wrong(costs, &format!("{other}{rows}; both files must describe the same")));
+        return Err(array.wrong(
+            costs,
+            &format!("{other}{rows}; both files must describe the same"),
+        ));
     }
     Dataset::joined(found, array.matrix(instances, items)?, None)
 }
@@ -84,7 +94,8 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
 /// Reads costs alone; the table has one feature, which is always 0.
 ///
 /// # Errors
-/// When the file is no plain array of finite numbers with 2 dimensions, or is shorter than it claims.
+/// When the file is no plain array of finite numbers with 2 dimensions, or is shorter than it
+/// claims.
 pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
     let array = Array::open(path, storage)?;
     let [instances, items] = array.shape[..] else {
@@ -118,12 +129,24 @@ pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> 
     let (rows, cols, shape) = match array.shape[..] {
         [instances, cols] => (instances, cols, Shape::Wide),
         [instances, items, cols] => (instances * items, cols, Shape::Long { items }),
-        _ => return Err(array.wrong(path, "features must have 2 dimensions, or 3 for a long table")),
+        _ => {
+            return Err(array.wrong(
+                path,
+                "features must have 2 dimensions, or 3 for a long table",
+            ));
+        }
     };
     if let Some(names) = names.filter(|names| names.len() != cols) {
-        return Err(array.wrong(path, &format!("{} columns of features are needed", names.len())));
+        return Err(array.wrong(
+            path,
+            &format!("{} columns of features are needed", names.len()),
+        ));
     }
-    Features::new(array.matrix(rows, cols)?, shape, names.map(<[String]>::to_vec))
+    Features::new(
+        array.matrix(rows, cols)?,
+        shape,
+        names.map(<[String]>::to_vec),
+    )
 }
 
 /// The numbers of a file in C order.
@@ -145,7 +168,11 @@ impl Array {
         if claim.is_ready() && storage.maps(4 * count as u64) {
             let (shape, start) = (claim.shape.clone(), claim.start);
             if let Some(values) = Mapped::open(claim.data.into_inner(), path, start, count)? {
-                return Self { shape, values: Numbers::File(values) }.checked(path);
+                return Self {
+                    shape,
+                    values: Numbers::File(values),
+                }
+                .checked(path);
             }
             return Self::read(path, header::open(path)?)?.checked(path);
         }
@@ -170,8 +197,15 @@ impl Array {
             (..) => numbers(file, |v: u64| v as f32),
         };
         let values = values.map_err(Error::io(path))?;
-        let values = if order == Order::Fortran { in_c_order(&values, &shape) } else { values };
-        Ok(Self { shape, values: Numbers::Memory(values) })
+        let values = if order == Order::Fortran {
+            in_c_order(&values, &shape)
+        } else {
+            values
+        };
+        Ok(Self {
+            shape,
+            values: Numbers::Memory(values),
+        })
     }
 
     fn values(&self) -> &[f32] {
@@ -196,28 +230,46 @@ impl Array {
     }
 
     fn wrong(&self, path: &Path, message: &str) -> Error {
-        Error::input(Place::file(path), format!("the array has shape {:?}; {message}", self.shape))
+        Error::input(
+            Place::file(path),
+            format!("the array has shape {:?}; {message}", self.shape),
+        )
     }
 
     fn not_finite(&self, path: &Path, at: usize) -> Error {
         let width = self.shape.last().copied().unwrap_or(1);
-        let height = if self.shape.len() == 3 { self.shape[1] } else { 1 };
+        let height = if self.shape.len() == 3 {
+            self.shape[1]
+        } else {
+            1
+        };
         let (row, column) = (at / width / height, at % width);
-        let item = if self.shape.len() == 3 { format!(", item {}", at / width % height) } else { String::new() };
+        let item = if self.shape.len() == 3 {
+            format!(", item {}", at / width % height)
+        } else {
+            String::new()
+        };
         let place = Place::file(path).row(row as u64).column(column.to_string());
-        let message = "is not a finite number of single precision (at most 3.4e38); rows and columns count from 0";
+        let message = "is not a finite number of single precision (at most 3.4e38); rows and \
+            columns count from 0";
         Error::input(place, format!("{}{item} {message}", self.values()[at]))
     }
 }
 
-fn numbers<T: npyz::Deserialize>(file: NpyFile<impl std::io::Read>, single: fn(T) -> f32) -> std::io::Result<Vec<f32>> {
+fn numbers<T: npyz::Deserialize>(
+    file: NpyFile<impl std::io::Read>,
+    single: fn(T) -> f32,
+) -> std::io::Result<Vec<f32>> {
     let mut values = Vec::new();
     let full = |_| {
-        let message = "the numbers do not fit in memory; costs saved as float32 in C order stay on disk: \
+        let message = "the numbers do not fit in memory; costs saved as float32 in C order stay on \
+            disk: \
                        np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))";
         std::io::Error::new(std::io::ErrorKind::OutOfMemory, message)
     };
-    values.try_reserve_exact(file.header().len() as usize).map_err(full)?;
+    values
+        .try_reserve_exact(file.header().len() as usize)
+        .map_err(full)?;
     for value in file.data::<T>().map_err(std::io::Error::other)? {
         values.push(single(value?));
     }
@@ -232,7 +284,11 @@ fn in_c_order(values: &[f32], shape: &[usize]) -> Vec<f32> {
     }
     let mut index = vec![0; shape.len()];
     let mut next = || {
-        let at: usize = index.iter().zip(&strides).map(|(i, stride)| i * stride).sum();
+        let at: usize = index
+            .iter()
+            .zip(&strides)
+            .map(|(i, stride)| i * stride)
+            .sum();
         for axis in (0..shape.len()).rev() {
             index[axis] += 1;
             if index[axis] < shape[axis] {

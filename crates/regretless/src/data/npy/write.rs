@@ -33,31 +33,52 @@ pub fn write(features: &Path, costs: &Path, data: &Dataset, force: bool) -> Resu
 /// # Errors
 /// When the path is taken and `force` is false, or writing fails.
 pub fn write_predictions(path: &Path, costs: &Matrix, force: bool) -> Result<()> {
-    write_array(path, &[costs.rows(), costs.cols()], costs.as_slice().iter().copied(), force)
+    write_array(
+        path,
+        &[costs.rows(), costs.cols()],
+        costs.as_slice().iter().copied(),
+        force,
+    )
 }
 
 /// Writes decisions with all their zeros, one row per instance and `num_costs` columns.
 ///
 /// # Errors
 /// When a decision has more variables, the path is taken and `force` is false, or writing fails.
-pub fn write_decisions(path: &Path, num_costs: usize, decisions: &[Decision], force: bool) -> Result<()> {
-    let last = decisions.iter().filter_map(|decision| decision.indices().last()).max();
+pub fn write_decisions(
+    path: &Path,
+    num_costs: usize,
+    decisions: &[Decision],
+    force: bool,
+) -> Result<()> {
+    let last = decisions
+        .iter()
+        .filter_map(|decision| decision.indices().last())
+        .max();
     if let Some(last) = last.filter(|last| **last as usize >= num_costs) {
-        return Err(Error::data(format!("a decision has variable {last}, but there are {num_costs} columns")));
+        return Err(Error::data(format!(
+            "a decision has variable {last}, but there are {num_costs} columns"
+        )));
     }
     let dense = |decision: &Decision| {
         let mut row = vec![0.0; num_costs];
         decision.write_dense(&mut row);
         row.into_iter().map(|value| value as f32)
     };
-    write_array(path, &[decisions.len(), num_costs], decisions.iter().flat_map(dense), force)
+    write_array(
+        path,
+        &[decisions.len(), num_costs],
+        decisions.iter().flat_map(dense),
+        force,
+    )
 }
 
-/// Writes rows of numbers one by one as they are made, so that they never are in memory all at once. `next` fills
-/// a row, which comes empty.
+/// Writes rows of numbers one by one as they are made, so that they never are in memory all at
+/// once. `next` fills a row, which comes empty.
 ///
 /// # Errors
-/// When the path is taken and `force` is false, writing fails or the user interrupts; nothing is left behind then.
+/// When the path is taken and `force` is false, writing fails or the user interrupts; nothing is
+/// left behind then.
 pub fn write_rows(
     path: &Path,
     [rows, cols]: [usize; 2],
@@ -80,10 +101,19 @@ pub fn write_rows(
     });
     written.map_err(|error| match error {
         Error::Io { .. } if watch.interrupted() => Error::Interrupted,
-        Error::Io { path, source } if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::FileTooLarge) => {
+        Error::Io { path, source }
+            if matches!(
+                source.kind(),
+                ErrorKind::StorageFull | ErrorKind::FileTooLarge
+            ) =>
+        {
             let bytes = 4 * rows as u64 * cols as u64;
-            let message = format!("{source}; the file takes {bytes} bytes, and nothing of it was kept");
-            Error::Io { path, source: io::Error::new(source.kind(), message) }
+            let message =
+                format!("{source}; the file takes {bytes} bytes, and nothing of it was kept");
+            Error::Io {
+                path,
+                source: io::Error::new(source.kind(), message),
+            }
         }
         other => other,
     })
@@ -95,11 +125,20 @@ fn header(shape: &[usize]) -> io::Result<Vec<u8>> {
     let kind = npyz::DType::Plain("<f4".parse().map_err(io::Error::other)?);
     let mut bytes = Vec::new();
     // The numbers themselves are written by others: much faster, and a row at a time.
-    let _ = WriteOptions::<f32>::new().dtype(kind).shape(&shape).writer(&mut bytes).begin_nd()?;
+    let _ = WriteOptions::<f32>::new()
+        .dtype(kind)
+        .shape(&shape)
+        .writer(&mut bytes)
+        .begin_nd()?;
     Ok(bytes)
 }
 
-fn write_array(path: &Path, shape: &[usize], values: impl Iterator<Item = f32>, force: bool) -> Result<()> {
+fn write_array(
+    path: &Path,
+    shape: &[usize],
+    values: impl Iterator<Item = f32>,
+    force: bool,
+) -> Result<()> {
     write_atomically(path, force, |out| {
         out.write_all(&header(shape)?)?;
         write_numbers(out, values)

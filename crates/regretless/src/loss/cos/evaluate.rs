@@ -37,7 +37,12 @@ struct Aims<'a> {
 impl CosLoss {
     /// The loss of a problem whose variables have these bounds.
     pub fn new(cos: Cos, bounds: Bounds) -> Self {
-        Self { cos, bounds, typical_norm: 1.0, limits: None }
+        Self {
+            cos,
+            bounds,
+            typical_norm: 1.0,
+            limits: None,
+        }
     }
 
     /// The same, told the usual length of a cost vector, which decides the rescaling.
@@ -46,7 +51,8 @@ impl CosLoss {
         self
     }
 
-    /// The same with the end of each cost's range on the side that can mislead, one row per instance.
+    /// The same with the end of each cost's range on the side that can mislead, one row per
+    /// instance.
     #[must_use]
     pub fn with_limits(mut self, limits: Matrix) -> Self {
         self.limits = Some(limits);
@@ -65,9 +71,16 @@ impl CosLoss {
     fn free_errors(&self, query: &Query<'_>, free: &mut Vec<f64>) {
         free.clear();
         let Some(limits) = &self.limits else { return };
-        let unit = if self.cos.scale_invariant { norm(query.costs).max(SHORTEST) } else { 1.0 };
+        let unit = if self.cos.scale_invariant {
+            norm(query.costs).max(SHORTEST)
+        } else {
+            1.0
+        };
         let ends = limits.row(query.instance).iter();
-        free.extend(ends.zip(query.costs).map(|(end, cost)| (f64::from(*end) - cost) / unit));
+        free.extend(
+            ends.zip(query.costs)
+                .map(|(end, cost)| (f64::from(*end) - cost) / unit),
+        );
     }
 
     /// What one error costs, and the derivative.
@@ -110,16 +123,25 @@ impl CosLoss {
     }
 
     /// Errors between unit vectors; the gradient goes back through the normalisation.
-    fn normalised(&self, query: &Query<'_>, aims: &Aims<'_>, (unit, gradient): (&mut Vec<f64>, &mut [f64])) -> f64 {
+    fn normalised(
+        &self,
+        query: &Query<'_>,
+        aims: &Aims<'_>,
+        (unit, gradient): (&mut Vec<f64>, &mut [f64]),
+    ) -> f64 {
         let length = norm(query.prediction);
         let true_length = norm(query.costs).max(SHORTEST);
         unit.clear();
         unit.extend(query.prediction.iter().map(|p| p / length.max(SHORTEST)));
-        let errors = unit.iter().zip(query.costs).map(|(u, c)| u - c / true_length);
+        let errors = unit
+            .iter()
+            .zip(query.costs)
+            .map(|(u, c)| u - c / true_length);
         let total = self.sum(errors, aims, gradient);
         if length < SHORTEST {
-            // No direction to normalise: step as if the prediction had the length of the truth, since
-            // the true derivative, about 1e12, would ruin every running average of the optimiser.
+            // No direction to normalise: step as if the prediction had the length of the truth,
+            // since the true derivative, about 1e12, would ruin every running average of the
+            // optimiser.
             gradient.iter_mut().for_each(|g| *g /= true_length);
             return total;
         }
@@ -132,13 +154,21 @@ impl CosLoss {
 }
 
 impl Loss for CosLoss {
-    fn evaluate(&self, query: &Query<'_>, _asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        _asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
         let total = SCRATCH.with_borrow_mut(|(directions, free, unit)| {
             if matches!(self.cos.side, Side::OneSided | Side::Sensitive(_)) {
                 guides(query.best, &self.bounds, directions, query.costs.len());
             }
             self.free_errors(query, free);
-            let aims = Aims { guides: directions, free };
+            let aims = Aims {
+                guides: directions,
+                free,
+            };
             if self.cos.scale_invariant {
                 self.normalised(query, &aims, (unit, gradient))
             } else {
@@ -151,16 +181,30 @@ impl Loss for CosLoss {
     }
 
     fn evaluate_single(&self, query: &SingleQuery<'_>, gradient: &mut [f32]) -> Option<f64> {
-        if self.bounds == Bounds::Binary { single::evaluate(&self.cos, query, gradient) } else { None }
+        if self.bounds == Bounds::Binary {
+            single::evaluate(&self.cos, query, gradient)
+        } else {
+            None
+        }
     }
 
     fn separable(&self) -> Option<Separable<'_>> {
-        let Cos { error, side, scale_invariant, .. } = &self.cos;
-        Some(Separable { error: *error, side, scale_invariant: *scale_invariant, limits: self.limits.as_ref() })
+        let Cos {
+            error,
+            side,
+            scale_invariant,
+            ..
+        } = &self.cos;
+        Some(Separable {
+            error: *error,
+            side,
+            scale_invariant: *scale_invariant,
+            limits: self.limits.as_ref(),
+        })
     }
 
-    /// The mean over d costs, the length of the vectors and, for squared errors, the smallness of the
-    /// entries of a unit vector all shrink gradients.
+    /// The mean over d costs, the length of the vectors and, for squared errors, the smallness of
+    /// the entries of a unit vector all shrink gradients.
     fn rescaling(&self, costs: usize) -> f64 {
         let d = costs as f64;
         match (self.cos.scale_invariant, self.cos.error) {

@@ -4,22 +4,23 @@
 //! loss_i = C_i · (1/d) · Σ_j  w_j(ĉ, c) · e(ĉ_j, c_j)        e squared or absolute
 //! ```
 //!
-//! Source: Schutte, Berden, Guns, Postek and Yorke-Smith, "Scalable decision-focused learning through
-//! cost-sensitive regression" (2026). Components, all of them fields of [`Cos`]:
+//! Source: Schutte, Berden, Guns, Postek and Yorke-Smith, "Scalable decision-focused learning
+//! through cost-sensitive regression" (2026). Components, all of them fields of [`Cos`]:
 //!
 //! * **O** (one-sided): only errors that can mislead count. Under-pricing what is chosen anyway and
 //!   over-pricing what is left anyway is free.
-//! * **O_S** (sensitivity-based): as O, but the free side reaches to the end of the range within which the
-//!   relaxed optimum stays optimal when this cost alone moves; beyond it the whole error counts.
+//! * **O_S** (sensitivity-based): as O, but the free side reaches to the end of the range within
+//!   which the relaxed optimum stays optimal when this cost alone moves; beyond it the whole error
+//!   counts.
 //! * **S** (scale-invariant): both vectors are brought to unit length first, since decisions do not
 //!   depend on the scale of costs.
-//! * **C** (instance costs) and its relatives **W(w)**, **IC(k)**, **EIC(k)**: weights per instance from a
-//!   baseline trained with the other components (the training recipe does that).
+//! * **C** (instance costs) and its relatives **W(w)**, **IC(k)**, **EIC(k)**: weights per instance
+//!   from a baseline trained with the other components (the training recipe does that).
 //! * **tau=t** (pinball): weight t for under-prediction and 1−t for over-prediction.
 //!
-//! Solves per evaluation: none. O needs the best decisions, O_S one relaxed solve and C one exact solve per
-//! instance, all before training.
-//! Use `MAE(O,S)` first: it is the strongest member that needs no solve beyond the labels.
+//! Solves per evaluation: none. O needs the best decisions, O_S one relaxed solve and C one exact
+//! solve per instance, all before training. Use `MAE(O,S)` first: it is the strongest member that
+//! needs no solve beyond the labels.
 
 mod evaluate;
 mod name;
@@ -90,7 +91,12 @@ pub struct Cos {
 impl Cos {
     /// Plain mean squared or absolute error.
     pub fn plain(error: BaseError) -> Self {
-        Self { error, side: Side::Both, scale_invariant: false, weighting: Weighting::Equal }
+        Self {
+            error,
+            side: Side::Both,
+            scale_invariant: false,
+            weighting: Weighting::Equal,
+        }
     }
 
     /// The loss for one table.
@@ -99,13 +105,19 @@ impl Cos {
     /// When the problem cannot give what a component needs, or the user interrupts.
     pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<CosLoss> {
         let problem = oracle.problem();
-        let mut loss = CosLoss::new(self.clone(), problem.bounds()).with_typical_norm(mean_norm(data.data().costs()));
+        let mut loss = CosLoss::new(self.clone(), problem.bounds())
+            .with_typical_norm(mean_norm(data.data().costs()));
         // The pinball's directions are those of the user's costs, which a maximisation turns round.
         if problem.sense().sign() < 0.0 {
             loss = loss.with_pinball_turned();
         }
         if let Side::Sensitive(kind) = self.side {
-            loss = loss.with_limits(sensitivity::limits(data, oracle, kind, (&self.to_string(), watch))?);
+            loss = loss.with_limits(sensitivity::limits(
+                data,
+                oracle,
+                kind,
+                (&self.to_string(), watch),
+            )?);
         }
         Ok(loss)
     }
@@ -116,7 +128,11 @@ impl Cos {
         for error in [BaseError::Squared, BaseError::Absolute] {
             for side in [Side::Both, Side::OneSided, Side::Pinball(vec![0.3])] {
                 for scale_invariant in [false, true] {
-                    all.push(Self { side: side.clone(), scale_invariant, ..Self::plain(error) });
+                    all.push(Self {
+                        side: side.clone(),
+                        scale_invariant,
+                        ..Self::plain(error)
+                    });
                 }
             }
         }
@@ -166,7 +182,9 @@ fn guides(best: &crate::decision::Decision, bounds: &Bounds, out: &mut Vec<Guide
     out.clear();
     match bounds {
         Bounds::Binary => out.resize(count, Guide::UNDER),
-        Bounds::Box { lower, upper } => out.extend(lower.iter().zip(upper).map(|(l, u)| Guide::of(0.0, *l, *u))),
+        Bounds::Box { lower, upper } => {
+            out.extend(lower.iter().zip(upper).map(|(l, u)| Guide::of(0.0, *l, *u)))
+        }
     }
     for (j, value) in best.iter() {
         out[j] = match bounds {

@@ -1,4 +1,5 @@
-//! Names of the family: `MSE`, `MAE(O,S)`, `MSE(C,O,S)`, `MSE(W(0.4))`, `MAE(EIC(3),S)`, `MSE(tau=0.3)`.
+//! Names of the family: `MSE`, `MAE(O,S)`, `MSE(C,O,S)`, `MSE(W(0.4))`, `MAE(EIC(3),S)`,
+//! `MSE(tau=0.3)`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +9,17 @@ use crate::error::{Error, Result};
 use crate::solve::relax::RangeKind;
 
 /// Components as they may be typed, for messages.
-const COMPONENTS: [&str; 9] =
-    ["C", "O", "S", "O_S", "O_S(exact)", "W(w) with w from 0 to 1", "IC(k)", "EIC(k)", "tau=t"];
+const COMPONENTS: [&str; 9] = [
+    "C",
+    "O",
+    "S",
+    "O_S",
+    "O_S(exact)",
+    "W(w) with w from 0 to 1",
+    "IC(k)",
+    "EIC(k)",
+    "tau=t",
+];
 
 /// Rounds of IC and EIC when no number is given.
 const DEFAULT_ROUNDS: usize = 3;
@@ -41,7 +51,11 @@ impl fmt::Display for Cos {
             BaseError::Squared => "MSE",
             BaseError::Absolute => "MAE",
         };
-        if parts.is_empty() { f.write_str(base) } else { write!(f, "{base}({})", parts.join(",")) }
+        if parts.is_empty() {
+            f.write_str(base)
+        } else {
+            write!(f, "{base}({})", parts.join(","))
+        }
     }
 }
 
@@ -71,7 +85,11 @@ impl FromStr for Cos {
 
 impl Cos {
     fn add(&mut self, component: &str, label: &str) -> Result<()> {
-        let twice = || Err(Error::setting(format!("loss '{label}': '{component}' does not fit beside the others")));
+        let twice = || {
+            Err(Error::setting(format!(
+                "loss '{label}': '{component}' does not fit beside the others"
+            )))
+        };
         let upper = component.to_ascii_uppercase();
         if upper == "S" {
             if std::mem::replace(&mut self.scale_invariant, true) {
@@ -98,16 +116,29 @@ fn side(component: &str, label: &str) -> Result<Option<Side>> {
         "O_S(EXACT)" => return Ok(Some(Side::Sensitive(RangeKind::Exact))),
         _ => {}
     }
-    let Some(values) = component.strip_prefix("TAU=") else { return Ok(None) };
-    let tau = |text: &str| text.parse::<f64>().ok().filter(|tau| (0.0..=1.0).contains(tau));
+    let Some(values) = component.strip_prefix("TAU=") else {
+        return Ok(None);
+    };
+    let tau = |text: &str| {
+        text.parse::<f64>()
+            .ok()
+            .filter(|tau| (0.0..=1.0).contains(tau))
+    };
     match values.split(':').map(tau).collect::<Option<Vec<f64>>>() {
         Some(taus) => Ok(Some(Side::Pinball(taus))),
-        None => Err(Error::setting(format!("loss '{label}': tau is a number from 0 to 1 (or one per cost, a:b:c)"))),
+        None => Err(Error::setting(format!(
+            "loss '{label}': tau is a number from 0 to 1 (or one per cost, a:b:c)"
+        ))),
     }
 }
 
 fn weighting(component: &str, label: &str) -> Result<Weighting> {
-    let argument = |name: &str| component.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
+    let argument = |name: &str| {
+        component
+            .strip_prefix(name)?
+            .strip_prefix('(')?
+            .strip_suffix(')')
+    };
     let rounds = |text: &str| text.parse::<usize>().ok().filter(|k| *k >= 1);
     let wrong = |what: &str| Error::setting(format!("loss '{label}': {what}"));
     match component {
@@ -118,21 +149,32 @@ fn weighting(component: &str, label: &str) -> Result<Weighting> {
     }
     if let Some(text) = argument("W") {
         let share = text.parse::<f64>().ok().filter(|w| (0.0..=1.0).contains(w));
-        return share.map(Weighting::Reweighted).ok_or_else(|| wrong("W(w) takes a number from 0 to 1"));
+        return share
+            .map(Weighting::Reweighted)
+            .ok_or_else(|| wrong("W(w) takes a number from 0 to 1"));
     }
     if let Some(text) = argument("EIC") {
-        return rounds(text).map(Weighting::Ensemble).ok_or_else(|| wrong("EIC(k) takes a whole number from 1"));
+        return rounds(text)
+            .map(Weighting::Ensemble)
+            .ok_or_else(|| wrong("EIC(k) takes a whole number from 1"));
     }
     if let Some(text) = argument("IC") {
-        return rounds(text).map(Weighting::Iterative).ok_or_else(|| wrong("IC(k) takes a whole number from 1"));
+        return rounds(text)
+            .map(Weighting::Iterative)
+            .ok_or_else(|| wrong("IC(k) takes a whole number from 1"));
     }
-    Err(Error::unknown(&format!("component in loss '{label}':"), component, &COMPONENTS))
+    Err(Error::unknown(
+        &format!("component in loss '{label}':"),
+        component,
+        &COMPONENTS,
+    ))
 }
 
 fn unknown(text: &str) -> Error {
     let components = COMPONENTS.join(", ");
     Error::setting(format!(
-        "unknown loss '{text}'; choose MSE or MAE, with components in brackets such as MAE(O,S); components: {components}"
+        "unknown loss '{text}'; choose MSE or MAE, with components in brackets such as MAE(O,S); \
+            components: {components}"
     ))
 }
 
@@ -155,17 +197,34 @@ mod tests {
         ] {
             assert_eq!(label.parse::<Cos>().unwrap().to_string(), label);
         }
-        assert_eq!("mse( s , o,C )".parse::<Cos>().unwrap().to_string(), "MSE(C,O,S)");
+        assert_eq!(
+            "mse( s , o,C )".parse::<Cos>().unwrap().to_string(),
+            "MSE(C,O,S)"
+        );
     }
 
     #[test]
     fn unknown_labels_are_answered_with_the_choices() {
-        for label in
-            ["", "RMSE", "MSE(X)", "MSE(O", "MSE(O,O)", "MSE(O,tau=0.1)", "MSE(W(2))", "MSE(IC(0))", "MSE(C,W(1))"]
-        {
+        for label in [
+            "",
+            "RMSE",
+            "MSE(X)",
+            "MSE(O",
+            "MSE(O,O)",
+            "MSE(O,tau=0.1)",
+            "MSE(W(2))",
+            "MSE(IC(0))",
+            "MSE(C,W(1))",
+        ] {
             let message = label.parse::<Cos>().unwrap_err().to_string();
             assert!(message.contains(label), "{message}");
         }
-        assert!("MSE(X)".parse::<Cos>().unwrap_err().to_string().contains("EIC(k)"));
+        assert!(
+            "MSE(X)"
+                .parse::<Cos>()
+                .unwrap_err()
+                .to_string()
+                .contains("EIC(k)")
+        );
     }
 }

@@ -8,9 +8,9 @@ use crate::problem::Bounds;
 use crate::solve::relax::{RangeKind, Ranges};
 use crate::watch::Watch;
 
-/// The end of each cost's range on the side that can mislead: the upper one where the variable is at
-/// its upper bound in the best decision, the lower one elsewhere. One number per cost is enough, since
-/// the other side is free.
+/// The end of each cost's range on the side that can mislead: the upper one where the variable is
+/// at its upper bound in the best decision, the lower one elsewhere. One number per cost is enough,
+/// since the other side is free.
 pub(super) fn limits(
     data: &Labelled,
     oracle: &Oracle,
@@ -19,7 +19,10 @@ pub(super) fn limits(
 ) -> Result<Matrix> {
     let costs = data.data().costs();
     let mut limits = Matrix::zeros(costs.rows(), costs.cols());
-    let mut rows: Vec<&mut [f32]> = limits.as_mut_slice().chunks_exact_mut(costs.cols()).collect();
+    let mut rows: Vec<&mut [f32]> = limits
+        .as_mut_slice()
+        .chunks_exact_mut(costs.cols())
+        .collect();
     watch.begin("cost ranges", costs.rows() as u64);
     let bounds = oracle.problem().bounds();
     let at_upper = |j: usize, value: f64| match &bounds {
@@ -27,8 +30,14 @@ pub(super) fn limits(
         Bounds::Box { upper, .. } => value >= upper[j],
     };
     let keep = |row: usize, ranges: &Ranges, slot: &mut &mut [f32]| {
-        slot.iter_mut().zip(&ranges.lower).for_each(|(limit, lower)| *limit = *lower as f32);
-        for (j, _) in data.best(row).iter().filter(|(j, value)| at_upper(*j, *value)) {
+        slot.iter_mut()
+            .zip(&ranges.lower)
+            .for_each(|(limit, lower)| *limit = *lower as f32);
+        for (j, _) in data
+            .best(row)
+            .iter()
+            .filter(|(j, value)| at_upper(*j, *value))
+        {
             slot[j] = ranges.upper[j] as f32;
         }
     };

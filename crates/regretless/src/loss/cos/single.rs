@@ -1,11 +1,15 @@
-//! The family on rows in single precision, sixteen numbers at a time: for callers who hold rows of `f32` and want no
-//! others, such as the Python module.
+//! The family on rows in single precision, sixteen numbers at a time: for callers who hold rows of
+//! `f32` and want no others, such as the Python module.
 //!
-//! Formula and tie rules are those of `evaluate.rs`; results differ from it by rounding only. One-sided errors are
-//! first judged as if nothing were chosen; the chosen few are then judged again, one by one. Answers only where all
-//! variables are 0 or 1 and errors count fully or on one side.
+//! Formula and tie rules are those of `evaluate.rs`; results differ from it by rounding only.
+//! One-sided errors are first judged as if nothing were chosen; the chosen few are then judged
+//! again, one by one. Answers only where all variables are 0 or 1 and errors count fully or on one
+//! side.
 
-#![allow(unsafe_code, reason = "the functions compiled for more instructions than the baseline are called here")]
+#![allow(
+    unsafe_code,
+    reason = "the functions compiled for more instructions than the baseline are called here"
+)]
 
 use super::evaluate::SHORTEST;
 use super::{BaseError, Cos, Side};
@@ -43,8 +47,8 @@ struct Sums {
     along: f64,
 }
 
-/// The mean over costs, and its gradient with respect to the prediction in the sense of the user; nothing where this
-/// member, these bounds or this processor need the plain way.
+/// The mean over costs, and its gradient with respect to the prediction in the sense of the user;
+/// nothing where this member, these bounds or this processor need the plain way.
 pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32]) -> Option<f64> {
     let here = Instructions::here()?;
     let one_sided = match &cos.side {
@@ -54,8 +58,10 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
     };
     let absolute = cos.error == BaseError::Absolute;
     let (length, true_length) = lengths(here, cos.scale_invariant, query);
-    let at =
-        Scales { prediction: query.sign / length.max(SHORTEST) as f32, costs: 1.0 / true_length.max(SHORTEST) as f32 };
+    let at = Scales {
+        prediction: query.sign / length.max(SHORTEST) as f32,
+        costs: 1.0 / true_length.max(SHORTEST) as f32,
+    };
     let mut sums = Sums::default();
     match (absolute, one_sided) {
         (false, false) => slopes::<false, false>(here, query, at, gradient, &mut sums),
@@ -66,16 +72,35 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
     if one_sided {
         judge_chosen(absolute, query, at, (gradient, &mut sums));
     }
-    // What is no finite number, or too large for these sums, is left to the plain way and its messages.
-    if !(length.is_finite() && true_length.is_finite() && sums.along.is_finite() && sums.value.is_finite()) {
+    // What is no finite number, or too large for these sums, is left to the plain way and its
+    // messages.
+    if !(length.is_finite()
+        && true_length.is_finite()
+        && sums.along.is_finite()
+        && sums.value.is_finite())
+    {
         return None;
     }
     let count = query.costs.len() as f64;
-    // As in the plain way, a prediction without a direction steps as if it had the length of the truth.
-    let (unit, along) = if length < SHORTEST { (true_length, 0.0) } else { (length, sums.along) };
+    // As in the plain way, a prediction without a direction steps as if it had the length of the
+    // truth.
+    let (unit, along) = if length < SHORTEST {
+        (true_length, 0.0)
+    } else {
+        (length, sums.along)
+    };
     let slope = f64::from(query.sign) / (unit * count);
-    let along = if cos.scale_invariant { along * f64::from(at.prediction) * slope } else { 0.0 };
-    finish(here, query.prediction, (slope as f32, -along as f32), gradient);
+    let along = if cos.scale_invariant {
+        along * f64::from(at.prediction) * slope
+    } else {
+        0.0
+    };
+    finish(
+        here,
+        query.prediction,
+        (slope as f32, -along as f32),
+        gradient,
+    );
     Some(sums.value / count)
 }
 
@@ -90,7 +115,12 @@ fn lengths(here: Instructions, matter: bool, query: &SingleQuery<'_>) -> (f64, f
 }
 
 /// Judges the chosen variables again: theirs are the errors upwards.
-fn judge_chosen(absolute: bool, query: &SingleQuery<'_>, at: Scales, (gradient, sums): (&mut [f32], &mut Sums)) {
+fn judge_chosen(
+    absolute: bool,
+    query: &SingleQuery<'_>,
+    at: Scales,
+    (gradient, sums): (&mut [f32], &mut Sums),
+) {
     for (j, _) in query.best.iter() {
         let scaled = query.prediction[j] * at.prediction;
         let error = scaled - query.costs[j] * at.costs;
@@ -144,10 +174,17 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     sums: &mut Sums,
 ) {
     let (scale, true_scale) = (here.splat(at.prediction), here.splat(-at.costs));
-    let blocks = query.prediction.chunks(TOGETHER * LANES).zip(query.costs.chunks(TOGETHER * LANES));
+    let blocks = query
+        .prediction
+        .chunks(TOGETHER * LANES)
+        .zip(query.costs.chunks(TOGETHER * LANES));
     for ((prediction, costs), gradient) in blocks.zip(gradient.chunks_mut(TOGETHER * LANES)) {
         let (mut value, mut along) = (here.splat(0.0), here.splat(0.0));
-        for ((p, c), g) in prediction.chunks(LANES).zip(costs.chunks(LANES)).zip(gradient.chunks_mut(LANES)) {
+        for ((p, c), g) in prediction
+            .chunks(LANES)
+            .zip(costs.chunks(LANES))
+            .zip(gradient.chunks_mut(LANES))
+        {
             let scaled = read(here, p).times(scale);
             let error = read(here, c).fused(true_scale, scaled);
             let (term, slope) = judge::<ABSOLUTE, ONE_SIDED>(here, error);
@@ -162,9 +199,16 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 
 /// What errors cost, and the derivatives; of one-sided ones only those downwards.
 #[inline(always)]
-fn judge<const ABSOLUTE: bool, const ONE_SIDED: bool>(here: Instructions, error: Lanes) -> (Lanes, Lanes) {
+fn judge<const ABSOLUTE: bool, const ONE_SIDED: bool>(
+    here: Instructions,
+    error: Lanes,
+) -> (Lanes, Lanes) {
     let minus = here.splat(-0.0);
-    let error = if ONE_SIDED { error.xor(minus).above_zero().xor(minus) } else { error };
+    let error = if ONE_SIDED {
+        error.xor(minus).above_zero().xor(minus)
+    } else {
+        error
+    };
     if ABSOLUTE {
         let slope = error.sign().or(here.splat(1.0)).and(error.nonzero());
         (error.xor(error.sign()), slope)

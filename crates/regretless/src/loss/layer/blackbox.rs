@@ -6,11 +6,11 @@
 //! NID: gradient −g, as if the decision were −ĉ
 //! ```
 //!
-//! Sources: Vlastelica Pogančić, Paulus, Musil, Martius and Rolínek, "Differentiation of blackbox combinatorial
-//! solvers" (2020); Sahoo, Paulus, Vlastelica, Musil, Kuleshov and Martius, "Backpropagation through combinatorial
-//! algorithms: identity with projection works" (2023).
-//! Solves per evaluation: two (DBB), one (NID).
-//! λ of DBB should move decisions: of the size of the costs over that of g.
+//! Sources: Vlastelica Pogančić, Paulus, Musil, Martius and Rolínek, "Differentiation of blackbox
+//! combinatorial solvers" (2020); Sahoo, Paulus, Vlastelica, Musil, Kuleshov and Martius,
+//! "Backpropagation through combinatorial algorithms: identity with projection works" (2023).
+//! Solves per evaluation: two (DBB), one (NID). λ of DBB should move decisions: of the size of the
+//! costs over that of g.
 
 use std::fmt;
 
@@ -36,14 +36,16 @@ impl Blackbox {
     const LAMBDA: f64 = 10.0;
 
     pub(in crate::loss) fn read_interpolated(options: &mut Options) -> Result<Self> {
-        Ok(Self::Interpolated { lambda: options.positive("lambda", Self::LAMBDA)? })
+        Ok(Self::Interpolated {
+            lambda: options.positive("lambda", Self::LAMBDA)?,
+        })
     }
 
     pub(in crate::loss) fn label(self, goal: Goal) -> String {
         match self {
-            Self::Interpolated { lambda } => {
-                goal.write(Label::default().number("lambda", lambda, Self::LAMBDA)).after("DBB")
-            }
+            Self::Interpolated { lambda } => goal
+                .write(Label::default().number("lambda", lambda, Self::LAMBDA))
+                .after("DBB"),
             Self::NegativeIdentity => goal.write(Label::default()).after("NID"),
         }
     }
@@ -67,9 +69,16 @@ impl Layer for Blackbox {
         let mut upstream = buffer::zeros(gradient.len());
         let value = super::judged_mean(&here, judge, &mut upstream);
         match self {
-            Self::NegativeIdentity => gradient.iter_mut().zip(upstream.iter()).for_each(|(out, g)| *out = -g),
+            Self::NegativeIdentity => gradient
+                .iter_mut()
+                .zip(upstream.iter())
+                .for_each(|(out, g)| *out = -g),
             Self::Interpolated { lambda } => {
-                let moved = query.prediction.iter().zip(upstream.iter()).map(|(p, g)| p + lambda * g);
+                let moved = query
+                    .prediction
+                    .iter()
+                    .zip(upstream.iter())
+                    .map(|(p, g)| p + lambda * g);
                 let there = [query.ask(asker, &buffer::filled(moved))?.decision.clone()];
                 super::write_slope((&there, &here), *lambda, gradient);
             }

@@ -1,4 +1,5 @@
-//! I-MLE: the mean decision under Sum-of-Gamma noise, differentiated by moving the costs along the gradient.
+//! I-MLE: the mean decision under Sum-of-Gamma noise, differentiated by moving the costs along the
+//! gradient.
 //!
 //! ```text
 //! decision mean_k x(ĉ + σε_k), judged with gradient g
@@ -8,9 +9,10 @@
 //!                 gradients have fewer than one entry on (moving) average, and shrinks by as much otherwise
 //! ```
 //!
-//! Sources: Niepert, Minervini and Franceschi, "Implicit MLE: backpropagating through discrete exponential family
-//! distributions" (2021); Minervini, Franceschi and Niepert, "Adaptive perturbation-based gradient estimation" (2023).
-//! Solves per evaluation: two per sample, three when central.
+//! Sources: Niepert, Minervini and Franceschi, "Implicit MLE: backpropagating through discrete
+//! exponential family distributions" (2021); Minervini, Franceschi and Niepert, "Adaptive
+//! perturbation-based gradient estimation" (2023). Solves per evaluation: two per sample, three
+//! when central.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,26 +58,37 @@ const TERMS: usize = 10;
 
 impl ImplicitMle {
     pub(in crate::loss) fn read(options: &mut Options, adaptive: bool) -> Result<Self> {
-        let reach = if adaptive { Reach::Adaptive } else { Reach::Fixed(options.positive("lambda", LAMBDA)?) };
+        let reach = if adaptive {
+            Reach::Adaptive
+        } else {
+            Reach::Fixed(options.positive("lambda", LAMBDA)?)
+        };
         let kappa = options.positive("kappa", KAPPA)?;
         Ok(Self {
             samples: options.count("samples", SAMPLES)?,
             sigma: options.positive("sigma", SIGMA)?,
             reach,
             central: options.flag("central"),
-            noise: Noise::Drawn(Distribution::SumOfGamma { kappa, terms: TERMS }),
+            noise: Noise::Drawn(Distribution::SumOfGamma {
+                kappa,
+                terms: TERMS,
+            }),
         })
     }
 
     pub(in crate::loss) fn label(&self, goal: Goal) -> String {
         let label = Label::default().flag("central", self.central);
-        let label = label.number("samples", self.samples, SAMPLES).number("sigma", self.sigma, SIGMA);
+        let label = label
+            .number("samples", self.samples, SAMPLES)
+            .number("sigma", self.sigma, SIGMA);
         let (name, label) = match self.reach {
             Reach::Fixed(lambda) => ("I-MLE", label.number("lambda", lambda, LAMBDA)),
             Reach::Adaptive => ("AI-MLE", label),
         };
         let label = match self.noise {
-            Noise::Drawn(Distribution::SumOfGamma { kappa, .. }) => label.number("kappa", kappa, KAPPA),
+            Noise::Drawn(Distribution::SumOfGamma { kappa, .. }) => {
+                label.number("kappa", kappa, KAPPA)
+            }
             Noise::Drawn(Distribution::Normal) | Noise::Given(_) => label,
         };
         goal.write(label).after(name)
@@ -83,9 +96,16 @@ impl ImplicitMle {
 
     /// The layer ready for training.
     pub fn build(&self) -> ImplicitLayer {
-        let perturbation = Perturbation { samples: self.samples, sigma: self.sigma, multiplicative: false };
+        let perturbation = Perturbation {
+            samples: self.samples,
+            sigma: self.sigma,
+            multiplicative: false,
+        };
         ImplicitLayer {
-            perturbed: Perturbed { perturbation, noise: self.noise.clone() },
+            perturbed: Perturbed {
+                perturbation,
+                noise: self.noise.clone(),
+            },
             reach: self.reach,
             central: self.central,
             adapting: Adapting::default(),
@@ -116,7 +136,13 @@ impl ImplicitLayer {
         asker: &mut Asker<'_>,
         (reach, direction): (f64, &[f64]),
     ) -> Result<Vec<Decision>> {
-        let moved = buffer::filled(query.prediction.iter().zip(direction).map(|(p, g)| p + reach * g));
+        let moved = buffer::filled(
+            query
+                .prediction
+                .iter()
+                .zip(direction)
+                .map(|(p, g)| p + reach * g),
+        );
         self.perturbed.decisions((query, &moved), asker)
     }
 
@@ -124,7 +150,9 @@ impl ImplicitLayer {
         let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
         match self.reach {
             Reach::Fixed(lambda) => lambda,
-            Reach::Adaptive => self.adapting.alpha() * norm(query.prediction) / norm(upstream).max(1e-7),
+            Reach::Adaptive => {
+                self.adapting.alpha() * norm(query.prediction) / norm(upstream).max(1e-7)
+            }
         }
     }
 }
@@ -144,7 +172,11 @@ impl Layer for ImplicitLayer {
         gradient.fill(0.0);
         if reach > 0.0 {
             let ahead = self.decisions(query, asker, (reach, &upstream))?;
-            let behind = if self.central { self.decisions(query, asker, (-reach, &upstream))? } else { here };
+            let behind = if self.central {
+                self.decisions(query, asker, (-reach, &upstream))?
+            } else {
+                here
+            };
             let width = if self.central { 2.0 * reach } else { reach };
             super::write_slope((&ahead, &behind), width, gradient);
         }
@@ -157,19 +189,27 @@ impl Layer for ImplicitLayer {
     }
 
     fn state(&self) -> Vec<f64> {
-        let (alpha, average) = *self.adapting.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (alpha, average) = *self
+            .adapting
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         vec![alpha, average]
     }
 
     fn restore(&self, state: &[f64]) {
         if let [alpha, average] = state {
-            *self.adapting.state.lock().unwrap_or_else(PoisonError::into_inner) = (*alpha, *average);
+            *self
+                .adapting
+                .state
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = (*alpha, *average);
         }
     }
 }
 
-/// The α of the adaptive form and what it adapts to. Entries are counted in whole numbers, so that their sum does not
-/// depend on the order in which threads add them.
+/// The α of the adaptive form and what it adapts to. Entries are counted in whole numbers, so that
+/// their sum does not depend on the order in which threads add them.
 #[derive(Debug)]
 struct Adapting {
     entries: AtomicU64,
@@ -180,7 +220,11 @@ struct Adapting {
 
 impl Default for Adapting {
     fn default() -> Self {
-        Self { entries: AtomicU64::new(0), instances: AtomicU64::new(0), state: Mutex::new((1.0, 1.0)) }
+        Self {
+            entries: AtomicU64::new(0),
+            instances: AtomicU64::new(0),
+            state: Mutex::new((1.0, 1.0)),
+        }
     }
 }
 
@@ -203,8 +247,15 @@ impl Adapting {
         let entries = self.entries.swap(0, Ordering::Relaxed);
         if training && instances > 0 {
             let (alpha, average) = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            *average = Self::MEMORY * *average + (1.0 - Self::MEMORY) * entries as f64 / instances as f64;
-            *alpha = (*alpha + if *average < 1.0 { Self::STEP } else { -Self::STEP }).max(0.0);
+            *average =
+                Self::MEMORY * *average + (1.0 - Self::MEMORY) * entries as f64 / instances as f64;
+            *alpha = (*alpha
+                + if *average < 1.0 {
+                    Self::STEP
+                } else {
+                    -Self::STEP
+                })
+            .max(0.0);
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Decision layers: the decision itself as a function of predicted costs, with a stand-in for its derivative, which
-//! is 0 almost everywhere.
+//! Decision layers: the decision itself as a function of predicted costs, with a stand-in for its
+//! derivative, which is 0 almost everywhere.
 //!
-//! A layer answers with a decision (or a mean of several), a [`Goal`] judges it, and the layer carries the gradient of
-//! that judgement back to the predicted costs. Each layer is one file: [`blackbox`] (DBB, NID), [`perturbed`] (DPO),
-//! [`implicit`] (I-MLE), and the regularised one in `loss/frank_wolfe.rs`.
+//! A layer answers with a decision (or a mean of several), a [`Goal`] judges it, and the layer
+//! carries the gradient of that judgement back to the predicted costs. Each layer is one file:
+//! [`blackbox`] (DBB, NID), [`perturbed`] (DPO), [`implicit`] (I-MLE), and the regularised one in
+//! `loss/frank_wolfe.rs`.
 //!
-//! Use them where the judgement of a decision is more than its cost. For regret alone SPO+ or PFYL train better and
-//! are convex.
+//! Use them where the judgement of a decision is more than its cost. For regret alone SPO+ or PFYL
+//! train better and are convex.
 
 pub mod blackbox;
 pub mod implicit;
@@ -23,8 +24,8 @@ pub type Judge<'j> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'j;
 
 /// A decision as a function of predicted costs.
 pub trait Layer: Send + Sync {
-    /// Decides, has the decision judged, and writes the gradient with respect to the predicted costs; returns the
-    /// judgement.
+    /// Decides, has the decision judged, and writes the gradient with respect to the predicted
+    /// costs; returns the judgement.
     ///
     /// # Errors
     /// When a solve has no answer.
@@ -60,7 +61,11 @@ pub enum Goal {
 
 impl Goal {
     pub(super) fn read(options: &mut Options) -> Self {
-        if options.flag("distance") { Self::Distance } else { Self::Regret }
+        if options.flag("distance") {
+            Self::Distance
+        } else {
+            Self::Regret
+        }
     }
 
     pub(super) fn write(self, label: Label) -> Label {
@@ -73,7 +78,11 @@ impl Goal {
             Self::Regret => {
                 gradient.copy_from_slice(query.costs);
                 let cost: f64 = decision.iter().zip(query.costs).map(|(x, c)| x * c).sum();
-                cost - query.best.iter().map(|(j, x)| x * query.costs[j]).sum::<f64>()
+                cost - query
+                    .best
+                    .iter()
+                    .map(|(j, x)| x * query.costs[j])
+                    .sum::<f64>()
             }
             Self::Distance => {
                 gradient.copy_from_slice(decision);
@@ -96,8 +105,14 @@ pub struct Judged<L> {
 }
 
 impl<L: Layer> Loss for Judged<L> {
-    fn evaluate(&self, query: &Query<'_>, asker: &mut Asker<'_>, gradient: &mut [f64]) -> Result<f64> {
-        let mut judge = |decision: &[f64], upstream: &mut [f64]| self.goal.judge(query, decision, upstream);
+    fn evaluate(
+        &self,
+        query: &Query<'_>,
+        asker: &mut Asker<'_>,
+        gradient: &mut [f64],
+    ) -> Result<f64> {
+        let mut judge =
+            |decision: &[f64], upstream: &mut [f64]| self.goal.judge(query, decision, upstream);
         self.layer.decide(query, asker, &mut judge, gradient)
     }
 
@@ -126,7 +141,8 @@ fn judged_mean(decisions: &[Decision], judge: &mut Judge<'_>, upstream: &mut [f6
     judge(&mean, upstream)
 }
 
-/// Writes the slope between two lists of decisions, one from costs that lie `width` further along the gradient.
+/// Writes the slope between two lists of decisions, one from costs that lie `width` further along
+/// the gradient.
 fn write_slope((ahead, behind): (&[Decision], &[Decision]), width: f64, gradient: &mut [f64]) {
     let share = 1.0 / (width * ahead.len() as f64);
     gradient.fill(0.0);

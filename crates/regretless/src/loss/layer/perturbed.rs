@@ -8,8 +8,8 @@
 //!
 //! The leave-one-out baseline b_k changes the variance of the gradient, not its mean.
 //!
-//! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed optimizers" (2020).
-//! Solves per evaluation: one per sample.
+//! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed
+//! optimizers" (2020). Solves per evaluation: one per sample.
 
 use std::fmt;
 
@@ -35,12 +35,22 @@ const LEAST_COST: f64 = 1e-7;
 impl PerturbedOptimizer {
     pub(in crate::loss) fn read(options: &mut Options) -> Result<Self> {
         let perturbation = Perturbation::read(options)?;
-        let perturbed = Perturbed { perturbation, noise: Noise::Drawn(Distribution::Normal) };
-        Ok(Self { perturbed, baseline: !options.flag("plain") })
+        let perturbed = Perturbed {
+            perturbation,
+            noise: Noise::Drawn(Distribution::Normal),
+        };
+        Ok(Self {
+            perturbed,
+            baseline: !options.flag("plain"),
+        })
     }
 
     pub(in crate::loss) fn label(&self, goal: Goal) -> String {
-        let label = self.perturbed.perturbation.label().flag("plain", !self.baseline);
+        let label = self
+            .perturbed
+            .perturbation
+            .label()
+            .flag("plain", !self.baseline);
         goal.write(label).after("DPO")
     }
 }
@@ -59,24 +69,44 @@ impl Layer for PerturbedOptimizer {
         judge: &mut Judge<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let Perturbed { perturbation, noise } = &self.perturbed;
+        let Perturbed {
+            perturbation,
+            noise,
+        } = &self.perturbed;
         let decisions = self.perturbed.decisions((query, query.prediction), asker)?;
-        let (mut upstream, mut row) = (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
+        let (mut upstream, mut row) =
+            (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
         let value = super::judged_mean(&decisions, judge, &mut upstream);
-        let worth = buffer::filled(decisions.iter().map(|x| x.iter().map(|(j, x)| x * upstream[j]).sum()));
+        let worth = buffer::filled(
+            decisions
+                .iter()
+                .map(|x| x.iter().map(|(j, x)| x * upstream[j]).sum()),
+        );
         let (count, total) = (decisions.len() as f64, worth.iter().sum::<f64>());
         // The same noise once more: rows of it are too long to keep them all.
         let mut rows = noise.rows(query);
         gradient.fill(0.0);
         for v in worth.iter() {
             rows.next(&mut row);
-            let others = if self.baseline && count > 1.0 { (total - v) / (count - 1.0) } else { 0.0 };
+            let others = if self.baseline && count > 1.0 {
+                (total - v) / (count - 1.0)
+            } else {
+                0.0
+            };
             let factor = (v - others) / (count * perturbation.sigma);
-            gradient.iter_mut().zip(row.iter()).for_each(|(g, xi)| *g += factor * xi);
+            gradient
+                .iter_mut()
+                .zip(row.iter())
+                .for_each(|(g, xi)| *g += factor * xi);
         }
         if perturbation.multiplicative {
-            let divide =
-                |(g, p): (&mut f64, &f64)| *g /= if p.abs() < LEAST_COST { LEAST_COST.copysign(*p) } else { *p };
+            let divide = |(g, p): (&mut f64, &f64)| {
+                *g /= if p.abs() < LEAST_COST {
+                    LEAST_COST.copysign(*p)
+                } else {
+                    *p
+                }
+            };
             gradient.iter_mut().zip(query.prediction).for_each(divide);
         }
         Ok(value)

@@ -25,8 +25,8 @@ pub struct LinearArrays {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Its name. Columns whose costs are predicted have names all of them or none: costs of tables are then matched by
-    /// name.
+    /// Its name. Columns whose costs are predicted have names all of them or none: costs of tables
+    /// are then matched by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Least value.
@@ -61,17 +61,25 @@ impl LinearArrays {
     /// The problem itself.
     ///
     /// # Errors
-    /// When the numbers make no problem, or only some of the predicted columns have names; names the column or row.
+    /// When the numbers make no problem, or only some of the predicted columns have names; names
+    /// the column or row.
     #[cfg(feature = "highs")]
     pub fn build(&self) -> Result<Arc<dyn Problem>> {
         use super::{Domain, LinearBuilder};
         let bounds = |lower: Option<f64>, upper: Option<f64>| {
-            [lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)]
+            [
+                lower.unwrap_or(f64::NEG_INFINITY),
+                upper.unwrap_or(f64::INFINITY),
+            ]
         };
         let mut build = LinearBuilder::new(self.name.clone(), self.sense);
         for (number, column) in self.columns.iter().enumerate() {
             let bounds = bounds(column.lower, column.upper);
-            let domain = if column.integer { Domain::Integer(bounds) } else { Domain::Continuous(bounds) };
+            let domain = if column.integer {
+                Domain::Integer(bounds)
+            } else {
+                Domain::Continuous(bounds)
+            };
             let name = column.name.clone().unwrap_or_else(|| format!("x{number}"));
             match column.cost {
                 None => build.predicted(name, domain),
@@ -82,10 +90,17 @@ impl LinearArrays {
             build.row(bounds(row.lower, row.upper), row.entries.iter().copied());
         }
         let mut predicted = self.columns.iter().filter(|column| column.cost.is_none());
-        let first_is_named = predicted.clone().next().is_some_and(|column| column.name.is_some());
+        let first_is_named = predicted
+            .clone()
+            .next()
+            .is_some_and(|column| column.name.is_some());
         if predicted.any(|column| column.name.is_some() != first_is_named) {
-            let message = "some columns with predicted costs have names and some have none; name all or none";
-            return Err(crate::error::Error::setting(format!("{}: {message}", self.name)));
+            let message =
+                "some columns with predicted costs have names and some have none; name all or none";
+            return Err(crate::error::Error::setting(format!(
+                "{}: {message}",
+                self.name
+            )));
         }
         if !first_is_named {
             build.without_names();
@@ -99,7 +114,8 @@ impl LinearArrays {
     /// Always.
     #[cfg(not(feature = "highs"))]
     pub fn build(&self) -> Result<Arc<dyn Problem>> {
-        let message = "linear problems need HiGHS, which this build was made without (cargo feature `highs`)";
+        let message =
+            "linear problems need HiGHS, which this build was made without (cargo feature `highs`)";
         Err(crate::error::Error::setting(message))
     }
 }

@@ -57,10 +57,17 @@ pub struct LinearBuilder {
 impl LinearBuilder {
     /// A problem without columns.
     pub fn new(name: impl Into<String>, sense: Sense) -> Self {
-        Self { name: name.into(), sense, model: Model::default(), predicted: Vec::new(), named: true }
+        Self {
+            name: name.into(),
+            sense,
+            model: Model::default(),
+            predicted: Vec::new(),
+            named: true,
+        }
     }
 
-    /// Says that names of columns only stand in for missing ones: costs are then matched by position.
+    /// Says that names of columns only stand in for missing ones: costs are then matched by
+    /// position.
     pub fn without_names(&mut self) {
         self.named = false;
     }
@@ -80,10 +87,17 @@ impl LinearBuilder {
         self.model.cost.len() - 1
     }
 
-    /// Adds a row: the sum of its entries, each a coefficient times a column, lies within the bounds.
-    pub fn row(&mut self, bounds: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) -> usize {
+    /// Adds a row: the sum of its entries, each a coefficient times a column, lies within the
+    /// bounds.
+    pub fn row(
+        &mut self,
+        bounds: [f64; 2],
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) -> usize {
         self.model.row_bounds.push(bounds);
-        self.model.row_names.push(format!("r{}", self.model.row_names.len()));
+        self.model
+            .row_names
+            .push(format!("r{}", self.model.row_names.len()));
         self.model.rows.push(entries);
         self.model.row_bounds.len() - 1
     }
@@ -96,7 +110,8 @@ impl LinearBuilder {
     /// The problem.
     ///
     /// # Errors
-    /// When the numbers make no problem, or names of predicted columns are empty or doubled; names the column or row.
+    /// When the numbers make no problem, or names of predicted columns are empty or doubled; names
+    /// the column or row.
     pub fn build(self) -> Result<LinearProblem> {
         let refused = |message: String| Error::setting(format!("{}: {message}", self.name));
         check(&self.model).map_err(refused)?;
@@ -104,10 +119,15 @@ impl LinearBuilder {
             return Err(refused("no column with a predicted cost".into()));
         }
         let cost_names = if self.named {
-            let names: Vec<String> =
-                self.predicted.iter().map(|column| self.model.column_names[*column].clone()).collect();
+            let names: Vec<String> = self
+                .predicted
+                .iter()
+                .map(|column| self.model.column_names[*column].clone())
+                .collect();
             let names = Names::from(names);
-            names.check("column").map_err(|error| Error::setting(format!("{}: {error}", self.name)))?;
+            names
+                .check("column")
+                .map_err(|error| Error::setting(format!("{}: {error}", self.name)))?;
             Some(names)
         } else {
             None
@@ -140,22 +160,37 @@ fn check(model: &Model) -> Result<(), String> {
 
 fn check_bounds([lower, upper]: [f64; 2]) -> Result<(), String> {
     let sound = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
-    if sound { Ok(()) } else { Err(format!("bounds {lower} to {upper} hold no number")) }
+    if sound {
+        Ok(())
+    } else {
+        Err(format!("bounds {lower} to {upper} hold no number"))
+    }
 }
 
 fn check_entries(model: &Model, row: usize) -> Result<(), String> {
     let mut columns: Vec<usize> = model.rows.entries(row).map(|(column, _)| column).collect();
     columns.sort_unstable();
     if let Some(column) = columns.last().filter(|column| **column >= model.cost.len()) {
-        return Err(format!("column {column} of {} does not exist", model.cost.len()));
+        return Err(format!(
+            "column {column} of {} does not exist",
+            model.cost.len()
+        ));
     }
     if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("column {} has two entries", model.column_names[twice[0]]));
+        return Err(format!(
+            "column {} has two entries",
+            model.column_names[twice[0]]
+        ));
     }
-    match model.rows.entries(row).find(|(_, entry)| !entry.is_finite() || entry.abs() >= 1e15) {
-        Some((column, entry)) => {
-            Err(format!("the entry {entry} of column {} is too large", model.column_names[column]))
-        }
+    match model
+        .rows
+        .entries(row)
+        .find(|(_, entry)| !entry.is_finite() || entry.abs() >= 1e15)
+    {
+        Some((column, entry)) => Err(format!(
+            "the entry {entry} of column {} is too large",
+            model.column_names[column]
+        )),
         None => Ok(()),
     }
 }

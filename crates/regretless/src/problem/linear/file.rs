@@ -29,7 +29,11 @@ impl LinearFile {
     /// When the file holds no linear model or lacks the named columns.
     #[cfg(feature = "highs")]
     pub fn build(&self) -> Result<Arc<dyn Problem>> {
-        Ok(Arc::new(super::LinearProblem::read(&self.file, &self.costs, self.sense)?))
+        Ok(Arc::new(super::LinearProblem::read(
+            &self.file,
+            &self.costs,
+            self.sense,
+        )?))
     }
 
     /// Says that this build cannot read model files.
@@ -38,8 +42,12 @@ impl LinearFile {
     /// Always.
     #[cfg(not(feature = "highs"))]
     pub fn build(&self) -> Result<Arc<dyn Problem>> {
-        let message = "model files need HiGHS, which this build was made without (cargo feature `highs`)";
-        Err(crate::error::Error::input(crate::error::Place::file(&self.file), message))
+        let message =
+            "model files need HiGHS, which this build was made without (cargo feature `highs`)";
+        Err(crate::error::Error::input(
+            crate::error::Place::file(&self.file),
+            message,
+        ))
     }
 }
 
@@ -54,11 +62,11 @@ pub(in crate::problem) fn hash_of(path: &Path) -> Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Columns whose costs are predicted: `"all"`, one name or pattern, or a list of them. In a pattern, `*`
-/// stands for any characters.
+/// Columns whose costs are predicted: `"all"`, one name or pattern, or a list of them. In a
+/// pattern, `*` stands for any characters.
 ///
-/// Costs are in the order of the list, columns of one pattern in the order of the model; a column that
-/// several patterns match counts where it is matched first.
+/// Costs are in the order of the list, columns of one pattern in the order of the model; a column
+/// that several patterns match counts where it is matched first.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum CostColumns {
@@ -71,7 +79,10 @@ pub enum CostColumns {
 
 /// How the choice stands in a settings file.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged, expecting = "costs are \"all\", a column name or pattern, or a list of them")]
+#[serde(
+    untagged,
+    expecting = "costs are \"all\", a column name or pattern, or a list of them"
+)]
 enum Written {
     One(String),
     Many(Vec<String>),
@@ -108,10 +119,15 @@ impl CostColumns {
         };
         let (mut chosen, mut taken) = (Vec::new(), vec![false; names.len()]);
         for pattern in patterns {
-            let matching: Vec<usize> = (0..names.len()).filter(|column| matches(pattern, &names[*column])).collect();
+            let matching: Vec<usize> = (0..names.len())
+                .filter(|column| matches(pattern, &names[*column]))
+                .collect();
             if matching.is_empty() {
                 let some: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
-                return Err(format!("no column is called '{pattern}'; the first columns are {}", some.join(", ")));
+                return Err(format!(
+                    "no column is called '{pattern}'; the first columns are {}",
+                    some.join(", ")
+                ));
             }
             for column in matching {
                 if !std::mem::replace(&mut taken[column], true) {
@@ -119,18 +135,28 @@ impl CostColumns {
                 }
             }
         }
-        if chosen.is_empty() { Err("no column with a predicted cost".into()) } else { Ok(chosen) }
+        if chosen.is_empty() {
+            Err("no column with a predicted cost".into())
+        } else {
+            Ok(chosen)
+        }
     }
 }
 
 /// Whether a name matches a pattern in which `*` stands for any characters.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut left) = name.strip_prefix(head) else { return false };
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut left) = name.strip_prefix(head) else {
+        return false;
+    };
     let mut parts: Vec<&str> = rest.split('*').collect();
     let last = parts.pop().unwrap_or_default();
     for part in parts {
-        let Some(found) = left.find(part) else { return false };
+        let Some(found) = left.find(part) else {
+            return false;
+        };
         left = &left[found + part.len()..];
     }
     left.ends_with(last)
@@ -142,10 +168,22 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_any_characters() {
-        for (pattern, name) in [("x*", "x12"), ("*", ""), ("x*y", "xy"), ("*a*b", "caxxb"), ("a*b*c", "abbc")] {
+        for (pattern, name) in [
+            ("x*", "x12"),
+            ("*", ""),
+            ("x*y", "xy"),
+            ("*a*b", "caxxb"),
+            ("a*b*c", "abbc"),
+        ] {
             assert!(matches(pattern, name), "{pattern} {name}");
         }
-        for (pattern, name) in [("x", "x1"), ("x*y", "x"), ("ab*ba", "aba"), ("*a*b", "ba"), ("x*", "yx")] {
+        for (pattern, name) in [
+            ("x", "x1"),
+            ("x*y", "x"),
+            ("ab*ba", "aba"),
+            ("*a*b", "ba"),
+            ("x*", "yx"),
+        ] {
             assert!(!matches(pattern, name), "{pattern} {name}");
         }
     }
@@ -153,7 +191,9 @@ mod tests {
     #[test]
     fn chosen_columns_keep_the_order_of_the_list() {
         let names: Vec<String> = ["a1", "b", "a2", "c"].map(String::from).to_vec();
-        let named = |list: &[&str]| CostColumns::Named(list.iter().map(|name| (*name).to_string()).collect());
+        let named = |list: &[&str]| {
+            CostColumns::Named(list.iter().map(|name| (*name).to_string()).collect())
+        };
         assert_eq!(named(&["c", "a*"]).choose(&names), Ok(vec![3, 0, 2]));
         assert_eq!(named(&["a2", "a*"]).choose(&names), Ok(vec![2, 0]));
         assert_eq!(CostColumns::All.choose(&names), Ok(vec![0, 1, 2, 3]));
@@ -165,10 +205,21 @@ mod tests {
     fn settings_say_all_or_name_columns() {
         let read = |text: &str| serde_json::from_str::<LinearFile>(text).map(|file| file.costs);
         assert_eq!(read(r#"{"file": "m.mps"}"#).unwrap(), CostColumns::All);
-        assert_eq!(read(r#"{"file": "m.mps", "costs": "all"}"#).unwrap(), CostColumns::All);
+        assert_eq!(
+            read(r#"{"file": "m.mps", "costs": "all"}"#).unwrap(),
+            CostColumns::All
+        );
         let named = CostColumns::Named(vec!["x*".into()]);
-        assert_eq!(read(r#"{"file": "m.mps", "costs": ["x*"]}"#).unwrap(), named);
+        assert_eq!(
+            read(r#"{"file": "m.mps", "costs": ["x*"]}"#).unwrap(),
+            named
+        );
         assert_eq!(read(r#"{"file": "m.mps", "costs": "x*"}"#).unwrap(), named);
-        assert!(read(r#"{"file": "m.mps", "costs": 3}"#).unwrap_err().to_string().contains("costs are \"all\""));
+        assert!(
+            read(r#"{"file": "m.mps", "costs": 3}"#)
+                .unwrap_err()
+                .to_string()
+                .contains("costs are \"all\"")
+        );
     }
 }

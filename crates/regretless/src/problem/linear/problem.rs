@@ -20,8 +20,8 @@ use crate::solve::{Limits, Solver};
 pub struct LinearProblem {
     name: String,
     sense: Sense,
-    /// To be minimised: known costs and constant of a maximisation are negated. Columns with predicted
-    /// costs cost nothing.
+    /// To be minimised: known costs and constant of a maximisation are negated. Columns with
+    /// predicted costs cost nothing.
     model: Arc<Model>,
     /// The column of each predicted cost.
     predicted: Arc<[usize]>,
@@ -39,7 +39,8 @@ impl LinearProblem {
     /// A problem from a model that was checked; `model.maximize` is not looked at, `sense` is.
     ///
     /// # Errors
-    /// When a column has no whole number within its bounds, or a number of the objective is too large, in words.
+    /// When a column has no whole number within its bounds, or a number of the objective is too
+    /// large, in words.
     pub(super) fn new(
         name: String,
         sense: Sense,
@@ -56,7 +57,16 @@ impl LinearProblem {
         model.offset *= sense.sign();
         model.maximize = false;
         let (predicted, model) = (predicted.into(), Arc::new(model));
-        Ok(Self { name, sense, model, predicted, place, cost_names: None, could_name_costs: true, file_hash: None })
+        Ok(Self {
+            name,
+            sense,
+            model,
+            predicted,
+            place,
+            cost_names: None,
+            could_name_costs: true,
+            file_hash: None,
+        })
     }
 
     /// The same problem, its costs under these names.
@@ -65,7 +75,8 @@ impl LinearProblem {
         self
     }
 
-    /// The same problem, whose costs have an order of their own, such as that of time, and never names.
+    /// The same problem, whose costs have an order of their own, such as that of time, and never
+    /// names.
     pub(in crate::problem) fn never_named(mut self) -> Self {
         self.could_name_costs = false;
         self
@@ -73,24 +84,38 @@ impl LinearProblem {
 
     /// Reads an `.mps` or `.lp` file; `sense` overrules what the file says.
     ///
-    /// In an MPS file an RHS entry of the objective row is minus the objective's constant, as HiGHS and
-    /// most others have it.
+    /// In an MPS file an RHS entry of the objective row is minus the objective's constant, as HiGHS
+    /// and most others have it.
     ///
     /// # Errors
-    /// When the file holds no linear model, naming the line where one can be told, or lacks a column.
+    /// When the file holds no linear model, naming the line where one can be told, or lacks a
+    /// column.
     pub fn read(path: &Path, costs: &CostColumns, sense: Option<Sense>) -> Result<Self> {
         let file_hash = hash_of(path)?;
         let model = Model::read(path)?;
-        let predicted =
-            costs.choose(&model.column_names).map_err(|message| Error::input(Place::file(path), message))?;
-        let written = if model.maximize { Sense::Maximize } else { Sense::Minimize };
-        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let names: Vec<String> = predicted.iter().map(|column| model.column_names[*column].clone()).collect();
+        let predicted = costs
+            .choose(&model.column_names)
+            .map_err(|message| Error::input(Place::file(path), message))?;
+        let written = if model.maximize {
+            Sense::Maximize
+        } else {
+            Sense::Minimize
+        };
+        let name = path
+            .file_stem()
+            .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let names: Vec<String> = predicted
+            .iter()
+            .map(|column| model.column_names[*column].clone())
+            .collect();
         let names = Names::from(names);
         names.check("column").map_err(|error| error.in_file(path))?;
         let problem = Self::new(name, sense.unwrap_or(written), model, predicted)
             .map_err(|message| Error::input(Place::file(path), message))?;
-        Ok(Self { file_hash: Some(file_hash), ..problem.with_cost_names(Some(names)) })
+        Ok(Self {
+            file_hash: Some(file_hash),
+            ..problem.with_cost_names(Some(names))
+        })
     }
 
     /// The same problem with every column continuous: its linear relaxation.
@@ -98,7 +123,11 @@ impl LinearProblem {
     pub fn relaxed(&self) -> Self {
         let mut model = Model::clone(&self.model);
         model.integer.fill(false);
-        Self { name: format!("{} (relaxed)", self.name), model: Arc::new(model), ..self.clone() }
+        Self {
+            name: format!("{} (relaxed)", self.name),
+            model: Arc::new(model),
+            ..self.clone()
+        }
     }
 
     fn facts(&self, limits: &Limits) -> Box<LinearFacts> {
@@ -143,10 +172,19 @@ impl Problem for LinearProblem {
 
     fn bounds(&self) -> Bounds {
         let bounds = |column: &usize| self.model.column_bounds[*column];
-        if self.predicted.iter().all(|column| self.model.integer[*column] && bounds(column) == [0.0, 1.0]) {
+        if self
+            .predicted
+            .iter()
+            .all(|column| self.model.integer[*column] && bounds(column) == [0.0, 1.0])
+        {
             return Bounds::Binary;
         }
-        let (lower, upper) = self.predicted.iter().map(bounds).map(|[lower, upper]| (lower, upper)).unzip();
+        let (lower, upper) = self
+            .predicted
+            .iter()
+            .map(bounds)
+            .map(|[lower, upper]| (lower, upper))
+            .unzip();
         Bounds::Box { lower, upper }
     }
 
@@ -162,7 +200,11 @@ impl Problem for LinearProblem {
     }
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
-        Box::new(LinearSearch::new(Arc::clone(&self.model), Arc::clone(&self.predicted), *limits))
+        Box::new(LinearSearch::new(
+            Arc::clone(&self.model),
+            Arc::clone(&self.predicted),
+            *limits,
+        ))
     }
 
     fn relaxer(&self, _kind: Relaxation, limits: &Limits) -> Option<Box<dyn Relaxer>> {
@@ -180,19 +222,27 @@ impl Problem for LinearProblem {
         Some(self.facts(limits))
     }
 
-    /// With auxiliary columns there is none: a decision does not say where they stand, and their costs
-    /// shift the cone away from the origin.
+    /// With auxiliary columns there is none: a decision does not say where they stand, and their
+    /// costs shift the cone away from the origin.
     fn cone(&self, decision: &Decision) -> Option<Cone> {
         if self.place.contains(&None) {
             return None;
         }
         let mut values = vec![0.0; self.num_costs()];
         decision.write_dense(&mut values);
-        let bounds: Vec<[f64; 2]> = self.predicted.iter().map(|column| self.model.column_bounds[*column]).collect();
+        let bounds: Vec<[f64; 2]> = self
+            .predicted
+            .iter()
+            .map(|column| self.model.column_bounds[*column])
+            .collect();
         let mut cone = Cone::new(&values, &bounds);
         for (row, bounds) in self.model.row_bounds.iter().enumerate() {
-            let entries =
-                || self.model.rows.entries(row).filter_map(|(column, entry)| Some((self.place[column]?, entry)));
+            let entries = || {
+                self.model
+                    .rows
+                    .entries(row)
+                    .filter_map(|(column, entry)| Some((self.place[column]?, entry)))
+            };
             let activity = entries().map(|(cost, entry)| entry * values[cost]).sum();
             cone.row(*bounds, activity, entries());
         }
@@ -201,17 +251,27 @@ impl Problem for LinearProblem {
 
     fn decides_at_vertices(&self) -> bool {
         let columns = self.model.integer.iter().zip(&self.model.column_bounds);
-        columns.filter(|(integer, _)| **integer).all(|(_, bounds)| *bounds == [0.0, 1.0])
+        columns
+            .filter(|(integer, _)| **integer)
+            .all(|(_, bounds)| *bounds == [0.0, 1.0])
     }
 
-    /// Auxiliary columns are no part of a decision: rows that have some are checked against the best
-    /// that their bounds allow. The engine checks its whole point before it answers.
+    /// Auxiliary columns are no part of a decision: rows that have some are checked against the
+    /// best that their bounds allow. The engine checks its whole point before it answers.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
-        if let Some(last) = decision.indices().last().filter(|last| **last as usize >= self.num_costs()) {
-            return Err(format!("variable {last} of {} does not exist", self.num_costs()));
+        if let Some(last) = decision
+            .indices()
+            .last()
+            .filter(|last| **last as usize >= self.num_costs())
+        {
+            return Err(format!(
+                "variable {last} of {} does not exist",
+                self.num_costs()
+            ));
         }
         let mut values = vec![0.0; self.num_costs()];
         decision.write_dense(&mut values);
-        self.model.check_partly(|column| self.place[column].map(|cost| values[cost]))
+        self.model
+            .check_partly(|column| self.place[column].map(|cost| values[cost]))
     }
 }

@@ -4,9 +4,10 @@
 //! min over λ ≥ 0   ‖v − Nᵀλ‖²        N the normals of all constraints that bind, an equation as two opposite ones
 //! ```
 //!
-//! Solved by Clarabel (Goulart and Chen 2024) as ½λᵀPλ + q·λ with P = 2NNᵀ and q = −2Nv. Its steps depend on the length
-//! of the normals, so rows have the length they came with, and it neither rescales nor simplifies the problem, as in the
-//! released code of CaVE+. It runs on the calling thread and answers the same every time.
+//! Solved by Clarabel (Goulart and Chen 2024) as ½λᵀPλ + q·λ with P = 2NNᵀ and q = −2Nv. Its steps
+//! depend on the length of the normals, so rows have the length they came with, and it neither
+//! rescales nor simplifies the problem, as in the released code of CaVE+. It runs on the calling
+//! thread and answers the same every time.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
@@ -35,7 +36,13 @@ fn weights(normals: &[Normal], vector: &[f64], steps: usize) -> Result<Vec<f64>,
     }
     let along = |normal: &Normal| -2.0 * normal.iter().map(|(j, x)| x * vector[*j]).sum::<f64>();
     let linear: Vec<f64> = normals.iter().map(along).collect();
-    let negated = CscMatrix::new(count, count, (0..=count).collect(), (0..count).collect(), vec![-1.0; count]);
+    let negated = CscMatrix::new(
+        count,
+        count,
+        (0..=count).collect(),
+        (0..count).collect(),
+        vec![-1.0; count],
+    );
     let settings = DefaultSettings {
         max_iter: u32::try_from(steps).unwrap_or(u32::MAX),
         verbose: false,
@@ -44,13 +51,22 @@ fn weights(normals: &[Normal], vector: &[f64], steps: usize) -> Result<Vec<f64>,
         ..DefaultSettings::default()
     };
     let (zeros, positive) = (vec![0.0; count], [SupportedConeT::NonnegativeConeT(count)]);
-    let solver = DefaultSolver::new(&products(normals, vector.len()), &linear, &negated, &zeros, &positive, settings);
-    let mut solver = solver.map_err(|error| Failure::Engine(format!("the projection on a cone failed: {error}")))?;
+    let solver = DefaultSolver::new(
+        &products(normals, vector.len()),
+        &linear,
+        &negated,
+        &zeros,
+        &positive,
+        settings,
+    );
+    let mut solver = solver
+        .map_err(|error| Failure::Engine(format!("the projection on a cone failed: {error}")))?;
     solver.solve();
     Ok(solver.solution.x)
 }
 
-/// All normals as rays: those of variables, then rows at the length they came with, an equation with its opposite.
+/// All normals as rays: those of variables, then rows at the length they came with, an equation
+/// with its opposite.
 fn normals(cone: &Cone) -> Vec<Normal> {
     let mut normals = Vec::new();
     for (j, stand) in cone.stands.iter().enumerate() {
@@ -63,7 +79,9 @@ fn normals(cone: &Cone) -> Vec<Normal> {
     }
     for row in 0..cone.num_rows() {
         let (entries, free) = cone.normal(row);
-        let normal: Normal = entries.map(|(j, value)| (j, value * cone.lengths[row])).collect();
+        let normal: Normal = entries
+            .map(|(j, value)| (j, value * cone.lengths[row]))
+            .collect();
         if free {
             normals.push(normal.iter().map(|(j, value)| (*j, -value)).collect());
         }

@@ -1,20 +1,23 @@
 //! The cone of a decision: the normals of the constraints that bind there.
 //!
-//! A decision `x` is best under costs `c` when and only when `−c` lies in the cone of the outward normals of the
-//! constraints that hold with equality at `x`: a row `a·x ≤ b` gives the ray `a`, an equation the line through
-//! `a`, a variable at its lower bound the ray `−e`, at its upper bound `e` (the optimality conditions of linear
-//! programming). Constraints count as binding within 1e-5. Rows are kept at unit length.
+//! A decision `x` is best under costs `c` when and only when `−c` lies in the cone of the outward
+//! normals of the constraints that hold with equality at `x`: a row `a·x ≤ b` gives the ray `a`, an
+//! equation the line through `a`, a variable at its lower bound the ray `−e`, at its upper bound
+//! `e` (the optimality conditions of linear programming). Constraints count as binding within 1e-5.
+//! Rows are kept at unit length.
 //!
-//! [`Cone::project`] finds the nearest point of the cone. The rays of variables are eliminated: what is left of a
-//! vector after the rows have explained their part costs nothing where a ray explains the rest. That leaves
+//! [`Cone::project`] finds the nearest point of the cone. The rays of variables are eliminated:
+//! what is left of a vector after the rows have explained their part costs nothing where a ray
+//! explains the rest. That leaves
 //!
 //! ```text
 //! min over λ   ½ Σ_j r_j(v − Aᵀλ)²        λ ≥ 0 for inequalities, free for equations
 //! ```
 //!
-//! with `r_j` the positive part for a variable at its lower bound, the negative part at its upper bound: one unknown
-//! per row instead of one per constraint, solved by a semismooth Newton method (`newton`). [`Cone::project_early`] is
-//! another way, by an interior-point method that is stopped on its way (`interior`).
+//! with `r_j` the positive part for a variable at its lower bound, the negative part at its upper
+//! bound: one unknown per row instead of one per constraint, solved by a semismooth Newton method
+//! (`newton`). [`Cone::project_early`] is another way, by an interior-point method that is stopped
+//! on its way (`interior`).
 
 #[cfg(feature = "clarabel")]
 mod interior;
@@ -76,20 +79,36 @@ pub struct Cone {
 }
 
 impl Cone {
-    /// The rays of the variables of a point, by their least and greatest values; rows are added later.
+    /// The rays of the variables of a point, by their least and greatest values; rows are added
+    /// later.
     pub fn new(point: &[f64], bounds: &[[f64; 2]]) -> Self {
-        Self::standing(point.iter().zip(bounds).map(|(value, bounds)| Stand::of(*value, *bounds)).collect())
+        Self::standing(
+            point
+                .iter()
+                .zip(bounds)
+                .map(|(value, bounds)| Stand::of(*value, *bounds))
+                .collect(),
+        )
     }
 
     /// The rays of `count` variables that are 0 or 1.
     pub fn binary(decision: &Decision, count: usize) -> Self {
         let mut stands = vec![Stand::Lower; count];
-        decision.iter().for_each(|(j, value)| stands[j] = Stand::of(value, [0.0, 1.0]));
+        decision
+            .iter()
+            .for_each(|(j, value)| stands[j] = Stand::of(value, [0.0, 1.0]));
         Self::standing(stands)
     }
 
     fn standing(stands: Vec<Stand>) -> Self {
-        Self { stands, ends: Vec::new(), index: Vec::new(), value: Vec::new(), free: Vec::new(), lengths: Vec::new() }
+        Self {
+            stands,
+            ends: Vec::new(),
+            index: Vec::new(),
+            value: Vec::new(),
+            free: Vec::new(),
+            lengths: Vec::new(),
+        }
     }
 
     /// Adds an equation.
@@ -103,7 +122,12 @@ impl Cone {
     }
 
     /// Adds a row with least and greatest activity where it binds at this activity.
-    pub fn row(&mut self, bounds: [f64; 2], activity: f64, entries: impl IntoIterator<Item = (usize, f64)>) {
+    pub fn row(
+        &mut self,
+        bounds: [f64; 2],
+        activity: f64,
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) {
         match Stand::of(activity, bounds) {
             Stand::Lower => self.add(entries, -1.0, false),
             Stand::Between => {}
@@ -118,9 +142,15 @@ impl Cone {
             self.index.push(index as u32);
             self.value.push(value);
         }
-        let length = self.value[first..].iter().map(|value| value * value).sum::<f64>().sqrt();
+        let length = self.value[first..]
+            .iter()
+            .map(|value| value * value)
+            .sum::<f64>()
+            .sqrt();
         if length > 0.0 {
-            self.value[first..].iter_mut().for_each(|value| *value *= sign / length);
+            self.value[first..]
+                .iter_mut()
+                .for_each(|value| *value *= sign / length);
             self.ends.push(self.index.len());
             self.free.push(free);
             self.lengths.push(length);
@@ -142,10 +172,14 @@ impl Cone {
         let first = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         let range = first..self.ends[row];
         let entries = self.index[range.clone()].iter().zip(&self.value[range]);
-        (entries.map(|(index, value)| (*index as usize, *value)), self.free[row])
+        (
+            entries.map(|(index, value)| (*index as usize, *value)),
+            self.free[row],
+        )
     }
 
-    /// The mean of all unit normals, an equation counting as two opposite ones: a direction inside the cone.
+    /// The mean of all unit normals, an equation counting as two opposite ones: a direction inside
+    /// the cone.
     pub fn mean_normal(&self) -> Vec<f64> {
         let ray = |stand: &Stand| match stand {
             Stand::Lower => (-1.0, 1),
@@ -162,7 +196,8 @@ impl Cone {
                 entries.for_each(|(j, value)| mean[j] += value);
             }
         }
-        mean.iter_mut().for_each(|entry| *entry /= f64::from(count.max(1)));
+        mean.iter_mut()
+            .for_each(|entry| *entry /= f64::from(count.max(1)));
         mean
     }
 
@@ -174,12 +209,14 @@ impl Cone {
         self.project_within(vector, Self::MOST_STEPS)
     }
 
-    /// The same, or another point of the cone where the nearest is not found in so many Newton steps.
+    /// The same, or another point of the cone where the nearest is not found in so many Newton
+    /// steps.
     pub fn project_within(&self, vector: &[f64], steps: usize) -> Vec<f64> {
         newton::project(self, vector, steps)
     }
 
-    /// A point of the cone near a vector: where an interior-point method stands after some steps, usually inside.
+    /// A point of the cone near a vector: where an interior-point method stands after some steps,
+    /// usually inside.
     ///
     /// # Errors
     /// When the method fails, or the crate was built without it (feature `clarabel`).
@@ -195,7 +232,8 @@ impl Cone {
     #[cfg(not(feature = "clarabel"))]
     pub fn project_early(&self, _vector: &[f64], _steps: usize) -> Result<Vec<f64>, Failure> {
         Err(Failure::Engine(
-            "this build has no interior-point method (cargo feature `clarabel`); use CaVE(inner)".into(),
+            "this build has no interior-point method (cargo feature `clarabel`); use CaVE(inner)"
+                .into(),
         ))
     }
 }

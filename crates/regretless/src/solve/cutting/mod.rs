@@ -1,7 +1,7 @@
 //! What branch and cut needs, whatever it searches for.
 //!
-//! * `sheet`: a linear programme whose rows come and go. `waiting`: nodes that wait, and what is proven of those that
-//!   went. `tail`: when further cuts are not worth it.
+//! * `sheet`: a linear programme whose rows come and go. `waiting`: nodes that wait, and what is
+//!   proven of those that went. `tail`: when further cuts are not worth it.
 
 mod sheet;
 mod tail;

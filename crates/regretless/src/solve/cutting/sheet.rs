@@ -1,8 +1,9 @@
 //! A linear programme whose first rows stay and whose further rows come and go.
 //!
-//! Further rows are known by their place in a pool that never forgets, so that a basis can be taken up again after
-//! rows were dropped: it names the rows that were tight, and these return. The owner keeps the pool itself, that is
-//! what each row says; it hands in entries when a row is to be there.
+//! Further rows are known by their place in a pool that never forgets, so that a basis can be taken
+//! up again after rows were dropped: it names the rows that were tight, and these return. The owner
+//! keeps the pool itself, that is what each row says; it hands in entries when a row is to be
+//! there.
 
 use crate::solve::Failure;
 use crate::solve::highs::{Basis, Columns, Lp, Outcome, Point, Rows, Simplex, Stand};
@@ -44,7 +45,11 @@ impl Sheet {
     }
 
     /// The same in a solver that may have been used before.
-    pub(in crate::solve) fn within(mut lp: Lp, first: &Rows, patience: u32) -> Result<Self, Failure> {
+    pub(in crate::solve) fn within(
+        mut lp: Lp,
+        first: &Rows,
+        patience: u32,
+    ) -> Result<Self, Failure> {
         lp.clear()?;
         lp.set_option(c"simplex_dual_edge_weight_strategy", 1)?;
         lp.set_option(c"simplex_scale_strategy", 0)?;
@@ -83,7 +88,11 @@ impl Sheet {
     }
 
     /// Adds the rows of some places.
-    pub(in crate::solve) fn add_rows(&mut self, places: &[u32], rows: &Rows) -> Result<(), Failure> {
+    pub(in crate::solve) fn add_rows(
+        &mut self,
+        places: &[u32],
+        rows: &Rows,
+    ) -> Result<(), Failure> {
         for place in places {
             self.row_of[*place as usize] = self.places.len() as u32;
             self.places.push(*place);
@@ -103,36 +112,68 @@ impl Sheet {
         (row != ABSENT).then(|| self.first + row as usize)
     }
 
-    /// Drops rows that have been slack for long, if that is worth the trouble; `keep` says which places stay all the
-    /// same.
-    pub(in crate::solve) fn drop_idle(&mut self, keep: impl Fn(u32) -> bool) -> Result<(), Failure> {
-        let idle = self.idle.iter().filter(|idle| **idle > self.patience).count();
+    /// Drops rows that have been slack for long, if that is worth the trouble; `keep` says which
+    /// places stay all the same.
+    pub(in crate::solve) fn drop_idle(
+        &mut self,
+        keep: impl Fn(u32) -> bool,
+    ) -> Result<(), Failure> {
+        let idle = self
+            .idle
+            .iter()
+            .filter(|idle| **idle > self.patience)
+            .count();
         if idle < 10 + self.idle.len() / 4 {
             return Ok(());
         }
-        let Some(basis) = self.lp.basis() else { return Ok(()) };
-        let slack = basis.rows[self.first..].iter().map(|stand| *stand == Stand::Basic);
-        let long = self.idle.iter().zip(&self.places).map(|(idle, place)| *idle > self.patience && !keep(*place));
+        let Some(basis) = self.lp.basis() else {
+            return Ok(());
+        };
+        let slack = basis.rows[self.first..]
+            .iter()
+            .map(|stand| *stand == Stand::Basic);
+        let long = self
+            .idle
+            .iter()
+            .zip(&self.places)
+            .map(|(idle, place)| *idle > self.patience && !keep(*place));
         let doomed: Vec<bool> = slack.zip(long).map(|(slack, long)| slack && long).collect();
         self.delete_rows(&doomed, basis)
     }
 
     fn delete_rows(&mut self, doomed: &[bool], mut basis: Basis) -> Result<(), Failure> {
-        let mask: Vec<bool> = std::iter::repeat_n(false, self.first).chain(doomed.iter().copied()).collect();
+        let mask: Vec<bool> = std::iter::repeat_n(false, self.first)
+            .chain(doomed.iter().copied())
+            .collect();
         self.lp.delete_rows(&mask)?;
         retain_unmarked(&mut basis.rows, &mask);
         retain_unmarked(&mut self.idle, doomed);
-        let gone = self.places.iter().zip(doomed).filter(|(_, doomed)| **doomed);
+        let gone = self
+            .places
+            .iter()
+            .zip(doomed)
+            .filter(|(_, doomed)| **doomed);
         gone.for_each(|(place, _)| self.row_of[*place as usize] = ABSENT);
         retain_unmarked(&mut self.places, doomed);
-        self.places.iter().enumerate().for_each(|(row, place)| self.row_of[*place as usize] = row as u32);
+        self.places
+            .iter()
+            .enumerate()
+            .for_each(|(row, place)| self.row_of[*place as usize] = row as u32);
         self.lp.set_basis(&basis)
     }
 
     /// Drops the marked columns but those in the basis; returns which are gone.
-    pub(in crate::solve) fn drop_columns(&mut self, mut doomed: Vec<bool>) -> Result<Vec<bool>, Failure> {
-        let Some(mut basis) = self.lp.basis() else { return Ok(vec![false; doomed.len()]) };
-        doomed.iter_mut().zip(&basis.columns).for_each(|(doomed, stand)| *doomed &= *stand != Stand::Basic);
+    pub(in crate::solve) fn drop_columns(
+        &mut self,
+        mut doomed: Vec<bool>,
+    ) -> Result<Vec<bool>, Failure> {
+        let Some(mut basis) = self.lp.basis() else {
+            return Ok(vec![false; doomed.len()]);
+        };
+        doomed
+            .iter_mut()
+            .zip(&basis.columns)
+            .for_each(|(doomed, stand)| *doomed &= *stand != Stand::Basic);
         self.lp.delete_columns(&doomed)?;
         retain_unmarked(&mut self.bounds, &doomed);
         retain_unmarked(&mut basis.columns, &doomed);
@@ -141,7 +182,11 @@ impl Sheet {
     }
 
     /// Limits a column to these values.
-    pub(in crate::solve) fn set_bounds(&mut self, column: usize, bounds: [f64; 2]) -> Result<(), Failure> {
+    pub(in crate::solve) fn set_bounds(
+        &mut self,
+        column: usize,
+        bounds: [f64; 2],
+    ) -> Result<(), Failure> {
         if self.bounds[column] != bounds {
             self.bounds[column] = bounds;
             self.lp.set_column_bounds(column, bounds)?;
@@ -160,7 +205,10 @@ impl Sheet {
         if outcome == Outcome::Optimal || outcome == Outcome::BoundPassed {
             self.lp.read_point(&mut self.point)?;
             let duals = self.point.dual[self.first..].iter();
-            self.idle.iter_mut().zip(duals).for_each(|(idle, dual)| *idle = if *dual != 0.0 { 0 } else { *idle + 1 });
+            self.idle
+                .iter_mut()
+                .zip(duals)
+                .for_each(|(idle, dual)| *idle = if *dual != 0.0 { 0 } else { *idle + 1 });
         }
         Ok(outcome)
     }
@@ -180,13 +228,19 @@ impl Sheet {
         let (first, further) = basis.rows.split_at(self.first);
         let stands = self.places.iter().copied().zip(further.iter().copied());
         let tight = stands.filter(|(_, stand)| *stand != Stand::Basic).collect();
-        Some(Snapshot { columns: basis.columns.into(), first: first.into(), tight })
+        Some(Snapshot {
+            columns: basis.columns.into(),
+            first: first.into(),
+            tight,
+        })
     }
 
     /// Places that must be rows again before a basis can be taken up.
     pub(in crate::solve) fn missing(&self, snapshot: &Snapshot) -> Vec<u32> {
         let places = snapshot.tight.iter().map(|(place, _)| *place);
-        places.filter(|place| self.row_of[*place as usize] == ABSENT).collect()
+        places
+            .filter(|place| self.row_of[*place as usize] == ABSENT)
+            .collect()
     }
 
     /// Takes up a basis again whose tight rows are there.

@@ -11,12 +11,20 @@ pub(in crate::solve) struct Tail {
 impl Tail {
     /// Begins at an objective; so many rounds in a row may gain little.
     pub(in crate::solve) fn new(objective: f64, patience: u32) -> Self {
-        Self { last: objective, flat: 0, patience }
+        Self {
+            last: objective,
+            flat: 0,
+            patience,
+        }
     }
 
     /// Whether too many rounds in a row each gained less than this.
     pub(in crate::solve) fn is_flat(&mut self, objective: f64, little: f64) -> bool {
-        self.flat = if objective - self.last < little { self.flat + 1 } else { 0 };
+        self.flat = if objective - self.last < little {
+            self.flat + 1
+        } else {
+            0
+        };
         self.last = objective;
         self.flat > self.patience
     }

@@ -38,15 +38,30 @@ pub(in crate::solve) struct Waiting<D> {
 
 impl<D> Default for Waiting<D> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), born: 0, solved: 0, floor: f64::INFINITY }
+        Self {
+            nodes: Vec::new(),
+            born: 0,
+            solved: 0,
+            floor: f64::INFINITY,
+        }
     }
 }
 
 impl<D> Waiting<D> {
     /// A node that is to be searched later.
-    pub(in crate::solve) fn add(&mut self, bound: f64, decided: Rc<D>, basis: Option<Rc<Snapshot>>) {
+    pub(in crate::solve) fn add(
+        &mut self,
+        bound: f64,
+        decided: Rc<D>,
+        basis: Option<Rc<Snapshot>>,
+    ) {
         self.born += 1;
-        self.nodes.push(Open { bound, age: self.born, decided, basis });
+        self.nodes.push(Open {
+            bound,
+            age: self.born,
+            decided,
+            basis,
+        });
     }
 
     /// Counts a node that is about to be solved; returns how many there were with it.
@@ -63,7 +78,8 @@ impl<D> Waiting<D> {
     /// The node with the lowest bound, if any has a bound up to the level.
     pub(in crate::solve) fn next(&mut self, level: f64) -> Option<Open<D>> {
         let lowest = |a: &Open<D>, b: &Open<D>| a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age));
-        let place = (0..self.nodes.len()).min_by(|a, b| lowest(&self.nodes[*a], &self.nodes[*b]))?;
+        let place =
+            (0..self.nodes.len()).min_by(|a, b| lowest(&self.nodes[*a], &self.nodes[*b]))?;
         let open = self.nodes.swap_remove(place);
         if open.bound > level {
             // The lowest of all that wait: none of them is of interest.
@@ -76,13 +92,25 @@ impl<D> Waiting<D> {
 
     /// What is known when the present node, of this bound, and all that wait are left open.
     pub(in crate::solve) fn stopped(&self, bound: f64) -> Verdict {
-        let open = self.nodes.iter().map(|open| open.bound).fold(bound, f64::min);
-        Verdict { floor: self.floor.min(open), complete: false, solved: self.solved }
+        let open = self
+            .nodes
+            .iter()
+            .map(|open| open.bound)
+            .fold(bound, f64::min);
+        Verdict {
+            floor: self.floor.min(open),
+            complete: false,
+            solved: self.solved,
+        }
     }
 
     /// What is known when nothing is left.
     pub(in crate::solve) fn finished(&self) -> Verdict {
-        Verdict { floor: self.floor, complete: true, solved: self.solved }
+        Verdict {
+            floor: self.floor,
+            complete: true,
+            solved: self.solved,
+        }
     }
 }
 
@@ -98,10 +126,26 @@ mod tests {
         for (name, bound) in [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 9.0)] {
             waiting.add(bound, Rc::new(name), None);
         }
-        assert_eq!(waiting.stopped(2.0), Verdict { floor: 1.0, complete: false, solved: 0 });
+        assert_eq!(
+            waiting.stopped(2.0),
+            Verdict {
+                floor: 1.0,
+                complete: false,
+                solved: 0
+            }
+        );
         assert_eq!((waiting.count(), waiting.count()), (1, 2));
-        let order: Vec<_> = std::iter::from_fn(|| waiting.next(5.0)).map(|open| *open.decided).collect();
+        let order: Vec<_> = std::iter::from_fn(|| waiting.next(5.0))
+            .map(|open| *open.decided)
+            .collect();
         assert_eq!(order, ["c", "b", "a"]);
-        assert_eq!(waiting.finished(), Verdict { floor: 9.0, complete: true, solved: 2 });
+        assert_eq!(
+            waiting.finished(),
+            Verdict {
+                floor: 9.0,
+                complete: true,
+                solved: 2
+            }
+        );
     }
 }

@@ -1,9 +1,10 @@
 //! Vertices next to a path: paths that leave it once and come back once.
 //!
-//! Two paths are joined by an edge of the flow polytope when and only when they differ by a single detour, one
-//! that meets the path at its two ends and nowhere between. Of two ways from one node of the path to another the
-//! detour keeps to one side, so it starts and ends with moves that the path does not make there. Short
-//! detours come first, and among those of equal length the ones nearer to the start.
+//! Two paths are joined by an edge of the flow polytope when and only when they differ by a single
+//! detour, one that meets the path at its two ends and nowhere between. Of two ways from one node
+//! of the path to another the detour keeps to one side, so it starts and ends with moves that the
+//! path does not make there. Short detours come first, and among those of equal length the ones
+//! nearer to the start.
 
 use super::GridPath;
 use crate::decision::Decision;
@@ -39,13 +40,22 @@ struct Detours {
 impl Detours {
     fn new(cols: usize, path: Vec<u32>) -> Self {
         let across = |arc: u32| (arc as usize % (2 * cols - 1)) < cols - 1;
-        let ways: Vec<Way> = path.iter().map(|arc| if across(*arc) { Way::Right } else { Way::Down }).collect();
+        let ways: Vec<Way> = path
+            .iter()
+            .map(|arc| if across(*arc) { Way::Right } else { Way::Down })
+            .collect();
         let mut nodes = vec![(0, 0)];
         nodes.extend(ways.iter().scan((0, 0), |node, way| {
             *node = step(*node, *way);
             Some(*node)
         }));
-        Self { cols, path, ways, nodes, found: Vec::new() }
+        Self {
+            cols,
+            path,
+            ways,
+            nodes,
+            found: Vec::new(),
+        }
     }
 
     fn all(mut self) -> Vec<Delta> {
@@ -62,8 +72,8 @@ impl Detours {
         self.found
     }
 
-    /// Goes on from a node off the path; it can always turn away from the path until it is level with the
-    /// end, so no way leads nowhere.
+    /// Goes on from a node off the path; it can always turn away from the path until it is level
+    /// with the end, so no way leads nowhere.
     fn extend(&mut self, node: (usize, usize), (start, end): (usize, usize), arcs: &mut Vec<u32>) {
         if self.found.len() >= MOST_NEIGHBOURS {
             return;

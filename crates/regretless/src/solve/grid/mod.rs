@@ -1,8 +1,9 @@
-//! Shortest path through a grid from the top left to the bottom right corner, by dynamic programming.
+//! Shortest path through a grid from the top left to the bottom right corner, by dynamic
+//! programming.
 //!
-//! Arcs lead right and down only, so the grid has no cycle and costs of any sign are welcome. Arcs are
-//! numbered row by row: first the row's horizontal arcs from left to right, then the vertical arcs to
-//! the next row. Where both ways into a node cost the same, the path comes from above.
+//! Arcs lead right and down only, so the grid has no cycle and costs of any sign are welcome. Arcs
+//! are numbered row by row: first the row's horizontal arcs from left to right, then the vertical
+//! arcs to the next row. Where both ways into a node cost the same, the path comes from above.
 
 pub mod flow;
 
@@ -21,7 +22,8 @@ pub struct GridPath {
     cols: usize,
     /// Cheapest way to each node of the present row.
     reach: Vec<f64>,
-    /// Whether the cheapest way into each node comes from above; not looked at in the first row and column.
+    /// Whether the cheapest way into each node comes from above; not looked at in the first row and
+    /// column.
     from_above: Vec<bool>,
     /// Arcs of the path found last.
     path: Vec<u32>,
@@ -31,7 +33,13 @@ impl GridPath {
     /// An engine for a grid with this many rows and columns of nodes, both at least 1.
     pub fn new(rows: usize, cols: usize) -> Self {
         let path = vec![0; rows + cols - 2];
-        Self { rows, cols, reach: vec![0.0; cols], from_above: vec![false; rows * cols], path }
+        Self {
+            rows,
+            cols,
+            reach: vec![0.0; cols],
+            from_above: vec![false; rows * cols],
+            path,
+        }
     }
 
     /// Arcs of a grid: horizontal and vertical ones.
@@ -44,7 +52,8 @@ impl GridPath {
         2 * self.cols - 1
     }
 
-    /// Cheapest ways to all nodes. Which way is cheaper is as good as random, so no branch may hang on it.
+    /// Cheapest ways to all nodes. Which way is cheaper is as good as random, so no branch may hang
+    /// on it.
     fn sweep(&mut self, costs: &[f64]) {
         let cols = self.cols;
         let (first, below) = costs.split_at(cols - 1);

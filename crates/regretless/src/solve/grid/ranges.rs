@@ -1,9 +1,10 @@
 //! How far the cost of each arc of a grid may move while the shortest path stays shortest.
 //!
-//! With the cheapest way from the start to every node and from every node to the end, the cheapest path
-//! through an arc costs `to its tail + arc + from its head`. An arc off the path may fall by what that
-//! path costs more. Every path has exactly one arc between two anti-diagonals, so without an arc of the path
-//! the best is the cheapest path through another arc of the same layer: the arc may rise by what that costs more.
+//! With the cheapest way from the start to every node and from every node to the end, the cheapest
+//! path through an arc costs `to its tail + arc + from its head`. An arc off the path may fall by
+//! what that path costs more. Every path has exactly one arc between two anti-diagonals, so without
+//! an arc of the path the best is the cheapest path through another arc of the same layer: the arc
+//! may rise by what that costs more.
 
 use super::GridPath;
 use crate::solve::Failure;
@@ -26,7 +27,12 @@ impl GridRanges {
     pub fn new(rows: usize, cols: usize) -> Self {
         let nodes = vec![0.0; rows * cols];
         let second = vec![0.0; rows + cols - 2];
-        Self { path: GridPath::new(rows, cols), forward: nodes.clone(), backward: nodes, second }
+        Self {
+            path: GridPath::new(rows, cols),
+            forward: nodes.clone(),
+            backward: nodes,
+            second,
+        }
     }
 
     fn sweep_forward(&mut self, costs: &[f64]) {
@@ -38,7 +44,9 @@ impl GridRanges {
             if row > 0 {
                 let down = &costs[row * stride - cols..][..cols];
                 let ways = above[(row - 1) * cols..].iter().zip(down);
-                own.iter_mut().zip(ways).for_each(|(least, (reach, cost))| *least = reach + cost);
+                own.iter_mut()
+                    .zip(ways)
+                    .for_each(|(least, (reach, cost))| *least = reach + cost);
             } else {
                 own.fill(f64::INFINITY);
                 own[0] = 0.0;
@@ -57,7 +65,9 @@ impl GridRanges {
             if row + 1 < rows {
                 let down = &costs[row * stride + cols - 1..][..cols];
                 let ways = below.iter().zip(down);
-                own.iter_mut().zip(ways).for_each(|(least, (reach, cost))| *least = reach + cost);
+                own.iter_mut()
+                    .zip(ways)
+                    .for_each(|(least, (reach, cost))| *least = reach + cost);
             } else {
                 own.fill(f64::INFINITY);
                 own[cols - 1] = 0.0;

@@ -30,12 +30,18 @@ impl Lp {
     /// # Errors
     /// When nothing was solved.
     pub fn iterations(&self) -> Result<u32, Failure> {
-        Ok(self.raw.int_info(c"simplex_iteration_count")?.max(0).unsigned_abs())
+        Ok(self
+            .raw
+            .int_info(c"simplex_iteration_count")?
+            .max(0)
+            .unsigned_abs())
     }
 
     /// Whether the last solve left a feasible point.
     pub fn has_point(&self) -> bool {
-        self.raw.int_info(c"primal_solution_status").is_ok_and(|status| status == highs_sys::SOLUTION_STATUS_FEASIBLE)
+        self.raw
+            .int_info(c"primal_solution_status")
+            .is_ok_and(|status| status == highs_sys::SOLUTION_STATUS_FEASIBLE)
     }
 
     /// The point the last solve ended at.
@@ -56,17 +62,34 @@ impl Lp {
         if self.raw.int_info(c"primal_solution_status")? == highs_sys::SOLUTION_STATUS_NONE {
             return Err(Failure::Engine("HiGHS has no point; solve first".into()));
         }
-        self.raw.solution([&mut point.value, &mut point.reduced_cost, &mut point.activity, &mut point.dual])
+        self.raw.solution([
+            &mut point.value,
+            &mut point.reduced_cost,
+            &mut point.activity,
+            &mut point.dual,
+        ])
     }
 
-    /// The present basis, if there is one. It stays when rows or columns are added, and when rows in it
-    /// or columns out of it are deleted.
+    /// The present basis, if there is one. It stays when rows or columns are added, and when rows
+    /// in it or columns out of it are deleted.
     pub fn basis(&self) -> Option<Basis> {
         let [columns, rows] = self.has_basis.then(|| self.raw.basis().ok()).flatten()?;
         // After other deletions there are too many members or too few.
-        let members = columns.iter().chain(&rows).filter(|code| **code == Stand::Basic.code()).count();
-        let stands = |codes: &[i32]| codes.iter().map(|code| Stand::from_code(*code)).collect::<Option<_>>();
-        let basis = Basis { columns: stands(&columns)?, rows: stands(&rows)? };
+        let members = columns
+            .iter()
+            .chain(&rows)
+            .filter(|code| **code == Stand::Basic.code())
+            .count();
+        let stands = |codes: &[i32]| {
+            codes
+                .iter()
+                .map(|code| Stand::from_code(*code))
+                .collect::<Option<_>>()
+        };
+        let basis = Basis {
+            columns: stands(&columns)?,
+            rows: stands(&rows)?,
+        };
         (members == basis.rows.len()).then_some(basis)
     }
 
@@ -76,7 +99,8 @@ impl Lp {
     /// When the basis does not fit the model.
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Failure> {
         let codes = |stands: &[Stand]| stands.iter().map(|stand| stand.code()).collect::<Vec<_>>();
-        self.raw.set_basis(&codes(&basis.columns), &codes(&basis.rows))?;
+        self.raw
+            .set_basis(&codes(&basis.columns), &codes(&basis.rows))?;
         self.has_basis = true;
         Ok(())
     }
@@ -90,7 +114,12 @@ impl Lp {
             Ok(column) => Basic::Column(column),
             Err(_) => Basic::Row((-1 - code).unsigned_abs() as usize),
         };
-        Ok(self.raw.basic_variables()?.into_iter().map(member).collect())
+        Ok(self
+            .raw
+            .basic_variables()?
+            .into_iter()
+            .map(member)
+            .collect())
     }
 
     /// Overwrites `out` with the duals of rows that these costs of the members of the basis give.

@@ -1,13 +1,13 @@
 //! Linear and mixed-integer programmes through HiGHS (Huangfu and Hall, 2018), linked statically.
 //!
-//! [`Lp`] is one model and one solver, for one thread at a time: quiet, one thread, no presolve, all
-//! costs and rows changeable between solves. After a change of costs the last basis stays primal
-//! feasible, so [`Simplex::Primal`] goes on from it; after a change of rows or bounds it stays dual
-//! feasible, so [`Simplex::Dual`] does. [`Lp::forget`] makes the next solve start from nothing, which
-//! is what makes an answer independent of earlier ones.
+//! [`Lp`] is one model and one solver, for one thread at a time: quiet, one thread, no presolve,
+//! all costs and rows changeable between solves. After a change of costs the last basis stays
+//! primal feasible, so [`Simplex::Primal`] goes on from it; after a change of rows or bounds it
+//! stays dual feasible, so [`Simplex::Dual`] does. [`Lp::forget`] makes the next solve start from
+//! nothing, which is what makes an answer independent of earlier ones.
 //!
-//! HiGHS drops matrix entries of size 1e-9 or less and refuses those of 1e15 or more. It has no lazy
-//! constraints: a branch-and-cut adds rows between solves.
+//! HiGHS drops matrix entries of size 1e-9 or less and refuses those of 1e15 or more. It has no
+//! lazy constraints: a branch-and-cut adds rows between solves.
 //!
 //! `ffi` holds every unsafe call; nothing else in the crate talks to HiGHS.
 
@@ -27,7 +27,9 @@ mod scan;
 
 pub(crate) use model::whole_bounds;
 pub use model::{Model, TOLERANCE};
-pub use parts::{Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors};
+pub use parts::{
+    Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors,
+};
 
 /// A linear or mixed-integer programme and its solver.
 #[derive(Debug)]
@@ -43,7 +45,10 @@ impl Lp {
     /// # Errors
     /// When HiGHS cannot start.
     pub fn new() -> Result<Self, Failure> {
-        let mut lp = Self { raw: Raw::new()?, has_basis: false };
+        let mut lp = Self {
+            raw: Raw::new()?,
+            has_basis: false,
+        };
         lp.set_option(c"output_flag", false)?;
         lp.set_option(c"threads", 1)?;
         lp.set_option(c"parallel", c"off")?;
@@ -147,7 +152,11 @@ impl Lp {
     /// When there are more costs than columns, or a cost is not finite.
     pub fn set_costs(&mut self, first: usize, costs: &[f64]) -> Result<(), Failure> {
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-            return Err(Failure::Engine(format!("cost {} of column {} is not finite", costs[bad], first + bad)));
+            return Err(Failure::Engine(format!(
+                "cost {} of column {} is not finite",
+                costs[bad],
+                first + bad
+            )));
         }
         self.raw.set_costs(first, costs)
     }
@@ -189,7 +198,9 @@ impl Lp {
     /// # Errors
     /// When there are too many names or one cannot be a name.
     pub fn set_names(&mut self, columns: &[String], rows: &[String]) -> Result<(), Failure> {
-        let plain = |name: &String| CString::new(name.as_str()).map_err(|_| Failure::Engine(format!("name {name:?}")));
+        let plain = |name: &String| {
+            CString::new(name.as_str()).map_err(|_| Failure::Engine(format!("name {name:?}")))
+        };
         for (column, name) in columns.iter().enumerate() {
             self.raw.set_column_name(column, &plain(name)?)?;
         }
@@ -203,7 +214,11 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such option or the value does not fit it.
-    pub fn set_option<'a>(&mut self, name: &CStr, value: impl Into<OptionValue<'a>>) -> Result<(), Failure> {
+    pub fn set_option<'a>(
+        &mut self,
+        name: &CStr,
+        value: impl Into<OptionValue<'a>>,
+    ) -> Result<(), Failure> {
         self.raw.set_option(name, value.into())
     }
 
@@ -256,8 +271,8 @@ impl Lp {
         self.set_option(c"mip_abs_gap", absolute)
     }
 
-    /// Lets the dual simplex method stop once a minimum is known to lie above this; it may still go on
-    /// to the optimum, as it does when that is few iterations away.
+    /// Lets the dual simplex method stop once a minimum is known to lie above this; it may still go
+    /// on to the optimum, as it does when that is few iterations away.
     ///
     /// # Errors
     /// Never in practice.
@@ -272,9 +287,12 @@ impl Lp {
     pub fn solve(&mut self) -> Result<Outcome, Failure> {
         self.has_basis = false;
         let status = self.raw.run()?;
-        self.has_basis = self.raw.int_info(c"basis_validity")? == highs_sys::kHighsBasisValidityValid;
+        self.has_basis =
+            self.raw.int_info(c"basis_validity")? == highs_sys::kHighsBasisValidityValid;
         match status {
-            highs_sys::MODEL_STATUS_OPTIMAL | highs_sys::MODEL_STATUS_MODEL_EMPTY => Ok(Outcome::Optimal),
+            highs_sys::MODEL_STATUS_OPTIMAL | highs_sys::MODEL_STATUS_MODEL_EMPTY => {
+                Ok(Outcome::Optimal)
+            }
             highs_sys::MODEL_STATUS_INFEASIBLE => Ok(Outcome::Infeasible),
             highs_sys::MODEL_STATUS_UNBOUNDED => Ok(Outcome::Unbounded),
             highs_sys::MODEL_STATUS_UNBOUNDED_OR_INFEASIBLE => Ok(Outcome::UnboundedOrInfeasible),
@@ -282,7 +300,9 @@ impl Lp {
             highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(Outcome::IterationLimit),
             highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(Outcome::NodeLimit),
             highs_sys::MODEL_STATUS_REACHED_INTERRUPT => Err(Failure::Interrupted),
-            other => Err(Failure::Engine(format!("HiGHS ended with model status {other}"))),
+            other => Err(Failure::Engine(format!(
+                "HiGHS ended with model status {other}"
+            ))),
         }
     }
 
@@ -295,7 +315,8 @@ impl Lp {
         self.raw.clear_solver()
     }
 
-    /// Forgets model, basis and point, and keeps options: a new object takes HiGHS longer than a small model.
+    /// Forgets model, basis and point, and keeps options: a new object takes HiGHS longer than a
+    /// small model.
     ///
     /// # Errors
     /// Never in practice.

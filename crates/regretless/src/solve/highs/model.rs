@@ -29,8 +29,16 @@ pub struct Model {
 /// The whole numbers within bounds; a bound that misses one by less than [`TOLERANCE`] means it.
 pub(crate) fn whole_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
     // A bound that is whole stays as it is, to the sign of its zero: labels are known by it.
-    let lower = if lower.fract() == 0.0 || !lower.is_finite() { lower } else { (lower - TOLERANCE).ceil() + 0.0 };
-    let upper = if upper.fract() == 0.0 || !upper.is_finite() { upper } else { (upper + TOLERANCE).floor() + 0.0 };
+    let lower = if lower.fract() == 0.0 || !lower.is_finite() {
+        lower
+    } else {
+        (lower - TOLERANCE).ceil() + 0.0
+    };
+    let upper = if upper.fract() == 0.0 || !upper.is_finite() {
+        upper
+    } else {
+        (upper + TOLERANCE).floor() + 0.0
+    };
     [lower, upper]
 }
 
@@ -38,11 +46,12 @@ pub(crate) fn whole_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
 pub const TOLERANCE: f64 = 1e-6;
 
 impl Model {
-    /// Prepares a model that came from outside: bounds of whole columns are rounded inwards, since HiGHS can search for
-    /// ever between 1e-9 and 1; numbers whose sums would overflow are refused.
+    /// Prepares a model that came from outside: bounds of whole columns are rounded inwards, since
+    /// HiGHS can search for ever between 1e-9 and 1; numbers whose sums would overflow are refused.
     ///
     /// # Errors
-    /// When a column has no whole number within its bounds, or a number of the objective is too large, in words.
+    /// When a column has no whole number within its bounds, or a number of the objective is too
+    /// large, in words.
     pub fn prepare(&mut self) -> Result<(), String> {
         for column in 0..self.column_bounds.len() {
             let ([lower, upper], name) = (self.column_bounds[column], &self.column_names[column]);
@@ -52,16 +61,22 @@ impl Model {
             self.column_bounds[column] = whole_bounds([lower, upper]);
             let [least, most] = self.column_bounds[column];
             if least > most && lower <= upper {
-                return Err(format!("column {name} takes whole numbers, and there is none from {lower} to {upper}"));
+                return Err(format!(
+                    "column {name} takes whole numbers, and there is none from {lower} to {upper}"
+                ));
             }
         }
         if let Some(column) = self.cost.iter().position(|cost| cost.abs() > LARGEST_COST) {
             let (name, cost) = (&self.column_names[column], self.cost[column]);
-            return Err(format!("column {name} costs {cost:e}; costs go up to {LARGEST_COST:e} in size"));
+            return Err(format!(
+                "column {name} costs {cost:e}; costs go up to {LARGEST_COST:e} in size"
+            ));
         }
         if self.offset.abs() > LARGEST_COST {
             let offset = self.offset;
-            return Err(format!("the objective's constant is {offset:e}; it may go up to {LARGEST_COST:e} in size"));
+            return Err(format!(
+                "the objective's constant is {offset:e}; it may go up to {LARGEST_COST:e} in size"
+            ));
         }
         Ok(())
     }
@@ -74,8 +89,9 @@ impl Model {
         self.check_partly(|column| Some(values[column]))
     }
 
-    /// Checks what can be checked when some values are not known: known ones as in [`Model::check`],
-    /// and rows by whether any values within the bounds of the unknown columns would do.
+    /// Checks what can be checked when some values are not known: known ones as in
+    /// [`Model::check`], and rows by whether any values within the bounds of the unknown columns
+    /// would do.
     ///
     /// # Errors
     /// The first that does not hold, in words.
@@ -94,7 +110,13 @@ impl Model {
         let slack = TOLERANCE * value.abs().max(1.0);
         // A value that is not a number fails every comparison.
         let inside = value >= lower - slack && value <= upper + slack;
-        if inside { Ok(()) } else { Err(format!("column {name} is {value}, outside {lower} to {upper}")) }
+        if inside {
+            Ok(())
+        } else {
+            Err(format!(
+                "column {name} is {value}, outside {lower} to {upper}"
+            ))
+        }
     }
 
     fn check_row(&self, row: usize, value: &impl Fn(usize) -> Option<f64>) -> Result<(), String> {
@@ -104,14 +126,31 @@ impl Model {
             let [a, b] = range.map(|end| if entry == 0.0 { 0.0 } else { entry * end });
             least += a.min(b);
             most += a.max(b);
-            scale = [a, b].iter().filter(|end| end.is_finite()).fold(scale, |scale, end| scale.max(end.abs()));
+            scale = [a, b]
+                .iter()
+                .filter(|end| end.is_finite())
+                .fold(scale, |scale, end| scale.max(end.abs()));
         }
         let [lower, upper] = self.row_bounds[row];
-        let slack = |bound: f64| TOLERANCE * if bound.is_finite() { scale.max(bound.abs()) } else { scale };
+        let slack = |bound: f64| {
+            TOLERANCE
+                * if bound.is_finite() {
+                    scale.max(bound.abs())
+                } else {
+                    scale
+                }
+        };
         if most >= lower - slack(lower) && least <= upper + slack(upper) {
             return Ok(());
         }
-        let found = if least == most { format!("{least}") } else { format!("between {least} and {most}") };
-        Err(format!("row {} is {found}, outside {lower} to {upper}", self.row_names[row]))
+        let found = if least == most {
+            format!("{least}")
+        } else {
+            format!("between {least} and {most}")
+        };
+        Err(format!(
+            "row {} is {found}, outside {lower} to {upper}",
+            self.row_names[row]
+        ))
     }
 }

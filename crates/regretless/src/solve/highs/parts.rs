@@ -31,8 +31,14 @@ impl Vectors {
     /// The entries of one vector.
     pub fn entries(&self, vector: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let from = self.starts[vector] as usize;
-        let to = self.starts.get(vector + 1).map_or(self.index.len(), |start| *start as usize);
-        self.index[from..to].iter().zip(&self.value[from..to]).map(|(index, value)| (*index as usize, *value))
+        let to = self
+            .starts
+            .get(vector + 1)
+            .map_or(self.index.len(), |start| *start as usize);
+        self.index[from..to]
+            .iter()
+            .zip(&self.value[from..to])
+            .map(|(index, value)| (*index as usize, *value))
     }
 
     /// Removes all vectors and keeps the memory.
@@ -55,7 +61,12 @@ pub struct Columns {
 
 impl Columns {
     /// Adds a continuous column: cost, least and greatest value, entries by row.
-    pub fn push(&mut self, cost: f64, bounds: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) {
+    pub fn push(
+        &mut self,
+        cost: f64,
+        bounds: [f64; 2],
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) {
         self.cost.push(cost);
         self.lower.push(bounds[0]);
         self.upper.push(bounds[1]);
@@ -99,7 +110,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Adds a row: least and greatest activity (infinite where there is no limit), entries by column.
+    /// Adds a row: least and greatest activity (infinite where there is no limit), entries by
+    /// column.
     pub fn push(&mut self, bounds: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) {
         self.lower.push(bounds[0]);
         self.upper.push(bounds[1]);
@@ -151,9 +163,15 @@ impl Stand {
     }
 
     pub(super) fn from_code(code: i32) -> Option<Self> {
-        [Self::Lower, Self::Basic, Self::Upper, Self::Zero, Self::Nonbasic]
-            .into_iter()
-            .find(|stand| stand.code() == code)
+        [
+            Self::Lower,
+            Self::Basic,
+            Self::Upper,
+            Self::Zero,
+            Self::Nonbasic,
+        ]
+        .into_iter()
+        .find(|stand| stand.code() == code)
     }
 }
 

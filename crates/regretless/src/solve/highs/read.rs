@@ -1,9 +1,9 @@
 //! Reading model files: `.mps` (free or fixed) and `.lp`.
 //!
-//! HiGHS gives files their meaning; in particular an entry of an MPS file's RHS section in the objective
-//! row is minus the objective's constant part (netlib's lists leave that constant out, as in e226), and
-//! an integer column between markers without bounds is 0 or 1. Files it would read only in part are
-//! refused, and so is everything that is not linear.
+//! HiGHS gives files their meaning; in particular an entry of an MPS file's RHS section in the
+//! objective row is minus the objective's constant part (netlib's lists leave that constant out, as
+//! in e226), and an integer column between markers without bounds is 0 or 1. Files it would read
+//! only in part are refused, and so is everything that is not linear.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -23,11 +23,18 @@ pub(super) enum Format {
 impl Format {
     /// By the extension of a file.
     pub(super) fn of(path: &Path) -> Result<Self> {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let extension = path
+            .extension()
+            .and_then(|e| e.to_str())
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         match extension.as_str() {
             "mps" => Ok(Self::Mps),
             "lp" => Ok(Self::Lp),
-            _ => Err(Error::input(Place::file(path), "a model file ends in .mps or .lp (unpacked)")),
+            _ => Err(Error::input(
+                Place::file(path),
+                "a model file ends in .mps or .lp (unpacked)",
+            )),
         }
     }
 }
@@ -46,11 +53,21 @@ impl Model {
     pub fn read(path: &Path) -> Result<Self> {
         let format = Format::of(path)?;
         let text = read_text(path)?;
-        check_form(format, &text)
-            .map_err(|(line, message)| Error::input(Place { row: line, ..Place::file(path) }, message))?;
+        check_form(format, &text).map_err(|(line, message)| {
+            Error::input(
+                Place {
+                    row: line,
+                    ..Place::file(path)
+                },
+                message,
+            )
+        })?;
         let refused = |message: String| Error::input(Place::file(path), message);
         let mut lp = Lp::new().map_err(|failure| refused(failure.to_string()))?;
-        let said = lp.raw.read(&plain_path(path)?).map_err(|said| refused(in_short(&said)))?;
+        let said = lp
+            .raw
+            .read(&plain_path(path)?)
+            .map_err(|said| refused(in_short(&said)))?;
         nothing_ignored(&said).map_err(refused)?;
         linear_only(&lp.raw).map_err(refused)?;
         convert(&lp.raw, text.len()).map_err(refused)
@@ -62,7 +79,10 @@ fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Error::input(Place::file(path).row(line), "this line is not text in UTF-8")
+        Error::input(
+            Place::file(path).row(line),
+            "this line is not text in UTF-8",
+        )
     })
 }
 
@@ -76,17 +96,33 @@ fn check_form(format: Format, text: &str) -> Result<(), (Option<u64>, String)> {
 
 /// HiGHS tells no line of an LP file; what can be told by a look at single lines is told here.
 fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
-    let plain = |line: &'_ str| line.split('\\').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let plain = |line: &'_ str| {
+        line.split('\\')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+    };
     let mut lines = (1..).zip(text.lines().map(plain));
     if let Some(line) = conditional_row(lines.clone()) {
-        return Err((Some(line), "conditional rows (->) cannot be used; only linear models are solved".into()));
+        return Err((
+            Some(line),
+            "conditional rows (->) cannot be used; only linear models are solved".into(),
+        ));
     }
     let complete = lines.any(|(_, line)| line == "end");
-    if complete { Ok(()) } else { Err((None, "an LP file has a last line `end`; this one has none (cut off?)".into())) }
+    if complete {
+        Ok(())
+    } else {
+        Err((
+            None,
+            "an LP file has a last line `end`; this one has none (cut off?)".into(),
+        ))
+    }
 }
 
-/// The line of the first `>` that follows a sign, whatever space or lines are between: HiGHS takes that for a
-/// conditional row, and says so on standard output, where only results belong.
+/// The line of the first `>` that follows a sign, whatever space or lines are between: HiGHS takes
+/// that for a conditional row, and says so on standard output, where only results belong.
 fn conditional_row(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
     let mut last = ' ';
     for (number, line) in lines {
@@ -103,8 +139,12 @@ fn conditional_row(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
 /// HiGHS's own words, without its banner and line breaks.
 fn in_short(said: &str) -> String {
     let lines = said.lines().map(str::trim);
-    let errors = lines.filter_map(|line| line.strip_prefix("ERROR:")).map(str::trim);
-    let errors: Vec<&str> = errors.filter(|line| !line.starts_with("Parser error")).collect();
+    let errors = lines
+        .filter_map(|line| line.strip_prefix("ERROR:"))
+        .map(str::trim);
+    let errors: Vec<&str> = errors
+        .filter(|line| !line.starts_with("Parser error"))
+        .collect();
     match errors.as_slice() {
         [] => "HiGHS cannot read this as a linear model".into(),
         errors => format!("HiGHS cannot read this: {}", errors.join("; ")),
@@ -113,8 +153,13 @@ fn in_short(said: &str) -> String {
 
 /// HiGHS warns where it passes over part of a file, such as a second bound of the same kind.
 fn nothing_ignored(said: &str) -> Result<(), String> {
-    let warnings = said.lines().filter_map(|line| line.trim().strip_prefix("WARNING:"));
-    match warnings.map(str::trim).find(|warning| warning.contains("ignored")) {
+    let warnings = said
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("WARNING:"));
+    match warnings
+        .map(str::trim)
+        .find(|warning| warning.contains("ignored"))
+    {
         Some(warning) => Err(format!("HiGHS would read this in part only: {warning}")),
         None => Ok(()),
     }
@@ -132,16 +177,36 @@ fn linear_only(raw: &Raw) -> Result<(), String> {
 
 fn convert(raw: &Raw, longest_name: usize) -> Result<Model, String> {
     let whole = raw.model().map_err(|failure| failure.to_string())?;
-    let RawModel { sense, offset, cost, lower, upper, row_lower, row_upper, rows, kind } = whole;
-    let [column_names, row_names] = raw.names(longest_name).map_err(|failure| failure.to_string())?;
+    let RawModel {
+        sense,
+        offset,
+        cost,
+        lower,
+        upper,
+        row_lower,
+        row_upper,
+        rows,
+        kind,
+    } = whole;
+    let [column_names, row_names] = raw
+        .names(longest_name)
+        .map_err(|failure| failure.to_string())?;
     if let Some(column) = kind.iter().position(|kind| !(0..=1).contains(kind)) {
         let name = &column_names[column];
-        return Err(format!("column {name} is semi-continuous, which is not supported"));
+        return Err(format!(
+            "column {name} is semi-continuous, which is not supported"
+        ));
     }
-    if cost.iter().chain(&rows.value).any(|number| !number.is_finite()) {
+    if cost
+        .iter()
+        .chain(&rows.value)
+        .any(|number| !number.is_finite())
+    {
         return Err("a coefficient is not finite".into());
     }
-    let pairs = |lower: Vec<f64>, upper: Vec<f64>| lower.into_iter().zip(upper).map(|(l, u)| [l, u]).collect();
+    let pairs = |lower: Vec<f64>, upper: Vec<f64>| {
+        lower.into_iter().zip(upper).map(|(l, u)| [l, u]).collect()
+    };
     Ok(Model {
         maximize: sense == highs_sys::OBJECTIVE_SENSE_MAXIMIZE,
         offset,

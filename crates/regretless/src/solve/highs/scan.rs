@@ -1,9 +1,10 @@
 //! Looks over an MPS file before HiGHS reads it: form is checked here, line by line, meaning there.
 //!
-//! HiGHS takes `12x` for 12 and `abc` for 0, and passes over rows it does not know. We would rather say
-//! which line is wrong. Fields are separated by blanks, as in free MPS; fixed MPS is the same as long as
-//! no name has a blank in it. Sections come in the order ROWS, COLUMNS, RHS, RANGES, BOUNDS, ENDATA; the
-//! last three before ENDATA may be absent, and BOUNDS may come anywhere after COLUMNS.
+//! HiGHS takes `12x` for 12 and `abc` for 0, and passes over rows it does not know. We would rather
+//! say which line is wrong. Fields are separated by blanks, as in free MPS; fixed MPS is the same
+//! as long as no name has a blank in it. Sections come in the order ROWS, COLUMNS, RHS, RANGES,
+//! BOUNDS, ENDATA; the last three before ENDATA may be absent, and BOUNDS may come anywhere after
+//! COLUMNS.
 
 use std::collections::{HashMap, HashSet};
 
@@ -94,7 +95,9 @@ impl<'a> Scan<'a> {
             "BOUNDS" if alone => self.enter(Section::Bounds, "BOUNDS")?,
             "ENDATA" if alone => return Ok(true),
             foreign if FOREIGN.contains(&foreign) && words.len() <= 2 => {
-                return Err(format!("section {foreign} cannot be used; only linear models are solved"));
+                return Err(format!(
+                    "section {foreign} cannot be used; only linear models are solved"
+                ));
             }
             _ => self.data(words)?,
         }
@@ -103,7 +106,9 @@ impl<'a> Scan<'a> {
 
     fn enter_head(&mut self, section: Section, name: &str) -> Result<(), String> {
         if self.seen.contains(&Section::Rows) {
-            return Err(format!("{name} must come before ROWS, and no column or set may be called {name}"));
+            return Err(format!(
+                "{name} must come before ROWS, and no column or set may be called {name}"
+            ));
         }
         self.section = section;
         Ok(())
@@ -111,7 +116,11 @@ impl<'a> Scan<'a> {
 
     fn sense_section(&mut self, words: &[&str]) -> Result<(), String> {
         self.enter_head(Section::Sense, "OBJSENSE")?;
-        match words.get(1).map(|word| word.to_ascii_uppercase()).as_deref() {
+        match words
+            .get(1)
+            .map(|word| word.to_ascii_uppercase())
+            .as_deref()
+        {
             None | Some("MAX" | "MIN") => Ok(()),
             Some(other) => Err(format!("OBJSENSE is MAX or MIN, not {other}")),
         }
@@ -120,14 +129,22 @@ impl<'a> Scan<'a> {
     fn enter(&mut self, section: Section, name: &str) -> Result<(), String> {
         let needs = |needed: Section, needed_name: &str| {
             let there = self.seen.contains(&needed);
-            if there { Ok(()) } else { Err(format!("section {name} needs section {needed_name} before it")) }
+            if there {
+                Ok(())
+            } else {
+                Err(format!(
+                    "section {name} needs section {needed_name} before it"
+                ))
+            }
         };
         match section {
             Section::Head | Section::Sense | Section::Rows => {}
             Section::Columns => needs(Section::Rows, "ROWS")?,
             Section::Rhs | Section::Ranges | Section::Bounds => needs(Section::Columns, "COLUMNS")?,
         }
-        if self.seen.contains(&section) || (section == Section::Rhs && self.seen.contains(&Section::Ranges)) {
+        if self.seen.contains(&section)
+            || (section == Section::Rhs && self.seen.contains(&Section::Ranges))
+        {
             return Err(format!("section {name} comes twice or too late"));
         }
         self.seen.push(section);
@@ -153,7 +170,11 @@ impl<'a> Scan<'a> {
         if !["N", "L", "G", "E"].contains(kind) {
             return Err(format!("row type {kind} is not one of N, L, G, E"));
         }
-        if self.rows.insert(name) { Ok(()) } else { Err(format!("row {name} comes twice")) }
+        if self.rows.insert(name) {
+            Ok(())
+        } else {
+            Err(format!("row {name} comes twice"))
+        }
     }
 
     fn column(&mut self, words: &[&'a str]) -> Result<(), String> {
@@ -161,7 +182,10 @@ impl<'a> Scan<'a> {
             return self.marker(words);
         }
         if words.len() != 3 && words.len() != 5 {
-            return Err(fields("an entry has a column and one or two pairs of row and number", words));
+            return Err(fields(
+                "an entry has a column and one or two pairs of row and number",
+                words,
+            ));
         }
         if words[0] != self.last_column {
             let next = self.columns.len();
@@ -177,14 +201,21 @@ impl<'a> Scan<'a> {
                 return Err(format!("coefficient {} is not finite", pair[1]));
             }
             if !self.entries.insert(pair[0]) {
-                return Err(format!("column {} has two entries in row {}", words[0], pair[0]));
+                return Err(format!(
+                    "column {} has two entries in row {}",
+                    words[0], pair[0]
+                ));
             }
         }
         Ok(())
     }
 
     fn marker(&mut self, words: &[&str]) -> Result<(), String> {
-        let expected = if self.in_integers { "'INTEND'" } else { "'INTORG'" };
+        let expected = if self.in_integers {
+            "'INTEND'"
+        } else {
+            "'INTORG'"
+        };
         if words.get(2) != Some(&expected) {
             return Err(format!("this marker must be {expected}"));
         }
@@ -194,9 +225,16 @@ impl<'a> Scan<'a> {
 
     fn right_hand_side(&self, words: &[&str]) -> Result<(), String> {
         // The name of the set may be left out.
-        let pairs = if self.rows.contains(words[0]) { words } else { &words[1..] };
+        let pairs = if self.rows.contains(words[0]) {
+            words
+        } else {
+            &words[1..]
+        };
         if pairs.len() != 2 && pairs.len() != 4 {
-            return Err(fields("after the name of the set there are one or two pairs of row and number", words));
+            return Err(fields(
+                "after the name of the set there are one or two pairs of row and number",
+                words,
+            ));
         }
         pairs.chunks_exact(2).try_for_each(|pair| {
             self.known_row(pair[0])?;
@@ -210,37 +248,70 @@ impl<'a> Scan<'a> {
         if !bare && !["UP", "LO", "FX", "LI", "UI", "SC", "SI"].contains(&kind) {
             return Err(format!("unknown type of bound {kind}"));
         }
-        let named = words.get(1).is_some_and(|word| self.columns.contains_key(word));
-        let rest = if named { &words[1..] } else { words.get(2..).unwrap_or_default() };
+        let named = words
+            .get(1)
+            .is_some_and(|word| self.columns.contains_key(word));
+        let rest = if named {
+            &words[1..]
+        } else {
+            words.get(2..).unwrap_or_default()
+        };
         match rest {
             [column] if bare => self.known_column(column),
-            [column, value] => self.known_column(column).and_then(|()| number(value).map(|_| ())),
-            _ => Err(fields("a bound has a type, the name of a set, a column and a number", words)),
+            [column, value] => self
+                .known_column(column)
+                .and_then(|()| number(value).map(|_| ())),
+            _ => Err(fields(
+                "a bound has a type, the name of a set, a column and a number",
+                words,
+            )),
         }
     }
 
     fn known_row(&self, name: &str) -> Result<(), String> {
-        if self.rows.contains(name) { Ok(()) } else { Err(format!("row {name} is not among the ROWS")) }
+        if self.rows.contains(name) {
+            Ok(())
+        } else {
+            Err(format!("row {name} is not among the ROWS"))
+        }
     }
 
     fn known_column(&self, name: &str) -> Result<(), String> {
-        if self.columns.contains_key(name) { Ok(()) } else { Err(format!("column {name} is not among the COLUMNS")) }
+        if self.columns.contains_key(name) {
+            Ok(())
+        } else {
+            Err(format!("column {name} is not among the COLUMNS"))
+        }
     }
 
     fn check_end(&self) -> Result<(), String> {
         let complete = self.seen.contains(&Section::Columns);
-        if complete { Ok(()) } else { Err("there is no section COLUMNS".into()) }
+        if complete {
+            Ok(())
+        } else {
+            Err("there is no section COLUMNS".into())
+        }
     }
 }
 
 fn sense(words: &[&str]) -> Result<(), String> {
     let word = words[0].to_ascii_uppercase();
     let known = words.len() == 1 && (word.starts_with("MAX") || word.starts_with("MIN"));
-    if known { Ok(()) } else { Err(format!("the objective's sense is MAX or MIN, not {}", words.join(" "))) }
+    if known {
+        Ok(())
+    } else {
+        Err(format!(
+            "the objective's sense is MAX or MIN, not {}",
+            words.join(" ")
+        ))
+    }
 }
 
 fn fields(rule: &str, words: &[&str]) -> String {
-    format!("{rule}, but this line has {} fields (names with blanks cannot be read)", words.len())
+    format!(
+        "{rule}, but this line has {} fields (names with blanks cannot be read)",
+        words.len()
+    )
 }
 
 /// A number as MPS writes it, Fortran's `1.5D3` included.
@@ -255,8 +326,8 @@ fn number(word: &str) -> Result<f64, String> {
 mod tests {
     use super::check_mps;
 
-    const GOOD: &str =
-        "NAME T\nROWS\n N obj\n L cap\nCOLUMNS\n x obj 1 cap 2\n y obj 1\nRHS\n RHS cap 4\nBOUNDS\n UP B x 1\nENDATA\n";
+    const GOOD: &str = "NAME T\nROWS\n N obj\n L cap\nCOLUMNS\n x obj 1 cap 2\n y obj 1\nRHS\n RHS \
+        cap 4\nBOUNDS\n UP B x 1\nENDATA\n";
 
     #[test]
     fn a_well_formed_file_passes() {
@@ -267,17 +338,38 @@ mod tests {
     #[test]
     fn the_wrong_line_is_named() {
         let wrong = |from: &str, to: &str| check_mps(&GOOD.replace(from, to)).unwrap_err();
-        assert_eq!(wrong("y obj 1", "y obj 1x"), (7, "1x is not a number".into()));
-        assert_eq!(wrong("y obj 1", "y obj nan"), (7, "nan is not a number".into()));
-        assert_eq!(wrong("RHS cap 4", "RHS cup 4"), (9, "row cup is not among the ROWS".into()));
-        assert_eq!(wrong("UP B x 1", "UQ B x 1"), (11, "unknown type of bound UQ".into()));
+        assert_eq!(
+            wrong("y obj 1", "y obj 1x"),
+            (7, "1x is not a number".into())
+        );
+        assert_eq!(
+            wrong("y obj 1", "y obj nan"),
+            (7, "nan is not a number".into())
+        );
+        assert_eq!(
+            wrong("RHS cap 4", "RHS cup 4"),
+            (9, "row cup is not among the ROWS".into())
+        );
+        assert_eq!(
+            wrong("UP B x 1", "UQ B x 1"),
+            (11, "unknown type of bound UQ".into())
+        );
         assert_eq!(wrong("UP B x 1", "UP B z 1").0, 11);
-        assert_eq!(wrong("ENDATA\n", ""), (11, "the file ends before ENDATA".into()));
-        assert_eq!(wrong("ROWS\n", "ROWZ\n"), (2, "unknown section ROWZ".into()));
+        assert_eq!(
+            wrong("ENDATA\n", ""),
+            (11, "the file ends before ENDATA".into())
+        );
+        assert_eq!(
+            wrong("ROWS\n", "ROWZ\n"),
+            (2, "unknown section ROWZ".into())
+        );
         assert_eq!(wrong(" L cap", " Q cap").0, 4);
         assert_eq!(wrong("x obj 1 cap 2", "x obj 1 obj 2").0, 6);
         assert_eq!(wrong("COLUMNS", "BOUNDS").0, 5);
         assert_eq!(wrong("x obj 1 cap 2", "x obj 1 cap").0, 6);
-        assert_eq!(check_mps(""), Err((1, "the file ends before ENDATA".into())));
+        assert_eq!(
+            check_mps(""),
+            Err((1, "the file ends before ENDATA".into()))
+        );
     }
 }

@@ -1,9 +1,10 @@
 //! The best choice so far, and the objective below which a better one must lie.
 //!
-//! Every choice is tested with exact row sums before it counts. A search that is told what to expect also looks for
-//! choices as good as the best, so that it is known whether there is a tie. Where costs lie on a grid (whole
-//! numbers, decimals) a better choice is better by at least one step; otherwise improvements below
-//! 1.1e-9 of the objective do not count, which is what the tolerance of the capacities can be worth.
+//! Every choice is tested with exact row sums before it counts. A search that is told what to
+//! expect also looks for choices as good as the best, so that it is known whether there is a tie.
+//! Where costs lie on a grid (whole numbers, decimals) a better choice is better by at least one
+//! step; otherwise improvements below 1.1e-9 of the objective do not count, which is what the
+//! tolerance of the capacities can be worth.
 
 use super::tableau::Source;
 
@@ -40,7 +41,8 @@ impl Best {
         self.set_cutoff();
     }
 
-    /// Something is known to cost no more than this: only what is as good is of interest. For costs on no grid.
+    /// Something is known to cost no more than this: only what is as good is of interest. For costs
+    /// on no grid.
     pub(super) fn expect(&mut self, objective: f64) {
         self.ceiling = Some(objective + least_gain(objective, 0.0));
         self.set_cutoff();
@@ -72,7 +74,11 @@ impl Best {
         if !source.items.holds(&self.candidate) {
             return false;
         }
-        let objective: f64 = self.candidate.iter().map(|j| source.costs[*j as usize]).sum();
+        let objective: f64 = self
+            .candidate
+            .iter()
+            .map(|j| source.costs[*j as usize])
+            .sum();
         let gain = least_gain(self.objective, self.grain);
         if self.candidate != self.chosen && objective <= self.objective + gain {
             self.tied = objective >= self.objective - gain;
@@ -97,5 +103,9 @@ impl Best {
 
 /// How much less a choice must cost to count as better than one of this objective.
 pub(super) fn least_gain(objective: f64, grain: f64) -> f64 {
-    if grain > 0.0 { grain * (1.0 - ROUNDING) } else { EQUAL * objective.abs() }
+    if grain > 0.0 {
+        grain * (1.0 - ROUNDING)
+    } else {
+        EQUAL * objective.abs()
+    }
 }

@@ -1,11 +1,11 @@
 //! The bounded dual simplex method on a [`Tableau`].
 //!
 //! The basic variable furthest outside its bounds leaves; the nonbasic variable with the smallest
-//! ratio of reduced cost to cell enters. Where an item would have to move by more than 1 it is flipped
-//! to its other bound instead, and the next ratio is taken (the long-step rule), so a few pivots are
-//! enough. The objective only rises: stopping early still leaves a valid bound. Ties of ratios go to
-//! the lower position; after many pivots without an end the lowest-numbered choices are taken
-//! (Bland's rule), which cannot cycle.
+//! ratio of reduced cost to cell enters. Where an item would have to move by more than 1 it is
+//! flipped to its other bound instead, and the next ratio is taken (the long-step rule), so a few
+//! pivots are enough. The objective only rises: stopping early still leaves a valid bound. Ties of
+//! ratios go to the lower position; after many pivots without an end the lowest-numbered choices
+//! are taken (Bland's rule), which cannot cycle.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -45,7 +45,9 @@ impl DualSimplex {
         let patience = 50 * tableau.rows() + 50;
         for step in 0..4 * patience {
             let careful = step > patience;
-            let Some((row, above)) = worst_row(tableau, careful) else { return End::Solved };
+            let Some((row, above)) = worst_row(tableau, careful) else {
+                return End::Solved;
+            };
             if above {
                 tableau.complement(row);
             }
@@ -104,14 +106,22 @@ impl DualSimplex {
     /// the last few stand in the order.
     fn flip_many(&mut self, tableau: &mut Tableau, row: usize) -> Range<usize> {
         self.order.clear();
-        let open = self.ratios.iter().enumerate().filter(|(_, ratio)| **ratio < f64::INFINITY);
-        self.order.extend(open.map(|(at, ratio)| (*ratio, at as u32)));
+        let open = self
+            .ratios
+            .iter()
+            .enumerate()
+            .filter(|(_, ratio)| **ratio < f64::INFINITY);
+        self.order
+            .extend(open.map(|(at, ratio)| (*ratio, at as u32)));
         let mut rest = 0..self.order.len();
         while rest.len() > FEW {
             let middle = rest.start + rest.len() / 2;
             self.order[rest.clone()].select_nth_unstable_by(middle - rest.start, by_ratio);
             let near = &self.order[rest.start..middle];
-            let covered: f64 = near.iter().map(|(_, at)| reach(tableau, row, *at as usize)).sum();
+            let covered: f64 = near
+                .iter()
+                .map(|(_, at)| reach(tableau, row, *at as usize))
+                .sum();
             if tableau.values()[row] + covered >= 0.0 {
                 rest.end = middle;
             } else {
@@ -126,7 +136,12 @@ impl DualSimplex {
     }
 
     /// Goes through a few columns in order of ratio until one covers the need.
-    fn choose_among(&mut self, tableau: &mut Tableau, row: usize, few: Range<usize>) -> Option<usize> {
+    fn choose_among(
+        &mut self,
+        tableau: &mut Tableau,
+        row: usize,
+        few: Range<usize>,
+    ) -> Option<usize> {
         self.order[few.clone()].sort_unstable_by(by_ratio);
         for at in few {
             let position = self.order[at].1 as usize;
@@ -144,20 +159,28 @@ fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
 
 /// How much of a row's need a column covers by going all the way.
 fn reach(tableau: &Tableau, row: usize, position: usize) -> f64 {
-    if tableau.steps()[position] > 0.0 { tableau.row(row)[position].abs() } else { f64::INFINITY }
+    if tableau.steps()[position] > 0.0 {
+        tableau.row(row)[position].abs()
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// What the cells that are too small to pivot on could still cover.
 fn neglected(tableau: &Tableau, row: usize) -> f64 {
     let cells = tableau.row(row).iter().zip(tableau.steps());
     let small = cells.filter(|(cell, _)| **cell < -1e-13 && **cell >= -PIVOT);
-    small.map(|(cell, step)| if *step > 0.0 { -cell } else { f64::INFINITY }).sum()
+    small
+        .map(|(cell, step)| if *step > 0.0 { -cell } else { f64::INFINITY })
+        .sum()
 }
 
 /// How far the worst basic variable is out of bounds.
 pub(super) fn worst_violation(tableau: &Tableau) -> f64 {
     let bounded = tableau.values().iter().zip(tableau.uppers());
-    bounded.map(|(value, upper)| (-value).max(value - upper)).fold(0.0, f64::max)
+    bounded
+        .map(|(value, upper)| (-value).max(value - upper))
+        .fold(0.0, f64::max)
 }
 
 /// The basic variable furthest out of bounds, and whether it is above; the first one when careful.

@@ -1,8 +1,9 @@
 //! What the linear relaxation of a knapsack knows: optimum, cost ranges, adjacent vertices.
 //!
-//! The basis has one member per dimension, so its inverse is a matrix of at most 8 by 8 and every column of
-//! the tableau is one small product. Items that weigh something where there is no capacity can never be taken,
-//! not even in part: their costs may move without end, and they stand in nobody's way.
+//! The basis has one member per dimension, so its inverse is a matrix of at most 8 by 8 and every
+//! column of the tableau is one small product. Items that weigh something where there is no
+//! capacity can never be taken, not even in part: their costs may move without end, and they stand
+//! in nobody's way.
 
 use super::refresh::invert;
 use super::{Basic, KnapsackSearch, LpPoint};
@@ -20,21 +21,28 @@ pub struct KnapsackFacts {
 impl KnapsackFacts {
     /// Facts about items with one row of weights per dimension.
     pub fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
-        Self { search: KnapsackSearch::new(weights, capacity, Limits::default()) }
+        Self {
+            search: KnapsackSearch::new(weights, capacity, Limits::default()),
+        }
     }
 
     fn items(&self) -> usize {
         self.search.items.count()
     }
 
-    /// An item, or the slack of a dimension, numbered after the items; slacks are scaled as the weights are.
+    /// An item, or the slack of a dimension, numbered after the items; slacks are scaled as the
+    /// weights are.
     fn variable(&self, number: usize, point: &[f64]) -> Variable {
         let bounds = match number.checked_sub(self.items()) {
             None if self.search.items.fits_in_part(number) => [0.0, 1.0],
             None => [0.0, 0.0],
             Some(_) => [0.0, f64::INFINITY],
         };
-        Variable { number: number as u32, value: point[number], bounds }
+        Variable {
+            number: number as u32,
+            value: point[number],
+            bounds,
+        }
     }
 
     /// The entry of a variable in a row.
@@ -52,7 +60,9 @@ impl KnapsackFacts {
         let mut rest = self.search.items.strict_rhs()[..rows].to_vec();
         for (item, share) in point.decision.iter() {
             values[item] = share;
-            rest.iter_mut().zip(self.search.items.column(item)).for_each(|(rest, weight)| *rest -= share * weight);
+            rest.iter_mut()
+                .zip(self.search.items.column(item))
+                .for_each(|(rest, weight)| *rest -= share * weight);
         }
         for (slack, rest) in values[count..].iter_mut().zip(rest) {
             *slack = rest.max(0.0);
@@ -70,8 +80,14 @@ impl KnapsackFacts {
         let basics: Vec<usize> = point.basis.iter().map(number).collect();
         let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
         let matrix = (0..basics.len()).map(line).collect();
-        let inverse = invert(matrix).ok_or_else(|| Failure::Engine("the final basis is singular".into()))?;
-        let mut corner = Corner::new(basics.iter().map(|basic| self.variable(*basic, &values)).collect());
+        let inverse =
+            invert(matrix).ok_or_else(|| Failure::Engine("the final basis is singular".into()))?;
+        let mut corner = Corner::new(
+            basics
+                .iter()
+                .map(|basic| self.variable(*basic, &values))
+                .collect(),
+        );
         for number in (0..values.len()).filter(|number| !basics.contains(number)) {
             let variable = self.variable(number, &values);
             match number.checked_sub(self.items()) {
@@ -107,7 +123,10 @@ impl Neighbours for KnapsackFacts {
         let point = self.search.relax(costs)?;
         let moves = self.corner(&point)?.neighbours();
         let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
-        let deltas = moves.into_iter().map(|moves| Decision::from_entries(moves.into_iter().filter(items))).collect();
+        let deltas = moves
+            .into_iter()
+            .map(|moves| Decision::from_entries(moves.into_iter().filter(items)))
+            .collect();
         Ok((Solution::optimal(point.decision, point.objective), deltas))
     }
 }

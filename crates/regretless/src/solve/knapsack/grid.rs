@@ -9,13 +9,17 @@ const MOST_STEPS: f64 = 1e9;
 /// `None` when there is no such step among whole numbers and decimals.
 pub(in crate::solve) fn step(numbers: &(impl Iterator<Item = f64> + Clone)) -> Option<f64> {
     let total: f64 = numbers.clone().map(f64::abs).sum();
-    (0..=MOST_DECIMALS).map(|decimals| 10_f64.powi(decimals)).find_map(|factor| {
-        if total * factor > MOST_STEPS {
-            return None;
-        }
-        let divisor = numbers.clone().try_fold(0, |divisor, number| Some(common(divisor, whole(number * factor)?)))?;
-        (divisor > 0).then(|| divisor as f64 / factor)
-    })
+    (0..=MOST_DECIMALS)
+        .map(|decimals| 10_f64.powi(decimals))
+        .find_map(|factor| {
+            if total * factor > MOST_STEPS {
+                return None;
+            }
+            let divisor = numbers.clone().try_fold(0, |divisor, number| {
+                Some(common(divisor, whole(number * factor)?))
+            })?;
+            (divisor > 0).then(|| divisor as f64 / factor)
+        })
 }
 
 /// A number as a whole number, if it is one up to rounding.

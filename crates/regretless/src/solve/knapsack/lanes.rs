@@ -1,8 +1,8 @@
 //! The two loops that decide how fast a node is, written for several columns at a time.
 //!
-//! Every lane keeps a minimum of its own and choices are made by selecting values, not by jumping, so
-//! that the compiler can use vector instructions. A minimum does not depend on the order in which it
-//! is taken: the answers are those of the plain loop.
+//! Every lane keeps a minimum of its own and choices are made by selecting values, not by jumping,
+//! so that the compiler can use vector instructions. A minimum does not depend on the order in
+//! which it is taken: the answers are those of the plain loop.
 
 use super::tableau::Tableau;
 
@@ -37,7 +37,11 @@ pub(super) fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
     let whole = cells.len() / LANES * LANES;
     let (head, tail) = (0..whole, whole..cells.len());
     for at in head.step_by(LANES) {
-        let (cells, reduced, steps) = (&cells[at..][..LANES], &reduced[at..][..LANES], &steps[at..][..LANES]);
+        let (cells, reduced, steps) = (
+            &cells[at..][..LANES],
+            &reduced[at..][..LANES],
+            &steps[at..][..LANES],
+        );
         for lane in 0..LANES {
             let (d, u) = cost(cells[lane], reduced[lane], steps[lane]);
             down[lane] = lesser(down[lane], d);
@@ -49,7 +53,10 @@ pub(super) fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
         down[0] = lesser(down[0], d);
         up[0] = lesser(up[0], u);
     }
-    [down.into_iter().fold(f64::INFINITY, lesser), up.into_iter().fold(f64::INFINITY, lesser)]
+    [
+        down.into_iter().fold(f64::INFINITY, lesser),
+        up.into_iter().fold(f64::INFINITY, lesser),
+    ]
 }
 
 /// Writes the ratio of every column that could enter for a row, infinity for the others.
@@ -66,12 +73,20 @@ pub(super) fn ratios(tableau: &Tableau, row: usize, out: &mut Vec<f64>) {
 pub(super) fn least(numbers: &[f64]) -> Option<usize> {
     let mut lanes = [f64::INFINITY; LANES];
     let chunks = numbers.chunks_exact(LANES);
-    let rest = chunks.remainder().iter().copied().fold(f64::INFINITY, lesser);
+    let rest = chunks
+        .remainder()
+        .iter()
+        .copied()
+        .fold(f64::INFINITY, lesser);
     for chunk in chunks {
         for lane in 0..LANES {
             lanes[lane] = lesser(lanes[lane], chunk[lane]);
         }
     }
     let least = lanes.into_iter().fold(rest, lesser);
-    if least < f64::INFINITY { numbers.iter().position(|number| *number == least) } else { None }
+    if least < f64::INFINITY {
+        numbers.iter().position(|number| *number == least)
+    } else {
+        None
+    }
 }

@@ -1,16 +1,17 @@
-//! What a knapsack search keeps of an instance: what was chosen, and what the capacities were worth.
+//! What a knapsack search keeps of an instance: what was chosen, and what the capacities were
+//! worth.
 //!
-//! A warm search is told that something at most as dear as the old choice exists, not what it is: whatever
-//! cannot get there is dropped from the start, and the choice is found by the search itself. That is sound for
-//! any drift, so none is too large. Which of several best choices a search finds depends on its way; a choice is
-//! therefore given from memory only if it is the only one, and costs on a grid, where ties abound, are solved from
-//! nothing.
+//! A warm search is told that something at most as dear as the old choice exists, not what it is:
+//! whatever cannot get there is dropped from the start, and the choice is found by the search
+//! itself. That is sound for any drift, so none is too large. Which of several best choices a
+//! search finds depends on its way; a choice is therefore given from memory only if it is the only
+//! one, and costs on a grid, where ties abound, are solved from nothing.
 //!
-//! The certificate: at any prices u ≤ 0 of the capacities b every choice x costs
-//! c·x ≥ u·b + Σ min(0, r_j) + Σ |r_j| over the items on the wrong side of r_j = c_j − u·w_j. Under the new costs
-//! and the old prices only a few items can change sides without costing more than the old choice; these are
-//! tried out, all combinations that the bound leaves open. If none but the old choice fits and is as cheap, that is
-//! the best.
+//! The certificate: at any prices u ≤ 0 of the capacities b every choice x costs c·x ≥ u·b + Σ
+//! min(0, r_j) + Σ |r_j| over the items on the wrong side of r_j = c_j − u·w_j. Under the new costs
+//! and the old prices only a few items can change sides without costing more than the old choice;
+//! these are tried out, all combinations that the bound leaves open. If none but the old choice
+//! fits and is as cheap, that is the best.
 
 use super::KnapsackSearch;
 use super::best::least_gain;
@@ -38,7 +39,10 @@ impl Keepsake for KnapsackMemory {
 
 impl KnapsackMemory {
     pub(super) fn new(decision: &Decision, prices: &[f64]) -> Self {
-        Self { chosen: decision.indices().into(), prices: prices.into() }
+        Self {
+            chosen: decision.indices().into(),
+            prices: prices.into(),
+        }
     }
 
     /// Whether it can be of this knapsack.
@@ -56,12 +60,15 @@ impl KnapsackMemory {
 impl KnapsackSearch {
     /// The choice in memory, if it is proved to be still the cheapest.
     pub(super) fn prove_again(&self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        let known = memory.recall::<KnapsackMemory>().filter(|known| known.fits(&self.items))?;
+        let known = memory
+            .recall::<KnapsackMemory>()
+            .filter(|known| known.fits(&self.items))?;
         let cost = known.cost(costs);
         let level = cost + least_gain(cost, 0.0);
         let (trial, bound) = Trial::new((&self.items, costs), known);
         let rivalled = trial.rivalled(bound, level)?;
-        (!rivalled).then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
+        (!rivalled)
+            .then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
     }
 }
 
@@ -88,8 +95,20 @@ impl<'a> Trial<'a> {
     fn new((items, costs): (&'a Items, &'a [f64]), known: &'a KnapsackMemory) -> (Self, f64) {
         let mut bound = items.worth(&known.prices);
         let (inside, loads) = (vec![false; costs.len()], vec![0.0; known.prices.len()]);
-        let mut trial = Self { items, costs, known, inside, flips: Vec::new(), cost: 0.0, loads, tried: 0 };
-        let reduced = items.reduced_costs(costs, &known.prices).into_iter().enumerate();
+        let mut trial = Self {
+            items,
+            costs,
+            known,
+            inside,
+            flips: Vec::new(),
+            cost: 0.0,
+            loads,
+            tried: 0,
+        };
+        let reduced = items
+            .reduced_costs(costs, &known.prices)
+            .into_iter()
+            .enumerate();
         for (item, reduced) in reduced.filter(|(item, _)| items.fits(*item)) {
             bound += reduced.min(0.0);
             trial.flips.push((reduced.abs(), item as u32));
@@ -104,15 +123,20 @@ impl<'a> Trial<'a> {
         self.inside[item] ^= true;
         let sign = if self.inside[item] { 1.0 } else { -1.0 };
         self.cost += sign * self.costs[item];
-        self.loads.iter_mut().zip(self.items.weights(item)).for_each(|(load, weight)| *load += sign * weight);
+        self.loads
+            .iter_mut()
+            .zip(self.items.weights(item))
+            .for_each(|(load, weight)| *load += sign * weight);
     }
 
-    /// Whether another choice that fits costs less than the level; `None` when there are too many to try.
+    /// Whether another choice that fits costs less than the level; `None` when there are too many
+    /// to try.
     fn rivalled(mut self, bound: f64, level: f64) -> Option<bool> {
         let room = level - bound;
         self.flips.retain(|(penalty, _)| *penalty < room);
         // The dearest first: then a branch ends soon.
-        self.flips.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.flips
+            .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.search(0, room, level)
     }
 
@@ -147,7 +171,9 @@ impl<'a> Trial<'a> {
     }
 
     fn is_rival_exactly(&self, level: f64) -> bool {
-        let chosen: Vec<u32> = (0..self.costs.len() as u32).filter(|item| self.inside[*item as usize]).collect();
+        let chosen: Vec<u32> = (0..self.costs.len() as u32)
+            .filter(|item| self.inside[*item as usize])
+            .collect();
         let cost: f64 = chosen.iter().map(|item| self.costs[*item as usize]).sum();
         cost < level && chosen[..] != *self.known.chosen && self.items.holds(&chosen)
     }

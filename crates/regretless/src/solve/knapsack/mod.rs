@@ -1,8 +1,8 @@
 //! Exact knapsack search: the cheapest choice of items within one or more capacities.
 //!
-//! Items that cost 0 or more are left out, and so is whatever does not fit alone. Of several choices
-//! with the same cost (to a relative 1e-9) the one met first is kept; the order of the search depends
-//! on the costs only, so the answer does too. A load may exceed its capacity by
+//! Items that cost 0 or more are left out, and so is whatever does not fit alone. Of several
+//! choices with the same cost (to a relative 1e-9) the one met first is kept; the order of the
+//! search depends on the costs only, so the answer does too. A load may exceed its capacity by
 //! `1e-9 · max(capacity, 1)`. The parts: `items` (numbers), `tableau` and `dual` (linear
 //! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation),
 //! `facts` (what the relaxation knows), `memory` (what is kept of an instance).
@@ -61,7 +61,13 @@ impl KnapsackSearch {
     pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: Limits) -> Self {
         let items = Items::new(weights, capacity);
         let scaled = vec![0.0; items.count()];
-        Self { items, limits, workshop: Workshop::default(), scaled, nodes: 0 }
+        Self {
+            items,
+            limits,
+            workshop: Workshop::default(),
+            scaled,
+            nodes: 0,
+        }
     }
 
     /// Nodes of the last search: a measure of how hard it was.
@@ -77,7 +83,9 @@ impl KnapsackSearch {
         let scale = self.load(costs)?;
         let end = self.solve_root(Model::Relaxed);
         if end != End::Solved && dual::worst_violation(&self.workshop.levels[0]) > NEGLIGIBLE {
-            return Err(Failure::Engine("the simplex method makes no progress".into()));
+            return Err(Failure::Engine(
+                "the simplex method makes no progress".into(),
+            ));
         }
         let (root, count) = (&self.workshop.levels[0], self.items.count());
         let mut shares = vec![0.0; count];
@@ -87,13 +95,20 @@ impl KnapsackSearch {
         let objective = decision.dot(costs);
         let basis = relax::basis(root, count);
         let mut reduced_costs = self.items.reduced_costs(costs, &duals);
-        self.items.price_closed_dimensions(&mut duals, &mut reduced_costs);
+        self.items
+            .price_closed_dimensions(&mut duals, &mut reduced_costs);
         for basic in &basis {
             if let Basic::Item(item) = basic {
                 reduced_costs[*item as usize] = 0.0;
             }
         }
-        Ok(LpPoint { decision, objective, duals, reduced_costs, basis })
+        Ok(LpPoint {
+            decision,
+            objective,
+            duals,
+            reduced_costs,
+            basis,
+        })
     }
 
     /// What one more unit of each capacity changes in the objective of the root.
@@ -101,7 +116,10 @@ impl KnapsackSearch {
         let mut prices = vec![0.0; self.items.rows()];
         relax::duals(&self.workshop.levels[0], self.items.count(), &mut prices);
         prices.pop();
-        prices.iter_mut().enumerate().for_each(|(row, price)| *price *= self.items.scale(row) / scale);
+        prices
+            .iter_mut()
+            .enumerate()
+            .for_each(|(row, price)| *price *= self.items.scale(row) / scale);
         prices
     }
 
@@ -109,18 +127,31 @@ impl KnapsackSearch {
     fn load(&mut self, costs: &[f64]) -> Result<f64, Failure> {
         if costs.len() != self.items.count() {
             let (found, expected) = (costs.len(), self.items.count());
-            return Err(Failure::Engine(format!("{found} costs for {expected} items")));
+            return Err(Failure::Engine(format!(
+                "{found} costs for {expected} items"
+            )));
         }
         let largest = costs.iter().fold(0.0_f64, |most, cost| most.max(-cost));
         let scale = power_of_two_near(largest);
-        self.scaled.iter_mut().zip(costs).for_each(|(scaled, cost)| *scaled = cost * scale);
+        self.scaled
+            .iter_mut()
+            .zip(costs)
+            .for_each(|(scaled, cost)| *scaled = cost * scale);
         Ok(scale)
     }
 
     /// Builds the root and solves its linear programme.
     fn solve_root(&mut self, model: Model) -> End {
-        let source = Source { items: &self.items, costs: &self.scaled };
-        let Workshop { levels, simplex, taken, .. } = &mut self.workshop;
+        let source = Source {
+            items: &self.items,
+            costs: &self.scaled,
+        };
+        let Workshop {
+            levels,
+            simplex,
+            taken,
+            ..
+        } = &mut self.workshop;
         levels.resize_with(levels.len().max(1), Tableau::default);
         let root = &mut levels[0];
         let rhs = match model {
@@ -165,16 +196,21 @@ impl Solver for KnapsackSearch {
         let scale = self.load(costs)?;
         self.solve_root(Model::Whole);
         let prices = self.root_prices(scale);
-        let known = memory.take::<KnapsackMemory>().filter(|known| known.fits(&self.items) && lie_on_no_grid(costs));
+        let known = memory
+            .take::<KnapsackMemory>()
+            .filter(|known| known.fits(&self.items) && lie_on_no_grid(costs));
         let warm = known.map(|known| self.search(costs, scale, Some(known.cost(costs))));
-        let unique = |warm: &Solution| warm.status == Status::Optimal && self.workshop.best.is_the_only_one();
+        let unique = |warm: &Solution| {
+            warm.status == Status::Optimal && self.workshop.best.is_the_only_one()
+        };
         let solution = warm.filter(unique).map_or_else(|| self.solve(costs), Ok)?;
         memory.keep(KnapsackMemory::new(&solution.decision, &prices));
         Ok(solution)
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        let usable = self.limits.gap == 0.0 && costs.len() == self.items.count() && lie_on_no_grid(costs);
+        let usable =
+            self.limits.gap == 0.0 && costs.len() == self.items.count() && lie_on_no_grid(costs);
         usable.then(|| self.prove_again(costs, memory)).flatten()
     }
 }
@@ -188,7 +224,10 @@ impl KnapsackSearch {
             self.workshop.best.expect(known * scale);
         }
         let lowest = self.workshop.levels[0].objective();
-        let source = Source { items: &self.items, costs: &self.scaled };
+        let source = Source {
+            items: &self.items,
+            costs: &self.scaled,
+        };
         let mut search = Search::new(source, &mut self.workshop, self.limits.nodes);
         search.run();
         let open = search.open();
@@ -196,9 +235,19 @@ impl KnapsackSearch {
         let best = &self.workshop.best;
         let decision = Decision::choosing(best.chosen().iter().copied());
         let objective = decision.dot(costs);
-        let proved = if self.limits.gap > 0.0 { best.cutoff().max(lowest) } else { best.objective() };
+        let proved = if self.limits.gap > 0.0 {
+            best.cutoff().max(lowest)
+        } else {
+            best.objective()
+        };
         let bound = (proved.min(open.max(lowest)) / scale).min(objective);
-        Solution { decision, objective, bound, status: self.status(open, objective, bound), work: 0 }
+        Solution {
+            decision,
+            objective,
+            bound,
+            status: self.status(open, objective, bound),
+            work: 0,
+        }
     }
 }
 

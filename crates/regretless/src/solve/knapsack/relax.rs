@@ -21,7 +21,8 @@ pub struct LpPoint {
     pub objective: f64,
     /// What one more unit of each capacity changes in the objective: never positive.
     pub duals: Vec<f64>,
-    /// Reduced cost of each item, `cost − Σ dual · weight`: negative at 1, positive at 0, 0 between.
+    /// Reduced cost of each item, `cost − Σ dual · weight`: negative at 1, positive at 0, 0
+    /// between.
     pub reduced_costs: Vec<f64>,
     /// One basic variable per dimension, in no particular order of meaning.
     pub basis: Vec<Basic>,
@@ -31,12 +32,20 @@ pub struct LpPoint {
 pub(super) fn shares(tableau: &Tableau, taken: &[u32], out: &mut [f64]) {
     out.fill(0.0);
     taken.iter().for_each(|item| out[*item as usize] = 1.0);
-    for code in tableau.codes().iter().filter(|code| tableau.is_item(**code) && code.complemented()) {
+    for code in tableau
+        .codes()
+        .iter()
+        .filter(|code| tableau.is_item(**code) && code.complemented())
+    {
         out[code.variable()] = 1.0;
     }
     for (code, value) in tableau.basics().iter().zip(tableau.values()) {
         if tableau.is_item(*code) {
-            let share = if code.complemented() { 1.0 - value } else { *value };
+            let share = if code.complemented() {
+                1.0 - value
+            } else {
+                *value
+            };
             out[code.variable()] = share.clamp(0.0, 1.0);
         }
     }
@@ -49,7 +58,10 @@ pub(super) fn basis(tableau: &Tableau, items: usize) -> Vec<Basic> {
         Some(row) => Basic::Slack(row as u32),
     };
     let counting = tableau.rows() - 1;
-    tableau.basics()[..counting].iter().map(|code| name(code.variable())).collect()
+    tableau.basics()[..counting]
+        .iter()
+        .map(|code| name(code.variable()))
+        .collect()
 }
 
 /// The duals of the capacity rows in the tableau's own scale.

@@ -1,12 +1,12 @@
 //! Branch and bound for the knapsack: depth first, one [`Tableau`] per depth.
 //!
-//! The search is split by the number of chosen items: around the linear programme's own number, each
-//! count becomes one equality and one tree, as long as its bound is below the cutoff (the bound is
-//! convex in the count, so each side ends at the first failure). In every node items whose reduced
-//! cost exceeds the remaining gap are decided. The penalty of a side is what the first pivot must
-//! cost at least, knowing that items move by whole steps (Driebeek 1966, Tomlin 1971); a side whose
-//! penalty closes it is not visited, and the item whose cheaper side costs most is branched on, the
-//! cheaper side first.
+//! The search is split by the number of chosen items: around the linear programme's own number,
+//! each count becomes one equality and one tree, as long as its bound is below the cutoff (the
+//! bound is convex in the count, so each side ends at the first failure). In every node items whose
+//! reduced cost exceeds the remaining gap are decided. The penalty of a side is what the first
+//! pivot must cost at least, knowing that items move by whole steps (Driebeek 1966, Tomlin 1971); a
+//! side whose penalty closes it is not visited, and the item whose cheaper side costs most is
+//! branched on, the cheaper side first.
 
 use super::best::Best;
 use super::dual::{DualSimplex, End};
@@ -41,7 +41,11 @@ enum Step {
     /// One side is all that is left.
     Force(usize, Side),
     /// First one side, then the other if its penalty still allows.
-    Branch { row: usize, first: Side, penalty: f64 },
+    Branch {
+        row: usize,
+        first: Side,
+        penalty: f64,
+    },
     /// The linear programme does not help: decide any item.
     Split,
 }
@@ -61,8 +65,18 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub(super) fn new(source: Source<'a>, workshop: &'a mut Workshop, most_nodes: u64) -> Self {
-        workshop.levels.resize_with(workshop.levels.len().max(4), Tableau::default);
-        Self { source, workshop, most_nodes, nodes: 0, counted: false, stopped: false, open: f64::INFINITY }
+        workshop
+            .levels
+            .resize_with(workshop.levels.len().max(4), Tableau::default);
+        Self {
+            source,
+            workshop,
+            most_nodes,
+            nodes: 0,
+            counted: false,
+            stopped: false,
+            open: f64::INFINITY,
+        }
     }
 
     /// The lowest bound of what was left unvisited; infinite after a complete search.
@@ -76,10 +90,22 @@ impl<'a> Search<'a> {
 
     /// Searches everything below the root, whose linear programme has been solved in level 0.
     pub(super) fn run(&mut self) {
-        let Workshop { levels, start, best, taken, .. } = &mut *self.workshop;
+        let Workshop {
+            levels,
+            start,
+            best,
+            taken,
+            ..
+        } = &mut *self.workshop;
         start.round(self.source, &levels[0], taken, best);
         self.settle(0);
-        let Workshop { levels, start, best, taken, .. } = &mut *self.workshop;
+        let Workshop {
+            levels,
+            start,
+            best,
+            taken,
+            ..
+        } = &mut *self.workshop;
         start.polish(self.source, &levels[0], taken, best);
         self.settle(0);
         if self.workshop.levels[0].objective() < self.workshop.best.cutoff() {
@@ -116,9 +142,19 @@ impl<'a> Search<'a> {
     fn root_count(&self) -> f64 {
         let root = &self.workshop.levels[0];
         let decided = self.source.items.rhs()[root.rows() - 1] - root.rest()[root.rows() - 1];
-        let nonbasic = root.codes().iter().filter(|code| root.is_item(**code) && code.complemented()).count();
-        let basic = root.basics().iter().zip(root.values()).filter(|(code, _)| root.is_item(**code));
-        let basic: f64 = basic.map(|(code, v)| if code.complemented() { 1.0 - v } else { *v }).sum();
+        let nonbasic = root
+            .codes()
+            .iter()
+            .filter(|code| root.is_item(**code) && code.complemented())
+            .count();
+        let basic = root
+            .basics()
+            .iter()
+            .zip(root.values())
+            .filter(|(code, _)| root.is_item(**code));
+        let basic: f64 = basic
+            .map(|(code, v)| if code.complemented() { 1.0 - v } else { *v })
+            .sum();
         decided + nonbasic as f64 + basic
     }
 
@@ -139,7 +175,12 @@ impl<'a> Search<'a> {
 
     /// Drives the variable that was just decided out of the basis and restores feasibility.
     fn reoptimise(&mut self, level: usize, row: usize) -> End {
-        let Workshop { levels, simplex, best, .. } = &mut *self.workshop;
+        let Workshop {
+            levels,
+            simplex,
+            best,
+            ..
+        } = &mut *self.workshop;
         let tableau = &mut levels[level];
         match simplex.expel(tableau, row) {
             End::Solved => {}
@@ -157,7 +198,12 @@ impl<'a> Search<'a> {
 
     /// Goes back to the slack basis, which is always sound.
     fn restart(&mut self, level: usize) -> End {
-        let Workshop { levels, simplex, best, .. } = &mut *self.workshop;
+        let Workshop {
+            levels,
+            simplex,
+            best,
+            ..
+        } = &mut *self.workshop;
         levels[level].restart(self.source, self.counted);
         simplex.solve(&mut levels[level], best.cutoff())
     }
@@ -173,7 +219,11 @@ impl<'a> Search<'a> {
             let go_on = match self.inspect(depth) {
                 Step::Close => false,
                 Step::Force(row, side) => self.decide(depth, row, side),
-                Step::Branch { row, first, penalty } => self.branch(depth, (row, first, penalty)),
+                Step::Branch {
+                    row,
+                    first,
+                    penalty,
+                } => self.branch(depth, (row, first, penalty)),
                 Step::Split => self.split(depth),
             };
             if !go_on {
@@ -201,7 +251,11 @@ impl<'a> Search<'a> {
             return false;
         }
         self.settle(depth);
-        let second = if first == Side::Down { Side::Up } else { Side::Down };
+        let second = if first == Side::Down {
+            Side::Up
+        } else {
+            Side::Down
+        };
         self.decide(depth, row, second)
     }
 
@@ -226,7 +280,13 @@ impl<'a> Search<'a> {
 
     /// Decides the first nonbasic item at its present value; false when that closes the node.
     fn settle_first(&mut self, level: usize) -> bool {
-        let Workshop { levels, simplex, best, taken, .. } = &mut *self.workshop;
+        let Workshop {
+            levels,
+            simplex,
+            best,
+            taken,
+            ..
+        } = &mut *self.workshop;
         taken.extend(levels[level].settle(0, self.source));
         simplex.solve(&mut levels[level], best.cutoff()) != End::Closed
     }
@@ -251,7 +311,12 @@ impl<'a> Search<'a> {
 
     /// Decides all items whose reduced cost exceeds the remaining gap.
     fn settle(&mut self, level: usize) {
-        let Workshop { levels, best, taken, .. } = &mut *self.workshop;
+        let Workshop {
+            levels,
+            best,
+            taken,
+            ..
+        } = &mut *self.workshop;
         let tableau = &mut levels[level];
         let gap = best.cutoff() - tableau.objective();
         for position in (0..tableau.width()).rev() {
@@ -270,7 +335,13 @@ impl<'a> Search<'a> {
             return Step::Close;
         }
         if self.nodes <= POLISHED {
-            let Workshop { levels, start, best, taken, .. } = &mut *self.workshop;
+            let Workshop {
+                levels,
+                start,
+                best,
+                taken,
+                ..
+            } = &mut *self.workshop;
             start.polish(self.source, &levels[depth], taken, best);
         }
         self.settle(depth);
@@ -279,17 +350,32 @@ impl<'a> Search<'a> {
 
     fn is_whole(&self, depth: usize) -> bool {
         let tableau = &self.workshop.levels[depth];
-        let items = tableau.basics().iter().zip(tableau.values()).filter(|(code, _)| tableau.is_item(**code));
-        items.into_iter().all(|(_, value)| *value <= WHOLE || *value >= 1.0 - WHOLE)
+        let items = tableau
+            .basics()
+            .iter()
+            .zip(tableau.values())
+            .filter(|(code, _)| tableau.is_item(**code));
+        items
+            .into_iter()
+            .all(|(_, value)| *value <= WHOLE || *value >= 1.0 - WHOLE)
     }
 
     fn offer(&mut self, depth: usize) -> bool {
-        let Workshop { levels, best, taken, .. } = &mut *self.workshop;
+        let Workshop {
+            levels,
+            best,
+            taken,
+            ..
+        } = &mut *self.workshop;
         let tableau = &levels[depth];
         let nonbasic = tableau.codes().iter().filter(|code| code.complemented());
         let basic = tableau.basics().iter().zip(tableau.values());
-        let basic = basic.filter(|(code, value)| tableau.is_item(**code) && (**value > 0.5) != code.complemented());
-        let chosen = nonbasic.chain(basic.map(|(code, _)| code)).map(|code| code.variable() as u32);
+        let basic = basic.filter(|(code, value)| {
+            tableau.is_item(**code) && (**value > 0.5) != code.complemented()
+        });
+        let chosen = nonbasic
+            .chain(basic.map(|(code, _)| code))
+            .map(|code| code.variable() as u32);
         best.offer(self.source, taken.iter().copied().chain(chosen))
     }
 }
@@ -318,7 +404,11 @@ fn choose(tableau: &Tableau, cutoff: f64) -> Step {
             chosen = Step::Force(row, first);
             most = (f64::INFINITY, f64::INFINITY);
         } else if (least, other) > most {
-            chosen = Step::Branch { row, first, penalty: other };
+            chosen = Step::Branch {
+                row,
+                first,
+                penalty: other,
+            };
             most = (least, other);
         }
     }

@@ -1,7 +1,8 @@
 //! A good first choice: the linear programme rounded down, filled up, and improved by swaps.
 //!
-//! Filling takes the fitting item with the least reduced cost. A swap exchanges one chosen item for a
-//! cheaper one that fits, the best pair first, followed by filling; ties go to the first pair found.
+//! Filling takes the fitting item with the least reduced cost. A swap exchanges one chosen item for
+//! a cheaper one that fits, the best pair first, followed by filling; ties go to the first pair
+//! found.
 
 use super::best::Best;
 use super::tableau::{Source, Tableau};
@@ -20,19 +21,33 @@ pub(super) struct Start {
 
 impl Start {
     /// Rounds a solved linear programme down and fills what is left.
-    pub(super) fn round(&mut self, source: Source, tableau: &Tableau, taken: &[u32], best: &mut Best) {
+    pub(super) fn round(
+        &mut self,
+        source: Source,
+        tableau: &Tableau,
+        taken: &[u32],
+        best: &mut Best,
+    ) {
         self.load(source, tableau);
         self.fill(source);
         best.offer(source, taken.iter().chain(&self.inside).copied());
     }
 
     /// The same, improved by swaps among the undecided items.
-    pub(super) fn polish(&mut self, source: Source, tableau: &Tableau, taken: &[u32], best: &mut Best) {
+    pub(super) fn polish(
+        &mut self,
+        source: Source,
+        tableau: &Tableau,
+        taken: &[u32],
+        best: &mut Best,
+    ) {
         self.load(source, tableau);
         self.fill(source);
         let pairs = 1 + self.inside.len() * self.outside.len();
         for _ in 0..1 + MOST_PAIRS / pairs {
-            let Some((place, other)) = self.best_swap(source) else { break };
+            let Some((place, other)) = self.best_swap(source) else {
+                break;
+            };
             self.swap(source, place, other);
             self.fill(source);
         }
@@ -51,7 +66,11 @@ impl Start {
         }
         for (code, value) in tableau.basics().iter().zip(tableau.values()) {
             if tableau.is_item(*code) {
-                let full = if code.complemented() { *value < 1e-9 } else { *value > 1.0 - 1e-9 };
+                let full = if code.complemented() {
+                    *value < 1e-9
+                } else {
+                    *value > 1.0 - 1e-9
+                };
                 self.place(source, code.variable(), (full, 0.0));
             }
         }
@@ -61,17 +80,30 @@ impl Start {
         if full {
             self.inside.push(item as u32);
             let column = source.items.column(item);
-            self.room.iter_mut().zip(column).for_each(|(room, weight)| *room -= weight);
+            self.room
+                .iter_mut()
+                .zip(column)
+                .for_each(|(room, weight)| *room -= weight);
         } else {
             self.outside.push((reduced, item as u32));
         }
     }
 
     fn fill(&mut self, source: Source) {
-        let fits = |room: &[f64], item: u32| room.iter().zip(source.items.column(item as usize)).all(|(r, w)| w <= r);
+        let fits = |room: &[f64], item: u32| {
+            room.iter()
+                .zip(source.items.column(item as usize))
+                .all(|(r, w)| w <= r)
+        };
         loop {
-            let fitting = self.outside.iter().enumerate().filter(|(_, (_, item))| fits(&self.room, *item));
-            let Some((place, _)) = fitting.min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else { return };
+            let fitting = self
+                .outside
+                .iter()
+                .enumerate()
+                .filter(|(_, (_, item))| fits(&self.room, *item));
+            let Some((place, _)) = fitting.min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
+                return;
+            };
             let (_, item) = self.outside.swap_remove(place);
             self.place(source, item as usize, (true, 0.0));
         }
@@ -102,7 +134,10 @@ impl Start {
         let leaving = self.inside.swap_remove(place);
         let (_, entering) = self.outside.swap_remove(other);
         let column = source.items.column(leaving as usize);
-        self.room.iter_mut().zip(column).for_each(|(room, weight)| *room += weight);
+        self.room
+            .iter_mut()
+            .zip(column)
+            .for_each(|(room, weight)| *room += weight);
         self.outside.push((0.0, leaving));
         self.place(source, entering as usize, (true, 0.0));
     }

@@ -141,7 +141,8 @@ impl Tableau {
         self.first_slack = count;
         self.rows = rows;
         self.codes.clear();
-        self.codes.extend(undecided.map(|item| Code::new(item as usize)));
+        self.codes
+            .extend(undecided.map(|item| Code::new(item as usize)));
         self.width = self.codes.len();
         self.steps.clear();
         self.steps.resize(self.width, 1.0);
@@ -165,10 +166,17 @@ impl Tableau {
         if cost < 0.0 {
             self.codes[position] = self.codes[position].toggled();
             self.objective += cost;
-            self.values.iter_mut().zip(weights).for_each(|(value, weight)| *value -= weight);
-            column.zip(weights.iter().chain([&cost])).for_each(|(cell, entry)| *cell = -entry);
+            self.values
+                .iter_mut()
+                .zip(weights)
+                .for_each(|(value, weight)| *value -= weight);
+            column
+                .zip(weights.iter().chain([&cost]))
+                .for_each(|(cell, entry)| *cell = -entry);
         } else {
-            column.zip(weights.iter().chain([&cost])).for_each(|(cell, entry)| *cell = *entry);
+            column
+                .zip(weights.iter().chain([&cost]))
+                .for_each(|(cell, entry)| *cell = *entry);
         }
     }
 
@@ -182,7 +190,8 @@ impl Tableau {
 
     fn reset_basis(&mut self, rows: usize, count: usize) {
         self.basics.clear();
-        self.basics.extend((0..rows).map(|row| Code::new(count + row)));
+        self.basics
+            .extend((0..rows).map(|row| Code::new(count + row)));
         self.uppers.clear();
         self.uppers.resize(rows, f64::INFINITY);
     }
@@ -191,7 +200,10 @@ impl Tableau {
     pub(super) fn restart(&mut self, source: Source, counted: bool) {
         let mut undecided: Vec<u32> = Vec::with_capacity(self.width + self.rows);
         let held = self.codes().iter().chain(&self.basics);
-        undecided.extend(held.filter(|code| self.is_item(**code)).map(|code| code.variable() as u32));
+        undecided.extend(
+            held.filter(|code| self.is_item(**code))
+                .map(|code| code.variable() as u32),
+        );
         undecided.sort_unstable();
         self.reset_basis(self.rows, self.first_slack);
         if counted {
@@ -248,7 +260,9 @@ impl Tableau {
 
     fn negate(&mut self, row: usize) {
         let start = row * self.stride;
-        self.cells[start..start + self.width].iter_mut().for_each(|cell| *cell = -*cell);
+        self.cells[start..start + self.width]
+            .iter_mut()
+            .for_each(|cell| *cell = -*cell);
     }
 
     /// Asks for an exact number of items in all.
@@ -285,7 +299,8 @@ impl Tableau {
     pub(super) fn settle(&mut self, position: usize, source: Source) -> Option<u32> {
         let code = self.codes[position];
         self.remove(position);
-        code.complemented().then(|| self.take(code.variable(), source))
+        code.complemented()
+            .then(|| self.take(code.variable(), source))
     }
 
     /// Books an item as taken.
@@ -317,7 +332,9 @@ impl Tableau {
         own.iter_mut().for_each(|cell| *cell *= inverse);
         own[position] = inverse;
         let entering = self.values[row] * inverse;
-        let others = before.chunks_exact_mut(stride).chain(after.chunks_exact_mut(stride));
+        let others = before
+            .chunks_exact_mut(stride)
+            .chain(after.chunks_exact_mut(stride));
         let values = (0..self.rows).filter(|i| *i != row).map(Some).chain([None]);
         for (cells, value) in others.zip(values) {
             let factor = cells[position];
@@ -332,14 +349,22 @@ impl Tableau {
         }
         self.values[row] = entering;
         self.exchange(row, position);
-        self.age = if inverse.abs() > 1e6 { u32::MAX } else { self.age.saturating_add(1) };
+        self.age = if inverse.abs() > 1e6 {
+            u32::MAX
+        } else {
+            self.age.saturating_add(1)
+        };
     }
 
     /// Swaps the names of a basic and a nonbasic variable; a fixed one is forgotten.
     fn exchange(&mut self, row: usize, position: usize) {
         let (leaving, entering) = (self.basics[row], self.codes[position]);
         self.basics[row] = entering;
-        self.uppers[row] = if self.is_item(entering) { 1.0 } else { f64::INFINITY };
+        self.uppers[row] = if self.is_item(entering) {
+            1.0
+        } else {
+            f64::INFINITY
+        };
         self.codes[position] = leaving;
         self.steps[position] = if self.is_item(leaving) { 1.0 } else { 0.0 };
         if leaving.fixed() {

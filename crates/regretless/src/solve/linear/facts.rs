@@ -1,8 +1,8 @@
 //! What the linear relaxation of any linear problem knows: optimum, cost ranges, adjacent vertices.
 //!
-//! Ranges and neighbours are those of the basis HiGHS ends with. Columns without predicted costs move along:
-//! what that costs is part of the way to a neighbour, and neighbours that differ in such columns alone and cost
-//! the same are left out.
+//! Ranges and neighbours are those of the basis HiGHS ends with. Columns without predicted costs
+//! move along: what that costs is part of the way to a neighbour, and neighbours that differ in
+//! such columns alone and cost the same are left out.
 
 use std::sync::Arc;
 
@@ -23,14 +23,20 @@ pub struct LinearFacts {
 }
 
 impl LinearFacts {
-    /// Facts about a model to be minimised; cost `j` is that of column `predicted[j]`, whose cost in the model is 0.
-    /// Columns count as continuous.
+    /// Facts about a model to be minimised; cost `j` is that of column `predicted[j]`, whose cost
+    /// in the model is 0. Columns count as continuous.
     pub fn new(model: &Model, predicted: &Arc<[usize]>, limits: Limits) -> Self {
         let mut place = vec![None; model.cost.len()];
-        predicted.iter().enumerate().for_each(|(cost, column)| place[*column] = Some(cost as u32));
+        predicted
+            .iter()
+            .enumerate()
+            .for_each(|(cost, column)| place[*column] = Some(cost as u32));
         let mut relaxed = model.clone();
         relaxed.integer.fill(false);
-        Self { search: LinearSearch::new(Arc::new(relaxed), Arc::clone(predicted), limits), place }
+        Self {
+            search: LinearSearch::new(Arc::new(relaxed), Arc::clone(predicted), limits),
+            place,
+        }
     }
 
     /// The optimum, and the solver as the solve left it.
@@ -47,10 +53,15 @@ impl LinearFacts {
             None => (point.value[number], model.column_bounds[number]),
             Some(row) => (point.activity[row], model.row_bounds[row]),
         };
-        Variable { number: number as u32, value, bounds }
+        Variable {
+            number: number as u32,
+            value,
+            bounds,
+        }
     }
 
-    /// The relaxed optimum as HiGHS's basis sees it. HiGHS counts the negated activity of a row as a variable.
+    /// The relaxed optimum as HiGHS's basis sees it. HiGHS counts the negated activity of a row as
+    /// a variable.
     fn corner(&mut self) -> Result<Corner, Failure> {
         let columns = self.search.model.cost.len();
         let count = columns + self.search.model.row_bounds.len();
@@ -60,7 +71,11 @@ impl LinearFacts {
             Basic::Row(row) => columns + row,
         };
         // HiGHS has no factor of a basis without members.
-        let members = if count > columns { lp.basic_variables()? } else { Vec::new() };
+        let members = if count > columns {
+            lp.basic_variables()?
+        } else {
+            Vec::new()
+        };
         let basics: Vec<usize> = members.into_iter().map(number).collect();
         let mut is_basic = vec![false; count];
         basics.iter().for_each(|basic| is_basic[*basic] = true);
@@ -74,7 +89,13 @@ impl LinearFacts {
             } else if number >= columns {
                 lp.inverse_column(number - columns, &mut cells)?;
             }
-            corner.push(variable, cells.iter().zip(&basics).map(|(cell, basic)| cell * sign(number) * sign(*basic)));
+            corner.push(
+                variable,
+                cells
+                    .iter()
+                    .zip(&basics)
+                    .map(|(cell, basic)| cell * sign(number) * sign(*basic)),
+            );
         }
         self.search.lp = Some(lp);
         Ok(corner)
@@ -84,13 +105,16 @@ impl LinearFacts {
     fn unconstrained(&mut self) -> Result<CostRanges, Failure> {
         let corner = self.corner()?;
         let costs = &self.search.costs;
-        let Ranges { lower, upper } = corner.cost_ranges(|column| costs[column as usize], costs.len());
+        let Ranges { lower, upper } =
+            corner.cost_ranges(|column| costs[column as usize], costs.len());
         Ok(CostRanges { lower, upper })
     }
 
     /// What moves of columns and rows mean for a decision.
     fn delta(&self, moves: &[(u32, f64)]) -> Delta {
-        let columns = moves.iter().take_while(|(number, _)| (*number as usize) < self.place.len());
+        let columns = moves
+            .iter()
+            .take_while(|(number, _)| (*number as usize) < self.place.len());
         let (mut entries, mut fixed) = (Vec::new(), 0.0);
         for (column, by) in columns {
             match self.place[*column as usize] {
@@ -124,9 +148,16 @@ impl Relaxer for LinearFacts {
 impl Ranger for LinearFacts {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         let (_, lp) = self.solve(costs)?;
-        let found = if lp.num_rows() > 0 { lp.cost_ranges()? } else { self.unconstrained()? };
+        let found = if lp.num_rows() > 0 {
+            lp.cost_ranges()?
+        } else {
+            self.unconstrained()?
+        };
         let scale = self.search.scale;
-        let (mut lower, mut upper) = (Vec::with_capacity(costs.len()), Vec::with_capacity(costs.len()));
+        let (mut lower, mut upper) = (
+            Vec::with_capacity(costs.len()),
+            Vec::with_capacity(costs.len()),
+        );
         for (column, cost) in self.search.predicted.iter().zip(costs) {
             lower.push((found.lower[*column] / scale).min(*cost));
             upper.push((found.upper[*column] / scale).max(*cost));

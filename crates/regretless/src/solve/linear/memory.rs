@@ -1,15 +1,16 @@
-//! What is kept of a linear problem: the optimal basis, or the point as a start for a search over whole numbers.
+//! What is kept of a linear problem: the optimal basis, or the point as a start for a search over
+//! whole numbers.
 //!
-//! After a change of costs the old basis is still primal feasible, so that the primal simplex method goes on
-//! from it. It also is a certificate: if every reduced cost under the new costs has the right sign, the
-//! vertex is optimal still. That takes a factor of the basis, one solve for the duals and one pass over the
-//! matrix, and no pivot. A problem over whole numbers has such a certificate where its linear relaxation has
-//! the same optimum.
+//! After a change of costs the old basis is still primal feasible, so that the primal simplex
+//! method goes on from it. It also is a certificate: if every reduced cost under the new costs has
+//! the right sign, the vertex is optimal still. That takes a factor of the basis, one solve for the
+//! duals and one pass over the matrix, and no pivot. A problem over whole numbers has such a
+//! certificate where its linear relaxation has the same optimum.
 //!
-//! Which of several optimal vertices is found depends on the way. An answer is therefore given from memory only if
-//! every reduced cost out of the basis is plainly not zero, so that the vertex is the only one; otherwise the
-//! problem is solved from nothing. A search over whole numbers has no such test: of points whose costs differ by less
-//! than HiGHS's tolerance the old one may win.
+//! Which of several optimal vertices is found depends on the way. An answer is therefore given from
+//! memory only if every reduced cost out of the basis is plainly not zero, so that the vertex is
+//! the only one; otherwise the problem is solved from nothing. A search over whole numbers has no
+//! such test: of points whose costs differ by less than HiGHS's tolerance the old one may win.
 
 use std::sync::Arc;
 
@@ -22,7 +23,8 @@ use crate::solve::{Failure, Solution, Solver, Status};
 /// Drift up to which a linear solve starts from the old basis, and a search from the old point.
 pub(super) const MOST_DRIFT: [f64; 2] = [0.5, 0.5];
 
-/// How far a reduced cost must be from zero, next to a greatest cost of [`GREATEST`]; ten times what HiGHS lets pass.
+/// How far a reduced cost must be from zero, next to a greatest cost of [`GREATEST`]; ten times
+/// what HiGHS lets pass.
 const PLAIN: f64 = 1e-8 * GREATEST;
 
 /// What was found last.
@@ -38,29 +40,49 @@ pub(super) struct LinearMemory {
 
 impl Keepsake for LinearMemory {
     fn bytes(&self) -> usize {
-        let basis = self.basis.as_ref().map_or(0, |basis| basis.columns.len() + basis.rows.len());
+        let basis = self
+            .basis
+            .as_ref()
+            .map_or(0, |basis| basis.columns.len() + basis.rows.len());
         self.sample.bytes() + 12 * self.decision.indices().len() + basis + size_of_val(&*self.point)
     }
 }
 
 impl LinearSearch {
-    pub(super) fn resume(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    pub(super) fn resume(
+        &mut self,
+        costs: &[f64],
+        memory: &mut Memory,
+    ) -> Result<Solution, Failure> {
         self.work = 0;
         let whole = self.is_whole();
-        let near = |known: &LinearMemory| known.sample.drift(costs) <= MOST_DRIFT[usize::from(whole)];
+        let near =
+            |known: &LinearMemory| known.sample.drift(costs) <= MOST_DRIFT[usize::from(whole)];
         let known = memory.take::<LinearMemory>().filter(|known| near(known));
         let warm = match &known {
             Some(known) if whole => self.solve_from_point(costs, &known.point),
-            Some(known) => known.basis.as_ref().and_then(|basis| self.solve_from_basis(costs, basis)),
+            Some(known) => known
+                .basis
+                .as_ref()
+                .and_then(|basis| self.solve_from_basis(costs, basis)),
             None => None,
         };
         let finished = warm.filter(|warm| warm.status != Status::LimitReached);
         let solution = finished.map_or_else(|| self.solve(costs), Ok)?;
         let (sample, decision) = (Sample::of(costs), solution.decision.clone());
-        let mut found = LinearMemory { sample, decision, basis: None, point: Box::default() };
+        let mut found = LinearMemory {
+            sample,
+            decision,
+            basis: None,
+            point: Box::default(),
+        };
         if whole {
             found.point = self.point.value.as_slice().into();
-            found.basis = if memory.wants_proof() { self.relaxed_basis(costs, &found.decision) } else { None };
+            found.basis = if memory.wants_proof() {
+                self.relaxed_basis(costs, &found.decision)
+            } else {
+                None
+            };
         } else {
             found.basis = self.lp.as_ref().and_then(Lp::basis);
         }
@@ -68,7 +90,8 @@ impl LinearSearch {
         Ok(solution)
     }
 
-    /// The optimum from an earlier basis, by the primal simplex method without presolve; nothing if that fails.
+    /// The optimum from an earlier basis, by the primal simplex method without presolve; nothing if
+    /// that fails.
     fn solve_from_basis(&mut self, costs: &[f64], basis: &Basis) -> Option<Solution> {
         let mut lp = self.take_lp().ok()?;
         let answer = self.warm_solve(&mut lp, costs, basis);
@@ -78,7 +101,12 @@ impl LinearSearch {
         Some(solution)
     }
 
-    fn warm_solve(&mut self, lp: &mut Lp, costs: &[f64], basis: &Basis) -> Result<Option<Solution>, Failure> {
+    fn warm_solve(
+        &mut self,
+        lp: &mut Lp,
+        costs: &[f64],
+        basis: &Basis,
+    ) -> Result<Option<Solution>, Failure> {
         use crate::solve::highs::{Outcome, Simplex};
         let scale = self.load(lp, costs)?;
         lp.forget()?;
@@ -91,8 +119,9 @@ impl LinearSearch {
             return Ok(None);
         }
         let found = self.read(lp, true, scale)?;
-        let unique =
-            lp.basis().is_some_and(|basis| self.is_only_optimum(&basis, &self.point.reduced_cost, &self.point.dual));
+        let unique = lp.basis().is_some_and(|basis| {
+            self.is_only_optimum(&basis, &self.point.reduced_cost, &self.point.dual)
+        });
         let sound = unique && self.model.check(&self.point.value).is_ok();
         Ok(sound.then(|| self.solution(costs, &found)))
     }
@@ -127,7 +156,10 @@ impl LinearSearch {
     pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         self.work = 0;
         let known = memory.recall::<LinearMemory>()?;
-        let basis = known.basis.as_ref().filter(|_| known.sample.drift(costs) <= MOST_DRIFT[0])?;
+        let basis = known
+            .basis
+            .as_ref()
+            .filter(|_| known.sample.drift(costs) <= MOST_DRIFT[0])?;
         let engine = if self.is_whole() { self.twin() } else { self };
         let stays = engine.stays_optimal(costs, basis).unwrap_or(false);
         stays.then(|| Solution::optimal(known.decision.clone(), known.decision.dot(costs)))
@@ -150,12 +182,16 @@ impl LinearSearch {
         self.lp = Some(lp);
         let mut reduced = self.costs.clone();
         for (row, dual) in duals.iter().enumerate().filter(|(_, dual)| **dual != 0.0) {
-            self.model.rows.entries(row).for_each(|(column, entry)| reduced[column] -= dual * entry);
+            self.model
+                .rows
+                .entries(row)
+                .for_each(|(column, entry)| reduced[column] -= dual * entry);
         }
         Ok(self.is_only_optimum(basis, &reduced, &duals))
     }
 
-    /// Whether every way out of a vertex costs something, given reduced costs and duals of its basis.
+    /// Whether every way out of a vertex costs something, given reduced costs and duals of its
+    /// basis.
     fn is_only_optimum(&self, basis: &Basis, reduced: &[f64], duals: &[f64]) -> bool {
         let dear = |((stand, slope), [lower, upper]): ((&Stand, &f64), &[f64; 2])| match stand {
             Stand::Basic => true,
@@ -163,7 +199,17 @@ impl LinearSearch {
             Stand::Upper => *slope < -PLAIN || lower == upper,
             Stand::Zero | Stand::Nonbasic => lower == upper,
         };
-        basis.columns.iter().zip(reduced).zip(&self.model.column_bounds).all(dear)
-            && basis.rows.iter().zip(duals).zip(&self.model.row_bounds).all(dear)
+        basis
+            .columns
+            .iter()
+            .zip(reduced)
+            .zip(&self.model.column_bounds)
+            .all(dear)
+            && basis
+                .rows
+                .iter()
+                .zip(duals)
+                .zip(&self.model.row_bounds)
+                .all(dear)
     }
 }

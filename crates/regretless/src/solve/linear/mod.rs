@@ -1,16 +1,17 @@
 //! Any linear or mixed-integer problem, by HiGHS.
 //!
-//! Predicted costs replace the objective of some columns; the others keep theirs, and what they cost
-//! goes into the decision's fixed cost. Every solve starts from nothing, so an answer depends on the
-//! costs alone, unless a memory is given (`memory`). Costs are scaled by a power of two before HiGHS sees them: its tolerances are absolute,
-//! and a decision must not change because all costs are halved. Answers are rounded where they are
-//! whole up to tolerance, and the whole point, columns without predicted costs included, is checked
-//! against every row before it is given out.
+//! Predicted costs replace the objective of some columns; the others keep theirs, and what they
+//! cost goes into the decision's fixed cost. Every solve starts from nothing, so an answer depends
+//! on the costs alone, unless a memory is given (`memory`). Costs are scaled by a power of two
+//! before HiGHS sees them: its tolerances are absolute, and a decision must not change because all
+//! costs are halved. Answers are rounded where they are whole up to tolerance, and the whole point,
+//! columns without predicted costs included, is checked against every row before it is given out.
 //!
-//! [`LinearFacts`] is what the linear relaxation knows. Searches over few columns go to a tableau of our own first
-//! (`small`), with a memory or without. HiGHS solves small models without presolve, and searches without the
-//! feasibility-jump heuristic: on a knapsack of 32 items both cost more than the search itself, as do searches within
-//! the search, symmetry and cuts below the root.
+//! [`LinearFacts`] is what the linear relaxation knows. Searches over few columns go to a tableau
+//! of our own first (`small`), with a memory or without. HiGHS solves small models without
+//! presolve, and searches without the feasibility-jump heuristic: on a knapsack of 32 items both
+//! cost more than the search itself, as do searches within the search, symmetry and cuts below the
+//! root.
 
 mod facts;
 mod memory;
@@ -27,8 +28,9 @@ use super::memory::Memory;
 use super::{Failure, Limits, Solution, Solver, Status};
 use crate::decision::Decision;
 
-/// Most matrix entries of a linear programme and of a search over whole numbers without presolve: on
-/// knapsacks and grids it doubled the time of the former up to here, and paid for the latter from here.
+/// Most matrix entries of a linear programme and of a search over whole numbers without presolve:
+/// on knapsacks and grids it doubled the time of the former up to here, and paid for the latter
+/// from here.
 const SMALL: [usize; 2] = [10_000, 100];
 
 /// What costs more than it saves in a search on a small model.
@@ -40,10 +42,11 @@ const UNUSED_WHEN_SMALL: [&CStr; 5] = [
     c"mip_allow_cut_separation_at_nodes",
 ];
 
-/// Nanoseconds of one solve by HiGHS and of each of its simplex iterations, for searches over whole numbers and for
-/// linear programmes. In a search the iterations stand for all that goes on beside them (cuts, probing, heuristics).
-/// Measured on nine published models of 18 to 319 columns and on locations, knapsacks and assignments of 30 to 3,600:
-/// 50 to 350 microseconds an iteration; the figure is near the upper end, so that plans keep their promises.
+/// Nanoseconds of one solve by HiGHS and of each of its simplex iterations, for searches over whole
+/// numbers and for linear programmes. In a search the iterations stand for all that goes on beside
+/// them (cuts, probing, heuristics). Measured on nine published models of 18 to 319 columns and on
+/// locations, knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds an iteration; the
+/// figure is near the upper end, so that plans keep their promises.
 const MIP_WORK: [u64; 2] = [2_000_000, 180_000];
 const LP_WORK: [u64; 2] = [100_000, 4_000];
 /// Nanoseconds of one solve by HiGHS per column, and ten times that of an iteration.
@@ -94,18 +97,37 @@ pub struct LinearSearch {
 }
 
 impl LinearSearch {
-    /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`, whose
-    /// cost in the model is 0.
+    /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`,
+    /// whose cost in the model is 0.
     pub fn new(model: Arc<Model>, predicted: Arc<[usize]>, limits: Limits) -> Self {
         // With few nodes to spend HiGHS is better: it knows how to find a point without any.
-        let small = if limits.nodes >= FEWEST_NODES { Small::of(&model) } else { None };
+        let small = if limits.nodes >= FEWEST_NODES {
+            Small::of(&model)
+        } else {
+            None
+        };
         let (costs, point) = (Vec::new(), Point::default());
         let (lp, start, twin, nodes) = (None, None, None, None);
-        Self { model, predicted, limits, lp, small, costs, scale: 1.0, point, start, twin, nodes, work: 0 }
+        Self {
+            model,
+            predicted,
+            limits,
+            lp,
+            small,
+            costs,
+            scale: 1.0,
+            point,
+            start,
+            twin,
+            nodes,
+            work: 0,
+        }
     }
 
     fn take_lp(&mut self) -> Result<Lp, Failure> {
-        self.lp.take().map_or_else(|| Self::build(&self.model, &self.limits), Ok)
+        self.lp
+            .take()
+            .map_or_else(|| Self::build(&self.model, &self.limits), Ok)
     }
 
     fn build(model: &Model, limits: &Limits) -> Result<Lp, Failure> {
@@ -114,7 +136,9 @@ impl LinearSearch {
         lp.use_presolve(!small)?;
         lp.set_option(c"mip_heuristic_run_feasibility_jump", false)?;
         if small {
-            UNUSED_WHEN_SMALL.iter().try_for_each(|option| lp.set_option(option, false))?;
+            UNUSED_WHEN_SMALL
+                .iter()
+                .try_for_each(|option| lp.set_option(option, false))?;
         }
         lp.set_gap(limits.gap, 0.0)?;
         lp.limit_nodes(limits.nodes)?;
@@ -148,11 +172,15 @@ impl LinearSearch {
         scale
     }
 
-    /// Rounds the point where it is whole up to tolerance, the rest to ten digits, since later ones depend on the way
-    /// to a vertex, and brings it within its bounds.
+    /// Rounds the point where it is whole up to tolerance, the rest to ten digits, since later ones
+    /// depend on the way to a vertex, and brings it within its bounds.
     fn tidy(&mut self) {
         for (column, value) in self.point.value.iter_mut().enumerate() {
-            let tolerance = if self.model.integer[column] { 1e-5 } else { 1e-9 };
+            let tolerance = if self.model.integer[column] {
+                1e-5
+            } else {
+                1e-9
+            };
             if (*value - value.round()).abs() <= tolerance {
                 *value = value.round();
             } else if !self.model.integer[column] {
@@ -168,7 +196,12 @@ impl LinearSearch {
     fn search_small(&mut self, costs: &[f64]) -> Option<Solution> {
         let mut small = self.small.take()?;
         let scale = self.price(costs);
-        let wish = Wish { costs: &self.costs, offset: self.model.offset * scale, gap: self.limits.gap, scale };
+        let wish = Wish {
+            costs: &self.costs,
+            offset: self.model.offset * scale,
+            gap: self.limits.gap,
+            scale,
+        };
         let proof = small.search(&wish, &mut self.point.value);
         self.work += small.work();
         self.small = Some(small);
@@ -176,10 +209,18 @@ impl LinearSearch {
         self.tidy();
         self.model.check(&self.point.value).ok()?;
         self.nodes = Some(proof.nodes);
-        Some(self.solution(costs, &Search { finished: true, bound: proof.bound / scale, scale }))
+        Some(self.solution(
+            costs,
+            &Search {
+                finished: true,
+                bound: proof.bound / scale,
+                scale,
+            },
+        ))
     }
 
-    /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved, unscaled.
+    /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved,
+    /// unscaled.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<Search, Failure> {
         lp.forget()?;
         if let Some(start) = self.start.take() {
@@ -189,7 +230,8 @@ impl LinearSearch {
         self.count_work(lp);
         match outcome {
             Outcome::Optimal => {}
-            Outcome::NodeLimit | Outcome::IterationLimit | Outcome::BoundPassed if lp.has_point() => {}
+            Outcome::NodeLimit | Outcome::IterationLimit | Outcome::BoundPassed
+                if lp.has_point() => {}
             Outcome::NodeLimit | Outcome::IterationLimit | Outcome::BoundPassed => {
                 return Err(Failure::LimitReached { nodes: lp.nodes()? });
             }
@@ -205,21 +247,34 @@ impl LinearSearch {
         let [once, each] = if self.is_whole() { MIP_WORK } else { LP_WORK };
         let columns = self.model.cost.len() as u64;
         let iterations = lp.iterations().map_or(0, u64::from);
-        self.work += once + COLUMN_WORK * columns + (each + COLUMN_WORK * columns / 10) * iterations;
+        self.work +=
+            once + COLUMN_WORK * columns + (each + COLUMN_WORK * columns / 10) * iterations;
     }
 
     /// Reads the point and tidies it.
     fn read(&mut self, lp: &Lp, finished: bool, scale: f64) -> Result<Search, Failure> {
-        let bound = if self.is_whole() { lp.bound()? } else { lp.objective() } / scale;
-        self.nodes = if self.is_whole() { Some(lp.nodes()?) } else { None };
+        let bound = if self.is_whole() {
+            lp.bound()?
+        } else {
+            lp.objective()
+        } / scale;
+        self.nodes = if self.is_whole() {
+            Some(lp.nodes()?)
+        } else {
+            None
+        };
         lp.read_point(&mut self.point)?;
         self.tidy();
-        Ok(Search { finished, bound, scale })
+        Ok(Search {
+            finished,
+            bound,
+            scale,
+        })
     }
 
-    /// A column that counts as whole at 1e-6 may carry 1 unit through a coefficient of 1e6, and rounding
-    /// it then breaks a row. Such a point is searched for again with a strict tolerance, and if that does
-    /// not help, the other columns are solved for anew with the whole ones held.
+    /// A column that counts as whole at 1e-6 may carry 1 unit through a coefficient of 1e6, and
+    /// rounding it then breaks a row. Such a point is searched for again with a strict tolerance,
+    /// and if that does not help, the other columns are solved for anew with the whole ones held.
     fn search_again(&mut self, lp: &mut Lp, scale: f64) -> Result<Search, Failure> {
         lp.set_option(c"mip_feasibility_tolerance", 1e-9)?;
         let found = self.search(lp, scale);
@@ -233,7 +288,9 @@ impl LinearSearch {
 
     fn polish(&mut self, lp: &mut Lp, scale: f64) -> Result<(), Failure> {
         let model = Arc::clone(&self.model);
-        let whole: Vec<usize> = (0..model.integer.len()).filter(|column| model.integer[*column]).collect();
+        let whole: Vec<usize> = (0..model.integer.len())
+            .filter(|column| model.integer[*column])
+            .collect();
         for column in &whole {
             lp.set_column_bounds(*column, [self.point.value[*column]; 2])?;
         }
@@ -243,7 +300,9 @@ impl LinearSearch {
         }
         let lost = |failure| Failure::WrongAnswer(format!("with whole numbers rounded, {failure}"));
         found.map_err(lost)?;
-        self.model.check(&self.point.value).map_err(Failure::WrongAnswer)
+        self.model
+            .check(&self.point.value)
+            .map_err(Failure::WrongAnswer)
     }
 
     fn solve_with(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
@@ -257,8 +316,8 @@ impl LinearSearch {
         Ok(self.solution(costs, &found))
     }
 
-    /// The dual simplex method, HiGHS's first choice, now and then gives up where a slope is slight and
-    /// nothing stops it; the primal one tells such a model from a bounded one.
+    /// The dual simplex method, HiGHS's first choice, now and then gives up where a slope is slight
+    /// and nothing stops it; the primal one tells such a model from a bounded one.
     fn solve_by_primal(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
         lp.use_simplex(Simplex::Primal)?;
         let answer = self.solve_with(lp, costs);
@@ -275,11 +334,19 @@ impl LinearSearch {
         self.costs.fill(0.0);
         lp.forget()?;
         lp.set_costs(0, &self.costs)?;
-        Ok(if lp.solve()? == Outcome::Optimal { Failure::Unbounded } else { Failure::Infeasible })
+        Ok(if lp.solve()? == Outcome::Optimal {
+            Failure::Unbounded
+        } else {
+            Failure::Infeasible
+        })
     }
 
     fn solution(&self, costs: &[f64], found: &Search) -> Solution {
-        let chosen: Vec<f64> = self.predicted.iter().map(|column| self.point.value[*column]).collect();
+        let chosen: Vec<f64> = self
+            .predicted
+            .iter()
+            .map(|column| self.point.value[*column])
+            .collect();
         let decision = Decision::from_dense(&chosen).with_fixed(self.fixed());
         let objective = decision.dot(costs);
         let missing = objective - found.bound;
@@ -288,13 +355,28 @@ impl LinearSearch {
             return Solution::optimal(decision, objective);
         }
         let gap = missing.max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
-        let status = if found.finished { Status::WithinGap(gap) } else { Status::LimitReached };
-        Solution { decision, objective, bound: found.bound.min(objective), status, work: 0 }
+        let status = if found.finished {
+            Status::WithinGap(gap)
+        } else {
+            Status::LimitReached
+        };
+        Solution {
+            decision,
+            objective,
+            bound: found.bound.min(objective),
+            status,
+            work: 0,
+        }
     }
 
     /// Cost of the columns without predicted costs at the present point.
     fn fixed(&self) -> f64 {
-        let paid = self.model.cost.iter().zip(&self.point.value).filter(|(cost, _)| **cost != 0.0);
+        let paid = self
+            .model
+            .cost
+            .iter()
+            .zip(&self.point.value)
+            .filter(|(cost, _)| **cost != 0.0);
         self.model.offset + paid.map(|(cost, value)| cost * value).sum::<f64>()
     }
 }
@@ -326,7 +408,11 @@ impl Solver for LinearSearch {
     }
 
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
-        if self.is_whole() && self.limits.gap > 0.0 { self.solve(costs) } else { self.resume(costs, memory) }
+        if self.is_whole() && self.limits.gap > 0.0 {
+            self.solve(costs)
+        } else {
+            self.resume(costs, memory)
+        }
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
@@ -341,6 +427,14 @@ fn is_large(model: &Model, lp: &Lp) -> bool {
 
 /// The power of two that brings the greatest cost to between [`GREATEST`] and half of it.
 fn scale_of(costs: &[f64]) -> f64 {
-    let greatest = costs.iter().fold(0.0_f64, |most, cost| most.max(cost.abs()));
-    if greatest == 0.0 { 1.0 } else { (GREATEST.log2() - 1.0 - greatest.log2().floor()).clamp(-900.0, 900.0).exp2() }
+    let greatest = costs
+        .iter()
+        .fold(0.0_f64, |most, cost| most.max(cost.abs()));
+    if greatest == 0.0 {
+        1.0
+    } else {
+        (GREATEST.log2() - 1.0 - greatest.log2().floor())
+            .clamp(-900.0, 900.0)
+            .exp2()
+    }
 }

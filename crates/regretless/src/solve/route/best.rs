@@ -15,13 +15,25 @@ pub(super) struct Best {
 impl Best {
     /// No routes yet.
     pub(super) fn none() -> Self {
-        Self { uses: Vec::new(), cost: f64::INFINITY, level: f64::INFINITY }
+        Self {
+            uses: Vec::new(),
+            cost: f64::INFINITY,
+            level: f64::INFINITY,
+        }
     }
 
     /// Takes the routes if they are cheaper; whether they were.
-    pub(super) fn offer(&mut self, mut uses: Vec<(u32, f64)>, costs: &[f64], rules: &Rules) -> bool {
+    pub(super) fn offer(
+        &mut self,
+        mut uses: Vec<(u32, f64)>,
+        costs: &[f64],
+        rules: &Rules,
+    ) -> bool {
         uses.sort_unstable_by_key(|(edge, _)| *edge);
-        let cost: f64 = uses.iter().map(|(edge, times)| times * costs[*edge as usize]).sum();
+        let cost: f64 = uses
+            .iter()
+            .map(|(edge, times)| times * costs[*edge as usize])
+            .sum();
         let better = cost < self.cost;
         if better {
             (self.uses, self.cost, self.level) = (uses, cost, rules.level(cost));

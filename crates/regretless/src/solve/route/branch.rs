@@ -1,8 +1,8 @@
 //! What to decide next: an edge with a fractional value, or a set of customers whose visits are
 //! fractional, whichever raises the bounds of both children most.
 //!
-//! The effect of a decision is found by a few steps of dual simplex the first time, and taken from what
-//! was learnt then afterwards (Applegate, Bixby, Chvátal and Cook 1995).
+//! The effect of a decision is found by a few steps of dual simplex the first time, and taken from
+//! what was learnt then afterwards (Applegate, Bixby, Chvátal and Cook 1995).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -59,9 +59,13 @@ impl Decided {
     /// Enforces this decision alone.
     pub(super) fn enforce(&self, master: &mut Master) -> Result<(), Failure> {
         let [low, high] = self.at.limits(master);
-        // Where better routes found meanwhile exclude the decision, it is enforced all the same: bounds that
-        // contradict each other would be refused, and the node then closes by its bound.
-        let limits = [low.max(self.limits[0]).min(self.limits[1]), high.min(self.limits[1]).max(self.limits[0])];
+        // Where better routes found meanwhile exclude the decision, it is enforced all the same:
+        // bounds that contradict each other would be refused, and the node then closes by its
+        // bound.
+        let limits = [
+            low.max(self.limits[0]).min(self.limits[1]),
+            high.min(self.limits[1]).max(self.limits[0]),
+        ];
         self.at.set(master, limits)
     }
 
@@ -103,10 +107,17 @@ impl Branching {
     ) -> Result<Option<Split>, Failure> {
         let objective = master.objective();
         let candidates = self.candidates(master, between)?;
-        if let (Some(basis), true) = (basis, candidates.iter().any(|(at, _)| matches!(at, At::Set(_)))) {
+        if let (Some(basis), true) = (
+            basis,
+            candidates.iter().any(|(at, _)| matches!(at, At::Set(_))),
+        ) {
             master.restore(basis)?;
         }
-        let room = if level.is_finite() { level - objective } else { 0.1 * objective.abs() };
+        let room = if level.is_finite() {
+            level - objective
+        } else {
+            0.1 * objective.abs()
+        };
         let most = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
         master.limit_steps(Some(PROBE_STEPS))?;
         let mut chosen: Option<(f64, Split)> = None;
@@ -115,16 +126,26 @@ impl Branching {
             let children = [[low, value.floor()], [value.ceil(), high]];
             let mut gains = [0.0; 2];
             for side in 0..2 {
-                let change = if side == 0 { value - value.floor() } else { value.ceil() - value };
+                let change = if side == 0 {
+                    value - value.floor()
+                } else {
+                    value.ceil() - value
+                };
                 gains[side] = match self.effects.get(&at).and_then(|effects| effects[side]) {
                     Some(effect) => (effect * change).min(most),
-                    None => (probe(master, at, children[side], basis)? - objective).clamp(0.0, most),
+                    None => {
+                        (probe(master, at, children[side], basis)? - objective).clamp(0.0, most)
+                    }
                 };
                 self.effects.entry(at).or_default()[side].get_or_insert(gains[side] / change);
             }
             let score = (gains[0] + 1e-3 * most) * (gains[1] + 1e-3 * most);
             if chosen.is_none_or(|(highest, _)| score > highest) {
-                let children = if gains[0] <= gains[1] { children } else { [children[1], children[0]] };
+                let children = if gains[0] <= gains[1] {
+                    children
+                } else {
+                    [children[1], children[0]]
+                };
                 chosen = Some((score, Split { at, children }));
             }
         }
@@ -133,7 +154,11 @@ impl Branching {
     }
 
     /// Edges and sets to consider, with their values.
-    fn candidates(&mut self, master: &mut Master, between: &[(f64, Vec<u32>)]) -> Result<Vec<(At, f64)>, Failure> {
+    fn candidates(
+        &mut self,
+        master: &mut Master,
+        between: &[(f64, Vec<u32>)],
+    ) -> Result<Vec<(At, f64)>, Failure> {
         let mut candidates = fractional_edges(master.values());
         for set in halfway_sets(between) {
             let place = match self.places.get(&set) {
@@ -160,20 +185,30 @@ fn fractional_edges(values: &[f64]) -> Vec<(At, f64)> {
     edges.retain(|(room, _)| *room > TINY);
     edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     edges.truncate(EDGES);
-    edges.into_iter().map(|(_, column)| (At::Edge(column), values[column])).collect()
+    edges
+        .into_iter()
+        .map(|(_, column)| (At::Edge(column), values[column]))
+        .collect()
 }
 
 /// The sets whose visits are farthest from one and two.
 fn halfway_sets(between: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
-    let mut sets: Vec<(f64, Vec<u32>)> =
-        between.iter().map(|(half, set)| ((half - HALFWAY).abs(), set.clone())).collect();
+    let mut sets: Vec<(f64, Vec<u32>)> = between
+        .iter()
+        .map(|(half, set)| ((half - HALFWAY).abs(), set.clone()))
+        .collect();
     sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
     sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     sets.into_iter().take(SETS).map(|(_, set)| set)
 }
 
 /// Objective after a few steps with one more decision; infinite when there is no point.
-fn probe(master: &mut Master, at: At, limits: [f64; 2], basis: Option<&Snapshot>) -> Result<f64, Failure> {
+fn probe(
+    master: &mut Master,
+    at: At,
+    limits: [f64; 2],
+    basis: Option<&Snapshot>,
+) -> Result<f64, Failure> {
     let before = at.limits(master);
     at.set(master, limits)?;
     let objective = match master.run()? {

@@ -67,9 +67,24 @@ mod tests {
 
     #[test]
     fn loads_are_compared_with_a_tolerance() {
-        let fleet = Fleet { demands: vec![0.0, 0.1, 0.2, 0.31], capacity: 0.3, vehicles: 2, singles: false };
+        let fleet = Fleet {
+            demands: vec![0.0, 0.1, 0.2, 0.31],
+            capacity: 0.3,
+            vehicles: 2,
+            singles: false,
+        };
         assert!(fleet.fits(0.1 + 0.2) && !fleet.fits(0.3001));
-        assert_eq!((fleet.trips(0.1 + 0.2), fleet.trips(0.31), fleet.trips(0.0)), (1.0, 2.0, 1.0));
-        assert_eq!((fleet.most_uses([1, 2]), fleet.most_uses([1, 3]), fleet.most_uses([0, 3])), (1.0, 0.0, 1.0));
+        assert_eq!(
+            (fleet.trips(0.1 + 0.2), fleet.trips(0.31), fleet.trips(0.0)),
+            (1.0, 2.0, 1.0)
+        );
+        assert_eq!(
+            (
+                fleet.most_uses([1, 2]),
+                fleet.most_uses([1, 3]),
+                fleet.most_uses([0, 3])
+            ),
+            (1.0, 0.0, 1.0)
+        );
     }
 }

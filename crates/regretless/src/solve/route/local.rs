@@ -1,5 +1,6 @@
-//! Good vehicle routes without a proof: what [`super::RouteCut`] starts from, with as many kicks as wanted. Where no
-//! routes are found that carry everything, as may happen when vehicles are all but full, the search for the best is asked.
+//! Good vehicle routes without a proof: what [`super::RouteCut`] starts from, with as many kicks as
+//! wanted. Where no routes are found that carry everything, as may happen when vehicles are all but
+//! full, the search for the best is asked.
 
 use super::start::Start;
 use super::{Fleet, RouteCut, routes_of, uses};
@@ -22,7 +23,12 @@ pub struct RouteLocal {
 impl RouteLocal {
     /// An engine for these customers and vehicles that tries this many kicks.
     pub fn new(fleet: Fleet, kicks: usize, limits: Limits) -> Self {
-        Self { fleet, kicks, limits, distances: Distances::default() }
+        Self {
+            fleet,
+            kicks,
+            limits,
+            distances: Distances::default(),
+        }
     }
 
     fn answer(&self, routes: &[Vec<u32>], costs: &[f64]) -> Solution {
@@ -30,7 +36,13 @@ impl RouteLocal {
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let decision = Decision::from_entries(uses);
         let objective = decision.dot(costs);
-        Solution { decision, objective, bound: f64::NEG_INFINITY, status: Status::LimitReached, work: 0 }
+        Solution {
+            decision,
+            objective,
+            bound: f64::NEG_INFINITY,
+            status: Status::LimitReached,
+            work: 0,
+        }
     }
 }
 

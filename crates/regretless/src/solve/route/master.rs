@@ -1,8 +1,8 @@
 //! The linear relaxation: edges as columns, degrees and inequalities around sets as rows.
 //!
-//! Row 0 is the depot, whose degree is at most twice the vehicles; row i is customer i, of degree 2.
-//! Costs inside are scaled by a power of two to moderate size; what comes out is in the units of the
-//! costs. Further rows come and go as in any [`Sheet`].
+//! Row 0 is the depot, whose degree is at most twice the vehicles; row i is customer i, of degree
+//! 2. Costs inside are scaled by a power of two to moderate size; what comes out is in the units of
+//! the costs. Further rows come and go as in any [`Sheet`].
 
 use super::fleet::Fleet;
 use super::rows::{Cut, Ends, Row};
@@ -36,10 +36,21 @@ impl Master {
     pub(super) fn new(fleet: &Fleet, distances: &Distances) -> Result<Self, Failure> {
         let nodes = fleet.nodes() as u32;
         let most_depot = 2.0 * fleet.vehicles as f64;
-        let edges: Vec<Ends> = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| [i, j])).collect();
-        let edges: Vec<Ends> = edges.into_iter().filter(|ends| fleet.most_uses(*ends) > 0.0).collect();
-        let costs: Vec<f64> = edges.iter().map(|[i, j]| distances.between(*i, *j)).collect();
-        let base: Vec<[f64; 2]> = edges.iter().map(|ends| [0.0, fleet.most_uses(*ends)]).collect();
+        let edges: Vec<Ends> = (0..nodes)
+            .flat_map(|i| (i + 1..nodes).map(move |j| [i, j]))
+            .collect();
+        let edges: Vec<Ends> = edges
+            .into_iter()
+            .filter(|ends| fleet.most_uses(*ends) > 0.0)
+            .collect();
+        let costs: Vec<f64> = edges
+            .iter()
+            .map(|[i, j]| distances.between(*i, *j))
+            .collect();
+        let base: Vec<[f64; 2]> = edges
+            .iter()
+            .map(|ends| [0.0, fleet.most_uses(*ends)])
+            .collect();
         let mut rows = Rows::default();
         rows.push([f64::NEG_INFINITY, most_depot], []);
         (1..nodes).for_each(|_| rows.push([2.0, 2.0], []));
@@ -47,11 +58,25 @@ impl Master {
         let factor = fitting_factor(costs.iter().copied(), 3.0);
         let mut columns = Columns::default();
         for ((ends, cost), bounds) in edges.iter().zip(&costs).zip(&base) {
-            columns.push(cost * factor, *bounds, ends.iter().map(|node| (*node as usize, 1.0)));
+            columns.push(
+                cost * factor,
+                *bounds,
+                ends.iter().map(|node| (*node as usize, 1.0)),
+            );
         }
         sheet.add_columns(&columns, base.iter().copied())?;
         let (nodes, pool, limits) = (fleet.nodes(), Vec::new(), Vec::new());
-        Ok(Self { nodes, most_depot, sheet, factor, edges, costs, base, pool, limits })
+        Ok(Self {
+            nodes,
+            most_depot,
+            sheet,
+            factor,
+            edges,
+            costs,
+            base,
+            pool,
+            limits,
+        })
     }
 
     /// Value of each edge at the point that the last solve ended at.
@@ -77,7 +102,10 @@ impl Master {
         let mut rows = Rows::default();
         for place in places {
             let entries = self.pool[*place as usize].entries.iter();
-            rows.push(self.limits[*place as usize], entries.map(|(column, value)| (*column as usize, *value)));
+            rows.push(
+                self.limits[*place as usize],
+                entries.map(|(column, value)| (*column as usize, *value)),
+            );
         }
         self.sheet.add_rows(places, &rows)
     }
@@ -92,7 +120,10 @@ impl Master {
         };
         let numbers: Vec<Option<u32>> = gone.iter().map(number).collect();
         for row in &mut self.pool {
-            let entries = row.entries.iter().filter_map(|(column, value)| Some((numbers[*column as usize]?, *value)));
+            let entries = row
+                .entries
+                .iter()
+                .filter_map(|(column, value)| Some((numbers[*column as usize]?, *value)));
             row.entries = entries.collect();
         }
         retain_unmarked(&mut self.edges, &gone);
@@ -114,7 +145,10 @@ impl Master {
     /// What a row of the pool is at the present point.
     pub(super) fn activity(&self, place: u32) -> f64 {
         let entries = &self.pool[place as usize].entries;
-        entries.iter().map(|(column, value)| value * self.values()[*column as usize]).sum()
+        entries
+            .iter()
+            .map(|(column, value)| value * self.values()[*column as usize])
+            .sum()
     }
 
     /// Limits a row of the pool to these values; it becomes a row if it is none.
@@ -171,14 +205,15 @@ impl Master {
         self.sheet.lp.objective() / self.factor
     }
 
-    /// What the duals of the last solve prove within the present bounds; overwrites `reduced` with the
-    /// reduced costs of all edges. Duals of the wrong sign count as zero, so this is a bound whatever
-    /// they are.
+    /// What the duals of the last solve prove within the present bounds; overwrites `reduced` with
+    /// the reduced costs of all edges. Duals of the wrong sign count as zero, so this is a bound
+    /// whatever they are.
     pub(super) fn bound(&self, reduced: &mut Vec<f64>) -> f64 {
         reduced.clone_from(&self.costs);
         let dual = |row: usize| self.sheet.point.dual[row] / self.factor;
         let depot = dual(0).min(0.0);
-        let mut total = depot * self.most_depot + (1..self.nodes).map(|row| 2.0 * dual(row)).sum::<f64>();
+        let mut total =
+            depot * self.most_depot + (1..self.nodes).map(|row| 2.0 * dual(row)).sum::<f64>();
         for ([i, j], reduced) in self.edges.iter().zip(reduced.iter_mut()) {
             *reduced -= dual(*j as usize) + if *i == 0 { depot } else { dual(*i as usize) };
         }
@@ -188,7 +223,9 @@ impl Master {
             if price != 0.0 && limit.is_finite() {
                 total += price * limit;
                 let entries = &self.pool[*place as usize].entries;
-                entries.iter().for_each(|(column, value)| reduced[*column as usize] -= price * value);
+                entries
+                    .iter()
+                    .for_each(|(column, value)| reduced[*column as usize] -= price * value);
             }
         }
         let paid = reduced
@@ -202,7 +239,12 @@ impl Master {
     pub(super) fn cost_ranges(&mut self) -> Result<Vec<[f64; 2]>, Failure> {
         let ranges = self.sheet.lp.cost_ranges()?;
         let outer = |(lower, upper): (f64, f64)| [lower / self.factor, upper / self.factor];
-        Ok(ranges.lower.into_iter().zip(ranges.upper).map(outer).collect())
+        Ok(ranges
+            .lower
+            .into_iter()
+            .zip(ranges.upper)
+            .map(outer)
+            .collect())
     }
 
     /// The present basis.

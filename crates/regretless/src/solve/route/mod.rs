@@ -1,9 +1,9 @@
-//! Cheapest vehicle routes by branch and cut with rounded capacity inequalities (Laporte and Nobert 1983;
-//! Augerat et al. 1998; Lysgaard, Letchford and Eglese 2004).
+//! Cheapest vehicle routes by branch and cut with rounded capacity inequalities (Laporte and Nobert
+//! 1983; Augerat et al. 1998; Lysgaard, Letchford and Eglese 2004).
 //!
-//! One variable per edge, customers of degree 2, at most two edges at the depot per vehicle. Costs may be
-//! negative, real and far from metric, demands may be any numbers; loads are compared with a tolerance of
-//! 10⁻⁹ of the capacity. The answer depends on costs and demands only.
+//! One variable per edge, customers of degree 2, at most two edges at the depot per vehicle. Costs
+//! may be negative, real and far from metric, demands may be any numbers; loads are compared with a
+//! tolerance of 10⁻⁹ of the capacity. The answer depends on costs and demands only.
 //!
 //! * `start`, `ring`: good routes. `master`: the linear relaxation. `rows`: its inequalities.
 //! * `support`, `separate`: how violated ones are found.
@@ -50,7 +50,12 @@ pub struct RouteCut {
 impl RouteCut {
     /// An engine for these customers and vehicles.
     pub fn new(fleet: Fleet, limits: Limits) -> Self {
-        Self { fleet, limits, distances: Distances::default(), searched: 0 }
+        Self {
+            fleet,
+            limits,
+            distances: Distances::default(),
+            searched: 0,
+        }
     }
 
     /// Nodes of the search tree behind the last answer, the root not counted.
@@ -63,12 +68,19 @@ impl RouteCut {
         self.distances.fill(nodes, costs);
         // Routes have up to twice as many edges as nodes.
         let noise = 2.0 * self.distances.noise();
-        let rules = Rules { noise, ..Rules::new(&self.distances, self.limits) };
+        let rules = Rules {
+            noise,
+            ..Rules::new(&self.distances, self.limits)
+        };
         let mut best = Best::none();
         if let Some(routes) = Start::new(&self.fleet, &self.distances).search(nodes * nodes / 3) {
             best.offer(uses(nodes, &routes), costs, &rules);
         }
-        let task = Task { fleet: &self.fleet, costs, rules };
+        let task = Task {
+            fleet: &self.fleet,
+            costs,
+            rules,
+        };
         let master = Master::new(&self.fleet, &self.distances)?;
         let verdict = Tree::new(task, master).run(&mut best)?;
         self.searched = verdict.solved;
@@ -79,7 +91,11 @@ impl RouteCut {
     fn answer(&self, best: Best, rules: &Rules, verdict: &Verdict) -> Result<Solution, Failure> {
         if best.uses.is_empty() {
             let nodes = self.limits.nodes;
-            return Err(if verdict.complete { Failure::Infeasible } else { Failure::LimitReached { nodes } });
+            return Err(if verdict.complete {
+                Failure::Infeasible
+            } else {
+                Failure::LimitReached { nodes }
+            });
         }
         let decision = Decision::from_entries(best.uses);
         Ok(rules.answer(decision, best.cost, (verdict.floor, verdict.complete)))
@@ -103,7 +119,8 @@ fn uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
     uses
 }
 
-/// The customers of each route in their order, from how often edges are used; the depot is not named.
+/// The customers of each route in their order, from how often edges are used; the depot is not
+/// named.
 pub fn routes_of(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
     let mut joined = vec![Vec::new(); nodes];
     for ((i, j), (_, times)) in edge_ends(nodes, uses.indices()).zip(uses.iter()) {
@@ -121,7 +138,10 @@ pub fn routes_of(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
         while let Some(customer) = at {
             served[customer as usize] = true;
             route.push(customer);
-            at = joined[customer as usize].iter().copied().find(|next| *next != 0 && !served[*next as usize]);
+            at = joined[customer as usize]
+                .iter()
+                .copied()
+                .find(|next| *next != 0 && !served[*next as usize]);
         }
         if !route.is_empty() {
             routes.push(route);

@@ -1,9 +1,10 @@
 //! The linear relaxation of routes as an end in itself, and how far costs may move.
 //!
-//! Degrees: x(δ(v)) = 2 for every customer, x(δ(0)) ≤ 2·vehicles, every edge within its greatest use (plain). With
-//! the rounded capacity inequalities that the separation finds it is the tight one; finding all of them is hard in
-//! itself, so its value depends on that search, and is a lower bound all the same. Edges between customers that no
-//! vehicle serves together are then at 0, whatever they cost.
+//! Degrees: x(δ(v)) = 2 for every customer, x(δ(0)) ≤ 2·vehicles, every edge within its greatest
+//! use (plain). With the rounded capacity inequalities that the separation finds it is the tight
+//! one; finding all of them is hard in itself, so its value depends on that search, and is a lower
+//! bound all the same. Edges between customers that no vehicle serves together are then at 0,
+//! whatever they cost.
 
 use super::fleet::Fleet;
 use super::master::Master;
@@ -38,7 +39,13 @@ impl RouteRelaxation {
             fleet.capacity = f64::INFINITY;
         }
         let (separator, support) = (Separator::default(), Support::default());
-        Self { fleet, kind, distances: Distances::default(), separator, support }
+        Self {
+            fleet,
+            kind,
+            distances: Distances::default(),
+            separator,
+            support,
+        }
     }
 
     /// The cheapest point for these costs, and the linear programme that has it.
@@ -50,7 +57,11 @@ impl RouteRelaxation {
             match master.solve()? {
                 Outcome::Optimal => {}
                 Outcome::Infeasible => return Err(Failure::Infeasible),
-                other => return Err(Failure::Engine(format!("the relaxation ended as {other:?}"))),
+                other => {
+                    return Err(Failure::Engine(format!(
+                        "the relaxation ended as {other:?}"
+                    )));
+                }
             }
             if !self.cut(&mut master)? {
                 break;
@@ -59,7 +70,16 @@ impl RouteRelaxation {
         let decision = self.decision(&master);
         let objective = decision.dot(costs);
         let bound = master.bound(&mut Vec::new()).min(objective);
-        Ok((Solution { decision, objective, bound, status: Status::Optimal, work: 0 }, master))
+        Ok((
+            Solution {
+                decision,
+                objective,
+                bound,
+                status: Status::Optimal,
+                work: 0,
+            },
+            master,
+        ))
     }
 
     /// Adds the capacity inequalities that the point violates; whether there are any.
@@ -67,7 +87,8 @@ impl RouteRelaxation {
         if self.kind == Relaxation::Plain {
             return Ok(false);
         }
-        self.support.fill(self.fleet.nodes(), &master.edges, master.values());
+        self.support
+            .fill(self.fleet.nodes(), &master.edges, master.values());
         let mut cuts = self.separator.find(&self.support, &self.fleet);
         cuts.retain(|cut| cut.teeth.is_empty());
         if !cuts.is_empty() {
@@ -77,8 +98,18 @@ impl RouteRelaxation {
     }
 
     fn decision(&self, master: &Master) -> Decision {
-        let whole = |value: f64| if (value - value.round()).abs() < ROUNDING { value.round() } else { value };
-        let used = master.edges.iter().zip(master.values()).filter(|(_, value)| **value > ROUNDING);
+        let whole = |value: f64| {
+            if (value - value.round()).abs() < ROUNDING {
+                value.round()
+            } else {
+                value
+            }
+        };
+        let used = master
+            .edges
+            .iter()
+            .zip(master.values())
+            .filter(|(_, value)| **value > ROUNDING);
         Decision::from_entries(used.map(|(ends, value)| (self.number(*ends) as u32, whole(*value))))
     }
 
@@ -94,8 +125,8 @@ impl Relaxer for RouteRelaxation {
 }
 
 impl Ranger for RouteRelaxation {
-    /// The limits belong to the basis the simplex method ended with: valid, but narrower than necessary where it is
-    /// degenerate.
+    /// The limits belong to the basis the simplex method ended with: valid, but narrower than
+    /// necessary where it is degenerate.
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         let (_, mut master) = self.solve(costs)?;
         let mut ranges = Ranges::infinite(num_edges(self.fleet.nodes()));

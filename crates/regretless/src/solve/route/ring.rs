@@ -17,7 +17,12 @@ pub(super) struct Ring {
 impl Ring {
     /// A ring in this order, all customers awake.
     pub(super) fn new(order: Vec<u32>, nodes: usize) -> Self {
-        let mut ring = Self { order, place: vec![0; nodes], awake: vec![false; nodes], ..Self::default() };
+        let mut ring = Self {
+            order,
+            place: vec![0; nodes],
+            awake: vec![false; nodes],
+            ..Self::default()
+        };
         ring.note_places();
         (1..nodes as u32).for_each(|customer| ring.wake(customer));
         ring
@@ -80,11 +85,16 @@ impl Ring {
         let first = self.depots.first().map_or(0, |first| *first as usize);
         let (before, after) = self.order.split_at(first);
         let order = [after, before].concat();
-        order.split(|node| *node == 0).filter(|route| !route.is_empty()).map(<[u32]>::to_vec).collect()
+        order
+            .split(|node| *node == 0)
+            .filter(|route| !route.is_empty())
+            .map(<[u32]>::to_vec)
+            .collect()
     }
 }
 
-/// A place of a ring of this size, from a number below twice the size: a remainder, without the division.
+/// A place of a ring of this size, from a number below twice the size: a remainder, without the
+/// division.
 #[inline]
 fn wrapped(place: usize, size: usize) -> usize {
     if place >= size { place - size } else { place }
@@ -95,8 +105,14 @@ fn wrapped(place: usize, size: usize) -> usize {
 pub(super) enum Change {
     /// Turns the places `first..=last` round; `first` may be behind `last`, round the end.
     Turn { first: usize, last: usize },
-    /// Moves `count` places from `first` on to between `to` and the place behind it, turned round or not.
-    Move { first: usize, count: usize, to: usize, turned: bool },
+    /// Moves `count` places from `first` on to between `to` and the place behind it, turned round
+    /// or not.
+    Move {
+        first: usize,
+        count: usize,
+        to: usize,
+        turned: bool,
+    },
     /// Exchanges two places.
     Swap { one: usize, other: usize },
 }
@@ -106,24 +122,45 @@ const CHANGES: usize = 16;
 
 impl Change {
     /// Changes that make the nodes at two places neighbours.
-    pub(super) fn bringing_together(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
+    pub(super) fn bringing_together(
+        at: usize,
+        other: usize,
+        size: usize,
+    ) -> impl Iterator<Item = Self> {
         let next = move |place: usize, by: usize| wrapped(place + by, size);
         let back = move |place: usize, by: usize| wrapped(place + size - by, size);
         (0..CHANGES).filter_map(move |number| {
             let change = match number {
                 // … at | … other | … and … | at … | other …
-                0 => Self::Turn { first: next(at, 1), last: other },
-                1 => Self::Turn { first: at, last: back(other, 1) },
+                0 => Self::Turn {
+                    first: next(at, 1),
+                    last: other,
+                },
+                1 => Self::Turn {
+                    first: at,
+                    last: back(other, 1),
+                },
                 // A stretch that begins or ends with `at` goes before or behind `other`.
                 2..=13 => {
                     let (count, kind) = (1 + (number - 2) / 4, (number - 2) % 4);
                     let (forward, behind) = (kind % 2 == 0, kind / 2 == 0);
                     let first = if forward { at } else { back(at, count - 1) };
                     let to = if behind { other } else { back(other, 1) };
-                    Self::Move { first, count, to, turned: forward != behind }
+                    Self::Move {
+                        first,
+                        count,
+                        to,
+                        turned: forward != behind,
+                    }
                 }
-                14 => Self::Swap { one: at, other: next(other, 1) },
-                _ => Self::Swap { one: at, other: back(other, 1) },
+                14 => Self::Swap {
+                    one: at,
+                    other: next(other, 1),
+                },
+                _ => Self::Swap {
+                    one: at,
+                    other: back(other, 1),
+                },
             };
             change.is_possible(size).then_some(change)
         })
@@ -135,7 +172,9 @@ impl Change {
                 let count = wrapped(last + size - first, size) + 1;
                 count > 1 && count + 1 < size
             }
-            Self::Move { first, count, to, .. } => {
+            Self::Move {
+                first, count, to, ..
+            } => {
                 let distance = wrapped(to + size - first, size);
                 distance >= count && distance + 1 < size && count + 2 < size
             }
@@ -152,14 +191,33 @@ impl Change {
         let node = |place: usize, by: usize| order[wrapped(place + by, size)];
         match self {
             Self::Turn { first, last } => {
-                let (a, b, c, d) = (node(first, size - 1), order[first], order[last], node(last, 1));
+                let (a, b, c, d) = (
+                    node(first, size - 1),
+                    order[first],
+                    order[last],
+                    node(last, 1),
+                );
                 cost(a, b) + cost(c, d) - cost(a, c) - cost(b, d)
             }
-            Self::Move { first, count, to, turned } => {
-                let (a, b, c, d) = (node(first, size - 1), order[first], node(first, count - 1), node(first, count));
+            Self::Move {
+                first,
+                count,
+                to,
+                turned,
+            } => {
+                let (a, b, c, d) = (
+                    node(first, size - 1),
+                    order[first],
+                    node(first, count - 1),
+                    node(first, count),
+                );
                 let (e, f) = (order[to], node(to, 1));
                 let gone = cost(a, b) + cost(c, d) + cost(e, f);
-                let joined = if turned { cost(e, c) + cost(b, f) } else { cost(e, b) + cost(c, f) };
+                let joined = if turned {
+                    cost(e, c) + cost(b, f)
+                } else {
+                    cost(e, b) + cost(c, f)
+                };
                 gone - cost(a, d) - joined
             }
             Self::Swap { one, other } => {
@@ -181,11 +239,17 @@ impl Change {
                 out.extend((0..count).map(|step| order[wrapped(last + size - step, size)]));
                 out.extend((count..size).map(|step| order[wrapped(first + step, size)]));
             }
-            Self::Move { first, count, to, turned } => {
+            Self::Move {
+                first,
+                count,
+                to,
+                turned,
+            } => {
                 let until = wrapped(to + size - first, size);
                 out.extend((count..=until).map(|step| order[wrapped(first + step, size)]));
-                let stretch =
-                    (0..count).map(|step| order[wrapped(first + if turned { count - 1 - step } else { step }, size)]);
+                let stretch = (0..count).map(|step| {
+                    order[wrapped(first + if turned { count - 1 - step } else { step }, size)]
+                });
                 out.extend(stretch);
                 out.extend((until + 1..size).map(|step| order[wrapped(first + step, size)]));
             }
@@ -200,13 +264,32 @@ impl Change {
     pub(super) fn ends(self, size: usize) -> [usize; 6] {
         let next = |place: usize, by: usize| wrapped(place + by, size);
         match self {
-            Self::Turn { first, last } => [first, last, next(first, size - 1), next(last, 1), first, last],
-            Self::Move { first, count, to, .. } => {
-                [next(first, size - 1), first, next(first, count - 1), next(first, count), to, next(to, 1)]
-            }
-            Self::Swap { one, other } => {
-                [next(one, size - 1), one, next(one, 1), next(other, size - 1), other, next(other, 1)]
-            }
+            Self::Turn { first, last } => [
+                first,
+                last,
+                next(first, size - 1),
+                next(last, 1),
+                first,
+                last,
+            ],
+            Self::Move {
+                first, count, to, ..
+            } => [
+                next(first, size - 1),
+                first,
+                next(first, count - 1),
+                next(first, count),
+                to,
+                next(to, 1),
+            ],
+            Self::Swap { one, other } => [
+                next(one, size - 1),
+                one,
+                next(one, 1),
+                next(other, size - 1),
+                other,
+                next(other, 1),
+            ],
         }
     }
 }
@@ -220,7 +303,10 @@ mod tests {
     }
 
     fn length(order: &[u32]) -> f64 {
-        Ring::new(order.to_vec(), order.len()).pairs().map(|(i, j)| cost(i, j)).sum()
+        Ring::new(order.to_vec(), order.len())
+            .pairs()
+            .map(|(i, j)| cost(i, j))
+            .sum()
     }
 
     #[test]
@@ -232,13 +318,20 @@ mod tests {
                 for change in Change::bringing_together(at, other, size) {
                     tried += 1;
                     change.write(&order, &mut out);
-                    assert_eq!(length(&order) - change.gain(&order, cost), length(&out), "{change:?}: {out:?}");
+                    assert_eq!(
+                        length(&order) - change.gain(&order, cost),
+                        length(&out),
+                        "{change:?}: {out:?}"
+                    );
                     let mut sorted = out.clone();
                     sorted.sort_unstable();
                     assert_eq!(sorted, (0..size as u32).collect::<Vec<_>>(), "{change:?}");
                     let ring = Ring::new(out.clone(), size);
                     let pair = [order[at], order[other]];
-                    assert!(ring.pairs().any(|(i, j)| pair == [i, j] || pair == [j, i]), "{change:?}");
+                    assert!(
+                        ring.pairs().any(|(i, j)| pair == [i, j] || pair == [j, i]),
+                        "{change:?}"
+                    );
                 }
             }
         }

@@ -1,10 +1,10 @@
 //! Finds violated inequalities around sets of customers.
 //!
-//! Groups that are connected without the depot come first: for whole points these prove feasibility, as
-//! every group is then one route or a ring. For fractional points sets grow from every customer, each
-//! time by the customer with the strongest ties to the set (Augerat et al. 1998), and the promising ones
-//! are improved by adding, dropping and exchanging customers. Every set on the way is tried as the set
-//! of a capacity inequality and as the handle of a blossom.
+//! Groups that are connected without the depot come first: for whole points these prove
+//! feasibility, as every group is then one route or a ring. For fractional points sets grow from
+//! every customer, each time by the customer with the strongest ties to the set (Augerat et al.
+//! 1998), and the promising ones are improved by adding, dropping and exchanging customers. Every
+//! set on the way is tried as the set of a capacity inequality and as the handle of a blossom.
 
 use std::collections::HashSet;
 
@@ -51,7 +51,10 @@ impl Growing {
         self.half += sign * (1.0 - self.ties[place]);
         self.load += sign * fleet.demands[place];
         self.print ^= fingerprint(node);
-        self.ties.iter_mut().zip(support.row(node)).for_each(|(tie, value)| *tie += sign * value);
+        self.ties
+            .iter_mut()
+            .zip(support.row(node))
+            .for_each(|(tie, value)| *tie += sign * value);
         self.inside[place] = !self.inside[place];
         if self.inside[place] {
             self.members.push(node);
@@ -101,13 +104,20 @@ impl Separator {
             (1..support.nodes as u32).for_each(|seed| self.grow(seed, support, fleet));
         }
         let mut cuts = Vec::new();
-        self.short.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        self.short
+            .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         for (_, set) in self.short.drain(..).take(MOST_ROWS) {
             let trips = fleet.trips(fleet.load(&set));
             cuts.push(Cut::capacity(set, trips));
         }
-        self.odd.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        cuts.extend(self.odd.drain(..).take(MOST_ROWS).map(|(_, set, teeth)| Cut::blossom(set, teeth)));
+        self.odd
+            .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        cuts.extend(
+            self.odd
+                .drain(..)
+                .take(MOST_ROWS)
+                .map(|(_, set, teeth)| Cut::blossom(set, teeth)),
+        );
         cuts
     }
 
@@ -115,7 +125,11 @@ impl Separator {
         let groups = support.groups();
         let all: Vec<u32> = (1..support.nodes as u32).collect();
         for group in &groups {
-            let rest = all.iter().copied().filter(|node| !group.contains(node)).collect();
+            let rest = all
+                .iter()
+                .copied()
+                .filter(|node| !group.contains(node))
+                .collect();
             for set in [group.clone(), rest] {
                 let shortage = fleet.trips(fleet.load(&set)) - support.leaving(&set) / 2.0;
                 if shortage > WORTHWHILE && !set.is_empty() {
@@ -179,7 +193,11 @@ impl Separator {
             if chosen {
                 teeth.push(*ends);
             }
-            let price = if single { (1.0 - 2.0 * value).abs() } else { f64::INFINITY };
+            let price = if single {
+                (1.0 - 2.0 * value).abs()
+            } else {
+                f64::INFINITY
+            };
             if price < least.0 {
                 least = (price, *ends);
             }
@@ -202,8 +220,13 @@ impl Separator {
         let mut set = std::mem::take(&mut self.other);
         set.clone_from(&self.set);
         for _ in 0..CHANGES {
-            let Some(flips) = best_change(&set, support, fleet) else { break };
-            flips.into_iter().flatten().for_each(|node| set.flip(support, fleet, node));
+            let Some(flips) = best_change(&set, support, fleet) else {
+                break;
+            };
+            flips
+                .into_iter()
+                .flatten()
+                .for_each(|node| set.flip(support, fleet, node));
             if !self.seen.insert(set.print) {
                 break;
             }
@@ -244,7 +267,11 @@ fn best_change(set: &Growing, support: &Support, fleet: &Fleet) -> Option<[Optio
             let row = support.row(node as u32);
             for other in (1..set.ties.len()).filter(|other| !set.inside[*other]) {
                 let half = half + 1.0 - (set.ties[other] - row[other]);
-                offer(load + fleet.demands[other], half, [Some(node as u32), Some(other as u32)]);
+                offer(
+                    load + fleet.demands[other],
+                    half,
+                    [Some(node as u32), Some(other as u32)],
+                );
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Good routes by local search with kicks.
 //!
-//! All routes stand in one ring, in which the depot appears once per vehicle; two depots in a row are a
-//! vehicle that stays. Turning a stretch of the ring round, moving up to three neighbours and exchanging
-//! two customers then change routes and sets of routes alike (2-opt, relocate, swap, cross). Only moves
-//! that bring a customer next to one of its nearest neighbours are tried. What a vehicle carries too much
-//! and, where they are not allowed, single customers cost extra; only rings without either count.
+//! All routes stand in one ring, in which the depot appears once per vehicle; two depots in a row
+//! are a vehicle that stays. Turning a stretch of the ring round, moving up to three neighbours and
+//! exchanging two customers then change routes and sets of routes alike (2-opt, relocate, swap,
+//! cross). Only moves that bring a customer next to one of its nearest neighbours are tried. What a
+//! vehicle carries too much and, where they are not allowed, single customers cost extra; only
+//! rings without either count.
 //!
 //! From a ring that no move improves, a kick exchanges two short stretches, and the search goes on
 //! from the better one, or now and then from a slightly worse one (Martin, Otto and Felten 1991).
@@ -42,20 +43,44 @@ impl<'a> Start<'a> {
         let mut table = Vec::with_capacity(nodes * nodes);
         (0..nodes as u32).for_each(|node| table.extend_from_slice(distances.row(node)));
         (0..nodes).for_each(|node| table[node * (nodes + 1)] = 0.0);
-        let mean: Vec<f64> = table.chunks(nodes).map(|row| row.iter().sum::<f64>() / (nodes - 1) as f64).collect();
+        let mean: Vec<f64> = table
+            .chunks(nodes)
+            .map(|row| row.iter().sum::<f64>() / (nodes - 1) as f64)
+            .collect();
         let mut spread = 0.0;
         let near = (0..nodes).map(|node| {
             // What all edges of a node have in common says nothing about them.
-            let row = table[node * nodes..][..nodes].iter().zip(&mean).map(|(cost, mean)| cost - mean);
-            let mut list: Vec<(f64, u32)> = row.zip(0..).filter(|(_, other)| *other as usize != node).collect();
+            let row = table[node * nodes..][..nodes]
+                .iter()
+                .zip(&mean)
+                .map(|(cost, mean)| cost - mean);
+            let mut list: Vec<(f64, u32)> = row
+                .zip(0..)
+                .filter(|(_, other)| *other as usize != node)
+                .collect();
             list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             spread += (list[list.len() / 3].0 - list[0].0) / nodes as f64;
-            list.iter().take(NEIGHBOURS).map(|(_, other)| *other).collect()
+            list.iter()
+                .take(NEIGHBOURS)
+                .map(|(_, other)| *other)
+                .collect()
         });
         let near = near.collect();
-        let spread = if spread > 0.0 { spread } else { distances.scale().max(1e-300) };
+        let spread = if spread > 0.0 {
+            spread
+        } else {
+            distances.scale().max(1e-300)
+        };
         let least = (1e-9 * spread).max(1e-14 * distances.scale());
-        Self { fleet, table, near, spread, least, strict: false, stream: Stream::new(Purpose::Oracle, 0, [0, 0]) }
+        Self {
+            fleet,
+            table,
+            near,
+            spread,
+            least,
+            strict: false,
+            stream: Stream::new(Purpose::Oracle, 0, [0, 0]),
+        }
     }
 
     /// The best routes after this many kicks, if any were found.
@@ -68,11 +93,15 @@ impl<'a> Start<'a> {
             trial.clone_from(&present);
             self.kick(&mut trial);
             self.improve(&mut trial);
-            let better = |one: &Ring, other: &Ring| (one.is_sound(), -one.total()) > (other.is_sound(), -other.total());
+            let better = |one: &Ring, other: &Ring| {
+                (one.is_sound(), -one.total()) > (other.is_sound(), -other.total())
+            };
             if better(&trial, &best) {
                 best.clone_from(&trial);
             }
-            if trial.total() < present.total() - 0.03 * self.spread * self.stream.unit().max(1e-12).ln() {
+            if trial.total()
+                < present.total() - 0.03 * self.spread * self.stream.unit().max(1e-12).ln()
+            {
                 std::mem::swap(&mut present, &mut trial);
             }
         }
@@ -81,10 +110,17 @@ impl<'a> Start<'a> {
 
     /// What moves without kicks make of these routes; nothing where they are none that are allowed.
     pub(super) fn descend(&mut self, routes: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
-        let idle =
-            std::iter::repeat_n(&[][..], self.fleet.vehicles.min(self.fleet.nodes()).saturating_sub(routes.len()));
+        let idle = std::iter::repeat_n(
+            &[][..],
+            self.fleet
+                .vehicles
+                .min(self.fleet.nodes())
+                .saturating_sub(routes.len()),
+        );
         let all = routes.iter().map(Vec::as_slice).chain(idle);
-        let order = all.flat_map(|route| std::iter::once(0).chain(route.iter().copied())).collect();
+        let order = all
+            .flat_map(|route| std::iter::once(0).chain(route.iter().copied()))
+            .collect();
         self.strict = true;
         let mut ring = self.priced(Ring::new(order, self.fleet.nodes()));
         let served: usize = routes.iter().map(Vec::len).sum();
@@ -109,7 +145,10 @@ impl<'a> Start<'a> {
                 routes[route].1.push(customer);
             }
         }
-        let order = routes.into_iter().flat_map(|(_, route)| std::iter::once(0).chain(route)).collect();
+        let order = routes
+            .into_iter()
+            .flat_map(|(_, route)| std::iter::once(0).chain(route))
+            .collect();
         self.priced(Ring::new(order, self.fleet.nodes()))
     }
 
@@ -127,7 +166,9 @@ impl<'a> Start<'a> {
 
     /// What overloads and single customers cost.
     fn penalty(&self, order: &[u32]) -> f64 {
-        let Some(first) = order.iter().position(|node| *node == 0) else { return f64::INFINITY };
+        let Some(first) = order.iter().position(|node| *node == 0) else {
+            return f64::INFINITY;
+        };
         let (mut over, mut lonely, mut load, mut stops) = (0.0, 0, 0.0, 0);
         let (before, after) = order.split_at(first + 1);
         for node in after.iter().chain(before) {
@@ -178,16 +219,27 @@ impl<'a> Start<'a> {
     /// Makes one move that brings a customer next to a near node, if one improves the ring.
     fn improve_at(&self, ring: &mut Ring, customer: u32, buffer: &mut Vec<u32>) -> bool {
         let at = ring.place(customer);
-        let dearest = self.between(customer, ring.after(at)).max(self.between(customer, ring.before(at)));
+        let dearest = self
+            .between(customer, ring.after(at))
+            .max(self.between(customer, ring.before(at)));
         for near in &self.near[customer as usize] {
             let added = self.between(customer, *near);
-            // One of the edges that go must be dearer than the one that comes, unless vehicles are overloaded.
+            // One of the edges that go must be dearer than the one that comes, unless vehicles are
+            // overloaded.
             if added >= dearest && ring.penalty == 0.0 {
                 continue;
             }
-            let others = if *near == 0 { 0..ring.depots.len() } else { 0..1 };
+            let others = if *near == 0 {
+                0..ring.depots.len()
+            } else {
+                0..1
+            };
             for which in others {
-                let other = if *near == 0 { ring.depots[which] as usize } else { ring.place(*near) };
+                let other = if *near == 0 {
+                    ring.depots[which] as usize
+                } else {
+                    ring.place(*near)
+                };
                 for change in Change::bringing_together(at, other, ring.order.len()) {
                     if self.try_change(ring, change, buffer) {
                         return true;
@@ -209,7 +261,10 @@ impl<'a> Start<'a> {
         if gain + ring.penalty - penalty <= self.least {
             return false;
         }
-        change.ends(ring.order.len()).into_iter().for_each(|place| ring.wake(ring.order[place]));
+        change
+            .ends(ring.order.len())
+            .into_iter()
+            .for_each(|place| ring.wake(ring.order[place]));
         std::mem::swap(&mut ring.order, buffer);
         ring.note_places();
         ring.cost -= gain;

@@ -36,16 +36,22 @@ impl Support {
 
     /// Whether all values are whole.
     pub(super) fn is_whole(&self) -> bool {
-        self.edges.iter().all(|(_, value)| (value - value.round()).abs() <= TINY)
+        self.edges
+            .iter()
+            .all(|(_, value)| (value - value.round()).abs() <= TINY)
     }
 
     /// Sum of the edges that leave a set of customers.
     pub(super) fn leaving(&self, set: &[u32]) -> f64 {
-        let inside: f64 = set.iter().map(|i| set.iter().map(|j| self.row(*i)[*j as usize]).sum::<f64>()).sum();
+        let inside: f64 = set
+            .iter()
+            .map(|i| set.iter().map(|j| self.row(*i)[*j as usize]).sum::<f64>())
+            .sum();
         2.0 * set.len() as f64 - inside
     }
 
-    /// The groups of customers that edges connect without the depot, in the order of their first members.
+    /// The groups of customers that edges connect without the depot, in the order of their first
+    /// members.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
         let mut seen = vec![false; self.nodes];
         let mut groups = Vec::new();

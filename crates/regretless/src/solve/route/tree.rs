@@ -1,10 +1,11 @@
 //! Branch and cut: best bound first, diving into the better child.
 //!
-//! A node is a list of decisions: an edge is used at most or at least so often, or a set of customers is
-//! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by dual simplex from the
-//! basis of its parent, and cut. A node goes when its duals prove a bound above the level (never by the
-//! solver's word alone), when it has no point, or when its point is a set of routes. At the root, edges
-//! whose reduced cost exceeds what is left to the best routes are dropped for good.
+//! A node is a list of decisions: an edge is used at most or at least so often, or a set of
+//! customers is visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by
+//! dual simplex from the basis of its parent, and cut. A node goes when its duals prove a bound
+//! above the level (never by the solver's word alone), when it has no point, or when its point is a
+//! set of routes. At the root, edges whose reduced cost exceeds what is left to the best routes are
+//! dropped for good.
 
 use std::rc::Rc;
 
@@ -91,10 +92,12 @@ impl<'a> Tree<'a> {
         Ok(self.waiting.stopped(bound))
     }
 
-    /// Solves the root twice: with all edges, and with those that better routes can use. Returns its bound
-    /// unless it is closed.
+    /// Solves the root twice: with all edges, and with those that better routes can use. Returns
+    /// its bound unless it is closed.
     fn solve_root(&mut self, best: &mut Best) -> Result<Option<f64>, Failure> {
-        let End::Split { bound } = self.explore(f64::NEG_INFINITY, best)? else { return Ok(None) };
+        let End::Split { bound } = self.explore(f64::NEG_INFINITY, best)? else {
+            return Ok(None);
+        };
         self.root = (bound, self.reduced.clone());
         self.exclude(best)?;
         match self.explore(bound, best)? {
@@ -105,7 +108,9 @@ impl<'a> Tree<'a> {
 
     /// Goes to the waiting node with the lowest bound.
     fn next(&mut self, best: &Best) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
-        let Some(open) = self.waiting.next(best.level) else { return Ok(None) };
+        let Some(open) = self.waiting.next(best.level) else {
+            return Ok(None);
+        };
         self.master.release()?;
         open.decided.apply(&mut self.master)?;
         if let Some(basis) = &open.basis {
@@ -132,13 +137,19 @@ impl<'a> Tree<'a> {
                 | Outcome::UnboundedOrInfeasible
                 | Outcome::IterationLimit
                 | Outcome::NodeLimit) => {
-                    return Err(Failure::Engine(format!("the relaxation of a node ended as {other:?}")));
+                    return Err(Failure::Engine(format!(
+                        "the relaxation of a node ended as {other:?}"
+                    )));
                 }
             }
             if self.master.objective() > best.level && self.is_hopeless(best) {
                 return Ok(End::Closed);
             }
-            self.support.fill(self.task.fleet.nodes(), &self.master.edges, self.master.values());
+            self.support.fill(
+                self.task.fleet.nodes(),
+                &self.master.edges,
+                self.master.values(),
+            );
             let cuts = self.separator.find(&self.support, self.task.fleet);
             let needed = self.support.is_whole();
             let objective = self.master.objective();
@@ -172,9 +183,16 @@ impl<'a> Tree<'a> {
         }
         let nodes = self.support.nodes;
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
-        let uses: Vec<(u32, f64)> =
-            self.support.edges.iter().map(|(ends, value)| (number(*ends), value.round())).collect();
-        let cost: f64 = uses.iter().map(|(edge, times)| times * self.task.costs[*edge as usize]).sum();
+        let uses: Vec<(u32, f64)> = self
+            .support
+            .edges
+            .iter()
+            .map(|(ends, value)| (number(*ends), value.round()))
+            .collect();
+        let cost: f64 = uses
+            .iter()
+            .map(|(edge, times)| times * self.task.costs[*edge as usize])
+            .sum();
         if bound < cost - 5.0 * self.task.rules.noise {
             self.waiting.dropped(bound);
         }
@@ -187,9 +205,16 @@ impl<'a> Tree<'a> {
     /// Drops the edges that no better routes can use.
     fn exclude(&mut self, best: &Best) -> Result<(), Failure> {
         let (bound, reduced) = &self.root;
-        let doomed: Vec<bool> = reduced.iter().map(|reduced| bound + reduced > best.level).collect();
+        let doomed: Vec<bool> = reduced
+            .iter()
+            .map(|reduced| bound + reduced > best.level)
+            .collect();
         let gone = self.master.drop_edges(doomed)?;
-        let least = reduced.iter().zip(&gone).filter(|(_, gone)| **gone).map(|(reduced, _)| bound + reduced);
+        let least = reduced
+            .iter()
+            .zip(&gone)
+            .filter(|(_, gone)| **gone)
+            .map(|(reduced, _)| bound + reduced);
         least.for_each(|least| self.waiting.dropped(least));
         let mut gone = gone.into_iter();
         self.root.1.retain(|_| !gone.next().unwrap_or(false));
@@ -209,28 +234,49 @@ impl<'a> Tree<'a> {
             let steps = room.floor();
             if lower < upper && steps < upper - lower && *reduced != 0.0 {
                 self.waiting.dropped(bound + (steps + 1.0) * reduced.abs());
-                let bounds = if *reduced > 0.0 { [lower, lower + steps] } else { [upper - steps, upper] };
+                let bounds = if *reduced > 0.0 {
+                    [lower, lower + steps]
+                } else {
+                    [upper - steps, upper]
+                };
                 self.master.base[column] = bounds;
             }
         }
         (0..self.root.1.len()).try_for_each(|column| {
-            let ([low, high], [lower, upper]) = (self.master.bounds(column), self.master.base[column]);
+            let ([low, high], [lower, upper]) =
+                (self.master.bounds(column), self.master.base[column]);
             if low > upper || high < lower {
                 return Ok(());
             }
-            self.master.set_bounds(column, [low.max(lower), high.min(upper)])
+            self.master
+                .set_bounds(column, [low.max(lower), high.min(upper)])
         })
     }
 
     /// Splits the present node; one child waits, the other is entered and returned.
-    fn branch(&mut self, bound: f64, above: Option<&Rc<Decided>>, best: &Best) -> Result<Rc<Decided>, Failure> {
+    fn branch(
+        &mut self,
+        bound: f64,
+        above: Option<&Rc<Decided>>,
+        best: &Best,
+    ) -> Result<Rc<Decided>, Failure> {
         let basis = self.master.snapshot().map(Rc::new);
         let between = std::mem::take(&mut self.separator.between);
-        let Some(split) = self.branching.choose(&mut self.master, &between, basis.as_deref(), best.level)? else {
-            return Err(Failure::WrongAnswer("a fractional point has nothing to branch on".into()));
+        let Some(split) =
+            self.branching
+                .choose(&mut self.master, &between, basis.as_deref(), best.level)?
+        else {
+            return Err(Failure::WrongAnswer(
+                "a fractional point has nothing to branch on".into(),
+            ));
         };
-        let [first, second] =
-            split.children.map(|limits| Rc::new(Decided { at: split.at, limits, above: above.cloned() }));
+        let [first, second] = split.children.map(|limits| {
+            Rc::new(Decided {
+                at: split.at,
+                limits,
+                above: above.cloned(),
+            })
+        });
         self.waiting.add(bound, second, basis);
         first.enforce(&mut self.master)?;
         Ok(first)

@@ -40,7 +40,11 @@ impl ArrayTour {
     #[inline]
     pub fn previous(&self, node: u32) -> u32 {
         let place = self.place[node as usize] as usize;
-        self.order[if place == 0 { self.order.len() - 1 } else { place - 1 }]
+        self.order[if place == 0 {
+            self.order.len() - 1
+        } else {
+            place - 1
+        }]
     }
 
     /// Where a node stands.
@@ -59,7 +63,11 @@ impl ArrayTour {
     pub fn reverse(&mut self, first: u32, last: u32) {
         let nodes = self.order.len();
         let (start, end) = (self.place(first), self.place(last));
-        let count = if end >= start { end - start + 1 } else { end + nodes - start + 1 };
+        let count = if end >= start {
+            end - start + 1
+        } else {
+            end + nodes - start + 1
+        };
         if 2 * count <= nodes {
             self.log.push((start as u32, count as u32));
         } else {

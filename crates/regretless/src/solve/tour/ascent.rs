@@ -1,9 +1,9 @@
 //! Subgradient ascent: node multipliers that raise the bound of a 1-tree.
 //!
-//! With multipliers π the reduced cost of an edge is c_ij − π_i − π_j; the cheapest 1-tree by reduced
-//! cost plus 2·Σπ bounds every tour from below (Held and Karp 1970, 1971). A node of degree d moves
-//! its multiplier along 2 − d; steps follow Polyak's rule towards the cost of a known tour and mix in
-//! the last direction (Volgenant and Jonker 1982).
+//! With multipliers π the reduced cost of an edge is c_ij − π_i − π_j; the cheapest 1-tree by
+//! reduced cost plus 2·Σπ bounds every tour from below (Held and Karp 1970, 1971). A node of degree
+//! d moves its multiplier along 2 − d; steps follow Polyak's rule towards the cost of a known tour
+//! and mix in the last direction (Volgenant and Jonker 1982).
 
 /// Something that grows cheapest 1-trees.
 pub trait Grow {
@@ -78,10 +78,12 @@ impl Ascent {
             return false;
         }
         if self.last.is_empty() {
-            self.last.extend(degrees.iter().map(|degree| slope(*degree)));
+            self.last
+                .extend(degrees.iter().map(|degree| slope(*degree)));
         }
         let size = distance / square;
-        for ((multiplier, last), degree) in self.current.iter_mut().zip(&mut self.last).zip(degrees) {
+        for ((multiplier, last), degree) in self.current.iter_mut().zip(&mut self.last).zip(degrees)
+        {
             let present = slope(*degree);
             *multiplier += size * (PRESENT * present + (1.0 - PRESENT) * *last);
             *last = present;

@@ -34,10 +34,18 @@ impl Candidates {
     /// All pairs of a node and one of its candidates.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let each = self.each.max(1);
-        self.list.iter().enumerate().map(move |(place, other)| ((place / each) as u32, other.0))
+        self.list
+            .iter()
+            .enumerate()
+            .map(move |(place, other)| ((place / each) as u32, other.0))
     }
 
-    fn rank(&mut self, distances: &Distances, each: usize, mut nearness: impl FnMut(u32, &mut [f64])) {
+    fn rank(
+        &mut self,
+        distances: &Distances,
+        each: usize,
+        mut nearness: impl FnMut(u32, &mut [f64]),
+    ) {
         let nodes = distances.nodes();
         self.each = each.min(nodes - 1);
         self.list.clear();
@@ -51,7 +59,11 @@ impl Candidates {
                     keep_best(&mut self.best, self.each, entry);
                 }
             }
-            self.list.extend(self.best.iter().map(|entry| (entry.2, distances.between(node, entry.2))));
+            self.list.extend(
+                self.best
+                    .iter()
+                    .map(|entry| (entry.2, distances.between(node, entry.2))),
+            );
         }
     }
 }

@@ -21,18 +21,27 @@ pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
 /// When there are more or fewer.
 pub fn check_costs(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
     let (found, right) = (costs.len(), num_edges(nodes));
-    let wrong = || Failure::Engine(format!("{found} costs for the {right} edges of {nodes} nodes"));
+    let wrong = || {
+        Failure::Engine(format!(
+            "{found} costs for the {right} edges of {nodes} nodes"
+        ))
+    };
     if found == right { Ok(()) } else { Err(wrong()) }
 }
 
 /// Numbers of the edges at a node, by the other end.
 pub fn edges_at(nodes: usize, node: usize) -> impl Iterator<Item = usize> {
-    (0..nodes).filter(move |other| *other != node).map(move |other| edge_index(nodes, node, other))
+    (0..nodes)
+        .filter(move |other| *other != node)
+        .map(move |other| edge_index(nodes, node, other))
 }
 
 /// Numbers of the edges between nodes of a set.
 pub fn edges_within(nodes: usize, set: &[usize]) -> impl Iterator<Item = usize> {
-    let pairs = set.iter().enumerate().flat_map(|(at, i)| set[..at].iter().map(move |j| (*i, *j)));
+    let pairs = set
+        .iter()
+        .enumerate()
+        .flat_map(|(at, i)| set[..at].iter().map(move |j| (*i, *j)));
     pairs.map(move |(i, j)| edge_index(nodes, i, j))
 }
 
@@ -112,7 +121,9 @@ impl Distances {
 
     /// The decimal unit all these costs are multiples of, if there is one.
     pub(super) fn grain_of(costs: &[f64]) -> Option<f64> {
-        GRAINS.into_iter().find(|grain| all_multiples(costs, *grain))
+        GRAINS
+            .into_iter()
+            .find(|grain| all_multiples(costs, *grain))
     }
 
     /// The noise of totals under these costs.
@@ -142,7 +153,11 @@ impl Distances {
         self.grain = None;
         self.values.clear();
         for (row, own) in from.values.chunks_exact(from.nodes.max(1)).zip(multipliers) {
-            self.values.extend(row.iter().zip(multipliers).map(|(cost, other)| cost - (own + other)));
+            self.values.extend(
+                row.iter()
+                    .zip(multipliers)
+                    .map(|(cost, other)| cost - (own + other)),
+            );
         }
     }
 
@@ -183,7 +198,9 @@ impl Distances {
             *multiplier = before.iter().chain(&after[1..]).sum();
         }
         let total = multipliers.iter().sum::<f64>() / (2.0 * (nodes - 1.0));
-        multipliers.iter_mut().for_each(|multiplier| *multiplier = (*multiplier - total) / (nodes - 2.0));
+        multipliers
+            .iter_mut()
+            .for_each(|multiplier| *multiplier = (*multiplier - total) / (nodes - 2.0));
     }
 
     /// Differences of totals below this are rounding noise: 10⁻¹² of the largest cost per node.
@@ -193,8 +210,15 @@ impl Distances {
 
     /// Cost of a closed tour.
     pub fn length(&self, order: &[u32]) -> f64 {
-        let closing = order.last().zip(order.first()).map_or(0.0, |(last, first)| self.between(*last, *first));
-        order.windows(2).map(|pair| self.between(pair[0], pair[1])).sum::<f64>() + closing
+        let closing = order
+            .last()
+            .zip(order.first())
+            .map_or(0.0, |(last, first)| self.between(*last, *first));
+        order
+            .windows(2)
+            .map(|pair| self.between(pair[0], pair[1]))
+            .sum::<f64>()
+            + closing
     }
 }
 
@@ -207,8 +231,8 @@ const TILE: usize = 32;
 /// Units that costs may be multiples of, coarsest first.
 const GRAINS: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
 
-/// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation of
-/// whole numbers must not be taken for rounding.
+/// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation
+/// of whole numbers must not be taken for rounding.
 fn all_multiples(costs: &[f64], grain: f64) -> bool {
     costs.iter().all(|cost| {
         let units = cost / grain;
@@ -223,34 +247,52 @@ mod tests {
     #[test]
     fn edge_numbers_run_in_lexicographic_order() {
         let nodes = 7;
-        let pairs: Vec<_> = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j))).collect();
+        let pairs: Vec<_> = (0..nodes)
+            .flat_map(|i| (i + 1..nodes).map(move |j| (i, j)))
+            .collect();
         let numbers: Vec<u32> = (0..num_edges(nodes) as u32).collect();
         assert_eq!(edge_ends(nodes, &numbers).collect::<Vec<_>>(), pairs);
         for (number, (i, j)) in pairs.into_iter().enumerate() {
-            assert_eq!((edge_index(nodes, i, j), edge_index(nodes, j, i)), (number, number));
+            assert_eq!(
+                (edge_index(nodes, i, j), edge_index(nodes, j, i)),
+                (number, number)
+            );
         }
-        assert_eq!(edge_ends(nodes, &[3, 20]).collect::<Vec<_>>(), [(0, 4), (5, 6)]);
+        assert_eq!(
+            edge_ends(nodes, &[3, 20]).collect::<Vec<_>>(),
+            [(0, 4), (5, 6)]
+        );
         assert_eq!(edges_at(4, 2).collect::<Vec<_>>(), [1, 3, 5]);
     }
 
     #[test]
     fn the_table_is_symmetric_and_knows_its_grain() {
         let distances = Distances::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
-        assert_eq!((distances.between(1, 3), distances.between(3, 1)), (-5.0, -5.0));
+        assert_eq!(
+            (distances.between(1, 3), distances.between(3, 1)),
+            (-5.0, -5.0)
+        );
         assert_eq!(distances.length(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
         assert_eq!((distances.grain(), distances.scale()), (Some(1.0), 6.0));
         assert_eq!(Distances::new(3, &[1.0, 0.3, -2.5]).grain(), Some(0.1));
         assert_eq!(Distances::new(3, &[1.0, 2.0, 2.5001]).grain(), Some(0.0001));
-        assert_eq!(Distances::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).grain(), None);
+        assert_eq!(
+            Distances::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).grain(),
+            None
+        );
         assert_eq!(Distances::new(3, &[1.0, 2.0, 3.000_000_001]).grain(), None);
     }
 
     #[test]
     fn the_common_part_of_a_sum_of_node_costs_is_those_costs() {
         let own = [3.0, -1.0, 4.0, 0.5];
-        let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)].map(|(i, j): (usize, usize)| own[i] + own[j]);
+        let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+            .map(|(i, j): (usize, usize)| own[i] + own[j]);
         let mut found = [0.0; 4];
         Distances::new(4, &costs).common_part(&mut found);
-        found.iter().zip(own).for_each(|(found, own)| assert!((found - own).abs() < 1e-12));
+        found
+            .iter()
+            .zip(own)
+            .for_each(|(found, own)| assert!((found - own).abs() < 1e-12));
     }
 }

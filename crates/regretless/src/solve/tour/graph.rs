@@ -1,8 +1,8 @@
 //! The edges a search still considers, which of them are in or out, and what follows from that.
 //!
 //! Rules: a node with two edges in has all others out; a node with two edges left has both in; the
-//! edge that would close a ring of fewer than all nodes is out; the edge that closes the ring of all
-//! nodes is in. Every change is written on a trail and can be taken back.
+//! edge that would close a ring of fewer than all nodes is out; the edge that closes the ring of
+//! all nodes is in. Every change is written on a trail and can be taken back.
 
 /// Whether an edge is part of the tours under consideration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,10 @@ impl Graph {
         self.trail.clear();
         // A search that ended in a dead end may have left some.
         self.pending.clear();
-        self.ends.iter().flatten().for_each(|node| self.left[*node as usize] += 1);
+        self.ends
+            .iter()
+            .flatten()
+            .for_each(|node| self.left[*node as usize] += 1);
         self.list_incident();
     }
 
@@ -159,7 +162,9 @@ impl Graph {
                 }
                 Some(Change::Out { edge }) => {
                     self.state[edge as usize] = State::Free;
-                    self.ends(edge).iter().for_each(|node| self.left[*node as usize] += 1);
+                    self.ends(edge)
+                        .iter()
+                        .for_each(|node| self.left[*node as usize] += 1);
                 }
                 None => return,
             }
@@ -227,8 +232,16 @@ impl Graph {
 
     /// The edge between the tips of a chosen path closes a ring: of all nodes, or of too few.
     fn decide_closing(&mut self, [one, other]: [u32; 2]) {
-        let state = if self.in_total + 1 == self.nodes { State::In } else { State::Out };
-        let closing = self.at(one).iter().copied().find(|edge| self.ends(*edge).contains(&other));
+        let state = if self.in_total + 1 == self.nodes {
+            State::In
+        } else {
+            State::Out
+        };
+        let closing = self
+            .at(one)
+            .iter()
+            .copied()
+            .find(|edge| self.ends(*edge).contains(&other));
         if let Some(edge) = closing
             && self.state(edge) == State::Free
         {
@@ -253,7 +266,10 @@ impl Graph {
     }
 
     fn queue_at(&mut self, node: u32, state: State) {
-        let (from, to) = (self.start[node as usize] as usize, self.start[node as usize + 1] as usize);
+        let (from, to) = (
+            self.start[node as usize] as usize,
+            self.start[node as usize + 1] as usize,
+        );
         for edge in &self.incident[from..to] {
             if self.state[*edge as usize] == State::Free {
                 self.pending.push((*edge, state));

@@ -1,13 +1,14 @@
 //! Local search for short tours after Lin and Kernighan (1973), chained by double bridges.
 //!
 //! One node t1 and a neighbour t2 are parted; what is left is a path from t2 to t1. A step joins t2
-//! to a candidate t3, parts t3 from a neighbour t4, joins t4 to a candidate t5 and parts t5 from t6:
-//! a sequential exchange of three edges, judged without touching the tour. The first exchange that
-//! closes to a shorter tour is made; otherwise the one that leaves most gain is made on trial and the
-//! path goes on from t6, until no gain is left and all trials are taken back (steps of three edges as
-//! in Helsgaun 2000). When no node can be improved, a double bridge over a short stretch of the tour
-//! (Martin, Otto and Felten 1991) gives the next start, and is taken back unless it leads to a tour no
-//! longer than before. Kicks follow a fixed stream: the result depends on costs and candidates only.
+//! to a candidate t3, parts t3 from a neighbour t4, joins t4 to a candidate t5 and parts t5 from
+//! t6: a sequential exchange of three edges, judged without touching the tour. The first exchange
+//! that closes to a shorter tour is made; otherwise the one that leaves most gain is made on trial
+//! and the path goes on from t6, until no gain is left and all trials are taken back (steps of
+//! three edges as in Helsgaun 2000). When no node can be improved, a double bridge over a short
+//! stretch of the tour (Martin, Otto and Felten 1991) gives the next start, and is taken back
+//! unless it leads to a tour no longer than before. Kicks follow a fixed stream: the result depends
+//! on costs and candidates only.
 
 use super::array::ArrayTour;
 use super::candidates::Candidates;
@@ -51,11 +52,21 @@ impl LocalSearch {
     pub const FEWEST: usize = 5;
 
     /// Shortens a tour until no step helps, then tries this many kicks. Returns the new length.
-    pub fn improve(&mut self, distances: &Distances, candidates: &Candidates, order: &mut [u32], kicks: usize) -> f64 {
+    pub fn improve(
+        &mut self,
+        distances: &Distances,
+        candidates: &Candidates,
+        order: &mut [u32],
+        kicks: usize,
+    ) -> f64 {
         if order.len() >= Self::FEWEST {
             self.tour.set(order);
             self.queue.fill(order);
-            let search = Search { distances, candidates, noise: 1e-12 * distances.scale() };
+            let search = Search {
+                distances,
+                candidates,
+                noise: 1e-12 * distances.scale(),
+            };
             self.settle(&search);
             self.tour.keep();
             if order.len() >= 8 {
@@ -80,25 +91,37 @@ impl LocalSearch {
         }
     }
 
-    /// Changes A B C D to A D C B for three short neighbouring stretches; returns the (negative) gain.
+    /// Changes A B C D to A D C B for three short neighbouring stretches; returns the (negative)
+    /// gain.
     fn kick(&mut self, search: &Search, random: &mut SplitMix) -> f64 {
         let nodes = self.tour.order().len();
         let longest = STRETCH.min((nodes - 1) / 3);
         let lengths = [0; 3].map(|_| 1 + random.below(longest));
         let start = random.below(nodes);
         let at = |tour: &ArrayTour, step: usize| tour.at((start + step) % nodes);
-        let cuts = [0, lengths[0], lengths[0] + lengths[1], lengths[0] + lengths[1] + lengths[2]];
+        let cuts = [
+            0,
+            lengths[0],
+            lengths[0] + lengths[1],
+            lengths[0] + lengths[1] + lengths[2],
+        ];
         let first = cuts.map(|cut| at(&self.tour, cut + 1));
         let last = cuts.map(|cut| at(&self.tour, cut));
         let cost = |a: u32, b: u32| search.distances.between(a, b);
         let old: f64 = (0..4).map(|cut| cost(last[cut], first[cut])).sum();
-        let new = cost(last[0], first[2]) + cost(last[3], first[1]) + cost(last[2], first[0]) + cost(last[1], first[3]);
+        let new = cost(last[0], first[2])
+            + cost(last[3], first[1])
+            + cost(last[2], first[0])
+            + cost(last[1], first[3]);
         let mut path = Path::new(&self.tour, first[0], last[0]);
         path.reverse(&mut self.tour, 0, cuts[3] - 1);
         path.reverse(&mut self.tour, 0, lengths[2] - 1);
         path.reverse(&mut self.tour, lengths[2], lengths[2] + lengths[1] - 1);
         path.reverse(&mut self.tour, lengths[2] + lengths[1], cuts[3] - 1);
-        first.into_iter().chain(last).for_each(|node| self.queue.push(node));
+        first
+            .into_iter()
+            .chain(last)
+            .for_each(|node| self.queue.push(node));
         old - new
     }
 
@@ -118,7 +141,9 @@ impl LocalSearch {
             let changes = self.tour.changes();
             let path = Path::new(&self.tour, start, node);
             if let Some(gain) = self.follow(search, path) {
-                self.touched.iter().for_each(|touched| self.queue.push(*touched));
+                self.touched
+                    .iter()
+                    .for_each(|touched| self.queue.push(*touched));
                 return Some(gain);
             }
             self.tour.undo_to(changes);
@@ -155,7 +180,11 @@ impl LocalSearch {
 
 impl Path {
     fn new(tour: &ArrayTour, start: u32, end: u32) -> Self {
-        Self { start, end, forward: tour.next(end) == start }
+        Self {
+            start,
+            end,
+            forward: tour.next(end) == start,
+        }
     }
 
     /// How far a node is from the start.
@@ -163,14 +192,22 @@ impl Path {
     fn offset(self, tour: &ArrayTour, node: u32) -> usize {
         let (from, to) = (tour.place(self.start), tour.place(node));
         let (low, high) = if self.forward { (from, to) } else { (to, from) };
-        if high >= low { high - low } else { high + tour.order().len() - low }
+        if high >= low {
+            high - low
+        } else {
+            high + tour.order().len() - low
+        }
     }
 
     /// The node this far from the start.
     #[inline]
     fn at(self, tour: &ArrayTour, offset: usize) -> u32 {
         let (nodes, from) = (tour.order().len(), tour.place(self.start));
-        let place = if self.forward { from + offset } else { from + nodes - offset };
+        let place = if self.forward {
+            from + offset
+        } else {
+            from + nodes - offset
+        };
         tour.at(if place >= nodes { place - nodes } else { place })
     }
 
@@ -201,7 +238,13 @@ impl Search<'_> {
     }
 
     /// The first exchange that closes with a gain, else the one that leaves most gain.
-    fn step(&self, tour: &ArrayTour, path: Path, gain: f64, added: &[(u32, u32)]) -> Option<Exchange> {
+    fn step(
+        &self,
+        tour: &ArrayTour,
+        path: Path,
+        gain: f64,
+        added: &[(u32, u32)],
+    ) -> Option<Exchange> {
         let mut best: Option<Exchange> = None;
         let last = tour.order().len() - 1;
         for (t3, cost) in self.candidates.of(path.start) {
@@ -213,7 +256,14 @@ impl Search<'_> {
             if k < 2 || k == last {
                 continue;
             }
-            let third = Third { tour, path, t3: *t3, k, gain, added };
+            let third = Third {
+                tour,
+                path,
+                t3: *t3,
+                k,
+                gain,
+                added,
+            };
             if self.part_near_side(&third, &mut best) || self.part_far_side(&third, &mut best) {
                 break;
             }
@@ -229,7 +279,11 @@ impl Search<'_> {
             return false;
         }
         let gain = third.gain + self.cost(third.t3, t4);
-        let two = Exchange { reversals: [(0, k - 1), (0, 0), (0, 0)], nodes: [third.t3, t4, t4, t4], gain };
+        let two = Exchange {
+            reversals: [(0, k - 1), (0, 0), (0, 0)],
+            nodes: [third.t3, t4, t4, t4],
+            gain,
+        };
         if gain - self.cost(t4, third.path.end) > self.noise {
             *best = Some(two);
             return true;
@@ -244,10 +298,22 @@ impl Search<'_> {
                 continue;
             }
             // In the path after the first exchange t5 is followed back to the start by t6.
-            let (neighbour, upto) = if j > k { (j - 1, j - 1) } else { (j + 1, k - 2 - j) };
+            let (neighbour, upto) = if j > k {
+                (j - 1, j - 1)
+            } else {
+                (j + 1, k - 2 - j)
+            };
             let t6 = third.path.at(third.tour, neighbour);
             let reversals = [(0, k - 1), (0, upto), (0, 0)];
-            if self.offer(third, Exchange { reversals, nodes: [third.t3, t4, *t5, t6], gain }, best) {
+            if self.offer(
+                third,
+                Exchange {
+                    reversals,
+                    nodes: [third.t3, t4, *t5, t6],
+                    gain,
+                },
+                best,
+            ) {
                 return true;
             }
         }
@@ -273,13 +339,29 @@ impl Search<'_> {
             }
             let t6 = third.path.at(third.tour, j + 1);
             let reversals = [(0, k), (0, k - j - 1), (k - j, k)];
-            if self.offer(third, Exchange { reversals, nodes: [third.t3, t4, *t5, t6], gain }, best) {
+            if self.offer(
+                third,
+                Exchange {
+                    reversals,
+                    nodes: [third.t3, t4, *t5, t6],
+                    gain,
+                },
+                best,
+            ) {
                 return true;
             }
             if j > 0 {
                 let t6 = third.path.at(third.tour, j - 1);
                 let reversals = [(0, j - 1), (j, k), (0, 0)];
-                if self.offer(third, Exchange { reversals, nodes: [third.t3, t4, *t5, t6], gain }, best) {
+                if self.offer(
+                    third,
+                    Exchange {
+                        reversals,
+                        nodes: [third.t3, t4, *t5, t6],
+                        gain,
+                    },
+                    best,
+                ) {
                     return true;
                 }
             }
@@ -287,7 +369,8 @@ impl Search<'_> {
         false
     }
 
-    /// Parts t5 from t6 and keeps the exchange if it is the best so far; `true` when it closes well.
+    /// Parts t5 from t6 and keeps the exchange if it is the best so far; `true` when it closes
+    /// well.
     #[inline]
     fn offer(&self, third: &Third, mut exchange: Exchange, best: &mut Option<Exchange>) -> bool {
         let [_, _, t5, t6] = exchange.nodes;
@@ -314,10 +397,13 @@ struct Third<'a> {
 }
 
 impl Third<'_> {
-    /// Whether this trial itself put the edge there: it must stay, or the trial could go in circles.
+    /// Whether this trial itself put the edge there: it must stay, or the trial could go in
+    /// circles.
     #[inline]
     fn was_added(&self, one: u32, other: u32) -> bool {
-        self.added.iter().any(|pair| *pair == (one, other) || *pair == (other, one))
+        self.added
+            .iter()
+            .any(|pair| *pair == (one, other) || *pair == (other, one))
     }
 }
 
@@ -371,7 +457,9 @@ mod tests {
 
     fn random(nodes: usize, seed: u64) -> (Distances, Candidates) {
         let mut stream = Stream::new(Purpose::Benchmark, seed, [nodes as u64, 0]);
-        let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.uniform(-20.0, 5.0)).collect();
+        let costs: Vec<f64> = (0..num_edges(nodes))
+            .map(|_| stream.uniform(-20.0, 5.0))
+            .collect();
         let distances = Distances::new(nodes, &costs);
         let mut candidates = Candidates::default();
         candidates.by_cost(&distances, 6);
@@ -382,14 +470,21 @@ mod tests {
     fn gains_add_up_to_the_change_in_length() {
         for (nodes, seed) in (5..60).zip(0..) {
             let (distances, candidates) = random(nodes, seed);
-            let search = Search { distances: &distances, candidates: &candidates, noise: 1e-9 };
+            let search = Search {
+                distances: &distances,
+                candidates: &candidates,
+                noise: 1e-9,
+            };
             let mut local = LocalSearch::default();
             let order: Vec<u32> = (0..nodes as u32).collect();
             local.tour.set(&order);
             local.queue.fill(&order);
             let gain = local.settle(&search);
             let after = distances.length(local.tour.order());
-            assert!((distances.length(&order) - gain - after).abs() < 1e-9, "{nodes} nodes");
+            assert!(
+                (distances.length(&order) - gain - after).abs() < 1e-9,
+                "{nodes} nodes"
+            );
         }
     }
 
@@ -398,14 +493,21 @@ mod tests {
         let mut stream = SplitMix(1);
         for (nodes, seed) in (8..60).zip(0..) {
             let (distances, candidates) = random(nodes, seed);
-            let search = Search { distances: &distances, candidates: &candidates, noise: 1e-9 };
+            let search = Search {
+                distances: &distances,
+                candidates: &candidates,
+                noise: 1e-9,
+            };
             let mut local = LocalSearch::default();
             let order: Vec<u32> = (0..nodes as u32).collect();
             local.tour.set(&order);
             local.queue.inside = vec![false; nodes];
             let gain = local.kick(&search, &mut stream);
             let kicked = distances.length(local.tour.order());
-            assert!((distances.length(&order) - gain - kicked).abs() < 1e-9, "{nodes} nodes");
+            assert!(
+                (distances.length(&order) - gain - kicked).abs() < 1e-9,
+                "{nodes} nodes"
+            );
             local.settle(&search);
             local.tour.undo_to(0);
             assert_eq!(local.tour.order(), order);
@@ -418,8 +520,9 @@ mod tests {
         let start: Vec<u32> = (0..80).collect();
         let lengths = [0, 20, 200].map(|kicks| {
             let mut orders = [start.clone(), start.clone()];
-            let found =
-                orders.each_mut().map(|order| LocalSearch::default().improve(&distances, &candidates, order, kicks));
+            let found = orders
+                .each_mut()
+                .map(|order| LocalSearch::default().improve(&distances, &candidates, order, kicks));
             assert_eq!((found[0], &orders[0]), (found[1], &orders[1]));
             found[0]
         });

@@ -1,16 +1,18 @@
-//! What a search for tours keeps of an instance: the tour, multipliers that bound it from below, and the tree of
-//! the search, if there was need of one.
+//! What a search for tours keeps of an instance: the tour, multipliers that bound it from below,
+//! and the tree of the search, if there was need of one.
 //!
-//! The old tour is the first incumbent of a warm search, the old multipliers are where its ascent starts, and
-//! the old tree guides the search. The certificate is Held and Karp's (1970): the cheapest 1-tree under the new
-//! costs and the old multipliers bounds every tour, so that a tour that costs no more is the cheapest. It
-//! takes one tree; where the old proof was a search it takes one tree per node of it. A proof that just
-//! holds fails after the slightest drift: where proofs are wanted one is sought that holds even with dearer edges.
+//! The old tour is the first incumbent of a warm search, the old multipliers are where its ascent
+//! starts, and the old tree guides the search. The certificate is Held and Karp's (1970): the
+//! cheapest 1-tree under the new costs and the old multipliers bounds every tour, so that a tour
+//! that costs no more is the cheapest. It takes one tree; where the old proof was a search it takes
+//! one tree per node of it. A proof that just holds fails after the slightest drift: where proofs
+//! are wanted one is sought that holds even with dearer edges.
 //!
-//! Which of several cheapest tours a search finds depends on its way. A tour is therefore given from memory only
-//! if it is the only one: it is defended with its edges dearer by a hair ε. Another tour lacks at least two
-//! of them, so that it costs at least 2ε more. Whatever is not proved so is searched for from nothing, and so are
-//! costs that are multiples of a unit, where ties abound.
+//! Which of several cheapest tours a search finds depends on its way. A tour is therefore given
+//! from memory only if it is the only one: it is defended with its edges dearer by a hair ε.
+//! Another tour lacks at least two of them, so that it costs at least 2ε more. Whatever is not
+//! proved so is searched for from nothing, and so are costs that are multiples of a unit, where
+//! ties abound.
 
 use super::ascent::Goal;
 use super::edges::{Distances, order_of};
@@ -24,10 +26,11 @@ use crate::solve::{Limits, Solution, Status};
 
 /// Trees grown at the root of a warm search before it follows the old tree.
 const FEW_STEPS: usize = 8;
-/// By how many times the noise of totals edges are made dearer to see whether a tour is the only one.
+/// By how many times the noise of totals edges are made dearer to see whether a tour is the only
+/// one.
 const HAIR: f64 = 4.0;
-/// By how much edges are made dearer to get a proof that lasts, next to the root mean square of all costs; the
-/// first proof that can be had is taken.
+/// By how much edges are made dearer to get a proof that lasts, next to the root mean square of all
+/// costs; the first proof that can be had is taken.
 const MARGINS: [f64; 3] = [0.01, 0.002, 0.0002];
 /// Drift up to which a search starts warm, and up to which a certificate is tried.
 pub(super) const MOST_DRIFT: f64 = 0.06;
@@ -75,11 +78,16 @@ impl TourMemory {
     }
 
     /// The tour, if its multipliers prove it the cheapest under these costs as well.
-    pub(super) fn prove(&self, (costs, distances): (&[f64], &Distances), tree: &mut OneTree) -> Option<Solution> {
+    pub(super) fn prove(
+        &self,
+        (costs, distances): (&[f64], &Distances),
+        tree: &mut OneTree,
+    ) -> Option<Solution> {
         let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
         let level = Rules::new(distances, Limits::default()).level(cost);
         let decision = || Decision::choosing(self.tour.iter().copied());
-        (tree.grow(distances, &self.multipliers) > level).then(|| Solution::optimal(decision(), cost))
+        (tree.grow(distances, &self.multipliers) > level)
+            .then(|| Solution::optimal(decision(), cost))
     }
 }
 
@@ -92,9 +100,12 @@ fn dearer(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
 
 impl TourSearch {
     pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut Memory) -> Solution {
-        let known = memory.take::<TourMemory>().filter(|known| known.fits(self.nodes, costs));
-        let warm =
-            known.filter(|_| Distances::grain_of(costs).is_none()).and_then(|known| self.run_from(costs, &known));
+        let known = memory
+            .take::<TourMemory>()
+            .filter(|known| known.fits(self.nodes, costs));
+        let warm = known
+            .filter(|_| Distances::grain_of(costs).is_none())
+            .and_then(|known| self.run_from(costs, &known));
         let (solution, mut found) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
             let found = self.remembered(costs, &solution);
@@ -112,8 +123,17 @@ impl TourSearch {
         let searched = self.search.plan.root() != Hint::NONE;
         let plan = self.search.plan.take();
         let proof = solution.status == Status::Optimal && (plan.is_some() || !searched);
-        let (tour, multipliers) = (solution.decision.indices().into(), self.multipliers.as_slice().into());
-        TourMemory { sample: Sample::of(costs), tour, multipliers, plan, proof }
+        let (tour, multipliers) = (
+            solution.decision.indices().into(),
+            self.multipliers.as_slice().into(),
+        );
+        TourMemory {
+            sample: Sample::of(costs),
+            tour,
+            multipliers,
+            plan,
+            proof,
+        }
     }
 
     /// The cheapest tour and its proof, from what is known; `None` unless it is the only one.
@@ -126,7 +146,8 @@ impl TourSearch {
             kept = self.remembered(costs, &found);
         }
         found.objective = found.decision.dot(costs);
-        (found.status == Status::Optimal).then(|| (Solution::optimal(found.decision, found.objective), kept))
+        (found.status == Status::Optimal)
+            .then(|| (Solution::optimal(found.decision, found.objective), kept))
     }
 
     /// Searches from the old tour, made better if possible.
@@ -137,7 +158,8 @@ impl TourSearch {
         }
         self.find_neighbours();
         self.order = known.order();
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+        self.local
+            .improve(&self.reduced, &self.candidates, &mut self.order, 0);
         self.offer_order(costs, &rules);
         self.search((costs, rules), bound, known.plan.as_ref())
     }
@@ -152,7 +174,8 @@ impl TourSearch {
                 self.search((costs, rules), bound, known.plan.as_ref())
             }
         };
-        (found.status == Status::Optimal && *found.decision.indices() == *known.tour).then_some(found)
+        (found.status == Status::Optimal && *found.decision.indices() == *known.tour)
+            .then_some(found)
     }
 
     /// Starts from a tour and its multipliers; returns the bound of the root.
@@ -163,7 +186,10 @@ impl TourSearch {
             self.find_neighbours();
         }
         let bound = match known.plan {
-            Some(_) => self.raise(Goal { steps: FEW_STEPS, ..self.goal() }),
+            Some(_) => self.raise(Goal {
+                steps: FEW_STEPS,
+                ..self.goal()
+            }),
             None => self.raise_root(),
         };
         (rules, bound)
@@ -192,13 +218,17 @@ impl TourSearch {
 
     /// The tour in memory, if what is kept with it still proves it the only cheapest one.
     pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        let known = memory.recall::<TourMemory>().filter(|known| known.may_prove(self.nodes, costs))?;
+        let known = memory
+            .recall::<TourMemory>()
+            .filter(|known| known.may_prove(self.nodes, costs))?;
         let hair = HAIR * Distances::noise_of(costs, self.nodes);
         let decision = || Decision::choosing(known.tour.iter().copied());
-        self.proves(&dearer(costs, &known.tour, hair), known).then(decision).map(|decision| {
-            let objective = decision.dot(costs);
-            Solution::optimal(decision, objective)
-        })
+        self.proves(&dearer(costs, &known.tour, hair), known)
+            .then(decision)
+            .map(|decision| {
+                let objective = decision.dot(costs);
+                Solution::optimal(decision, objective)
+            })
     }
 
     /// Whether the multipliers, or one tree in each node of the old search, rule out a better tour.
@@ -208,11 +238,23 @@ impl TourSearch {
         if bound > self.best.level {
             return true;
         }
-        let Some(plan) = &known.plan else { return false };
+        let Some(plan) = &known.plan else {
+            return false;
+        };
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.keep_survivors(bound);
-        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
-        let task = Task { costs, rules, bound, guide: Some(plan), strict: true };
+        self.search.reset(
+            self.nodes,
+            self.survivors.iter().copied(),
+            &self.multipliers,
+        );
+        let task = Task {
+            costs,
+            rules,
+            bound,
+            guide: Some(plan),
+            strict: true,
+        };
         let (_, complete) = self.search.run(&task, &mut self.best);
         complete && *self.best.edges == *known.tour
     }

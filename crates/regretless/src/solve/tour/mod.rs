@@ -1,14 +1,15 @@
 //! Shortest tours through all nodes of a complete graph with arbitrary symmetric costs.
 //!
-//! Costs may be negative, real and far from metric: nothing here assumes more than symmetry. A local
-//! search finds a good tour, 1-trees bound it from below, and branch and bound closes the gap. The
-//! answer depends on the costs only; of tours whose costs differ by less than rounding noise (10⁻¹² of
-//! the largest cost per node) the first one found is kept.
+//! Costs may be negative, real and far from metric: nothing here assumes more than symmetry. A
+//! local search finds a good tour, 1-trees bound it from below, and branch and bound closes the
+//! gap. The answer depends on the costs only; of tours whose costs differ by less than rounding
+//! noise (10⁻¹² of the largest cost per node) the first one found is kept.
 //!
 //! * [`edges`]: how edges are numbered, costs as a table.
 //! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
 //! * [`candidates`], [`start`], [`local`], [`mod@array`]: good tours.
-//! * `graph`, `sparse_tree`, `search`: the exact search. `memory`, `plan`: what it keeps of an instance.
+//! * `graph`, `sparse_tree`, `search`: the exact search. `memory`, `plan`: what it keeps of an
+//!   instance.
 //! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
 
 use super::memory::Memory;
@@ -70,7 +71,11 @@ pub struct TourSearch {
 impl TourSearch {
     /// An engine for tours through this many nodes, at least 3.
     pub fn new(nodes: usize, limits: Limits) -> Self {
-        Self { nodes, limits, ..Self::default() }
+        Self {
+            nodes,
+            limits,
+            ..Self::default()
+        }
     }
 
     /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
@@ -80,14 +85,22 @@ impl TourSearch {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, NEIGHBOURS);
         self.order.clear();
-        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+        self.order
+            .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.offer_order(costs, rules);
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.raise(Goal { steps: 15, pace: 0.5, patience: 3, ..self.goal() });
+        self.raise(Goal {
+            steps: 15,
+            pace: 0.5,
+            patience: 3,
+            ..self.goal()
+        });
         self.find_neighbours();
         self.order.clear();
-        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+        self.order
+            .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+        self.local
+            .improve(&self.reduced, &self.candidates, &mut self.order, 0);
         self.offer_order(costs, rules);
     }
 
@@ -98,7 +111,8 @@ impl TourSearch {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, NEIGHBOURS);
         self.order = edges::order_of(self.nodes, tour.indices());
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+        self.local
+            .improve(&self.reduced, &self.candidates, &mut self.order, 0);
         self.offer_order(costs, rules);
     }
 
@@ -117,22 +131,31 @@ impl TourSearch {
     fn better_tour(&mut self, costs: &[f64], rules: &Rules) {
         self.find_neighbours();
         let kicks = (self.nodes * self.nodes / 200).min(self.nodes);
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+        self.local
+            .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
         self.offer_order(costs, rules);
     }
 
     /// Candidates by nearness to the present tree.
     fn find_neighbours(&mut self) {
         self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+        self.candidates
+            .by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
     }
 
     fn goal(&self) -> Goal {
-        Goal { target: self.best.cost, enough: self.best.level, steps: 60, pace: 1.0, patience: 5 }
+        Goal {
+            target: self.best.cost,
+            enough: self.best.level,
+            steps: 60,
+            pace: 1.0,
+            patience: 5,
+        }
     }
 
     fn raise(&mut self, goal: Goal) -> f64 {
-        self.tree.ascend(&self.distances, &mut self.multipliers, &goal)
+        self.tree
+            .ascend(&self.distances, &mut self.multipliers, &goal)
     }
 
     fn raise_root(&mut self) -> f64 {
@@ -141,14 +164,24 @@ impl TourSearch {
             return self.raise(goal);
         }
         let state = (&mut self.tree, &mut self.multipliers[..]);
-        self.sparse.run(&self.distances, &self.candidates, state, &Goal { steps: 150, ..goal })
+        self.sparse.run(
+            &self.distances,
+            &self.candidates,
+            state,
+            &Goal { steps: 150, ..goal },
+        )
     }
 
     fn offer_order(&mut self, costs: &[f64], rules: &Rules) {
         let closing = self.order.last().copied().zip(self.order.first().copied());
-        let pairs = self.order.windows(2).map(|pair| (pair[0], pair[1])).chain(closing);
+        let pairs = self
+            .order
+            .windows(2)
+            .map(|pair| (pair[0], pair[1]))
+            .chain(closing);
         self.numbers.clear();
-        self.numbers.extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
+        self.numbers
+            .extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
         self.best.offer(&mut self.numbers, costs, rules);
     }
 
@@ -156,7 +189,8 @@ impl TourSearch {
     fn offer_tree(&mut self, costs: &[f64], rules: &Rules) {
         self.numbers.clear();
         let pairs = self.tree.edges();
-        self.numbers.extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
+        self.numbers
+            .extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
         self.best.offer(&mut self.numbers, costs, rules);
     }
 
@@ -173,7 +207,8 @@ impl TourSearch {
                 if least > self.best.level {
                     floor = least.min(floor);
                 } else {
-                    self.survivors.push((i as u32, j as u32, self.distances.row(i as u32)[j]));
+                    self.survivors
+                        .push((i as u32, j as u32, self.distances.row(i as u32)[j]));
                 }
             }
         }
@@ -196,7 +231,8 @@ impl TourSearch {
         Rules::new(&self.distances, self.limits)
     }
 
-    /// What all other tours cost at least, if the bound of the present tree, or that tree itself, ends it.
+    /// What all other tours cost at least, if the bound of the present tree, or that tree itself,
+    /// ends it.
     fn closed(&mut self, bound: f64, costs: &[f64], rules: &Rules) -> Option<f64> {
         self.search.plan.clear();
         if bound > self.best.level {
@@ -208,14 +244,30 @@ impl TourSearch {
         })
     }
 
-    /// Searches what the bound of the root leaves open, along the tree of an earlier search if there is one.
-    fn search(&mut self, (costs, rules): (&[f64], Rules), bound: f64, guide: Option<&Plan>) -> Solution {
+    /// Searches what the bound of the root leaves open, along the tree of an earlier search if
+    /// there is one.
+    fn search(
+        &mut self,
+        (costs, rules): (&[f64], Rules),
+        bound: f64,
+        guide: Option<&Plan>,
+    ) -> Solution {
         if bound > self.best.level {
             return self.answer(bound, true);
         }
         let dropped = self.keep_survivors(bound);
-        self.search.reset(self.nodes, self.survivors.iter().copied(), &self.multipliers);
-        let task = Task { costs, rules, bound, guide, strict: false };
+        self.search.reset(
+            self.nodes,
+            self.survivors.iter().copied(),
+            &self.multipliers,
+        );
+        let task = Task {
+            costs,
+            rules,
+            bound,
+            guide,
+            strict: false,
+        };
         let (floor, complete) = self.search.run(&task, &mut self.best);
         self.answer(floor.min(dropped), complete)
     }
@@ -238,12 +290,18 @@ pub struct TourLocal {
 impl TourLocal {
     /// An engine for tours through this many nodes, at least 3.
     pub fn new(nodes: usize, limits: Limits) -> Self {
-        Self { search: TourSearch::new(nodes, limits), quick: false }
+        Self {
+            search: TourSearch::new(nodes, limits),
+            quick: false,
+        }
     }
 
     /// The same without kicks and with a rough bound.
     pub fn quick(nodes: usize, limits: Limits) -> Self {
-        Self { quick: true, ..Self::new(nodes, limits) }
+        Self {
+            quick: true,
+            ..Self::new(nodes, limits)
+        }
     }
 }
 
@@ -281,7 +339,11 @@ impl Solver for TourSearch {
 
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
         edges::check(self.nodes, costs)?;
-        Ok(if self.limits.gap > 0.0 { self.run(costs) } else { self.search_again(costs, memory) })
+        Ok(if self.limits.gap > 0.0 {
+            self.run(costs)
+        } else {
+            self.search_again(costs, memory)
+        })
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {

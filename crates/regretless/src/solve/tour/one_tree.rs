@@ -39,7 +39,10 @@ impl OneTree {
         self.span(distances, multipliers);
         self.count_degrees();
         self.add_extra(distances, multipliers);
-        let tree: f64 = self.joined[1..].iter().map(|node| self.key[*node as usize]).sum();
+        let tree: f64 = self.joined[1..]
+            .iter()
+            .map(|node| self.key[*node as usize])
+            .sum();
         tree + self.extra_key + 2.0 * multipliers.iter().sum::<f64>()
     }
 
@@ -47,7 +50,14 @@ impl OneTree {
     /// tree in here; returns their bound.
     pub fn ascend(&mut self, distances: &Distances, multipliers: &mut [f64], goal: &Goal) -> f64 {
         let mut ascent = std::mem::take(&mut self.ascent);
-        ascent.run(&mut Pair { tree: self, distances }, multipliers, goal);
+        ascent.run(
+            &mut Pair {
+                tree: self,
+                distances,
+            },
+            multipliers,
+            goal,
+        );
         self.ascent = ascent;
         self.grow(distances, multipliers)
     }
@@ -64,7 +74,9 @@ impl OneTree {
 
     /// All edges of the tree.
     pub fn edges(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let spanning = self.joined[1..].iter().map(|node| (*node, self.parent[*node as usize]));
+        let spanning = self.joined[1..]
+            .iter()
+            .map(|node| (*node, self.parent[*node as usize]));
         spanning.chain([(self.special, self.extra)])
     }
 
@@ -73,12 +85,16 @@ impl OneTree {
     pub fn nearness(&self, reduced: &Distances, node: u32, out: &mut [f64]) {
         let keys = reduced.row(node);
         if node == self.special {
-            out.iter_mut().zip(keys).for_each(|(out, key)| *out = (key - self.extra_key).max(0.0));
+            out.iter_mut()
+                .zip(keys)
+                .for_each(|(out, key)| *out = (key - self.extra_key).max(0.0));
             return;
         }
         self.dearest_on_the_way(node, out);
         out[self.special as usize] = self.extra_key;
-        out.iter_mut().zip(keys).for_each(|(out, key)| *out = (key - *out).max(0.0));
+        out.iter_mut()
+            .zip(keys)
+            .for_each(|(out, key)| *out = (key - *out).max(0.0));
     }
 
     /// For every node the dearest tree edge on the way to it from `node`.
@@ -106,7 +122,11 @@ impl OneTree {
         self.joined.clear();
         self.joined.push(0);
         self.open.clear();
-        self.open.extend((1..nodes as u32).map(|node| Open { node, from: 0, key: f64::INFINITY }));
+        self.open.extend((1..nodes as u32).map(|node| Open {
+            node,
+            from: 0,
+            key: f64::INFINITY,
+        }));
         (self.parent[0], self.key[0]) = (0, 0.0);
         let mut latest = 0;
         while !self.open.is_empty() {
@@ -133,7 +153,11 @@ impl OneTree {
         self.extra_key = f64::NEG_INFINITY;
         for leaf in 0..self.degree.len() as u32 {
             if self.degree[leaf as usize] == 1 {
-                let neighbour = if leaf == self.joined[0] { self.joined[1] } else { self.parent[leaf as usize] };
+                let neighbour = if leaf == self.joined[0] {
+                    self.joined[1]
+                } else {
+                    self.parent[leaf as usize]
+                };
                 let (key, other) = second(distances.row(leaf), multipliers, neighbour);
                 let key = key - multipliers[leaf as usize];
                 if key > self.extra_key {
@@ -209,7 +233,9 @@ mod tests {
         let nodes = 9;
         for seed in 0..40 {
             let mut stream = Stream::new(Purpose::Benchmark, seed, [9, 9]);
-            let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.uniform(-3.0, 3.0)).collect();
+            let costs: Vec<f64> = (0..num_edges(nodes))
+                .map(|_| stream.uniform(-3.0, 3.0))
+                .collect();
             let distances = Distances::new(nodes, &costs);
             let mut tree = OneTree::default();
             let bound = tree.grow(&distances, &vec![0.0; nodes]);
@@ -237,7 +263,13 @@ mod tests {
         let (mut tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
         let plain = tree.grow(&distances, &multipliers);
         let target = distances.length(&(0..nodes as u32).collect::<Vec<_>>());
-        let goal = Goal { target, enough: f64::INFINITY, steps: 80, pace: 0.3, patience: 4 };
+        let goal = Goal {
+            target,
+            enough: f64::INFINITY,
+            steps: 80,
+            pace: 0.3,
+            patience: 4,
+        };
         let raised = tree.ascend(&distances, &mut multipliers, &goal);
         assert!(raised > plain + 0.05 && raised < target);
         assert_eq!(raised, OneTree::default().grow(&distances, &multipliers));

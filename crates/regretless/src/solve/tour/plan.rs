@@ -1,7 +1,8 @@
-//! The tree of a finished search, as a guide for the next: what was branched on, and the multipliers of every node.
+//! The tree of a finished search, as a guide for the next: what was branched on, and the
+//! multipliers of every node.
 //!
-//! Nothing in it is taken on trust. Whoever follows it grows a tree of its own in every node; good multipliers
-//! and branchings only make it likely that one tree is enough.
+//! Nothing in it is taken on trust. Whoever follows it grows a tree of its own in every node; good
+//! multipliers and branchings only make it likely that one tree is enough.
 
 use super::graph::{Graph, State};
 
@@ -50,7 +51,10 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    pub(super) const ROOT: Self = Self { parent: Hint::NONE, side: 0 };
+    pub(super) const ROOT: Self = Self {
+        parent: Hint::NONE,
+        side: 0,
+    };
 }
 
 impl Plan {
@@ -76,7 +80,12 @@ impl Plan {
     }
 
     /// Writes a node down; returns where it stands.
-    pub(super) fn add(&mut self, origin: Origin, branch: Option<[u32; 2]>, multipliers: &[f64]) -> Hint {
+    pub(super) fn add(
+        &mut self,
+        origin: Origin,
+        branch: Option<[u32; 2]>,
+        multipliers: &[f64],
+    ) -> Hint {
         if self.overflow || self.steps.len() == MOST_STEPS {
             self.overflow = true;
             return Hint::NONE;
@@ -85,7 +94,10 @@ impl Plan {
         if let Some(parent) = self.steps.get_mut(origin.parent.0 as usize) {
             parent.children[origin.side] = number;
         }
-        self.steps.push(Step { branch, children: [NONE; 2] });
+        self.steps.push(Step {
+            branch,
+            children: [NONE; 2],
+        });
         self.multipliers.extend_from_slice(multipliers);
         Hint(number)
     }
@@ -100,7 +112,8 @@ impl Plan {
     }
 
     pub(super) fn child(&self, hint: Hint, side: usize) -> Hint {
-        self.step(hint).map_or(Hint::NONE, |step| Hint(step.children[side]))
+        self.step(hint)
+            .map_or(Hint::NONE, |step| Hint(step.children[side]))
     }
 
     /// The multipliers of a node.

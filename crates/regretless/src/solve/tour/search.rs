@@ -7,8 +7,9 @@
 //!
 //! Only what cannot beat the best tour is dropped: a subtree goes when its bound is above the
 //! *level*, the cost of the best tour less rounding noise; if all costs are multiples of a decimal
-//! unit, less one unit but for noise. Tours that differ by less than the noise count as equal, and of equal tours the first
-//! one found stays; the order of search is fixed by the costs, or by the [`Plan`] of an earlier search.
+//! unit, less one unit but for noise. Tours that differ by less than the noise count as equal, and
+//! of equal tours the first one found stays; the order of search is fixed by the costs, or by the
+//! [`Plan`] of an earlier search.
 
 use super::ascent::{Ascent, Goal};
 use super::edges::edge_index;
@@ -29,7 +30,8 @@ pub(super) struct Incumbent {
 }
 
 impl Incumbent {
-    /// Takes the tour if it is cheaper than the best one; the sum runs in the order of edge numbers.
+    /// Takes the tour if it is cheaper than the best one; the sum runs in the order of edge
+    /// numbers.
     pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], rules: &Rules) {
         edges.sort_unstable();
         let cost = edges.iter().map(|edge| costs[*edge as usize]).sum();
@@ -98,10 +100,12 @@ pub(super) struct Task<'a> {
 
 impl Task<'_> {
     fn child(&self, hint: Hint, side: usize) -> Hint {
-        self.guide.map_or(Hint::NONE, |guide| guide.child(hint, side))
+        self.guide
+            .map_or(Hint::NONE, |guide| guide.child(hint, side))
     }
 
-    /// Whether the guide leaves a node alone: it is not in there, or a leaf that should have been closed.
+    /// Whether the guide leaves a node alone: it is not in there, or a leaf that should have been
+    /// closed.
     fn is_lost(&self, hint: Hint) -> bool {
         self.strict && self.guide.is_none_or(|guide| !guide.branches(hint))
     }
@@ -130,7 +134,11 @@ impl Search {
     pub(super) fn run(&mut self, task: &Task, best: &mut Incumbent) -> (f64, bool) {
         let mut alive = self.graph.settle_degrees();
         let root = task.guide.map_or(Hint::NONE, Plan::root);
-        let mut entry = Entry { bound: task.bound, origin: Origin::ROOT, hint: root };
+        let mut entry = Entry {
+            bound: task.bound,
+            origin: Origin::ROOT,
+            hint: root,
+        };
         let mut nodes = 0;
         loop {
             if alive.is_ok() {
@@ -145,18 +153,38 @@ impl Search {
                         return (self.open_floor(entry.bound), false);
                     }
                     let bound = bound.max(entry.bound);
-                    self.frames.push(Frame { mark: self.graph.mark(), edge, bound, origin, hint: entry.hint });
+                    self.frames.push(Frame {
+                        mark: self.graph.mark(),
+                        edge,
+                        bound,
+                        origin,
+                        hint: entry.hint,
+                    });
                     self.saved.extend_from_slice(&self.multipliers);
-                    let origin = Origin { parent: origin, side: 0 };
-                    entry = Entry { bound, origin, hint: task.child(entry.hint, 0) };
+                    let origin = Origin {
+                        parent: origin,
+                        side: 0,
+                    };
+                    entry = Entry {
+                        bound,
+                        origin,
+                        hint: task.child(entry.hint, 0),
+                    };
                     alive = self.graph.decide(edge, State::Out);
                     continue;
                 }
             }
             match self.next_child(best) {
                 Some((child, frame)) => {
-                    let origin = Origin { parent: frame.origin, side: 1 };
-                    entry = Entry { bound: frame.bound, origin, hint: task.child(frame.hint, 1) };
+                    let origin = Origin {
+                        parent: frame.origin,
+                        side: 1,
+                    };
+                    entry = Entry {
+                        bound: frame.bound,
+                        origin,
+                        hint: task.child(frame.hint, 1),
+                    };
                     alive = child;
                 }
                 None => return (self.findings.floor, true),
@@ -166,7 +194,11 @@ impl Search {
 
     /// The least bound of what was dropped, of a node and of what waits above it.
     fn open_floor(&self, bound: f64) -> f64 {
-        self.frames.iter().fold(self.findings.floor.min(bound), |low, frame| low.min(frame.bound))
+        self.frames
+            .iter()
+            .fold(self.findings.floor.min(bound), |low, frame| {
+                low.min(frame.bound)
+            })
     }
 
     fn write_down(&mut self, origin: Origin, outcome: &Outcome) -> Hint {
@@ -209,9 +241,12 @@ impl Search {
                 self.offer_tree(task, best);
                 return Outcome::Closed;
             }
-            self.tree.find(&self.graph, bound, best.level, &mut self.findings);
+            self.tree
+                .find(&self.graph, bound, best.level, &mut self.findings);
             if self.findings.decided.is_empty() {
-                let edge = task.guide.and_then(|guide| guide.open_edge(*hint, &self.graph));
+                let edge = task
+                    .guide
+                    .and_then(|guide| guide.open_edge(*hint, &self.graph));
                 if edge.is_none() && self.take_hint(task, hint) {
                     continue;
                 }
@@ -223,9 +258,12 @@ impl Search {
         }
     }
 
-    /// Goes down the guide by what is decided and takes up the multipliers there; `true` if that led further.
+    /// Goes down the guide by what is decided and takes up the multipliers there; `true` if that
+    /// led further.
     fn take_hint(&mut self, task: &Task, hint: &mut Hint) -> bool {
-        let Some(guide) = task.guide.filter(|_| !hint.is_none()) else { return false };
+        let Some(guide) = task.guide.filter(|_| !hint.is_none()) else {
+            return false;
+        };
         let before = std::mem::replace(hint, guide.descend(*hint, &self.graph));
         if let Some(known) = guide.multipliers(*hint, self.multipliers.len()) {
             self.multipliers.copy_from_slice(known);
@@ -233,9 +271,12 @@ impl Search {
         before != *hint && !hint.is_none()
     }
 
-    /// The bound of a node: by one tree where the guide branched, or where its multipliers are good enough.
+    /// The bound of a node: by one tree where the guide branched, or where its multipliers are good
+    /// enough.
     fn bound(&mut self, task: &Task, best: &Incumbent, hint: Hint) -> f64 {
-        let Some(guide) = task.guide.filter(|_| task.strict || !hint.is_none()) else { return self.raise(best) };
+        let Some(guide) = task.guide.filter(|_| task.strict || !hint.is_none()) else {
+            return self.raise(best);
+        };
         let bound = self.tree.grow(&self.graph, &self.multipliers);
         let enough = bound > best.level || task.strict || guide.branches(hint);
         if enough { bound } else { self.raise(best) }
@@ -243,10 +284,23 @@ impl Search {
 
     /// Raises the bound; the best multipliers and their tree are left in place.
     fn raise(&mut self, best: &Incumbent) -> f64 {
-        let goal = Goal { target: best.cost, enough: best.level, steps: NODE_STEPS, pace: 1.0, patience: 3 };
-        let mut pair = Pair { tree: &mut self.tree, graph: &self.graph };
+        let goal = Goal {
+            target: best.cost,
+            enough: best.level,
+            steps: NODE_STEPS,
+            pace: 1.0,
+            patience: 3,
+        };
+        let mut pair = Pair {
+            tree: &mut self.tree,
+            graph: &self.graph,
+        };
         let bound = self.ascent.run(&mut pair, &mut self.multipliers, &goal);
-        if bound > best.level { bound } else { self.tree.grow(&self.graph, &self.multipliers) }
+        if bound > best.level {
+            bound
+        } else {
+            self.tree.grow(&self.graph, &self.multipliers)
+        }
     }
 
     fn apply_findings(&mut self) -> Result<(), DeadEnd> {
@@ -268,7 +322,11 @@ impl Search {
         let nodes = self.graph.nodes();
         self.tour.clear();
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
-        self.tour.extend(self.graph.chosen().map(|edge| number(self.graph.ends(edge))));
+        self.tour.extend(
+            self.graph
+                .chosen()
+                .map(|edge| number(self.graph.ends(edge))),
+        );
         best.offer(&mut self.tour, task.costs, &task.rules);
     }
 
@@ -276,7 +334,12 @@ impl Search {
         let nodes = self.graph.nodes();
         self.tour.clear();
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
-        self.tour.extend(self.tree.edges().iter().map(|edge| number(self.graph.ends(*edge))));
+        self.tour.extend(
+            self.tree
+                .edges()
+                .iter()
+                .map(|edge| number(self.graph.ends(*edge))),
+        );
         best.offer(&mut self.tour, task.costs, &task.rules);
     }
 }
@@ -307,12 +370,24 @@ mod tests {
         let distances = Distances::new(nodes, costs);
         let rules = Rules::new(&distances, Limits::default());
         let mut best = Incumbent::default();
-        let mut first: Vec<u32> = (0..nodes).map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32).collect();
+        let mut first: Vec<u32> = (0..nodes)
+            .map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32)
+            .collect();
         best.offer(&mut first, costs, &rules);
         let mut search = Search::default();
         let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
-        search.reset(nodes, pairs.map(|(i, j)| (i, j, distances.between(i, j))), &vec![0.0; nodes]);
-        let task = Task { costs, rules, bound: f64::NEG_INFINITY, guide: None, strict: false };
+        search.reset(
+            nodes,
+            pairs.map(|(i, j)| (i, j, distances.between(i, j))),
+            &vec![0.0; nodes],
+        );
+        let task = Task {
+            costs,
+            rules,
+            bound: f64::NEG_INFINITY,
+            guide: None,
+            strict: false,
+        };
         let (floor, complete) = search.run(&task, &mut best);
         assert!(complete && floor > best.level);
         best.cost
@@ -329,9 +404,16 @@ mod tests {
                 _ => stream.unit(),
             };
             let costs: Vec<f64> = (0..num_edges(nodes)).map(draw).collect();
-            let expected = cheapest(&Distances::new(nodes, &costs), &mut (0..nodes as u32).collect(), 1);
+            let expected = cheapest(
+                &Distances::new(nodes, &costs),
+                &mut (0..nodes as u32).collect(),
+                1,
+            );
             let found = search(nodes, &costs);
-            assert!((found - expected).abs() < 1e-9, "case {case}: {found} not {expected}");
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "case {case}: {found} not {expected}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Subgradient ascent on candidate edges only: for many nodes a fraction of the time.
 //!
-//! The tree of a few good edges per node is not a bound, because a missing edge might be cheaper; so
-//! the multipliers found are judged by a tree of all edges, and kept only if their bound is higher.
+//! The tree of a few good edges per node is not a bound, because a missing edge might be cheaper;
+//! so the multipliers found are judged by a tree of all edges, and kept only if their bound is
+//! higher.
 
 use super::ascent::{Ascent, Goal};
 use super::candidates::Candidates;
@@ -34,7 +35,10 @@ impl SparseAscent {
         self.collect(distances, candidates, tree);
         self.trial.clear();
         self.trial.extend_from_slice(multipliers);
-        let mut pair = Pair { tree: &mut self.tree, graph: &self.graph };
+        let mut pair = Pair {
+            tree: &mut self.tree,
+            graph: &self.graph,
+        };
         self.ascent.run(&mut pair, &mut self.trial, goal);
         let before = tree.grow(distances, multipliers);
         let after = tree.grow(distances, &self.trial);
@@ -48,10 +52,18 @@ impl SparseAscent {
     /// The graph of all candidate edges and the edges of the tree, which keep it in one piece.
     fn collect(&mut self, distances: &Distances, candidates: &Candidates, tree: &OneTree) {
         self.edges.clear();
-        self.edges.extend(candidates.pairs().chain(tree.edges()).map(|(i, j)| (i.min(j), i.max(j))));
+        self.edges.extend(
+            candidates
+                .pairs()
+                .chain(tree.edges())
+                .map(|(i, j)| (i.min(j), i.max(j))),
+        );
         self.edges.sort_unstable();
         self.edges.dedup();
-        let priced = self.edges.iter().map(|(i, j)| (*i, *j, distances.between(*i, *j)));
+        let priced = self
+            .edges
+            .iter()
+            .map(|(i, j)| (*i, *j, distances.between(*i, *j)));
         self.graph.reset(distances.nodes(), priced);
         self.tree.reset(&self.graph);
     }

@@ -1,7 +1,7 @@
 //! The cheapest 1-tree of a sparse graph whose edges may be in or out, and what its prices prove.
 //!
-//! Edges that are in are taken first, the others by reduced cost (Kruskal 1956), ties by number. The
-//! order of the last tree is kept: multipliers move little, so sorting again is nearly free.
+//! Edges that are in are taken first, the others by reduced cost (Kruskal 1956), ties by number.
+//! The order of the last tree is kept: multipliers move little, so sorting again is nearly free.
 
 use super::ascent::Grow;
 use super::graph::{Graph, State, refill};
@@ -35,7 +35,8 @@ impl SparseTree {
     /// Forgets the order of another graph.
     pub(super) fn reset(&mut self, graph: &Graph) {
         self.order.clear();
-        self.order.extend((0..graph.num_edges() as u32).map(|edge| (graph.cost(edge), edge)));
+        self.order
+            .extend((0..graph.num_edges() as u32).map(|edge| (graph.cost(edge), edge)));
         refill(&mut self.key, graph.num_edges(), 0.0);
         refill(&mut self.member, graph.num_edges(), false);
         self.tree.clear();
@@ -72,7 +73,9 @@ impl SparseTree {
 
     fn span(&mut self, graph: &Graph) -> bool {
         let nodes = graph.nodes();
-        self.tree.iter().for_each(|edge| self.member[*edge as usize] = false);
+        self.tree
+            .iter()
+            .for_each(|edge| self.member[*edge as usize] = false);
         self.tree.clear();
         refill(&mut self.degree, nodes, 0);
         self.root.clear();
@@ -104,7 +107,10 @@ impl SparseTree {
     fn take(&mut self, graph: &Graph, edge: u32) {
         self.tree.push(edge);
         self.member[edge as usize] = true;
-        graph.ends(edge).iter().for_each(|node| self.degree[*node as usize] += 1);
+        graph
+            .ends(edge)
+            .iter()
+            .for_each(|node| self.degree[*node as usize] += 1);
     }
 
     /// Adds the second edge of the leaf whose second edge is dearest.
@@ -137,7 +143,8 @@ impl SparseTree {
     /// the bound of the tree just grown.
     pub(super) fn find(&mut self, graph: &Graph, bound: f64, level: f64, findings: &mut Findings) {
         findings.decided.clear();
-        self.rooted.build(graph, &self.tree, self.special, self.extra);
+        self.rooted
+            .build(graph, &self.tree, self.special, self.extra);
         refill(&mut self.swap, graph.num_edges(), f64::INFINITY);
         for edge in 0..graph.num_edges() as u32 {
             if graph.state(edge) == State::Free && !self.member[edge as usize] {
@@ -167,8 +174,17 @@ impl SparseTree {
     /// The free edge to branch on: at a node with more than two tree edges, the one the tree could
     /// most easily do without; ties go to the edge met first.
     pub(super) fn branching_edge(&self, graph: &Graph) -> Option<u32> {
-        let crowded = |edge: u32| graph.ends(edge).iter().any(|node| self.degree[*node as usize] > 2);
-        let open = self.tree.iter().copied().filter(|edge| graph.state(*edge) == State::Free && crowded(*edge));
+        let crowded = |edge: u32| {
+            graph
+                .ends(edge)
+                .iter()
+                .any(|node| self.degree[*node as usize] > 2)
+        };
+        let open = self
+            .tree
+            .iter()
+            .copied()
+            .filter(|edge| graph.state(*edge) == State::Free && crowded(*edge));
         open.min_by(|a, b| self.swap_gain(*a).total_cmp(&self.swap_gain(*b)))
     }
 
@@ -191,7 +207,8 @@ impl SparseTree {
     fn offer_replacement(&mut self, graph: &Graph, edge: u32) {
         let [u, v] = graph.ends(edge);
         let (key, swap) = (self.key[edge as usize], &mut self.swap);
-        let mut lower = |tree_edge: u32| swap[tree_edge as usize] = key.min(swap[tree_edge as usize]);
+        let mut lower =
+            |tree_edge: u32| swap[tree_edge as usize] = key.min(swap[tree_edge as usize]);
         if u == self.special || v == self.special {
             lower(self.extra);
             lower(self.rooted.edge_of_special(self.special));

@@ -19,8 +19,13 @@ impl Greedy {
     /// A tour that prefers cheap candidate edges; ties go to the edge with lower numbers.
     pub fn tour(&mut self, distances: &Distances, candidates: &Candidates) -> &[u32] {
         self.edges.clear();
-        self.edges.extend(candidates.pairs().map(|(i, j)| (distances.between(i, j), i.min(j), i.max(j))));
-        self.edges.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        self.edges.extend(
+            candidates
+                .pairs()
+                .map(|(i, j)| (distances.between(i, j), i.min(j), i.max(j))),
+        );
+        self.edges
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         self.clear(distances.nodes());
         for place in 0..self.edges.len() {
             let (_, i, j) = self.edges[place];
@@ -56,7 +61,8 @@ impl Greedy {
     fn join_paths(&mut self, distances: &Distances) {
         let nodes = self.mate.len() as u32;
         self.tips.clear();
-        self.tips.extend((0..nodes).filter(|node| self.joined[*node as usize][1] == *node));
+        self.tips
+            .extend((0..nodes).filter(|node| self.joined[*node as usize][1] == *node));
         self.order.clear();
         let mut tip = self.tips.first().copied().unwrap_or(0);
         loop {
@@ -64,7 +70,10 @@ impl Greedy {
             self.tips.retain(|other| *other != tip && *other != end);
             self.walk(tip);
             let row = distances.row(end);
-            let nearest = self.tips.iter().min_by(|a, b| row[**a as usize].total_cmp(&row[**b as usize]));
+            let nearest = self
+                .tips
+                .iter()
+                .min_by(|a, b| row[**a as usize].total_cmp(&row[**b as usize]));
             match nearest {
                 Some(next) => tip = *next,
                 None => return,

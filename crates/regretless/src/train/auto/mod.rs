@@ -1,15 +1,17 @@
 //! `auto`: one default for whoever does not want to choose.
 //!
-//! Two races, both judged by regret on validation rows. First, cost-sensitive losses that need no solve while they
-//! train: MSE, MAE(O,S) and MSE(O,S), in a few epochs of large, shrinking steps. Then the winner is trained on with
-//! SPO+, its solver calls answered as well as the budget allows: exactly, by the tight relaxation, by local search, by
-//! the plain relaxation, or from a pool. Where each item has features of its own, SPO+ starts afresh, since one-sided
-//! losses say little there, and from the winner too if that is affordable.
+//! Two races, both judged by regret on validation rows. First, cost-sensitive losses that need no
+//! solve while they train: MSE, MAE(O,S) and MSE(O,S), in a few epochs of large, shrinking steps.
+//! Then the winner is trained on with SPO+, its solver calls answered as well as the budget allows:
+//! exactly, by the tight relaxation, by local search, by the plain relaxation, or from a pool.
+//! Where each item has features of its own, SPO+ starts afresh, since one-sided losses say little
+//! there, and from the winner too if that is affordable.
 //!
-//! What is affordable is planned from the work of a solve, counted while labels were found (`solve_times`), never from a
-//! clock, so that the same seed and budget give the same model on any machine. The one exception is a solver of the
-//! user's own, whose work nobody can count: its seconds are stated (`auto 60s solve 0.5s`), or timed once, and the
-//! report then says so. The loss is rescaled throughout: large tours would stall otherwise.
+//! What is affordable is planned from the work of a solve, counted while labels were found
+//! (`solve_times`), never from a clock, so that the same seed and budget give the same model on any
+//! machine. The one exception is a solver of the user's own, whose work nobody can count: its
+//! seconds are stated (`auto 60s solve 0.5s`), or timed once, and the report then says so. The loss
+//! is rescaled throughout: large tours would stall otherwise.
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,7 +42,8 @@ pub enum Approach {
 /// The budget of [`Approach::Auto`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Auto {
-    /// Processor seconds of training, labels and the final evaluation not counted, as planned beforehand.
+    /// Processor seconds of training, labels and the final evaluation not counted, as planned
+    /// beforehand.
     pub seconds: f64,
     /// Seconds of one solve as the user states them; needed for solvers of the user's own only.
     pub solve_seconds: Option<f64>,
@@ -53,7 +56,10 @@ impl Auto {
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { seconds: Self::SECONDS, solve_seconds: None }
+        Self {
+            seconds: Self::SECONDS,
+            solve_seconds: None,
+        }
     }
 }
 
@@ -62,7 +68,8 @@ impl Default for Auto {
 pub struct Tried {
     /// What was trained.
     pub method: String,
-    /// Its mean regret on the validation rows that judge; none where it failed or nothing was affordable.
+    /// Its mean regret on the validation rows that judge; none where it failed or nothing was
+    /// affordable.
     pub regret: Option<f64>,
     /// What the regret is that of.
     #[serde(default)]
@@ -89,7 +96,11 @@ pub enum Judged {
 /// MAE(O,S): the strongest loss that needs no solve beyond the labels.
 impl Default for Approach {
     fn default() -> Self {
-        let loss = Cos { side: Side::OneSided, scale_invariant: true, ..Cos::plain(BaseError::Absolute) };
+        let loss = Cos {
+            side: Side::OneSided,
+            scale_invariant: true,
+            ..Cos::plain(BaseError::Absolute)
+        };
         Self::Method(Box::new(LossSpec::Cos(loss).into()))
     }
 }
@@ -130,13 +141,17 @@ impl fmt::Display for Auto {
         if self.seconds != Self::SECONDS {
             write!(f, " {}s", self.seconds)?;
         }
-        self.solve_seconds.map_or(Ok(()), |seconds| write!(f, " solve {seconds}s"))
+        self.solve_seconds
+            .map_or(Ok(()), |seconds| write!(f, " solve {seconds}s"))
     }
 }
 
 /// Reads `60s` or `60`.
 fn read_seconds(word: &str) -> Option<f64> {
-    word.trim_end_matches('s').parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+    word.trim_end_matches('s')
+        .parse::<f64>()
+        .ok()
+        .filter(|seconds| seconds.is_finite() && *seconds > 0.0)
 }
 
 impl Auto {
@@ -144,7 +159,8 @@ impl Auto {
     fn read(rest: &str) -> Result<Self> {
         let wrong = || {
             Error::setting(format!(
-                "auto takes seconds, and seconds of one solve of your own solver, not '{}': auto 120s solve 0.5s",
+                "auto takes seconds, and seconds of one solve of your own solver, not '{}': auto \
+                    120s solve 0.5s",
                 rest.trim()
             ))
         };
@@ -210,8 +226,17 @@ mod tests {
         ] {
             assert_eq!(label.parse::<Approach>().unwrap().to_string(), label);
         }
-        assert_eq!("auto 60".parse::<Approach>().unwrap(), Approach::Auto(Auto::default()));
-        assert!("auto soon".parse::<Approach>().unwrap_err().to_string().contains("auto 120s"));
+        assert_eq!(
+            "auto 60".parse::<Approach>().unwrap(),
+            Approach::Auto(Auto::default())
+        );
+        assert!(
+            "auto soon"
+                .parse::<Approach>()
+                .unwrap_err()
+                .to_string()
+                .contains("auto 120s")
+        );
         assert!("autumn".parse::<Approach>().is_err());
         assert!("auto 60s solve".parse::<Approach>().is_err());
         assert!("auto 60s solve -1s".parse::<Approach>().is_err());

@@ -17,8 +17,8 @@ use crate::train::{Method, Recipe, Select, Settings, Task, Trained, train};
 /// Most and fewest validation rows that judge. Fewer than ten rank candidates by chance.
 const MAX_JUDGES: usize = 400;
 const MIN_JUDGES: usize = 10;
-/// Share of the budget that judging one candidate takes, and the most it may take where fewer than [`MIN_JUDGES`] rows
-/// would be affordable otherwise. At most five candidates are judged.
+/// Share of the budget that judging one candidate takes, and the most it may take where fewer than
+/// [`MIN_JUDGES`] rows would be affordable otherwise. At most five candidates are judged.
 const JUDGING_SHARE: f64 = 0.02;
 const MAX_JUDGING_SHARE: f64 = 0.05;
 /// Share of the budget that SPO+ is planned to take.
@@ -27,7 +27,8 @@ const SPO_SHARE: f64 = 0.8;
 const WORK_SHARE: f64 = 0.9;
 /// Share of the budget that the first race may take for arithmetic.
 const ARITHMETIC_SHARE: f64 = 0.3;
-/// Seconds per parameter and row of an epoch: what a linear predictor takes on wide registers, and what layers take.
+/// Seconds per parameter and row of an epoch: what a linear predictor takes on wide registers, and
+/// what layers take.
 const SECONDS_PER_WEIGHT: [f64; 2] = [2e-10, 2e-9];
 /// Most epochs of one candidate: as steps shrink to nothing, more would change little.
 const MAX_EPOCHS: usize = 20;
@@ -56,8 +57,13 @@ pub(super) struct Race<'a> {
 enum Judges {
     /// Exact decisions on these rows.
     Exact(Vec<usize>),
-    /// Decisions of the linear relaxation on these rows, beside the relaxed optimum under the true costs.
-    Relaxed { kind: Relaxation, rows: Vec<usize>, least: Vec<f64> },
+    /// Decisions of the linear relaxation on these rows, beside the relaxed optimum under the true
+    /// costs.
+    Relaxed {
+        kind: Relaxation,
+        rows: Vec<usize>,
+        least: Vec<f64>,
+    },
     /// Nothing is affordable.
     Nobody,
 }
@@ -69,9 +75,16 @@ impl<'a> Race<'a> {
         (problem, auto): (&'a ProblemSpec, Auto),
     ) -> Result<Self> {
         if task.split.validation.is_empty() {
-            return Err(Error::setting("auto judges by validation rows; give some, or choose a loss"));
+            return Err(Error::setting(
+                "auto judges by validation rows; give some, or choose a loss",
+            ));
         }
-        let settings = Settings { rescale: true, select: Select::ValidationLoss, join_validation: false, ..settings };
+        let settings = Settings {
+            rescale: true,
+            select: Select::ValidationLoss,
+            join_validation: false,
+            ..settings
+        };
         let (began, spent_before) = (Instant::now(), processor_seconds());
         let (counts, work) = (task.oracle.counts(), task.oracle.work());
         let times = SolveTimes::of(task, problem, auto)?;
@@ -100,7 +113,8 @@ impl<'a> Race<'a> {
             if self.best.is_some() && self.is_spent() {
                 break;
             }
-            self.enter(&label, None).unwrap_or_else(|error| failure = Some(error));
+            self.enter(&label, None)
+                .unwrap_or_else(|error| failure = Some(error));
             self.stop_if_asked(&failure)?;
         }
         let winner = self.best.as_ref().map(|(_, trained)| trained.model.clone());
@@ -109,7 +123,8 @@ impl<'a> Race<'a> {
                 break;
             }
             let start = if afresh { None } else { winner.as_ref() };
-            self.enter(&label, start).unwrap_or_else(|error| failure = Some(error));
+            self.enter(&label, start)
+                .unwrap_or_else(|error| failure = Some(error));
             self.stop_if_asked(&failure)?;
         }
         let (_, mut trained) = match (self.best, failure) {
@@ -117,12 +132,15 @@ impl<'a> Race<'a> {
             (None, failure) => return Err(failure.unwrap_or(Error::Interrupted)),
         };
         trained.report.seconds = self.began.elapsed().as_secs_f64();
-        trained.report.processor_seconds = processor_seconds().zip(self.spent_before).map(|(now, before)| now - before);
+        trained.report.processor_seconds = processor_seconds()
+            .zip(self.spent_before)
+            .map(|(now, before)| now - before);
         trained.report.solves = self.task.oracle.counts() - self.counts;
         if self.times.source == Source::Timed {
             let seconds = self.times.exact;
             self.task.watch.remark(&format!(
-                "auto timed a solve at {seconds} s and planned from that, so that another run may give another model; \
+                "auto timed a solve at {seconds} s and planned from that, so that another run may \
+                    give another model; \
                  'solve {seconds}s' behind auto states it and makes runs reproducible"
             ));
             trained.report.timed_solve = Some(seconds);
@@ -132,7 +150,11 @@ impl<'a> Race<'a> {
 
     fn stop_if_asked(&self, failure: &Option<Error>) -> Result<()> {
         let asked = self.task.watch.interrupted() || matches!(failure, Some(Error::Interrupted));
-        if asked { Err(Error::Interrupted) } else { Ok(()) }
+        if asked {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
     }
 
     /// Counted work of this race in seconds.
@@ -147,11 +169,17 @@ impl<'a> Race<'a> {
     /// Losses that need no solve while they train, or one per row; one alone where nothing judges.
     fn first_race(&self) -> Vec<String> {
         let rate = RATE_FACTOR * self.settings.learning_rate;
-        let epochs = self.settings.epochs.min(MAX_EPOCHS).min(self.affordable_epochs());
+        let epochs = self
+            .settings
+            .epochs
+            .min(MAX_EPOCHS)
+            .min(self.affordable_epochs());
         let label = |loss: &&str| format!("{loss} lr {rate} epochs {epochs} decay");
         match self.judges {
             Judges::Nobody => ["MAE(O,S)"].iter().map(label).collect(),
-            Judges::Exact(_) | Judges::Relaxed { .. } => ["MSE", "MAE(O,S)", "MSE(O,S)"].iter().map(label).collect(),
+            Judges::Exact(_) | Judges::Relaxed { .. } => {
+                ["MSE", "MAE(O,S)", "MSE(O,S)"].iter().map(label).collect()
+            }
         }
     }
 
@@ -163,7 +191,10 @@ impl<'a> Race<'a> {
             PredictorSpec::Linear => ((features + 4) * costs, SECONDS_PER_WEIGHT[0]),
             PredictorSpec::Mlp { hidden } => {
                 let sizes = [&[features], hidden.as_slice(), &[costs]].concat();
-                (sizes.windows(2).map(|pair| pair[0] * pair[1]).sum(), SECONDS_PER_WEIGHT[1])
+                (
+                    sizes.windows(2).map(|pair| pair[0] * pair[1]).sum(),
+                    SECONDS_PER_WEIGHT[1],
+                )
             }
         };
         let epoch = seconds * weights as f64 * self.rows();
@@ -181,22 +212,30 @@ impl<'a> Race<'a> {
             return Vec::new();
         }
         let rows = self.rows();
-        let (Some((answers, seconds)), rate) = (self.answers(), self.settings.learning_rate) else { return Vec::new() };
+        let (Some((answers, seconds)), rate) = (self.answers(), self.settings.learning_rate) else {
+            return Vec::new();
+        };
         let affordable = (self.left_for_spo() / (seconds * rows)) as usize;
         let local = matches!(self.task.data.data().features().shape(), Shape::Long { .. });
         let entries = [(RATE_FACTOR * rate, local), (RATE_FACTOR * rate, false)];
         let runs = if local && affordable >= 6 { 2 } else { 1 };
         let each = (affordable / runs).clamp(1, MAX_EPOCHS);
         let label = |rate: f64| format!("SPO+{answers} lr {rate} epochs {each} decay");
-        entries[..runs].iter().map(|(rate, afresh)| (label(*rate), *afresh)).collect()
+        entries[..runs]
+            .iter()
+            .map(|(rate, afresh)| (label(*rate), *afresh))
+            .collect()
     }
 
     /// Seconds that SPO+ may take.
     fn left_for_spo(&self) -> f64 {
-        (SPO_SHARE * self.budget).min(WORK_SHARE * self.budget - self.spent()).max(0.0)
+        (SPO_SHARE * self.budget)
+            .min(WORK_SHARE * self.budget - self.spent())
+            .max(0.0)
     }
 
-    /// The best way to answer solver calls of which three epochs are affordable, and its seconds a call.
+    /// The best way to answer solver calls of which three epochs are affordable, and its seconds a
+    /// call.
     fn answers(&self) -> Option<(&'static str, f64)> {
         let times = &self.times;
         let ways = [
@@ -207,42 +246,61 @@ impl<'a> Race<'a> {
             (" cache 5%", Some(0.05 * times.exact)),
         ];
         let left = self.left_for_spo();
-        let ways = ways.into_iter().filter_map(|(way, seconds)| Some((way, seconds?)));
-        ways.into_iter().find(|(_, seconds)| 3.0 * seconds * self.rows() <= left)
+        let ways = ways
+            .into_iter()
+            .filter_map(|(way, seconds)| Some((way, seconds?)));
+        ways.into_iter()
+            .find(|(_, seconds)| 3.0 * seconds * self.rows() <= left)
     }
 
     /// Trains and judges a candidate.
     fn enter(&mut self, label: &str, start: Option<&Model>) -> Result<()> {
         let mut settings = self.settings;
         if label.starts_with("SPO+") {
-            // To judge epochs would take solves; where steps shrink to nothing the last one is as good as any.
+            // To judge epochs would take solves; where steps shrink to nothing the last one is as
+            // good as any.
             settings.select = Select::Last;
             if self.times.source == Source::Counted {
-                // Predicted costs can be harder to solve for than the true ones that the plan knows.
+                // Predicted costs can be harder to solve for than the true ones that the plan
+                // knows.
                 settings.work_limit = Some((1e9 * self.left_for_spo()) as u64);
             }
         }
         let mut recipe = Recipe::new(label.parse::<Method>()?, self.predictor.clone(), settings);
         recipe.start = start.cloned();
         let begun = Instant::now();
-        let outcome = train(self.task, &recipe, self.problem).and_then(|trained| Ok((self.judge(&trained)?, trained)));
-        let method = start.map_or_else(|| label.to_string(), |start| format!("{} then {label}", start.about.loss));
+        let outcome = train(self.task, &recipe, self.problem)
+            .and_then(|trained| Ok((self.judge(&trained)?, trained)));
+        let method = start.map_or_else(
+            || label.to_string(),
+            |start| format!("{} then {label}", start.about.loss),
+        );
         let regret = outcome.as_ref().ok().and_then(|(regret, _)| *regret);
-        let judged = if outcome.is_err() { Judged::Failed } else { self.judges.kind() };
-        self.tried.push(Tried { method, regret, judged, seconds: begun.elapsed().as_secs_f64() });
+        let judged = if outcome.is_err() {
+            Judged::Failed
+        } else {
+            self.judges.kind()
+        };
+        self.tried.push(Tried {
+            method,
+            regret,
+            judged,
+            seconds: begun.elapsed().as_secs_f64(),
+        });
         let (regret, mut trained) = outcome?;
         let regret = regret.unwrap_or(f64::INFINITY);
         if self.best.as_ref().is_none_or(|(least, _)| regret < *least) {
             if let (Some(_), Some((_, before))) = (start, &self.best) {
-                trained.report.rounds = [before.report.rounds.clone(), trained.report.rounds].concat();
+                trained.report.rounds =
+                    [before.report.rounds.clone(), trained.report.rounds].concat();
             }
             self.best = Some((regret, trained));
         }
         Ok(())
     }
 
-    /// Judges a candidate. The first one shows what decisions under predicted costs take; where its rows have to be
-    /// fewer it is judged again, since all candidates are judged on the same rows.
+    /// Judges a candidate. The first one shows what decisions under predicted costs take; where its
+    /// rows have to be fewer it is judged again, since all candidates are judged on the same rows.
     fn judge(&mut self, trained: &Trained) -> Result<Option<f64>> {
         let (first, before) = (self.tried.is_empty(), self.spent());
         let regret = self.judges.regret(self.task, trained)?;
@@ -275,14 +333,26 @@ impl Judges {
         if let Some(rows) = affordable(times.exact) {
             return Ok(Self::Exact(validation[..rows].to_vec()));
         }
-        for (kind, seconds) in [(Relaxation::Tight, times.tight), (Relaxation::Plain, times.plain)] {
-            let Some(rows) = seconds.and_then(affordable) else { continue };
+        for (kind, seconds) in [
+            (Relaxation::Tight, times.tight),
+            (Relaxation::Plain, times.plain),
+        ] {
+            let Some(rows) = seconds.and_then(affordable) else {
+                continue;
+            };
             let rows = validation[..rows].to_vec();
             let costs = task.data.data().costs().chosen(&rows);
             let mut least = Vec::with_capacity(rows.len());
-            for answer in task.oracle.relax_all((&costs, kind), ("auto", task.watch))? {
+            for answer in task
+                .oracle
+                .relax_all((&costs, kind), ("auto", task.watch))?
+            {
                 let instance = rows[least.len()];
-                least.push(answer.map_err(|failure| Error::solver(instance, failure))?.objective);
+                least.push(
+                    answer
+                        .map_err(|failure| Error::solver(instance, failure))?
+                        .objective,
+                );
             }
             return Ok(Self::Relaxed { kind, rows, least });
         }
@@ -300,16 +370,22 @@ impl Judges {
     /// Says what a budget does not allow.
     fn tell(&self, task: &Task<'_>, times: &SolveTimes) {
         let seconds = times.exact;
-        let seconds = if seconds < 0.01 { format!("{seconds:.1e}") } else { format!("{seconds:.2}") };
+        let seconds = if seconds < 0.01 {
+            format!("{seconds:.1e}")
+        } else {
+            format!("{seconds:.2}")
+        };
         match self {
             Self::Exact(_) => {}
             Self::Relaxed { rows, .. } => task.watch.remark(&format!(
-                "a solve takes about {seconds} s, too long to judge by; auto judges candidates by the linear relaxation \
+                "a solve takes about {seconds} s, too long to judge by; auto judges candidates by \
+                    the linear relaxation \
                  on {} validation rows",
                 rows.len()
             )),
             Self::Nobody => task.watch.remark(&format!(
-                "a solve takes about {seconds} s, too long to judge by within this budget; auto trains MAE(O,S), which \
+                "a solve takes about {seconds} s, too long to judge by within this budget; auto \
+                    trains MAE(O,S), which \
                  needs no solve, and compares it with nothing"
             )),
         }
@@ -326,7 +402,9 @@ impl Judges {
             }
             Self::Relaxed { kind, rows, least } => {
                 let predictions = predicted(&trained.model, data, rows)?;
-                let answers = task.oracle.relax_all((&predictions, *kind), ("auto", task.watch))?;
+                let answers = task
+                    .oracle
+                    .relax_all((&predictions, *kind), ("auto", task.watch))?;
                 let mut regrets = Vec::with_capacity(rows.len());
                 for ((instance, answer), least) in rows.iter().zip(answers).zip(least) {
                     let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;

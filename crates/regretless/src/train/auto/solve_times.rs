@@ -1,8 +1,8 @@
 //! What a solve takes, as a race plans with it.
 //!
-//! Linear problems count their work while labels are found; relaxations are solved for two rows to count theirs. Other
-//! solvers of the library take a time that follows from the size of the problem, by formulas fitted to measurements.
-//! A solver of the user's own is stated or timed.
+//! Linear problems count their work while labels are found; relaxations are solved for two rows to
+//! count theirs. Other solvers of the library take a time that follows from the size of the
+//! problem, by formulas fitted to measurements. A solver of the user's own is stated or timed.
 
 use std::time::Instant;
 
@@ -14,11 +14,14 @@ use crate::problem::ProblemSpec;
 use crate::solve::Limits;
 use crate::solve::relax::Relaxation;
 
-/// Rows that are solved to count the work of a relaxation, or of exact solves where labels do not tell it.
+/// Rows that are solved to count the work of a relaxation, or of exact solves where labels do not
+/// tell it.
 const PROBED_ROWS: usize = 2;
-/// Rows of a user's own solver that are timed: the first call of a solver often takes longer than the others.
+/// Rows of a user's own solver that are timed: the first call of a solver often takes longer than
+/// the others.
 const TIMED_ROWS: usize = 3;
-/// Share of an exact solve that a quick local search takes, on tours and routes of 20 to 1,000 nodes.
+/// Share of an exact solve that a quick local search takes, on tours and routes of 20 to 1,000
+/// nodes.
 const QUICK_SHARE: f64 = 0.1;
 
 /// How the time of a solve is known.
@@ -57,12 +60,25 @@ impl SolveTimes {
                 return Ok(None);
             }
             let by_size = exact * relaxed_share(problem);
-            let counted = if counts_work(problem) { probe(task, Some(kind))? } else { None };
+            let counted = if counts_work(problem) {
+                probe(task, Some(kind))?
+            } else {
+                None
+            };
             Ok(Some(counted.unwrap_or(by_size)))
         };
-        let (tight, plain) = (relaxation(Relaxation::Tight)?, relaxation(Relaxation::Plain)?);
+        let (tight, plain) = (
+            relaxation(Relaxation::Tight)?,
+            relaxation(Relaxation::Plain)?,
+        );
         let quick = solved.quick_search(&limits).map(|_| exact * QUICK_SHARE);
-        Ok(Self { source, exact, tight, plain, quick })
+        Ok(Self {
+            source,
+            exact,
+            tight,
+            plain,
+            quick,
+        })
     }
 }
 
@@ -74,12 +90,18 @@ fn exact_seconds(task: &Task<'_>, problem: &ProblemSpec, auto: Auto) -> Result<(
         return Ok((Source::Timed, timed(task)?));
     }
     if counts_work(problem) {
-        let labelled = task.data.mean_work(&task.split.train).map(|work| 1e-9 * work);
+        let labelled = task
+            .data
+            .mean_work(&task.split.train)
+            .map(|work| 1e-9 * work);
         let seconds = match labelled {
             Some(seconds) => Some(seconds),
             None => probe(task, None)?,
         };
-        return Ok((Source::Counted, seconds.unwrap_or_else(|| seconds_by_size(problem))));
+        return Ok((
+            Source::Counted,
+            seconds.unwrap_or_else(|| seconds_by_size(problem)),
+        ));
     }
     Ok((Source::Size, seconds_by_size(problem)))
 }
@@ -109,14 +131,18 @@ fn first_rows(task: &Task<'_>, count: usize) -> (Vec<usize>, Matrix) {
 /// Mean seconds of work of a few solves, exact or relaxed; none where they count none.
 fn probe(task: &Task<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>> {
     let (rows, costs) = first_rows(task, PROBED_ROWS);
-    let settings = OracleSettings { relaxation, ..OracleSettings::default() };
+    let settings = OracleSettings {
+        relaxation,
+        ..OracleSettings::default()
+    };
     let before = task.oracle.work();
     Answering::new(task.oracle, settings, ("auto", 0))?.solve_rows(&costs, &rows, &Muted(task))?;
     let work = task.oracle.work() - before;
     Ok((work > 0).then(|| 1e-9 * work as f64 / rows.len() as f64))
 }
 
-/// Mean seconds of a few solves by the clock, rounded up to two digits, so that the figure can be stated next time.
+/// Mean seconds of a few solves by the clock, rounded up to two digits, so that the figure can be
+/// stated next time.
 fn timed(task: &Task<'_>) -> Result<f64> {
     let (rows, costs) = first_rows(task, TIMED_ROWS);
     let started = Instant::now();
@@ -145,7 +171,10 @@ fn seconds_by_size(problem: &ProblemSpec) -> f64 {
         ProblemSpec::ShortestPath(path) => 1e-8 * (path.grid[0] * path.grid[1]) as f64 + 3e-7,
         ProblemSpec::TopK(_) => 1e-6,
         ProblemSpec::Knapsack(sack) => {
-            let (items, rows) = (sack.weights.first().map_or(0, Vec::len) as f64, sack.weights.len() as f64);
+            let (items, rows) = (
+                sack.weights.first().map_or(0, Vec::len) as f64,
+                sack.weights.len() as f64,
+            );
             1e-5 * (items / 32.0).powf(1.8) * rows.max(2.0) / 2.0
         }
         ProblemSpec::Tsp(tsp) => tour(tsp.nodes),
@@ -161,7 +190,10 @@ fn seconds_by_size(problem: &ProblemSpec) -> f64 {
 fn relaxed_share(problem: &ProblemSpec) -> f64 {
     match problem {
         ProblemSpec::ShortestPath(_) | ProblemSpec::TopK(_) => 1.0,
-        ProblemSpec::Knapsack(_) | ProblemSpec::Linear(_) | ProblemSpec::LinearArrays(_) | ProblemSpec::Given(_) => 0.2,
+        ProblemSpec::Knapsack(_)
+        | ProblemSpec::Linear(_)
+        | ProblemSpec::LinearArrays(_)
+        | ProblemSpec::Given(_) => 0.2,
         ProblemSpec::Tsp(tsp) => {
             if tsp.nodes <= 64 {
                 1.0

@@ -1,6 +1,10 @@
-//! The Adam step (Kingma and Ba 2015; with decay AdamW, Loshchilov and Hutter 2019) on sixteen numbers at a time.
+//! The Adam step (Kingma and Ba 2015; with decay AdamW, Loshchilov and Hutter 2019) on sixteen
+//! numbers at a time.
 
-#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+)]
 
 use super::kernel::Map;
 use crate::lanes::{Doubles, Instructions, LANES, Lane, Lanes, compiled};
@@ -48,7 +52,9 @@ impl Adam {
     fn step(&self, gradient: Lanes, [weight, mean, square]: [Lanes; 3]) -> [Lanes; 3] {
         let first = gradient.minus(mean).fused(self.fresh1, mean);
         let second = square.fused(self.beta2, gradient.times(self.fresh2).times(gradient));
-        let change = first.times(self.rate).over(second.root().fused(self.unroot, self.epsilon));
+        let change = first
+            .times(self.rate)
+            .over(second.root().fused(self.unroot, self.epsilon));
         [weight.fused(self.keep, change), first, second]
     }
 
@@ -66,7 +72,11 @@ impl Adam {
         let states = weights.iter_mut().zip(means.iter_mut().zip(squares));
         for (q, ((weight, (mean, square)), gradient)) in states.zip(gradient).enumerate() {
             let gradient = here.read(&gradient.0).times(scale);
-            let before = [here.read(&weight.0), here.read(&mean.0), here.read(&square.0)];
+            let before = [
+                here.read(&weight.0),
+                here.read(&mean.0),
+                here.read(&square.0),
+            ];
             let [after, first, second] = self.step(gradient, before);
             first.store(mean);
             second.store(square);
@@ -76,13 +86,16 @@ impl Adam {
             }
         }
         if let (Some(room), Some(bias)) = (room.last_mut(), weights.last()) {
-            scale.fused(here.read(&bias.0), here.read(&map.offset.0)).widen(room);
+            scale
+                .fused(here.read(&bias.0), here.read(&map.offset.0))
+                .widen(room);
         }
     }
 }
 
 compiled! {
-    /// Steps parameters that lie in a row, given their gradient; `moments` are their running means and squares.
+    /// Steps parameters that lie in a row, given their gradient; `moments` are their running means
+    /// and squares.
     pub(super) step_row = step_row_body [] (
         weights: &mut [f32], gradient: &[f32], moments: [&mut [f32]; 2], step: &AdamStep,
     )
@@ -97,16 +110,24 @@ fn step_row_body(
     step: &AdamStep,
 ) {
     let adam = Adam::new(here, step);
-    let ((weights, last_weights), (gradient, last_gradient)) = (weights.as_chunks_mut::<LANES>(), gradient.as_chunks());
-    let ((means, last_means), (squares, last_squares)) = (means.as_chunks_mut(), squares.as_chunks_mut());
-    for (((weight, gradient), mean), square) in weights.iter_mut().zip(gradient).zip(means).zip(squares) {
+    let ((weights, last_weights), (gradient, last_gradient)) =
+        (weights.as_chunks_mut::<LANES>(), gradient.as_chunks());
+    let ((means, last_means), (squares, last_squares)) =
+        (means.as_chunks_mut(), squares.as_chunks_mut());
+    for (((weight, gradient), mean), square) in
+        weights.iter_mut().zip(gradient).zip(means).zip(squares)
+    {
         let before = [here.read(weight), here.read(mean), here.read(square)];
         let [after, first, second] = adam.step(here.read(gradient), before);
         after.write(weight);
         first.write(mean);
         second.write(square);
     }
-    let before = [here.read_part(last_weights), here.read_part(last_means), here.read_part(last_squares)];
+    let before = [
+        here.read_part(last_weights),
+        here.read_part(last_means),
+        here.read_part(last_squares),
+    ];
     let [after, first, second] = adam.step(here.read_part(last_gradient), before);
     after.store_part(last_weights);
     first.store_part(last_means);

@@ -1,4 +1,5 @@
-//! A barrier for steps of a few microseconds: waits by looking, and gives way only when it takes long.
+//! A barrier for steps of a few microseconds: waits by looking, and gives way only when it takes
+//! long.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -18,7 +19,12 @@ pub(super) struct Barrier {
 impl Barrier {
     pub(super) fn new(threads: usize) -> Self {
         let (waiting, round, broken) = Default::default();
-        Self { threads, waiting, round, broken }
+        Self {
+            threads,
+            waiting,
+            round,
+            broken,
+        }
     }
 
     /// Waits for the others; what they wrote before is visible afterwards.
@@ -31,9 +37,16 @@ impl Barrier {
         }
         let mut looks = 0;
         while self.round.load(Ordering::Acquire) == round {
-            assert!(!self.broken.load(Ordering::Relaxed), "another thread of this training failed");
+            assert!(
+                !self.broken.load(Ordering::Relaxed),
+                "another thread of this training failed"
+            );
             looks += 1;
-            if looks < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if looks < LOOKS {
+                std::hint::spin_loop()
+            } else {
+                std::thread::yield_now()
+            }
         }
     }
 

@@ -1,7 +1,10 @@
-//! The Gram matrix of parameters, WᵀW, in double precision: the lengths of all predictions follow from it,
-//! ‖W z‖² = zᵀ(WᵀW)z. In single precision it would be useless where predictions cancel.
+//! The Gram matrix of parameters, WᵀW, in double precision: the lengths of all predictions follow
+//! from it, ‖W z‖² = zᵀ(WᵀW)z. In single precision it would be useless where predictions cancel.
 
-#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops with a fixed end over several arrays read best with an index"
+)]
 
 use crate::lanes::{Doubles, Instructions, LANES, QUARTER};
 
@@ -23,7 +26,12 @@ pub(super) struct Gram {
 impl Gram {
     pub(super) fn new(width: usize) -> Self {
         let side = width.next_multiple_of(SIDE);
-        Self { width, side, wide: vec![Doubles::ZERO; TILES * side], sums: vec![[0.0; QUARTER]; side * side] }
+        Self {
+            width,
+            side,
+            wide: vec![Doubles::ZERO; TILES * side],
+            sums: vec![[0.0; QUARTER]; side * side],
+        }
     }
 
     pub(super) fn clear(&mut self) {
@@ -58,14 +66,26 @@ impl Gram {
 
     /// Adds to nine entries, or to the upper six.
     #[inline(always)]
-    fn add_part<const UPPER: bool>(&mut self, here: Instructions, tiles: usize, (a, b): (usize, usize)) {
+    fn add_part<const UPPER: bool>(
+        &mut self,
+        here: Instructions,
+        tiles: usize,
+        (a, b): (usize, usize),
+    ) {
         let mut sums = [[here.zero_quarter(); SIDE]; SIDE];
         for tile in self.wide[..tiles * self.side].chunks_exact(self.side) {
-            let (Some(left), Some(right)) = (tile[a..].first_chunk::<SIDE>(), tile[b..].first_chunk::<SIDE>()) else {
+            let (Some(left), Some(right)) = (
+                tile[a..].first_chunk::<SIDE>(),
+                tile[b..].first_chunk::<SIDE>(),
+            ) else {
                 return;
             };
             for part in 0..LANES / QUARTER {
-                let left = [here.quarter(&left[0], part), here.quarter(&left[1], part), here.quarter(&left[2], part)];
+                let left = [
+                    here.quarter(&left[0], part),
+                    here.quarter(&left[1], part),
+                    here.quarter(&left[2], part),
+                ];
                 for j in 0..SIDE {
                     let right = here.quarter(&right[j], part);
                     for i in 0..SIDE {

@@ -1,17 +1,24 @@
 //! The passes of a fused step, over tiles of sixteen costs.
 //!
-//! Pass A predicts a tile for all rows of a batch, compares with the true costs, and leaves the local
-//! gradient of the tile's parameters and two sums per row; predictions never reach memory. Pass B adds
-//! what only the sums of all tiles can tell, takes the Adam step, and gathers the Gram matrix of the new
-//! parameters, from which the lengths of the next predictions follow. Without normalisation both are one
-//! ([`step_alone`]), and the gradient never reaches memory either.
+//! Pass A predicts a tile for all rows of a batch, compares with the true costs, and leaves the
+//! local gradient of the tile's parameters and two sums per row; predictions never reach memory.
+//! Pass B adds what only the sums of all tiles can tell, takes the Adam step, and gathers the Gram
+//! matrix of the new parameters, from which the lengths of the next predictions follow. Without
+//! normalisation both are one ([`step_alone`]), and the gradient never reaches memory either.
 //!
-//! Within a block of tiles lanes are summed in single precision, across blocks in double precision and
-//! in a fixed order. Loops over parameters stay loops: unrolled, the compiler would reorder them and run
-//! out of registers. Whatever runs inside a pass must be inlined into it, hence no closures over iterators.
+//! Within a block of tiles lanes are summed in single precision, across blocks in double precision
+//! and in a fixed order. Loops over parameters stay loops: unrolled, the compiler would reorder
+//! them and run out of registers. Whatever runs inside a pass must be inlined into it, hence no
+//! closures over iterators.
 
-#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
-#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops with a fixed end over several arrays read best with an index"
+)]
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+)]
 
 use super::adam::{Adam, AdamStep};
 use super::gram::{self, Gram};
@@ -37,7 +44,10 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) const ZERO: Self = Self { loss: Half::ZERO, along: Half::ZERO };
+    pub(super) const ZERO: Self = Self {
+        loss: Half::ZERO,
+        along: Half::ZERO,
+    };
 }
 
 /// A block of tiles.
@@ -56,13 +66,14 @@ pub(super) struct Block<'a> {
 /// Rows of a batch, padded with rows without effect to whole fours.
 #[derive(Clone, Copy)]
 pub(super) struct Batch<'a> {
-    /// For each four and each feature, and the 1 of the bias: times what makes minus the prediction, at the
-    /// length of the truth.
+    /// For each four and each feature, and the 1 of the bias: times what makes minus the
+    /// prediction, at the length of the truth.
     pub(super) ahead: &'a [[f32; ROWS]],
     /// Times what makes a gradient of slopes.
     pub(super) back: &'a [[f32; ROWS]],
     pub(super) truths: &'a [[Truth<'a>; ROWS]],
-    /// Rows whose costs are asked for before they are needed, and how many tiles ahead (or behind, wrapping).
+    /// Rows whose costs are asked for before they are needed, and how many tiles ahead (or behind,
+    /// wrapping).
     pub(super) soon: &'a [[Truth<'a>; ROWS]],
     pub(super) distance: usize,
 }
@@ -93,7 +104,12 @@ impl Scratch {
     pub(super) fn new(width: usize, fours: usize) -> Self {
         let gradients = vec![Lane::ZERO; gram::TILES * width.next_multiple_of(ROWS)];
         let sums = vec![[Sums::ZERO; ROWS]; fours];
-        Self { weights: vec![Lane::ZERO; width], gradients, sums, gram: Gram::new(width) }
+        Self {
+            weights: vec![Lane::ZERO; width],
+            gradients,
+            sums,
+            gram: Gram::new(width),
+        }
     }
 }
 
@@ -105,8 +121,8 @@ compiled! {
 }
 
 compiled! {
-    /// The Adam step of a block, given the correction that normalisation asks for, and its part of the
-    /// Gram matrix.
+    /// The Adam step of a block, given the correction that normalisation asks for, and its part of
+    /// the Gram matrix.
     pub(super) pass_b = pass_b_body [] (
         block: &mut Block<'_>, correction: &[[f32; ROWS]], step: &AdamStep, scratch: &mut Scratch,
     )
@@ -139,13 +155,20 @@ fn effective(here: Instructions, weights: &[Lane], map: &Map, out: &mut [Lane]) 
         scale.times(here.read(&weight.0)).store(out);
     }
     if let (Some(out), Some(bias)) = (out.last_mut(), weights.last()) {
-        scale.fused(here.read(&bias.0), here.read(&map.offset.0)).store(out);
+        scale
+            .fused(here.read(&bias.0), here.read(&map.offset.0))
+            .store(out);
     }
 }
 
 /// Adds to each of a few rows its numbers times the lines.
 #[inline(always)]
-fn forward(here: Instructions, lines: &[Lane], numbers: &[[f32; ROWS]], mut sums: [Lanes; ROWS]) -> [Lanes; ROWS] {
+fn forward(
+    here: Instructions,
+    lines: &[Lane],
+    numbers: &[[f32; ROWS]],
+    mut sums: [Lanes; ROWS],
+) -> [Lanes; ROWS] {
     for (line, numbers) in lines.iter().zip(numbers) {
         let line = here.read(&line.0);
         for i in 0..ROWS {
@@ -157,7 +180,12 @@ fn forward(here: Instructions, lines: &[Lane], numbers: &[[f32; ROWS]], mut sums
 
 /// Adds to each line its numbers times the rows.
 #[inline(always)]
-pub(super) fn backward(here: Instructions, rows: &[Lanes; ROWS], numbers: &[[f32; ROWS]], lines: &mut [Lane]) {
+pub(super) fn backward(
+    here: Instructions,
+    rows: &[Lanes; ROWS],
+    numbers: &[[f32; ROWS]],
+    lines: &mut [Lane],
+) {
     for (line, numbers) in lines.iter_mut().zip(numbers) {
         let mut sum = here.read(&line.0);
         for i in 0..ROWS {
@@ -181,7 +209,12 @@ fn judge<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
 ) -> [Lanes; ROWS] {
     // SAFETY: the caller has asked all rows whether they cover the tile.
     let costs = |i: usize| here.read(unsafe { truths[i].costs.get_unchecked(tile) });
-    let mut under = forward(here, weights, ahead, [costs(0), costs(1), costs(2), costs(3)]);
+    let mut under = forward(
+        here,
+        weights,
+        ahead,
+        [costs(0), costs(1), costs(2), costs(3)],
+    );
     for i in 0..ROWS {
         // SAFETY: as above.
         let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under[i], &truths[i], tile, tau) };
@@ -243,13 +276,27 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
     scratch: &mut Scratch,
 ) {
     let width = scratch.weights.len();
-    assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
+    assert!(
+        batch.covers::<AIM>(block.first + block.maps.len(), width),
+        "rows must cover the block"
+    );
     ask_bits(here, batch, block);
-    for (t, (tile, map)) in block.tiles.chunks_exact_mut(2 * width).zip(block.maps).enumerate() {
+    for (t, (tile, map)) in block
+        .tiles
+        .chunks_exact_mut(2 * width)
+        .zip(block.maps)
+        .enumerate()
+    {
         let (weights, gradient) = tile.split_at_mut(width);
         effective(here, weights, map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
-        tile_gradient::<ABSOLUTE, AIM, true>(here, (batch, block.first + t), about, gradient, &mut scratch.sums);
+        tile_gradient::<ABSOLUTE, AIM, true>(
+            here,
+            (batch, block.first + t),
+            about,
+            gradient,
+            &mut scratch.sums,
+        );
     }
 }
 
@@ -263,15 +310,27 @@ fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
 ) {
     let adam = Adam::new(here, step);
     let width = scratch.weights.len();
-    assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
+    assert!(
+        batch.covers::<AIM>(block.first + block.maps.len(), width),
+        "rows must cover the block"
+    );
     ask_bits(here, batch, block);
-    let states = block.tiles.chunks_exact_mut(2 * width).zip(block.moments.chunks_exact_mut(2 * width));
+    let states = block
+        .tiles
+        .chunks_exact_mut(2 * width)
+        .zip(block.moments.chunks_exact_mut(2 * width));
     for (t, ((tile, moments), map)) in states.zip(block.maps).enumerate() {
         let weights = &mut tile[..width];
         effective(here, weights, map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
         let gradient = &mut scratch.gradients[..width];
-        tile_gradient::<ABSOLUTE, AIM, false>(here, (batch, block.first + t), about, gradient, &mut scratch.sums);
+        tile_gradient::<ABSOLUTE, AIM, false>(
+            here,
+            (batch, block.first + t),
+            about,
+            gradient,
+            &mut scratch.sums,
+        );
         adam.tile(here, (weights, gradient), moments, (map, &mut []));
     }
 }
@@ -284,8 +343,16 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
     scratch: &mut Scratch,
 ) {
     let width = scratch.weights.len();
-    assert!(batch.covers::<AIM>(block.first + block.maps.len(), width), "rows must cover the block");
-    for (t, (tile, map)) in block.tiles.chunks_exact(2 * width).zip(block.maps).enumerate() {
+    assert!(
+        batch.covers::<AIM>(block.first + block.maps.len(), width),
+        "rows must cover the block"
+    );
+    for (t, (tile, map)) in block
+        .tiles
+        .chunks_exact(2 * width)
+        .zip(block.maps)
+        .enumerate()
+    {
         effective(here, &tile[..width], map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
         for (i, (truths, sums)) in batch.truths.iter().zip(&mut scratch.sums).enumerate() {
@@ -305,21 +372,41 @@ fn pass_b_body(
     scratch: &mut Scratch,
 ) {
     let adam = Adam::new(here, step);
-    let (width, lanes) = (scratch.weights.len(), gram::TILES * 2 * scratch.weights.len());
+    let (width, lanes) = (
+        scratch.weights.len(),
+        gram::TILES * 2 * scratch.weights.len(),
+    );
     let pad = width.next_multiple_of(ROWS);
-    let parts = block.tiles.chunks_mut(lanes).zip(block.moments.chunks_mut(lanes));
+    let parts = block
+        .tiles
+        .chunks_mut(lanes)
+        .zip(block.moments.chunks_mut(lanes));
     for ((tiles, moments), maps) in parts.zip(block.maps.chunks(gram::TILES)) {
         // One loop after the other, so that the roots and quotients of many parameters overlap.
-        for ((tile, gradient), map) in
-            tiles.chunks_exact(2 * width).zip(scratch.gradients.chunks_exact_mut(pad)).zip(maps)
+        for ((tile, gradient), map) in tiles
+            .chunks_exact(2 * width)
+            .zip(scratch.gradients.chunks_exact_mut(pad))
+            .zip(maps)
         {
             effective(here, &tile[..width], map, &mut scratch.weights);
-            correct(here, &scratch.weights, (&tile[width..], correction), gradient);
+            correct(
+                here,
+                &scratch.weights,
+                (&tile[width..], correction),
+                gradient,
+            );
         }
-        let states = tiles.chunks_exact_mut(2 * width).zip(moments.chunks_exact_mut(2 * width));
+        let states = tiles
+            .chunks_exact_mut(2 * width)
+            .zip(moments.chunks_exact_mut(2 * width));
         for (place, ((tile, moments), map)) in states.zip(maps).enumerate() {
             let gradient = &scratch.gradients[place * pad..];
-            adam.tile(here, (&mut tile[..width], gradient), moments, (map, scratch.gram.room(place)));
+            adam.tile(
+                here,
+                (&mut tile[..width], gradient),
+                moments,
+                (map, scratch.gram.room(place)),
+            );
         }
         scratch.gram.add(here, maps.len());
     }
@@ -335,7 +422,11 @@ pub(super) fn correct(
 ) {
     let width = weights.len();
     for (i, lines) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
-        let line = |j: usize| local.get(ROWS * i + j).map_or(here.splat(0.0), |line| here.read(&line.0));
+        let line = |j: usize| {
+            local
+                .get(ROWS * i + j)
+                .map_or(here.splat(0.0), |line| here.read(&line.0))
+        };
         let sums = [line(0), line(1), line(2), line(3)];
         let sums = forward(here, weights, &correction[i * width..(i + 1) * width], sums);
         for j in 0..ROWS {
@@ -347,7 +438,11 @@ pub(super) fn correct(
 #[inline(always)]
 fn pass_gram_body(here: Instructions, block: &mut Block<'_>, scratch: &mut Scratch) {
     let width = scratch.weights.len();
-    for (tiles, maps) in block.tiles.chunks(gram::TILES * 2 * width).zip(block.maps.chunks(gram::TILES)) {
+    for (tiles, maps) in block
+        .tiles
+        .chunks(gram::TILES * 2 * width)
+        .zip(block.maps.chunks(gram::TILES))
+    {
         for (place, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
             effective(here, &tile[..width], map, &mut scratch.weights);
             for (weight, wide) in scratch.weights.iter().zip(scratch.gram.room(place)) {

@@ -1,11 +1,12 @@
 //! Fused training of a linear predictor on the cost-sensitive family: the same steps as the plain
 //! machinery, at the speed of memory.
 //!
-//! Costs are handled in tiles of sixteen, tiles in blocks that stay in cache, blocks in groups whose
-//! sums are added in a fixed order, so that results do not depend on the number of threads. Without
-//! normalisation no cost knows of another, and every block runs through a whole epoch by itself. With
-//! it, a step has two passes: the lengths of the predictions follow from the Gram matrix of the
-//! parameters, ‖W z‖² = zᵀ(WᵀW)z, and the way back through the normalisation is one small matrix.
+//! Costs are handled in tiles of sixteen, tiles in blocks that stay in cache, blocks in groups
+//! whose sums are added in a fixed order, so that results do not depend on the number of threads.
+//! Without normalisation no cost knows of another, and every block runs through a whole epoch by
+//! itself. With it, a step has two passes: the lengths of the predictions follow from the Gram
+//! matrix of the parameters, ‖W z‖² = zᵀ(WᵀW)z, and the way back through the normalisation is one
+//! small matrix.
 
 use std::ops::Range;
 
@@ -49,10 +50,12 @@ pub(super) fn fused<'a>(
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
     let here = Instructions::here()?;
-    let fits =
-        (!asks_bits(separable.side) || decides_by_bits(ready)) && settings.optimizer.ignores_scale() && settings.fused;
-    let linear =
-        network.is_linear() && network.num_features() <= MOST_FEATURES && ready.features.shape() == Shape::Wide;
+    let fits = (!asks_bits(separable.side) || decides_by_bits(ready))
+        && settings.optimizer.ignores_scale()
+        && settings.fused;
+    let linear = network.is_linear()
+        && network.num_features() <= MOST_FEATURES
+        && ready.features.shape() == Shape::Wide;
     let setup = || Setup::new(here, ready, objective, separable);
     fits.then(|| -> Box<dyn Engine + 'a> {
         if linear {
@@ -68,10 +71,12 @@ fn asks_bits(side: &Side) -> bool {
     matches!(side, Side::OneSided | Side::Sensitive(_))
 }
 
-/// Whether all best decisions take each variable wholly or not at all, and nothing else is possible.
+/// Whether all best decisions take each variable wholly or not at all, and nothing else is
+/// possible.
 fn decides_by_bits(ready: &Ready<'_>) -> bool {
     let data = ready.task.data;
-    ready.task.oracle.problem().bounds() == Bounds::Binary && (0..data.len()).all(|row| data.best(row).is_binary())
+    ready.task.oracle.problem().bounds() == Bounds::Binary
+        && (0..data.len()).all(|row| data.best(row).is_binary())
 }
 
 /// What stays the same throughout fused training.
@@ -98,7 +103,8 @@ struct State {
     tiles: Vec<Lane>,
     /// For each tile the running means of gradients and of their squares.
     moments: Vec<Lane>,
-    /// The Gram matrix of the parameters as they act on features, row after row; normalisation asks for it.
+    /// The Gram matrix of the parameters as they act on features, row after row; normalisation asks
+    /// for it.
     gram: Vec<f64>,
     /// Whether squares that are multiplied out still tell how large errors are.
     resolved: bool,
@@ -115,7 +121,12 @@ struct Fused<'a> {
 }
 
 impl<'a> Setup<'a> {
-    fn new(here: Instructions, ready: &'a Ready<'a>, objective: Objective<'a>, separable: Separable<'a>) -> Self {
+    fn new(
+        here: Instructions,
+        ready: &'a Ready<'a>,
+        objective: Objective<'a>,
+        separable: Separable<'a>,
+    ) -> Self {
         let data = ready.task.data;
         let costs = data.data().costs();
         let aim = match separable.side {
@@ -125,7 +136,11 @@ impl<'a> Setup<'a> {
             Side::Sensitive(_) => Aim::Sensitive,
         };
         let table = Table::new(data, aim, separable.limits);
-        let facts = Facts::new(ready, objective, (separable.error, separable.scale_invariant));
+        let facts = Facts::new(
+            ready,
+            objective,
+            (separable.error, separable.scale_invariant),
+        );
         Self {
             here,
             ready,
@@ -143,8 +158,13 @@ impl<'a> Setup<'a> {
     fn with_features(self) -> Self {
         let offset = &self.ready.output.offset;
         let plain = self.kind == (false, Aim::Both) && !self.scale_invariant;
-        let squares = plain.then(|| Squares::new(self.table.costs(), offset, self.ready.task.oracle.threads()));
-        Self { facts: self.facts.with_features(self.ready), squares, ..self }
+        let squares = plain
+            .then(|| Squares::new(self.table.costs(), offset, self.ready.task.oracle.threads()));
+        Self {
+            facts: self.facts.with_features(self.ready),
+            squares,
+            ..self
+        }
     }
 
     fn num_costs(&self) -> usize {
@@ -160,7 +180,12 @@ impl<'a> Setup<'a> {
     fn adam(&self, step: i32) -> AdamStep {
         let settings = self.ready.settings();
         let (beta1, beta2, epsilon, decay) = match settings.optimizer {
-            Optimizer::Adam { beta1, beta2, epsilon, decay } => (beta1, beta2, epsilon, decay),
+            Optimizer::Adam {
+                beta1,
+                beta2,
+                epsilon,
+                decay,
+            } => (beta1, beta2, epsilon, decay),
             Optimizer::Sgd { .. } => (0.0, 0.0, 0.0, 0.0),
         };
         let rate = settings.rate(step, self.ready.task.split.train.len());
@@ -180,27 +205,51 @@ impl<'a> Fused<'a> {
         let lanes = setup.maps.len() * 2 * setup.width();
         let (mut tiles, moments) = (vec![Lane::ZERO; lanes], vec![Lane::ZERO; lanes]);
         load(network, &mut tiles, setup.width());
-        let mut state = State { tiles, moments, gram: Vec::new(), resolved: true, steps: 0 };
+        let mut state = State {
+            tiles,
+            moments,
+            gram: Vec::new(),
+            resolved: true,
+            steps: 0,
+        };
         if setup.scale_invariant {
             state.gather(&setup);
         }
-        Self { setup, state, network: network.clone(), kept: None }
+        Self {
+            setup,
+            state,
+            network: network.clone(),
+            kept: None,
+        }
     }
 }
 
 /// Names a row whose loss is not a number, and the output to blame where there is one.
 fn not_finite((epoch, instance): (usize, usize), output: Option<usize>) -> Error {
-    let what = if output.is_some() { "prediction" } else { "loss" };
-    Error::NonFinite { what, epoch, instance, output }
+    let what = if output.is_some() {
+        "prediction"
+    } else {
+        "loss"
+    };
+    Error::NonFinite {
+        what,
+        epoch,
+        instance,
+        output,
+    }
 }
 
 /// Takes a network's parameters over into tiles.
 fn load(network: &Network, tiles: &mut [Lane], width: usize) {
-    let (weights, biases) = network.parameters().split_at(network.num_outputs() * (width - 1));
+    let (weights, biases) = network
+        .parameters()
+        .split_at(network.num_outputs() * (width - 1));
     for (j, bias) in biases.iter().enumerate() {
         let tile = &mut tiles[j / LANES * 2 * width..][..width];
         let row = weights[j * (width - 1)..][..width - 1].iter().chain([bias]);
-        tile.iter_mut().zip(row).for_each(|(lane, weight)| lane.0[j % LANES] = *weight);
+        tile.iter_mut()
+            .zip(row)
+            .for_each(|(lane, weight)| lane.0[j % LANES] = *weight);
     }
 }
 
@@ -210,14 +259,23 @@ fn store(network: &mut Network, tiles: &[Lane], (width, distance): (usize, usize
     let (weights, biases) = network.parameters_mut().split_at_mut(costs * (width - 1));
     for (j, bias) in biases.iter_mut().enumerate() {
         let tile = &tiles[j / LANES * distance..][..width];
-        let row = weights[j * (width - 1)..][..width - 1].iter_mut().chain([bias]);
-        row.zip(tile).for_each(|(weight, lane)| *weight = lane.0[j % LANES]);
+        let row = weights[j * (width - 1)..][..width - 1]
+            .iter_mut()
+            .chain([bias]);
+        row.zip(tile)
+            .for_each(|(weight, lane)| *weight = lane.0[j % LANES]);
     }
 }
 
 /// A value for every cost in tiles; zero beyond the last.
 fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Lane {
-    Lane(std::array::from_fn(|l| if tile * LANES + l < costs { value(tile * LANES + l) as f32 } else { 0.0 }))
+    Lane(std::array::from_fn(|l| {
+        if tile * LANES + l < costs {
+            value(tile * LANES + l) as f32
+        } else {
+            0.0
+        }
+    }))
 }
 
 /// Offsets and scales in tiles; costs beyond the last are multiplied by zero.
@@ -225,13 +283,20 @@ fn maps(ready: &Ready<'_>, costs: usize) -> Vec<Map> {
     let output = &ready.output;
     // A shared predictor has one output for all costs.
     let of = |values: &[f64], t: usize| lane(t, costs, |j| values[j % values.len()]);
-    let map = |t| Map { offset: of(&output.offset, t), scale: of(&output.scale, t) };
+    let map = |t| Map {
+        offset: of(&output.offset, t),
+        scale: of(&output.scale, t),
+    };
     (0..costs.div_ceil(LANES)).map(map).collect()
 }
 
 /// Weights of under-prediction in tiles, where there are any.
 fn taus(side: &Side, costs: usize) -> Vec<Lane> {
-    let Side::Pinball(taus) = side else { return Vec::new() };
+    let Side::Pinball(taus) = side else {
+        return Vec::new();
+    };
     let tau = |j: usize| if taus.len() == 1 { taus[0] } else { taus[j] };
-    (0..costs.div_ceil(LANES)).map(|t| lane(t, costs, tau)).collect()
+    (0..costs.div_ceil(LANES))
+        .map(|t| lane(t, costs, tau))
+        .collect()
 }

@@ -1,8 +1,15 @@
-//! The numbers by which rows act on parameters: features times what brings predictions to the length of the
-//! truth, on the way there, and times what makes a gradient of slopes, on the way back.
+//! The numbers by which rows act on parameters: features times what brings predictions to the
+//! length of the truth, on the way there, and times what makes a gradient of slopes, on the way
+//! back.
 
-#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
-#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops with a fixed end over several arrays read best with an index"
+)]
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+)]
 
 use super::kernel::{Batch, ROWS};
 use super::slope::Truth;
@@ -33,7 +40,8 @@ pub(super) struct Facts {
 /// The length of a prediction at one step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Length {
-    /// That of the prediction, or of the truth where the prediction has none; 1 without normalisation.
+    /// That of the prediction, or of the truth where the prediction has none; 1 without
+    /// normalisation.
     divisor: f64,
     /// What brings the prediction to the length of the truth.
     pub(super) stretch: f64,
@@ -42,30 +50,64 @@ pub(super) struct Length {
 }
 
 impl Facts {
-    pub(super) fn new(ready: &Ready<'_>, objective: Objective<'_>, (error, normal): (BaseError, bool)) -> Self {
+    pub(super) fn new(
+        ready: &Ready<'_>,
+        objective: Objective<'_>,
+        (error, normal): (BaseError, bool),
+    ) -> Self {
         let (rows, costs) = (0..ready.task.data.len(), ready.task.data.data().costs());
         let (count, factor) = (costs.cols() as f64, ready.rescaling(objective));
-        let norms: Vec<f64> =
-            if normal { rows.clone().map(|row| length(costs.row(row)).max(SHORTEST)).collect() } else { Vec::new() };
+        let norms: Vec<f64> = if normal {
+            rows.clone()
+                .map(|row| length(costs.row(row)).max(SHORTEST))
+                .collect()
+        } else {
+            Vec::new()
+        };
         let unit = |row: usize| norms.get(row).copied().unwrap_or(1.0);
         let weight = |row: usize| objective.weight(row) / count;
         let both = |row: usize| match error {
             BaseError::Absolute => (factor * weight(row), weight(row) / unit(row)),
-            BaseError::Squared => (2.0 * factor * weight(row) / unit(row), weight(row) / (unit(row) * unit(row))),
+            BaseError::Squared => (
+                2.0 * factor * weight(row) / unit(row),
+                weight(row) / (unit(row) * unit(row)),
+            ),
         };
         let (slopes, units) = rows.map(both).unzip();
-        Self { width: 0, features: Vec::new(), norms, slopes, units, factor }
+        Self {
+            width: 0,
+            features: Vec::new(),
+            norms,
+            slopes,
+            units,
+            factor,
+        }
     }
 
     /// The same with the features of every row, which must be those of one instance.
     pub(super) fn with_features(self, ready: &Ready<'_>) -> Self {
         let width = ready.features.names().len() + 1;
         let mut features = vec![[0.0; QUARTER]; self.units.len() * width.div_ceil(QUARTER)];
-        for (row, out) in features.chunks_exact_mut(width.div_ceil(QUARTER)).enumerate() {
-            let values = ready.features.of(row).iter().map(|z| f64::from(*z)).chain([1.0]);
-            out.as_flattened_mut().iter_mut().zip(values).for_each(|(to, from)| *to = from);
+        for (row, out) in features
+            .chunks_exact_mut(width.div_ceil(QUARTER))
+            .enumerate()
+        {
+            let values = ready
+                .features
+                .of(row)
+                .iter()
+                .map(|z| f64::from(*z))
+                .chain([1.0]);
+            out.as_flattened_mut()
+                .iter_mut()
+                .zip(values)
+                .for_each(|(to, from)| *to = from);
         }
-        Self { width, features, ..self }
+        Self {
+            width,
+            features,
+            ..self
+        }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -87,16 +129,25 @@ impl Facts {
         self.units[row] * sum
     }
 
-    /// What makes losses of squared errors that were weighted as in the gradient of a batch of so many.
+    /// What makes losses of squared errors that were weighted as in the gradient of a batch of so
+    /// many.
     pub(super) fn unscaled(&self, batch: usize) -> f64 {
         batch as f64 / (2.0 * self.factor)
     }
 
-    /// Lengths of the predictions of rows, by the Gram matrix of the parameters; `room` is for its quarters.
-    pub(super) fn lengths(&self, here: Instructions, rows: &[usize], gram: &[f64], (out, room): Room<'_>) {
+    /// Lengths of the predictions of rows, by the Gram matrix of the parameters; `room` is for its
+    /// quarters.
+    pub(super) fn lengths(
+        &self,
+        here: Instructions,
+        rows: &[usize],
+        gram: &[f64],
+        (out, room): Room<'_>,
+    ) {
         out.clear();
         room.clear();
-        gram.chunks_exact(self.width.max(1)).for_each(|line| room.extend(line.chunks(QUARTER).map(quarter)));
+        gram.chunks_exact(self.width.max(1))
+            .for_each(|line| room.extend(line.chunks(QUARTER).map(quarter)));
         for row in rows {
             let mut square = 1.0;
             if !self.norms.is_empty() {
@@ -119,16 +170,22 @@ impl Facts {
         self.slopes[row] / (batch as f64 * length.divisor)
     }
 
-    /// What the way back through the normalisation makes of a prediction; `errors` and `costs` are the slopes
-    /// of the row times its errors, and times its costs.
-    pub(super) fn share(&self, row: usize, batch: usize, length: Length, [errors, costs]: [f64; 2]) -> f64 {
+    /// What the way back through the normalisation makes of a prediction; `errors` and `costs` are
+    /// the slopes of the row times its errors, and times its costs.
+    pub(super) fn share(
+        &self,
+        row: usize,
+        batch: usize,
+        length: Length,
+        [errors, costs]: [f64; 2],
+    ) -> f64 {
         let dot = (errors - costs) / length.stretch;
         let share = -self.slopes[row] / batch as f64 * dot / length.divisor.powi(3);
         if length.directed { share } else { 0.0 }
     }
 
-    /// The small matrix of the way back through the normalisation, for four parameters at a time; `totals`
-    /// are the slopes of each row times its errors, then times its costs.
+    /// The small matrix of the way back through the normalisation, for four parameters at a time;
+    /// `totals` are the slopes of each row times its errors, then times its costs.
     pub(super) fn correction(
         &self,
         here: Instructions,
@@ -137,17 +194,30 @@ impl Facts {
         out: &mut Correction,
     ) {
         let (errors, costs) = totals.split_at(totals.len() / 2);
-        let directed = rows.iter().zip(lengths).enumerate().filter(|(_, (_, length))| length.directed);
+        let directed = rows
+            .iter()
+            .zip(lengths)
+            .enumerate()
+            .filter(|(_, (_, length))| length.directed);
         let share = |(i, (row, length)): (usize, (&usize, &Length))| {
-            (*row, self.share(*row, rows.len(), *length, [errors[i], costs[i]]))
+            (
+                *row,
+                self.share(*row, rows.len(), *length, [errors[i], costs[i]]),
+            )
         };
         self.products(here, directed.map(share), out);
     }
 
     /// Σ factor · z zᵀ over rows and their factors.
-    pub(super) fn products(&self, here: Instructions, rows: impl Iterator<Item = (usize, f64)>, out: &mut Correction) {
+    pub(super) fn products(
+        &self,
+        here: Instructions,
+        rows: impl Iterator<Item = (usize, f64)>,
+        out: &mut Correction,
+    ) {
         out.matrix.clear();
-        out.matrix.resize(self.width * self.width.div_ceil(QUARTER), [0.0; QUARTER]);
+        out.matrix
+            .resize(self.width * self.width.div_ceil(QUARTER), [0.0; QUARTER]);
         for (row, factor) in rows {
             add_square(here, self.quarters(row), factor, &mut out.matrix);
         }
@@ -169,7 +239,13 @@ compiled! {
 }
 
 #[inline(always)]
-fn weigh_body(_: Instructions, z: &[[f64; QUARTER]], width: usize, gram: &[[f64; QUARTER]], out: &mut f64) {
+fn weigh_body(
+    _: Instructions,
+    z: &[[f64; QUARTER]],
+    width: usize,
+    gram: &[[f64; QUARTER]],
+    out: &mut f64,
+) {
     let mut sums = [0.0; QUARTER];
     let lines = &z.as_flattened()[..width];
     for (q, own) in z.iter().enumerate() {
@@ -204,11 +280,19 @@ fn add_square_body(_: Instructions, z: &[[f64; QUARTER]], factor: f64, out: &mut
 
 impl Length {
     /// That of a prediction nobody normalises.
-    pub(super) const WITHOUT: Self = Self { divisor: 1.0, stretch: 1.0, directed: false };
+    pub(super) const WITHOUT: Self = Self {
+        divisor: 1.0,
+        stretch: 1.0,
+        directed: false,
+    };
 
     fn new(truth: f64, length: f64) -> Self {
         let directed = length >= SHORTEST;
-        Self { divisor: if directed { length } else { truth }, stretch: truth / length.max(SHORTEST), directed }
+        Self {
+            divisor: if directed { length } else { truth },
+            stretch: truth / length.max(SHORTEST),
+            directed,
+        }
     }
 }
 
@@ -225,7 +309,8 @@ impl Correction {
         self.fours.clear();
         for first in (0..width).step_by(ROWS) {
             for line in self.matrix.chunks_exact(width.div_ceil(QUARTER)) {
-                self.fours.push(line[first / ROWS].map(|entry| entry as f32));
+                self.fours
+                    .push(line[first / ROWS].map(|entry| entry as f32));
             }
         }
     }
@@ -262,8 +347,19 @@ impl Numbers {
     }
 
     /// The rows of a step whose numbers begin with this four.
-    pub(super) fn batch<'b>(&'b self, first: usize, truths: &'b [[Truth<'b>; ROWS]], width: usize) -> Batch<'b> {
+    pub(super) fn batch<'b>(
+        &'b self,
+        first: usize,
+        truths: &'b [[Truth<'b>; ROWS]],
+        width: usize,
+    ) -> Batch<'b> {
         let range = first * width..(first + truths.len()) * width;
-        Batch { ahead: &self.ahead[range.clone()], back: &self.back[range], truths, soon: &[], distance: 0 }
+        Batch {
+            ahead: &self.ahead[range.clone()],
+            back: &self.back[range],
+            truths,
+            soon: &[],
+            distance: 0,
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Epochs of fused training, on as many threads as the work is worth; rows are judged in the same go.
+//! Epochs of fused training, on as many threads as the work is worth; rows are judged in the same
+//! go.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,8 +24,8 @@ use crate::train::optimizer::Moments;
 const WORTH_SHARING: usize = 40_000;
 /// Rows judged at a time outside training.
 const ROWS_AT_A_TIME: usize = 32;
-/// Tiles of a block of pass A, whose costs are asked for while the block before is judged; of pass B, and of a
-/// block that runs a whole epoch by itself.
+/// Tiles of a block of pass A, whose costs are asked for while the block before is judged; of pass
+/// B, and of a block that runs a whole epoch by itself.
 const TILES_A: usize = 12;
 const TILES_B: usize = 16;
 const TILES_ALONE: usize = 16;
@@ -36,12 +37,20 @@ impl Setup<'_> {
 
     /// Threads that so many numbers per step are worth.
     pub(super) fn worth(&self, numbers: usize) -> usize {
-        if numbers >= WORTH_SHARING { self.ready.task.oracle.threads().count() } else { 1 }
+        if numbers >= WORTH_SHARING {
+            self.ready.task.oracle.threads().count()
+        } else {
+            1
+        }
     }
 
     /// Threads for so many workers.
     pub(super) fn threads(&self, workers: usize) -> Threads {
-        if workers == 1 { Threads::one() } else { self.ready.task.oracle.threads().clone() }
+        if workers == 1 {
+            Threads::one()
+        } else {
+            self.ready.task.oracle.threads().clone()
+        }
     }
 
     pub(super) fn interrupted(&self) -> bool {
@@ -52,7 +61,8 @@ impl Setup<'_> {
     fn numbers(&self, plan: &Plan<'_>, gram: &[f64]) -> Numbers {
         let (mut numbers, mut lengths, mut room) = (Numbers::default(), Vec::new(), Vec::new());
         for step in 0..plan.steps() {
-            self.facts.lengths(self.here, plan.rows(step), gram, (&mut lengths, &mut room));
+            self.facts
+                .lengths(self.here, plan.rows(step), gram, (&mut lengths, &mut room));
             numbers.push(&self.facts, plan.rows(step), &lengths);
         }
         numbers
@@ -63,7 +73,8 @@ impl Setup<'_> {
         let products = |step: usize| {
             let (rows, mut out) = (plan.rows(step), Correction::default());
             let factor = |row: &usize| (*row, self.facts.back(*row, rows.len(), Length::WITHOUT));
-            self.facts.products(self.here, rows.iter().map(factor), &mut out);
+            self.facts
+                .products(self.here, rows.iter().map(factor), &mut out);
             out
         };
         (0..plan.steps()).map(products).collect()
@@ -73,7 +84,8 @@ impl Setup<'_> {
 /// One worker's room.
 struct Desk {
     scratch: Scratch,
-    /// Sums of rows over the blocks of a group, in double precision: errors, then errors times costs.
+    /// Sums of rows over the blocks of a group, in double precision: errors, then errors times
+    /// costs.
     totals: Vec<[f64; QUARTER]>,
     room: squares::Room,
 }
@@ -81,24 +93,40 @@ struct Desk {
 impl Desk {
     fn new(setup: &Setup<'_>, fours: usize, totals: usize) -> Self {
         let (width, totals) = (setup.width(), vec![[0.0; QUARTER]; totals]);
-        Self { scratch: Scratch::new(width, fours), totals, room: squares::Room::new(width) }
+        Self {
+            scratch: Scratch::new(width, fours),
+            totals,
+            room: squares::Room::new(width),
+        }
     }
 
     /// Adds the errors of so many rows of a block to their totals.
     fn add_losses(&mut self, place: usize, rows: usize) {
         let sums = self.scratch.sums.as_flattened();
-        self.totals[place..].iter_mut().zip(sums).take(rows).for_each(|(total, sum)| sum.loss.add_to(total));
+        self.totals[place..]
+            .iter_mut()
+            .zip(sums)
+            .take(rows)
+            .for_each(|(total, sum)| sum.loss.add_to(total));
     }
 
     /// Adds what the way back needs; comes after the errors of `batch` rows.
     fn add_along(&mut self, batch: usize, rows: usize) {
         let sums = self.scratch.sums.as_flattened();
-        self.totals[batch..].iter_mut().zip(sums).take(rows).for_each(|(total, sum)| sum.along.add_to(total));
+        self.totals[batch..]
+            .iter_mut()
+            .zip(sums)
+            .take(rows)
+            .for_each(|(total, sum)| sum.along.add_to(total));
     }
 
     /// Leaves the totals of a group and begins the next.
     fn leave(&mut self, slots: &Slots, group: usize) {
-        slots.put(group, 0, self.totals.iter().map(|[a, b, c, d]| (a + b) + (c + d)));
+        slots.put(
+            group,
+            0,
+            self.totals.iter().map(|[a, b, c, d]| (a + b) + (c + d)),
+        );
         self.totals.fill([0.0; QUARTER]);
     }
 
@@ -116,7 +144,14 @@ impl Desk {
             let mut batch = numbers.batch(step * ROWS_AT_A_TIME / ROWS, truths, setup.width());
             batch.soon = plan.truths(step + 1, at.tail);
             self.scratch.sums.fill([Sums::ZERO; ROWS]);
-            with_kind!(setup.kind, kernel::pass_loss, setup.here, block, &batch, &mut self.scratch);
+            with_kind!(
+                setup.kind,
+                kernel::pass_loss,
+                setup.here,
+                block,
+                &batch,
+                &mut self.scratch
+            );
             self.add_losses(place + step * ROWS_AT_A_TIME, plan.rows(step).len());
         }
     }
@@ -124,18 +159,31 @@ impl Desk {
 
 impl State {
     /// Cuts the parameters into shares of whole groups and runs `work` on each, all at once.
-    fn share_out(&mut self, setup: &Setup<'_>, workers: usize, work: impl Fn(usize, &mut Share<'_>) + Sync + Send) {
+    fn share_out(
+        &mut self,
+        setup: &Setup<'_>,
+        workers: usize,
+        work: impl Fn(usize, &mut Share<'_>) + Sync + Send,
+    ) {
         let (count, lanes) = (setup.groups.len(), 2 * setup.width());
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
         let mut shares = Vec::with_capacity(workers);
         for worker in 0..workers {
             let groups = worker * count / workers..(worker + 1) * count / workers;
             let whole = setup.groups[groups.end - 1].end - setup.groups[groups.start].start;
-            let size = if worker + 1 == workers { tiles.len() } else { whole * lanes };
+            let size = if worker + 1 == workers {
+                tiles.len()
+            } else {
+                whole * lanes
+            };
             let (own_tiles, own_moments);
             (own_tiles, tiles) = tiles.split_at_mut(size);
             (own_moments, moments) = moments.split_at_mut(size);
-            shares.push(Share { groups, tiles: own_tiles, moments: own_moments });
+            shares.push(Share {
+                groups,
+                tiles: own_tiles,
+                moments: own_moments,
+            });
         }
         setup.threads(workers).on_each(shares, work);
     }
@@ -155,37 +203,54 @@ impl State {
         slots.total(&mut self.gram);
     }
 
-    /// An epoch without normalisation: no cost knows of another, and each block runs through all steps
-    /// and judges while it is in cache. Returns the sums of all rows trained on, each at its own step, or of all
-    /// steps where squares are multiplied out; then those of the rows judged.
-    fn epoch_alone(&mut self, setup: &Setup<'_>, plan: &Plan<'_>, judged: &Plan<'_>) -> Result<Vec<f64>> {
+    /// An epoch without normalisation: no cost knows of another, and each block runs through all
+    /// steps and judges while it is in cache. Returns the sums of all rows trained on, each at its
+    /// own step, or of all steps where squares are multiplied out; then those of the rows judged.
+    fn epoch_alone(
+        &mut self,
+        setup: &Setup<'_>,
+        plan: &Plan<'_>,
+        judged: &Plan<'_>,
+    ) -> Result<Vec<f64>> {
         let squares = self.multiplies(setup);
         let trained = if squares { plan.steps() } else { plan.len() };
         let all = trained + judged.len();
-        let products = if squares { setup.products(plan) } else { Vec::new() };
+        let products = if squares {
+            setup.products(plan)
+        } else {
+            Vec::new()
+        };
         let slots = Slots::new(setup.groups.len(), all);
         let stop = AtomicBool::new(false);
         let numbers = (setup.numbers(plan, &[]), setup.numbers(judged, &[]));
-        let steps: Vec<AdamStep> = (1..=plan.steps()).map(|step| setup.adam(self.steps + step as i32)).collect();
+        let steps: Vec<AdamStep> = (1..=plan.steps())
+            .map(|step| setup.adam(self.steps + step as i32))
+            .collect();
         let workers = setup.workers(plan.batch().max(judged.len()));
         self.share_out(setup, workers, |_, share| {
             let mut desk = Desk::new(setup, plan.fours().max(judged.fours()), all);
-            share.blocks(setup, if squares { squares::TILES } else { TILES_ALONE }, |place, block| {
-                if stop.load(Ordering::Relaxed) || setup.interrupted() {
-                    return stop.store(true, Ordering::Relaxed);
-                }
-                for (step, adam) in steps.iter().enumerate() {
-                    let rows = (plan, &numbers.0, step);
-                    match products.get(step) {
-                        Some(products) => desk.squares(setup, (place, &mut *block), rows, (products, adam)),
-                        None => desk.step(setup, (place, &mut *block), rows, adam),
+            share.blocks(
+                setup,
+                if squares { squares::TILES } else { TILES_ALONE },
+                |place, block| {
+                    if stop.load(Ordering::Relaxed) || setup.interrupted() {
+                        return stop.store(true, Ordering::Relaxed);
                     }
-                }
-                desk.judge(setup, (place, block), (judged, &numbers.1), trained);
-                if place.last {
-                    desk.leave(&slots, place.group);
-                }
-            });
+                    for (step, adam) in steps.iter().enumerate() {
+                        let rows = (plan, &numbers.0, step);
+                        match products.get(step) {
+                            Some(products) => {
+                                desk.squares(setup, (place, &mut *block), rows, (products, adam))
+                            }
+                            None => desk.step(setup, (place, &mut *block), rows, adam),
+                        }
+                    }
+                    desk.judge(setup, (place, block), (judged, &numbers.1), trained);
+                    if place.last {
+                        desk.leave(&slots, place.group);
+                    }
+                },
+            );
         });
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -202,10 +267,22 @@ impl State {
     }
 
     /// An epoch with normalisation: two passes a step, all workers meeting after each.
-    fn epoch_coupled(&mut self, setup: &Setup<'_>, plan: &Plan<'_>, judged: &Plan<'_>) -> Result<Vec<f64>> {
+    fn epoch_coupled(
+        &mut self,
+        setup: &Setup<'_>,
+        plan: &Plan<'_>,
+        judged: &Plan<'_>,
+    ) -> Result<Vec<f64>> {
         let workers = setup.workers(plan.batch().max(judged.len()));
-        let meeting = Meeting::new(setup, workers, (plan, judged), (self.gram.clone(), self.steps));
-        self.share_out(setup, workers, |worker, share| meeting.attend(worker, share, setup));
+        let meeting = Meeting::new(
+            setup,
+            workers,
+            (plan, judged),
+            (self.gram.clone(), self.steps),
+        );
+        self.share_out(setup, workers, |worker, share| {
+            meeting.attend(worker, share, setup)
+        });
         self.steps += plan.steps() as i32;
         if plan.steps() > 0 {
             meeting.grams.total(&mut self.gram);
@@ -228,15 +305,26 @@ impl Fused<'_> {
         let (z, width) = (self.setup.facts.features(row), self.setup.width());
         let finite = |j: usize| {
             let tile = &self.state.tiles[j / LANES * 2 * width..][..width];
-            tile.iter().zip(z).map(|(lane, z)| lane.0[j % LANES] * *z as f32).sum::<f32>().is_finite()
+            tile.iter()
+                .zip(z)
+                .map(|(lane, z)| lane.0[j % LANES] * *z as f32)
+                .sum::<f32>()
+                .is_finite()
         };
-        not_finite((epoch, row), (0..self.setup.num_costs()).find(|j| !finite(*j)))
+        not_finite(
+            (epoch, row),
+            (0..self.setup.num_costs()).find(|j| !finite(*j)),
+        )
     }
 
     fn check(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
         let value = |(row, sum): (&usize, &f64)| {
             let value = self.setup.facts.loss(*row, *sum);
-            if value.is_finite() { Ok(value) } else { Err(self.not_finite(epoch, *row)) }
+            if value.is_finite() {
+                Ok(value)
+            } else {
+                Err(self.not_finite(epoch, *row))
+            }
         };
         rows.iter().zip(sums).map(value).collect()
     }
@@ -254,7 +342,15 @@ impl Desk {
         let (plan, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
         self.scratch.sums.fill([Sums::ZERO; ROWS]);
-        with_kind!(setup.kind, kernel::step_alone, setup.here, block, &batch, adam, &mut self.scratch);
+        with_kind!(
+            setup.kind,
+            kernel::step_alone,
+            setup.here,
+            block,
+            &batch,
+            adam,
+            &mut self.scratch
+        );
         self.add_losses(step * plan.batch(), plan.rows(step).len());
     }
 
@@ -269,7 +365,11 @@ impl Desk {
         let (_, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
         let mut sum = Half::ZERO;
-        let about = squares::Step { batch, products, adam };
+        let about = squares::Step {
+            batch,
+            products,
+            adam,
+        };
         squares::step_squares(setup.here, block, &about, &mut self.room, &mut sum);
         sum.add_to(&mut self.totals[step]);
     }
@@ -282,9 +382,17 @@ fn batch<'b>(
     (plan, numbers, step): (&'b Plan<'_>, &'b Numbers, usize),
 ) -> Batch<'b> {
     let truths = plan.truths(step, at.tail);
-    let next = if step + 1 < plan.steps() { (step + 1, 0) } else { (0, block.maps.len()) };
+    let next = if step + 1 < plan.steps() {
+        (step + 1, 0)
+    } else {
+        (0, block.maps.len())
+    };
     let (soon, distance) = (plan.truths(next.0, at.tail), next.1);
-    Batch { soon, distance, ..numbers.batch(plan.first_four(step), truths, setup.width()) }
+    Batch {
+        soon,
+        distance,
+        ..numbers.batch(plan.first_four(step), truths, setup.width())
+    }
 }
 
 /// Leaves the Gram matrix of a group, once it is complete, and begins the next.
@@ -312,7 +420,12 @@ struct Meeting<'a> {
 }
 
 impl<'a> Meeting<'a> {
-    fn new(setup: &Setup<'_>, workers: usize, plans: (&'a Plan<'a>, &'a Plan<'a>), before: (Vec<f64>, i32)) -> Self {
+    fn new(
+        setup: &Setup<'_>,
+        workers: usize,
+        plans: (&'a Plan<'a>, &'a Plan<'a>),
+        before: (Vec<f64>, i32),
+    ) -> Self {
         let ((plan, judged), groups) = (plans, setup.groups.len());
         Self {
             plan,
@@ -333,20 +446,31 @@ impl<'a> Meeting<'a> {
         let (plan, batch) = (self.plan, self.plan.batch());
         let mut gram = self.before.0.clone();
         let mut desk = Desk::new(setup, plan.fours(), 2 * batch);
-        let (mut numbers, mut lengths, mut correction) = (Numbers::default(), Vec::new(), Correction::default());
+        let (mut numbers, mut lengths, mut correction) =
+            (Numbers::default(), Vec::new(), Correction::default());
         let (mut totals, mut room) = (vec![0.0; 2 * batch], Vec::new());
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
-            setup.facts.lengths(setup.here, rows, &gram, (&mut lengths, &mut room));
+            setup
+                .facts
+                .lengths(setup.here, rows, &gram, (&mut lengths, &mut room));
             numbers.clear();
             numbers.push(&setup.facts, rows, &lengths);
             self.pass_a(share, setup, (step, &numbers), &mut desk);
             self.barrier.wait();
             self.rows.total(&mut totals);
-            setup.facts.correction(setup.here, (rows, &lengths), &totals, &mut correction);
+            setup
+                .facts
+                .correction(setup.here, (rows, &lengths), &totals, &mut correction);
             let adam = setup.adam(self.before.1 + 1 + step as i32);
             share.blocks(setup, TILES_B, |place, block| {
-                kernel::pass_b(setup.here, block, &correction.fours, &adam, &mut desk.scratch);
+                kernel::pass_b(
+                    setup.here,
+                    block,
+                    &correction.fours,
+                    &adam,
+                    &mut desk.scratch,
+                );
                 leave_gram(&mut desk.scratch, &self.grams, place);
             });
             if worker == 0 {
@@ -361,17 +485,33 @@ impl<'a> Meeting<'a> {
         self.judge(share, setup, &gram);
     }
 
-    fn pass_a(&self, share: &mut Share<'_>, setup: &Setup<'_>, (step, numbers): (usize, &Numbers), desk: &mut Desk) {
+    fn pass_a(
+        &self,
+        share: &mut Share<'_>,
+        setup: &Setup<'_>,
+        (step, numbers): (usize, &Numbers),
+        desk: &mut Desk,
+    ) {
         let (rows, first) = (self.plan.rows(step).len(), share.first(setup));
         share.blocks(setup, TILES_A, |place, block| {
             let truths = self.plan.truths(step, place.tail);
             let mut batch = numbers.batch(0, truths, setup.width());
             (batch.soon, batch.distance) = (truths, TILES_A);
             if place.end {
-                (batch.soon, batch.distance) = (self.plan.truths(step + 1, false), first.wrapping_sub(block.first));
+                (batch.soon, batch.distance) = (
+                    self.plan.truths(step + 1, false),
+                    first.wrapping_sub(block.first),
+                );
             }
             desk.scratch.sums.fill([Sums::ZERO; ROWS]);
-            with_kind!(setup.kind, kernel::pass_a, setup.here, block, &batch, &mut desk.scratch);
+            with_kind!(
+                setup.kind,
+                kernel::pass_a,
+                setup.here,
+                block,
+                &batch,
+                &mut desk.scratch
+            );
             desk.add_losses(0, rows);
             desk.add_along(self.plan.batch(), rows);
             if place.last {
@@ -382,9 +522,11 @@ impl<'a> Meeting<'a> {
 
     /// Keeps the sums of a step; asks whether to go on.
     fn note(&self, setup: &Setup<'_>, step: usize, sums: &[f64]) {
-        self.losses.put(0, step * self.plan.batch(), sums.iter().copied());
+        self.losses
+            .put(0, step * self.plan.batch(), sums.iter().copied());
         let finite = sums.iter().all(|sum| sum.is_finite());
-        self.stop.fetch_or(!finite || setup.interrupted(), Ordering::Relaxed);
+        self.stop
+            .fetch_or(!finite || setup.interrupted(), Ordering::Relaxed);
     }
 
     fn judge(&self, share: &mut Share<'_>, setup: &Setup<'_>, gram: &[f64]) {
@@ -423,7 +565,10 @@ impl Engine for Fused<'_> {
         };
         let verdicts = &sums[sums.len() - judged.len()..];
         let judged = self.check(epoch, judged, verdicts)?;
-        Ok(Passed { loss: trained.iter().sum::<f64>() / order.len() as f64, judged })
+        Ok(Passed {
+            loss: trained.iter().sum::<f64>() / order.len() as f64,
+            judged,
+        })
     }
 
     fn network(&mut self) -> &Network {
@@ -434,9 +579,13 @@ impl Engine for Fused<'_> {
 
     fn keep(&mut self) {
         let width = self.setup.width();
-        let kept = self.kept.get_or_insert_with(|| vec![Lane::ZERO; self.state.tiles.len() / 2]);
+        let kept = self
+            .kept
+            .get_or_insert_with(|| vec![Lane::ZERO; self.state.tiles.len() / 2]);
         let tiles = self.state.tiles.chunks_exact(2 * width);
-        kept.chunks_exact_mut(width).zip(tiles).for_each(|(kept, tile)| kept.copy_from_slice(&tile[..width]));
+        kept.chunks_exact_mut(width)
+            .zip(tiles)
+            .for_each(|(kept, tile)| kept.copy_from_slice(&tile[..width]));
     }
 
     fn finish(mut self: Box<Self>) -> Network {
@@ -449,22 +598,55 @@ impl Engine for Fused<'_> {
     }
 
     fn standing(&mut self) -> Standing {
-        let State { tiles, moments, gram, steps, resolved } = &self.state;
+        let State {
+            tiles,
+            moments,
+            gram,
+            steps,
+            resolved,
+        } = &self.state;
         Standing {
             parameters: flat(tiles),
             kept: self.kept.as_deref().map(flat),
-            moments: Moments { steps: *steps, mean: flat(moments), square: Vec::new() },
+            moments: Moments {
+                steps: *steps,
+                mean: flat(moments),
+                square: Vec::new(),
+            },
             pool: None,
-            sums: gram.iter().copied().chain((!resolved).then_some(0.0)).collect(),
+            sums: gram
+                .iter()
+                .copied()
+                .chain((!resolved).then_some(0.0))
+                .collect(),
         }
     }
 
     fn restore(&mut self, standing: Standing) -> bool {
-        let State { tiles, moments, gram, .. } = &self.state;
+        let State {
+            tiles,
+            moments,
+            gram,
+            ..
+        } = &self.state;
         let unresolved = usize::from(self.setup.squares.is_some() && standing.sums.len() == 1);
-        let kept = standing.kept.as_ref().is_none_or(|kept| 2 * kept.len() == LANES * tiles.len());
-        let sizes = [standing.parameters.len(), standing.moments.mean.len(), standing.sums.len()];
-        if sizes != [LANES * tiles.len(), LANES * moments.len(), gram.len() + unresolved] || !kept {
+        let kept = standing
+            .kept
+            .as_ref()
+            .is_none_or(|kept| 2 * kept.len() == LANES * tiles.len());
+        let sizes = [
+            standing.parameters.len(),
+            standing.moments.mean.len(),
+            standing.sums.len(),
+        ];
+        if sizes
+            != [
+                LANES * tiles.len(),
+                LANES * moments.len(),
+                gram.len() + unresolved,
+            ]
+            || !kept
+        {
             return false;
         }
         self.kept = standing.kept.map(|kept| lanes(&kept));
@@ -472,7 +654,11 @@ impl Engine for Fused<'_> {
             tiles: lanes(&standing.parameters),
             moments: lanes(&standing.moments.mean),
             resolved: unresolved == 0,
-            gram: if unresolved == 0 { standing.sums } else { Vec::new() },
+            gram: if unresolved == 0 {
+                standing.sums
+            } else {
+                Vec::new()
+            },
             steps: standing.moments.steps,
         };
         true
@@ -485,5 +671,7 @@ fn flat(lanes: &[Lane]) -> Vec<f32> {
 }
 
 fn lanes(flat: &[f32]) -> Vec<Lane> {
-    flat.chunks_exact(LANES).map(|lane| Lane(std::array::from_fn(|at| lane[at]))).collect()
+    flat.chunks_exact(LANES)
+        .map(|lane| Lane(std::array::from_fn(|at| lane[at])))
+        .collect()
 }

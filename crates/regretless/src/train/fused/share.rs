@@ -1,5 +1,5 @@
-//! How threads share the columns: groups of tiles that do not depend on the number of threads, each summed
-//! by itself, the sums added in order.
+//! How threads share the columns: groups of tiles that do not depend on the number of threads, each
+//! summed by itself, the sums added in order.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,10 +13,13 @@ const GROUPS: usize = 64;
 /// Fewest tiles of such a part.
 const TILES_PER_GROUP: usize = 32;
 
-/// Ranges of whole tiles that are summed by themselves; a tile that is not whole belongs to the last.
+/// Ranges of whole tiles that are summed by themselves; a tile that is not whole belongs to the
+/// last.
 pub(super) fn groups(whole: usize) -> Vec<Range<usize>> {
     let count = (whole / TILES_PER_GROUP).clamp(1, GROUPS);
-    (0..count).map(|g| g * whole / count..(g + 1) * whole / count).collect()
+    (0..count)
+        .map(|g| g * whole / count..(g + 1) * whole / count)
+        .collect()
 }
 
 /// The part of the parameters one worker owns: whole groups, one after the other.
@@ -45,7 +48,12 @@ impl Share<'_> {
     }
 
     /// Calls `work` with each block of each group, of at most so many tiles.
-    pub(super) fn blocks(&mut self, setup: &Setup<'_>, most: usize, mut work: impl FnMut(Place, &mut Block<'_>)) {
+    pub(super) fn blocks(
+        &mut self,
+        setup: &Setup<'_>,
+        most: usize,
+        mut work: impl FnMut(Place, &mut Block<'_>),
+    ) {
         let begin = self.first(setup);
         for group in self.groups.clone() {
             let range = setup.groups[group].clone();
@@ -53,19 +61,36 @@ impl Share<'_> {
             for first in range.clone().step_by(most) {
                 let end = (first + most).min(range.end);
                 let done = end == range.end;
-                let place =
-                    Place { end: done && group + 1 == self.groups.end, tail: false, last: done && !tail, group };
+                let place = Place {
+                    end: done && group + 1 == self.groups.end,
+                    tail: false,
+                    last: done && !tail,
+                    group,
+                };
                 work(place, &mut self.block(setup, first..end, begin));
             }
             if tail {
                 let mut block = self.block(setup, range.end..range.end + 1, begin);
                 block.first = 0;
-                work(Place { end: false, tail, last: true, group }, &mut block);
+                work(
+                    Place {
+                        end: false,
+                        tail,
+                        last: true,
+                        group,
+                    },
+                    &mut block,
+                );
             }
         }
     }
 
-    fn block<'b>(&'b mut self, setup: &'b Setup<'_>, tiles: Range<usize>, begin: usize) -> Block<'b> {
+    fn block<'b>(
+        &'b mut self,
+        setup: &'b Setup<'_>,
+        tiles: Range<usize>,
+        begin: usize,
+    ) -> Block<'b> {
         let lanes = 2 * setup.width();
         let own = (tiles.start - begin) * lanes..(tiles.end - begin) * lanes;
         Block {
@@ -86,21 +111,31 @@ pub(super) struct Slots {
 
 impl Slots {
     pub(super) fn new(groups: usize, width: usize) -> Self {
-        Self { width, values: (0..groups * width).map(|_| AtomicU64::new(0)).collect() }
+        Self {
+            width,
+            values: (0..groups * width).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
     /// Leaves numbers from a place in a group's row on.
     pub(super) fn put(&self, group: usize, place: usize, values: impl Iterator<Item = f64>) {
         let slots = &self.values[group * self.width + place..(group + 1) * self.width];
-        slots.iter().zip(values).for_each(|(slot, value)| slot.store(value.to_bits(), Ordering::Relaxed));
+        slots
+            .iter()
+            .zip(values)
+            .for_each(|(slot, value)| slot.store(value.to_bits(), Ordering::Relaxed));
     }
 
     /// Sums over all groups, in their order.
     pub(super) fn total(&self, out: &mut [f64]) {
         out.fill(0.0);
         for group in self.values.chunks_exact(self.width.max(1)) {
-            let values = group.iter().map(|slot| f64::from_bits(slot.load(Ordering::Relaxed)));
-            out.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            let values = group
+                .iter()
+                .map(|slot| f64::from_bits(slot.load(Ordering::Relaxed)));
+            out.iter_mut()
+                .zip(values)
+                .for_each(|(sum, value)| *sum += value);
         }
     }
 }

@@ -1,11 +1,14 @@
-//! Which errors of a tile count, and how steep the loss is at them: the one place where squared, absolute,
-//! one-sided, pinball and range-based errors differ.
+//! Which errors of a tile count, and how steep the loss is at them: the one place where squared,
+//! absolute, one-sided, pinball and range-based errors differ.
 //!
-//! Errors are measured as by how much a cost is predicted too low, u = c − ĉ. The loss of a tile is the sum of
-//! slope · u, whatever the kind; for squared errors the slope is half the derivative. Where u is 0, so is the
-//! slope; where u is no number, slope · u is none either.
+//! Errors are measured as by how much a cost is predicted too low, u = c − ĉ. The loss of a tile is
+//! the sum of slope · u, whatever the kind; for squared errors the slope is half the derivative.
+//! Where u is 0, so is the slope; where u is no number, slope · u is none either.
 
-#![allow(unsafe_code, reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block")]
+#![allow(
+    unsafe_code,
+    reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block"
+)]
 
 use crate::lanes::{Instructions, LANES, Lane, Lanes};
 
@@ -26,7 +29,8 @@ pub(super) enum Aim {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Truth<'a> {
     pub(super) costs: &'a [[f32; LANES]],
-    /// One bit per cost, two tiles to a word: whether the best decision chooses it. Empty unless bits aim.
+    /// One bit per cost, two tiles to a word: whether the best decision chooses it. Empty unless
+    /// bits aim.
     pub(super) chosen: &'a [u32],
     /// Ends of ranges; empty unless they aim.
     pub(super) limits: &'a [[f32; LANES]],
@@ -42,7 +46,8 @@ impl Truth<'_> {
     }
 }
 
-/// Calls a function with the constants that fit a loss: whether errors are absolute, and its [`Aim`].
+/// Calls a function with the constants that fit a loss: whether errors are absolute, and its
+/// [`Aim`].
 macro_rules! with_kind {
     ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {
         match $kind {
@@ -72,22 +77,34 @@ pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
     tau: Option<&Lane>,
 ) -> Lanes {
     let one = here.splat(1.0);
-    let signed = if ABSOLUTE { under.sign().or(one).and(under.nonzero()) } else { under };
+    let signed = if ABSOLUTE {
+        under.sign().or(one).and(under.nonzero())
+    } else {
+        under
+    };
     match AIM {
         0 => signed,
         1 => {
             // SAFETY: the caller's promise.
             let turn = here.signs(unsafe { truth.chosen.get_unchecked(tile / 2) }, tile % 2);
             let turned = under.xor(turn);
-            if ABSOLUTE { one.or(turn).and(turned.positive()) } else { turned.above_zero().xor(turn) }
+            if ABSOLUTE {
+                one.or(turn).and(turned.positive())
+            } else {
+                turned.above_zero().xor(turn)
+            }
         }
         2 => {
             let tau = here.read(tau.map_or(&[1.0; LANES], |tau| &tau.0));
             signed.times(tau.or_where_minus(one.minus(tau), under))
         }
         _ => {
-            let free = here.read(&truth.limits[tile]).minus(here.read(&truth.costs[tile]));
-            let beyond = under.plus(free).xor(here.signs(&truth.chosen[tile / 2], tile % 2));
+            let free = here
+                .read(&truth.limits[tile])
+                .minus(here.read(&truth.costs[tile]));
+            let beyond = under
+                .plus(free)
+                .xor(here.signs(&truth.chosen[tile / 2], tile % 2));
             signed.and(beyond.positive())
         }
     }

@@ -1,12 +1,19 @@
 //! Squared errors of all costs, multiplied out.
 //!
-//! With u = c − o − W z, where o is the offset of the output map, the gradient of Σ u² over a batch is that of
-//! −2 (c − o) zᵀ + 2 W z zᵀ. The second part is one small matrix for all costs, so that nobody predicts: half the
-//! arithmetic, and one number per step instead of one per row, since Σ u² = Σ (c − o)² + W · (gradient + first part).
-//! The last sum loses digits where errors are small beside the spread of costs: [`RESOLVED`] says when to predict.
+//! With u = c − o − W z, where o is the offset of the output map, the gradient of Σ u² over a batch
+//! is that of −2 (c − o) zᵀ + 2 W z zᵀ. The second part is one small matrix for all costs, so that
+//! nobody predicts: half the arithmetic, and one number per step instead of one per row, since Σ u²
+//! = Σ (c − o)² + W · (gradient + first part). The last sum loses digits where errors are small
+//! beside the spread of costs: [`RESOLVED`] says when to predict.
 
-#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
-#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops with a fixed end over several arrays read best with an index"
+)]
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+)]
 
 use super::Setup;
 use super::adam::{Adam, AdamStep};
@@ -33,16 +40,29 @@ impl Squares {
     /// Distances of some rows; none where the loss is another.
     pub(super) fn new(costs: &Matrix, offset: &[f64], threads: &Threads) -> Self {
         let mut spreads = vec![0.0; costs.rows()];
-        threads.fill(&mut spreads, || (), |(), row, spread| *spread = distance(costs.row(row), offset));
+        threads.fill(
+            &mut spreads,
+            || (),
+            |(), row, spread| *spread = distance(costs.row(row), offset),
+        );
         Self { spreads }
     }
 
-    /// Losses of the rows of each step, added, given what the kernel summed; and whether that resolves them.
-    pub(super) fn losses(&self, setup: &Setup<'_>, plan: &Plan<'_>, sums: &[f64]) -> (Vec<f64>, bool) {
+    /// Losses of the rows of each step, added, given what the kernel summed; and whether that
+    /// resolves them.
+    pub(super) fn losses(
+        &self,
+        setup: &Setup<'_>,
+        plan: &Plan<'_>,
+        sums: &[f64],
+    ) -> (Vec<f64>, bool) {
         let (mut all, mut spread) = (Vec::with_capacity(plan.steps()), 0.0);
         for (step, sum) in sums.iter().enumerate() {
             let rows = plan.rows(step);
-            let apart: f64 = rows.iter().map(|row| setup.facts.loss(*row, self.spreads[*row])).sum();
+            let apart: f64 = rows
+                .iter()
+                .map(|row| setup.facts.loss(*row, self.spreads[*row]))
+                .sum();
             all.push(apart + setup.facts.unscaled(rows.len()) * sum);
             spread += apart;
         }
@@ -81,7 +101,11 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn new(width: usize) -> Self {
         let lanes = |count: usize| vec![Lane::ZERO; count];
-        Self { apart: lanes(TILES * width), weights: lanes(width), gradient: lanes(width.next_multiple_of(ROWS)) }
+        Self {
+            apart: lanes(TILES * width),
+            weights: lanes(width),
+            gradient: lanes(width.next_multiple_of(ROWS)),
+        }
     }
 }
 
@@ -93,17 +117,34 @@ compiled! {
 }
 
 #[inline(always)]
-fn step_squares_body(here: Instructions, block: &mut Block<'_>, step: &Step<'_>, room: &mut Room, sum: &mut Half) {
+fn step_squares_body(
+    here: Instructions,
+    block: &mut Block<'_>,
+    step: &Step<'_>,
+    room: &mut Room,
+    sum: &mut Half,
+) {
     let adam = Adam::new(here, step.adam);
-    let Room { apart, weights: scaled, gradient } = room;
+    let Room {
+        apart,
+        weights: scaled,
+        gradient,
+    } = room;
     let (width, tiles) = (scaled.len(), block.maps.len());
-    assert!(step.batch.covers::<{ Aim::Both as u8 }>(block.first + tiles, width), "rows must cover the block");
+    assert!(
+        step.batch
+            .covers::<{ Aim::Both as u8 }>(block.first + tiles, width),
+        "rows must cover the block"
+    );
     let apart = &mut apart[..tiles * width];
     apart.fill(Lane::ZERO);
     for four in 0..step.batch.truths.len() {
         spread(here, (&step.batch, four), block, apart);
     }
-    let states = block.tiles.chunks_exact_mut(2 * width).zip(block.moments.chunks_exact_mut(2 * width));
+    let states = block
+        .tiles
+        .chunks_exact_mut(2 * width)
+        .zip(block.moments.chunks_exact_mut(2 * width));
     for ((apart, (tile, moments)), map) in apart.chunks_exact(width).zip(states).zip(block.maps) {
         let weights = &mut tile[..width];
         scale(here, weights, map, scaled);
@@ -125,12 +166,20 @@ fn scale(here: Instructions, weights: &[Lane], map: &Map, out: &mut [Lane]) {
     }
 }
 
-/// Adds what four rows give to the part of the gradient that no parameter acts on. Rows run along the block, so that
-/// few are read at a time, each in one go: memory is faster at that.
+/// Adds what four rows give to the part of the gradient that no parameter acts on. Rows run along
+/// the block, so that few are read at a time, each in one go: memory is faster at that.
 #[inline(always)]
-fn spread(here: Instructions, (batch, four): (&Batch<'_>, usize), block: &Block<'_>, out: &mut [Lane]) {
+fn spread(
+    here: Instructions,
+    (batch, four): (&Batch<'_>, usize),
+    block: &Block<'_>,
+    out: &mut [Lane],
+) {
     let width = out.len() / block.maps.len();
-    let (truths, numbers) = (&batch.truths[four], &batch.back[four * width..(four + 1) * width]);
+    let (truths, numbers) = (
+        &batch.truths[four],
+        &batch.back[four * width..(four + 1) * width],
+    );
     // Those that come next, or the first of the next step.
     let (next, distance) = match batch.truths.get(four + 1) {
         Some(next) => (Some(next), 0),
@@ -145,7 +194,10 @@ fn spread(here: Instructions, (batch, four): (&Batch<'_>, usize), block: &Block<
         }
         let offset = here.read(&map.offset.0);
         // SAFETY: the caller has asked all rows whether they cover the tile.
-        let costs = |i: usize| here.read(unsafe { truths[i].costs.get_unchecked(tile) }).minus(offset);
+        let costs = |i: usize| {
+            here.read(unsafe { truths[i].costs.get_unchecked(tile) })
+                .minus(offset)
+        };
         let rows = [costs(0), costs(1), costs(2), costs(3)];
         backward(here, &rows, numbers, lines);
     }

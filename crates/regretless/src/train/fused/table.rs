@@ -6,8 +6,8 @@ use crate::data::Matrix;
 use crate::label::Labelled;
 use crate::lanes::LANES;
 
-/// True costs, best decisions and ends of ranges of all rows, in tiles. The last tile of a row, where it is
-/// not whole, is a copy filled up with zeros.
+/// True costs, best decisions and ends of ranges of all rows, in tiles. The last tile of a row,
+/// where it is not whole, is a copy filled up with zeros.
 pub(super) struct Table<'a> {
     costs: &'a Matrix,
     limits: Option<&'a Matrix>,
@@ -28,7 +28,12 @@ impl<'a> Table<'a> {
     pub(super) fn new(data: &'a Labelled, aim: Aim, limits: Option<&'a Matrix>) -> Self {
         let costs = data.data().costs();
         let bits = matches!(aim, Aim::OneSided | Aim::Sensitive);
-        let mut table = Self { costs, limits, chosen: Vec::new(), tails: Tails::default() };
+        let mut table = Self {
+            costs,
+            limits,
+            chosen: Vec::new(),
+            tails: Tails::default(),
+        };
         if bits {
             table.chosen = vec![0; data.len() * table.words()];
         }
@@ -56,7 +61,8 @@ impl<'a> Table<'a> {
         for j in indices {
             let (tile, bit) = (*j as usize / LANES, j % LANES as u32);
             if tile < whole {
-                self.chosen[row * words + tile / 2] |= 1 << (bit + if tile % 2 == 1 { LANES as u32 } else { 0 });
+                self.chosen[row * words + tile / 2] |=
+                    1 << (bit + if tile % 2 == 1 { LANES as u32 } else { 0 });
             } else {
                 self.tails.chosen[row] |= 1 << bit;
             }
@@ -72,13 +78,24 @@ impl<'a> Table<'a> {
     pub(super) fn truth(&self, row: usize) -> Truth<'_> {
         let tiles = |matrix: &'a Matrix| matrix.row(row).as_chunks().0;
         let words = self.words();
-        let chosen = self.chosen.get(row * words..(row + 1) * words).unwrap_or_default();
-        Truth { costs: tiles(self.costs), chosen, limits: self.limits.map(tiles).unwrap_or_default() }
+        let chosen = self
+            .chosen
+            .get(row * words..(row + 1) * words)
+            .unwrap_or_default();
+        Truth {
+            costs: tiles(self.costs),
+            chosen,
+            limits: self.limits.map(tiles).unwrap_or_default(),
+        }
     }
 
     /// The last tile of a row, if it is not whole.
     pub(super) fn tail(&self, row: usize) -> Truth<'_> {
-        let Tails { costs, limits, chosen } = &self.tails;
+        let Tails {
+            costs,
+            limits,
+            chosen,
+        } = &self.tails;
         Truth {
             costs: costs.get(row..=row).unwrap_or_default(),
             chosen: chosen.get(row..=row).unwrap_or_default(),
@@ -90,7 +107,9 @@ impl<'a> Table<'a> {
 fn tails(matrix: &Matrix) -> Vec<[f32; LANES]> {
     let tail = |row: usize| {
         let mut out = [0.0; LANES];
-        out.iter_mut().zip(matrix.row(row).as_chunks::<LANES>().1).for_each(|(to, from)| *to = *from);
+        out.iter_mut()
+            .zip(matrix.row(row).as_chunks::<LANES>().1)
+            .for_each(|(to, from)| *to = *from);
         out
     };
     (0..matrix.rows()).map(tail).collect()
@@ -108,11 +127,23 @@ impl<'a> Plan<'a> {
     pub(super) fn new(table: &'a Table<'_>, order: &'a [usize], batch: usize) -> Self {
         let fours = |truth: &dyn Fn(usize) -> Truth<'a>| -> Vec<[Truth<'a>; ROWS]> {
             let four = |rows: &[usize]| std::array::from_fn(|i| truth(rows[i.min(rows.len() - 1)]));
-            order.chunks(batch).flat_map(|step| step.chunks(ROWS).map(four)).collect()
+            order
+                .chunks(batch)
+                .flat_map(|step| step.chunks(ROWS).map(four))
+                .collect()
         };
         let whole = fours(&|row| table.truth(row));
-        let tail = if table.tails.costs.is_empty() { Vec::new() } else { fours(&|row| table.tail(row)) };
-        Self { order, batch, whole, tail }
+        let tail = if table.tails.costs.is_empty() {
+            Vec::new()
+        } else {
+            fours(&|row| table.tail(row))
+        };
+        Self {
+            order,
+            batch,
+            whole,
+            tail,
+        }
     }
 
     /// Number of rows.

@@ -11,21 +11,27 @@ impl Raw {
     pub(in crate::solve::highs) fn int_info(&self, name: &CStr) -> Called<i32> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        called("tell a figure", unsafe { c::Highs_getIntInfoValue(self.pointer(), name.as_ptr(), &mut value) })?;
+        called("tell a figure", unsafe {
+            c::Highs_getIntInfoValue(self.pointer(), name.as_ptr(), &mut value)
+        })?;
         Ok(value)
     }
 
     pub(in crate::solve::highs) fn long_info(&self, name: &CStr) -> Called<i64> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        called("tell a figure", unsafe { c::Highs_getInt64InfoValue(self.pointer(), name.as_ptr(), &mut value) })?;
+        called("tell a figure", unsafe {
+            c::Highs_getInt64InfoValue(self.pointer(), name.as_ptr(), &mut value)
+        })?;
         Ok(value)
     }
 
     pub(in crate::solve::highs) fn float_info(&self, name: &CStr) -> Called<f64> {
         let mut value = 0.0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        called("tell a figure", unsafe { c::Highs_getDoubleInfoValue(self.pointer(), name.as_ptr(), &mut value) })?;
+        called("tell a figure", unsafe {
+            c::Highs_getDoubleInfoValue(self.pointer(), name.as_ptr(), &mut value)
+        })?;
         Ok(value)
     }
 
@@ -35,16 +41,35 @@ impl Raw {
     }
 
     /// Overwrites values and reduced costs of columns, activities and duals of rows.
-    pub(in crate::solve::highs) fn solution(&self, [value, reduced, activity, dual]: [&mut Vec<f64>; 4]) -> Called {
-        for (vector, most) in [(&mut *value, 0), (&mut *reduced, 0), (&mut *activity, 1), (&mut *dual, 1)] {
+    pub(in crate::solve::highs) fn solution(
+        &self,
+        [value, reduced, activity, dual]: [&mut Vec<f64>; 4],
+    ) -> Called {
+        for (vector, most) in [
+            (&mut *value, 0),
+            (&mut *reduced, 0),
+            (&mut *activity, 1),
+            (&mut *dual, 1),
+        ] {
             vector.clear();
             vector.resize(self.most[most], 0.0);
         }
-        let pointers = (value.as_mut_ptr(), reduced.as_mut_ptr(), activity.as_mut_ptr(), dual.as_mut_ptr());
-        // SAFETY: HiGHS writes as many numbers as its own vectors hold, never more than the model ever
-        // had columns or rows, and ours are that long.
+        let pointers = (
+            value.as_mut_ptr(),
+            reduced.as_mut_ptr(),
+            activity.as_mut_ptr(),
+            dual.as_mut_ptr(),
+        );
+        // SAFETY: HiGHS writes as many numbers as its own vectors hold, never more than the model
+        // ever had columns or rows, and ours are that long.
         called("give the solution", unsafe {
-            c::Highs_getSolution(self.pointer(), pointers.0, pointers.1, pointers.2, pointers.3)
+            c::Highs_getSolution(
+                self.pointer(),
+                pointers.0,
+                pointers.1,
+                pointers.2,
+                pointers.3,
+            )
         })?;
         let (columns, rows) = (self.num_columns(), self.num_rows());
         value.truncate(columns);
@@ -66,7 +91,11 @@ impl Raw {
         Ok([columns, rows])
     }
 
-    pub(in crate::solve::highs) fn set_basis(&mut self, columns: &[c::HighsInt], rows: &[c::HighsInt]) -> Called {
+    pub(in crate::solve::highs) fn set_basis(
+        &mut self,
+        columns: &[c::HighsInt],
+        rows: &[c::HighsInt],
+    ) -> Called {
         if columns.len() != self.num_columns() {
             return misfit("columns of a basis", columns.len(), self.num_columns());
         }
@@ -74,38 +103,60 @@ impl Raw {
             return misfit("rows of a basis", rows.len(), self.num_rows());
         }
         // SAFETY: one code per column and per row, as checked above; HiGHS refuses unknown codes.
-        called("take the basis", unsafe { c::Highs_setBasis(self.pointer(), columns.as_ptr(), rows.as_ptr()) })
+        called("take the basis", unsafe {
+            c::Highs_setBasis(self.pointer(), columns.as_ptr(), rows.as_ptr())
+        })
     }
 
     /// Members of the basis in their order: a column, or minus one minus a row.
     pub(in crate::solve::highs) fn basic_variables(&mut self) -> Called<Vec<c::HighsInt>> {
         let mut members = vec![0; self.num_rows()];
         // SAFETY: the vector has one place per row, which is the size of a basis.
-        called("list the basis", unsafe { c::Highs_getBasicVariables(self.pointer(), members.as_mut_ptr()) })?;
+        called("list the basis", unsafe {
+            c::Highs_getBasicVariables(self.pointer(), members.as_mut_ptr())
+        })?;
         Ok(members)
     }
 
     /// Solves `Bᵀ y = right`, dense over the members of the basis and the rows of the model.
-    pub(in crate::solve::highs) fn transpose_solve(&mut self, right: &[f64], out: &mut Vec<f64>) -> Called {
+    pub(in crate::solve::highs) fn transpose_solve(
+        &mut self,
+        right: &[f64],
+        out: &mut Vec<f64>,
+    ) -> Called {
         if right.len() != self.num_rows() {
-            return misfit("numbers for members of a basis", right.len(), self.num_rows());
+            return misfit(
+                "numbers for members of a basis",
+                right.len(),
+                self.num_rows(),
+            );
         }
         out.clear();
         out.resize(self.num_rows(), 0.0);
-        // SAFETY: both vectors have one place per row, which is the size of a basis; null pointers say that no
-        // sparse form is wanted; HiGHS refuses a model without a factor.
+        // SAFETY: both vectors have one place per row, which is the size of a basis; null pointers
+        // say that no sparse form is wanted; HiGHS refuses a model without a factor.
         called("solve for duals; is there a basis?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
-            c::Highs_getBasisTransposeSolve(self.pointer(), right.as_ptr(), out.as_mut_ptr(), count, index)
+            c::Highs_getBasisTransposeSolve(
+                self.pointer(),
+                right.as_ptr(),
+                out.as_mut_ptr(),
+                count,
+                index,
+            )
         })
     }
 
     /// Row of `B⁻¹`, dense over the rows of the model.
-    pub(in crate::solve::highs) fn inverse_row(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
+    pub(in crate::solve::highs) fn inverse_row(
+        &mut self,
+        row: usize,
+        out: &mut Vec<f64>,
+    ) -> Called {
         out.clear();
         out.resize(self.num_rows(), 0.0);
-        // SAFETY: the vector has one place per row; null pointers say that no sparse form is wanted;
-        // HiGHS refuses a row that does not exist and a model without a factor.
+        // SAFETY: the vector has one place per row; null pointers say that no sparse form is
+        // wanted; HiGHS refuses a row that does not exist and a model without a factor.
         called("give a row of the inverse; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getBasisInverseRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
@@ -113,11 +164,15 @@ impl Raw {
     }
 
     /// Column of `B⁻¹A`, dense over the rows.
-    pub(in crate::solve::highs) fn reduced_column(&mut self, column: usize, out: &mut Vec<f64>) -> Called {
+    pub(in crate::solve::highs) fn reduced_column(
+        &mut self,
+        column: usize,
+        out: &mut Vec<f64>,
+    ) -> Called {
         out.clear();
         out.resize(self.num_rows(), 0.0);
-        // SAFETY: the vector has one place per row; null pointers say that no sparse form is wanted;
-        // HiGHS refuses a column that does not exist and a model without a factor.
+        // SAFETY: the vector has one place per row; null pointers say that no sparse form is
+        // wanted; HiGHS refuses a column that does not exist and a model without a factor.
         called("give a reduced column; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getReducedColumn(self.pointer(), int(column), out.as_mut_ptr(), count, index)
@@ -125,23 +180,40 @@ impl Raw {
     }
 
     /// Column of `B⁻¹`, dense over the rows.
-    pub(in crate::solve::highs) fn inverse_column(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
+    pub(in crate::solve::highs) fn inverse_column(
+        &mut self,
+        row: usize,
+        out: &mut Vec<f64>,
+    ) -> Called {
         out.clear();
         out.resize(self.num_rows(), 0.0);
-        // SAFETY: the vector has one place per row; null pointers say that no sparse form is wanted;
-        // HiGHS refuses a row that does not exist and a model without a factor.
-        called("give a column of the inverse; is the model solved?", unsafe {
-            let (count, index) = (ptr::null_mut(), ptr::null_mut());
-            c::Highs_getBasisInverseCol(self.pointer(), int(row), out.as_mut_ptr(), count, index)
-        })
+        // SAFETY: the vector has one place per row; null pointers say that no sparse form is
+        // wanted; HiGHS refuses a row that does not exist and a model without a factor.
+        called(
+            "give a column of the inverse; is the model solved?",
+            unsafe {
+                let (count, index) = (ptr::null_mut(), ptr::null_mut());
+                c::Highs_getBasisInverseCol(
+                    self.pointer(),
+                    int(row),
+                    out.as_mut_ptr(),
+                    count,
+                    index,
+                )
+            },
+        )
     }
 
     /// Row of `B⁻¹A`, dense over the columns.
-    pub(in crate::solve::highs) fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Called {
+    pub(in crate::solve::highs) fn reduced_row(
+        &mut self,
+        row: usize,
+        out: &mut Vec<f64>,
+    ) -> Called {
         out.clear();
         out.resize(self.num_columns(), 0.0);
-        // SAFETY: the vector has one place per column; null pointers say that no sparse form is wanted;
-        // HiGHS refuses a row that does not exist and a model without a factor.
+        // SAFETY: the vector has one place per column; null pointers say that no sparse form is
+        // wanted; HiGHS refuses a row that does not exist and a model without a factor.
         called("give a reduced row; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getReducedRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
@@ -153,7 +225,8 @@ impl Raw {
         let (mut lower, mut upper) = (vec![0.0; self.num_columns()], vec![0.0; self.num_columns()]);
         let (no, nor) = (ptr::null_mut::<f64>, ptr::null_mut::<c::HighsInt>);
         let (up, down) = (upper.as_mut_ptr(), lower.as_mut_ptr());
-        // SAFETY: both vectors have one place per column; HiGHS leaves out what a null pointer stands for.
+        // SAFETY: both vectors have one place per column; HiGHS leaves out what a null pointer
+        // stands for.
         #[rustfmt::skip]
         let status = unsafe {
             c::Highs_getRanging(

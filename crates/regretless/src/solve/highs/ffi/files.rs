@@ -18,14 +18,22 @@ impl Raw {
             unsafe { c::Highs_readModel(object, path.as_ptr()) }
         });
         self.remember_size();
-        if status == c::STATUS_ERROR { Err(said) } else { Ok(said) }
+        if status == c::STATUS_ERROR {
+            Err(said)
+        } else {
+            Ok(said)
+        }
     }
 
     /// Calls HiGHS while its messages are written down.
-    fn listening(&mut self, said: &mut String, call: impl FnOnce(*mut c_void) -> c::HighsInt) -> c::HighsInt {
+    fn listening(
+        &mut self,
+        said: &mut String,
+        call: impl FnOnce(*mut c_void) -> c::HighsInt,
+    ) -> c::HighsInt {
         let (object, notebook) = (self.pointer(), ptr::from_mut(said).cast::<c_void>());
-        // SAFETY: `notebook` outlives the callback, which is taken off again before this function ends
-        // and is called on this thread only.
+        // SAFETY: `notebook` outlives the callback, which is taken off again before this function
+        // ends and is called on this thread only.
         unsafe {
             c::Highs_setBoolOptionValue(object, c"log_to_console".as_ptr(), 0);
             c::Highs_setBoolOptionValue(object, c"output_flag".as_ptr(), 1);
@@ -44,7 +52,9 @@ impl Raw {
 
     pub(in crate::solve::highs) fn write(&mut self, path: &CStr) -> Called {
         // SAFETY: live object and a string that ends in NUL.
-        called("write the model", unsafe { c::Highs_writeModel(self.pointer(), path.as_ptr()) })
+        called("write the model", unsafe {
+            c::Highs_writeModel(self.pointer(), path.as_ptr())
+        })
     }
 
     /// The model: sense and offset, then vectors by column, by row, and the rows' entries.
@@ -91,11 +101,16 @@ impl Raw {
                 }
             };
             called("give a name", status)?;
-            let text = CStr::from_bytes_until_nul(&buffer).map_err(|_| Failure::Engine("a name has no end".into()))?;
+            let text = CStr::from_bytes_until_nul(&buffer)
+                .map_err(|_| Failure::Engine("a name has no end".into()))?;
             Ok(text.to_string_lossy().into_owned())
         };
-        let columns = (0..self.num_columns()).map(|column| name(false, column)).collect::<Called<_>>()?;
-        let rows = (0..self.num_rows()).map(|row| name(true, row)).collect::<Called<_>>()?;
+        let columns = (0..self.num_columns())
+            .map(|column| name(false, column))
+            .collect::<Called<_>>()?;
+        let rows = (0..self.num_rows())
+            .map(|row| name(true, row))
+            .collect::<Called<_>>()?;
         Ok([columns, rows])
     }
 }
@@ -116,7 +131,11 @@ pub(in crate::solve::highs) struct RawModel {
 
 impl RawModel {
     fn sized(columns: usize, rows: usize, entries: usize) -> Self {
-        let vectors = Vectors { starts: vec![0; rows], index: vec![0; entries], value: vec![0.0; entries] };
+        let vectors = Vectors {
+            starts: vec![0; rows],
+            index: vec![0; entries],
+            value: vec![0.0; entries],
+        };
         Self {
             sense: c::OBJECTIVE_SENSE_MINIMIZE,
             offset: 0.0,
@@ -142,8 +161,8 @@ unsafe extern "C" fn write_down(
     if message.is_null() || notebook.is_null() {
         return;
     }
-    // SAFETY: HiGHS passes a string that ends in NUL, and the pointer that `listening` gave it, whose
-    // `String` is borrowed by nobody else for as long as HiGHS knows it.
+    // SAFETY: HiGHS passes a string that ends in NUL, and the pointer that `listening` gave it,
+    // whose `String` is borrowed by nobody else for as long as HiGHS knows it.
     let (message, notebook) = unsafe { (CStr::from_ptr(message), &mut *notebook.cast::<String>()) };
     notebook.push_str(&message.to_string_lossy());
 }

@@ -1,9 +1,13 @@
-//! The only place that calls HiGHS. Every function here is safe to call with any arguments: lengths and
-//! indices are checked on this side, so that no C++ code ever reads or writes outside our memory.
+//! The only place that calls HiGHS. Every function here is safe to call with any arguments: lengths
+//! and indices are checked on this side, so that no C++ code ever reads or writes outside our
+//! memory.
 //!
 //! This file makes and changes models and runs them; `answers` reads results, `files` model files.
 
-#![allow(unsafe_code, reason = "calls into a C library; each block says why it is sound")]
+#![allow(
+    unsafe_code,
+    reason = "calls into a C library; each block says why it is sound"
+)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -31,8 +35,9 @@ pub(super) struct Raw {
     has_integers: bool,
 }
 
-/// Rows and columns from which on the simplex and interior-point methods are asked whether to stop: HiGHS asks after
-/// every iteration, which would slow down small models that take milliseconds anyway.
+/// Rows and columns from which on the simplex and interior-point methods are asked whether to stop:
+/// HiGHS asks after every iteration, which would slow down small models that take milliseconds
+/// anyway.
 const LARGE: usize = 1000;
 
 // SAFETY: a HiGHS object has no ties to the thread that made it: its state is reached through the
@@ -62,11 +67,17 @@ unsafe extern "C" fn stop_if_cancelled(
 
 /// Turns HiGHS's return code into a result; warnings pass.
 fn called(what: &str, status: c::HighsInt) -> Called {
-    if status == c::STATUS_ERROR { Err(Failure::Engine(format!("HiGHS could not {what}"))) } else { Ok(()) }
+    if status == c::STATUS_ERROR {
+        Err(Failure::Engine(format!("HiGHS could not {what}")))
+    } else {
+        Ok(())
+    }
 }
 
 fn misfit<T>(what: &str, found: usize, expected: usize) -> Called<T> {
-    Err(Failure::Engine(format!("{found} {what} given where the model has {expected}")))
+    Err(Failure::Engine(format!(
+        "{found} {what} given where the model has {expected}"
+    )))
 }
 
 fn int(value: usize) -> c::HighsInt {
@@ -76,8 +87,12 @@ fn int(value: usize) -> c::HighsInt {
 /// Entries must lie in vectors that exist; HiGHS is not asked to find out.
 fn check_entries(entries: &Vectors, most: usize, what: &str) -> Called {
     match entries.index.iter().find(|index| **index as usize >= most) {
-        Some(index) => Err(Failure::Engine(format!("an entry lies in {what} {index} of {most}"))),
-        None if entries.index.len() > i32::MAX as usize => Err(Failure::Engine("too many entries".into())),
+        Some(index) => Err(Failure::Engine(format!(
+            "an entry lies in {what} {index} of {most}"
+        ))),
+        None if entries.index.len() > i32::MAX as usize => {
+            Err(Failure::Engine("too many entries".into()))
+        }
         None => Ok(()),
     }
 }
@@ -87,7 +102,11 @@ impl Raw {
         // SAFETY: takes nothing and returns a new object or null.
         let object = NonNull::new(unsafe { c::Highs_create() });
         let object = object.ok_or_else(|| Failure::Engine("HiGHS could not start".into()))?;
-        Ok(Self { object, most: [0, 0], has_integers: false })
+        Ok(Self {
+            object,
+            most: [0, 0],
+            has_integers: false,
+        })
     }
 
     fn pointer(&self) -> *mut c_void {
@@ -115,7 +134,10 @@ impl Raw {
     }
 
     fn remember_size(&mut self) {
-        self.most = [self.most[0].max(self.num_columns()), self.most[1].max(self.num_rows())];
+        self.most = [
+            self.most[0].max(self.num_columns()),
+            self.most[1].max(self.num_rows()),
+        ];
     }
 
     pub(super) fn set_option(&mut self, name: &CStr, value: OptionValue<'_>) -> Called {
@@ -123,20 +145,30 @@ impl Raw {
         // SAFETY: live object, strings that end in NUL and are only read during the call.
         let status = unsafe {
             match value {
-                OptionValue::Bool(value) => c::Highs_setBoolOptionValue(object, name_pointer, value.into()),
+                OptionValue::Bool(value) => {
+                    c::Highs_setBoolOptionValue(object, name_pointer, value.into())
+                }
                 OptionValue::Int(value) => c::Highs_setIntOptionValue(object, name_pointer, value),
-                OptionValue::Float(value) => c::Highs_setDoubleOptionValue(object, name_pointer, value),
-                OptionValue::Text(value) => c::Highs_setStringOptionValue(object, name_pointer, value.as_ptr()),
+                OptionValue::Float(value) => {
+                    c::Highs_setDoubleOptionValue(object, name_pointer, value)
+                }
+                OptionValue::Text(value) => {
+                    c::Highs_setStringOptionValue(object, name_pointer, value.as_ptr())
+                }
             }
         };
-        called(&format!("set option {} to {value:?}", name.to_string_lossy()), status)
+        called(
+            &format!("set option {} to {value:?}", name.to_string_lossy()),
+            status,
+        )
     }
 
     pub(super) fn add_columns(&mut self, block: &Columns) -> Called {
         let first = self.num_columns();
         check_entries(&block.entries, self.num_rows(), "row")?;
         let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
-        // SAFETY: `Columns` keeps all its vectors equally long; entries were checked above; HiGHS copies.
+        // SAFETY: `Columns` keeps all its vectors equally long; entries were checked above; HiGHS
+        // copies.
         let status = unsafe {
             c::Highs_addCols(
                 self.pointer(),
@@ -152,13 +184,18 @@ impl Raw {
         };
         called("add columns", status)?;
         self.remember_size();
-        if block.integer.contains(&true) { self.set_integer(first, &block.integer) } else { Ok(()) }
+        if block.integer.contains(&true) {
+            self.set_integer(first, &block.integer)
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn add_rows(&mut self, block: &Rows) -> Called {
         check_entries(&block.entries, self.num_columns(), "column")?;
         let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
-        // SAFETY: `Rows` keeps all its vectors equally long; entries were checked above; HiGHS copies.
+        // SAFETY: `Rows` keeps all its vectors equally long; entries were checked above; HiGHS
+        // copies.
         let status = unsafe {
             c::Highs_addRows(
                 self.pointer(),
@@ -182,7 +219,9 @@ impl Raw {
         }
         let mut mask: Vec<c::HighsInt> = doomed.iter().map(|doomed| (*doomed).into()).collect();
         // SAFETY: the mask has one entry per column, as checked above; HiGHS overwrites it.
-        called("delete columns", unsafe { c::Highs_deleteColsByMask(self.pointer(), mask.as_mut_ptr()) })
+        called("delete columns", unsafe {
+            c::Highs_deleteColsByMask(self.pointer(), mask.as_mut_ptr())
+        })
     }
 
     pub(super) fn delete_rows(&mut self, doomed: &[bool]) -> Called {
@@ -191,11 +230,17 @@ impl Raw {
         }
         let mut mask: Vec<c::HighsInt> = doomed.iter().map(|doomed| (*doomed).into()).collect();
         // SAFETY: the mask has one entry per row, as checked above; HiGHS overwrites it.
-        called("delete rows", unsafe { c::Highs_deleteRowsByMask(self.pointer(), mask.as_mut_ptr()) })
+        called("delete rows", unsafe {
+            c::Highs_deleteRowsByMask(self.pointer(), mask.as_mut_ptr())
+        })
     }
 
     /// The range `first..first + count` as HiGHS wants it, or `None` when there is nothing in it.
-    fn column_range(&self, first: usize, count: usize) -> Called<Option<(c::HighsInt, c::HighsInt)>> {
+    fn column_range(
+        &self,
+        first: usize,
+        count: usize,
+    ) -> Called<Option<(c::HighsInt, c::HighsInt)>> {
         if first + count > self.num_columns() {
             return misfit("columns", first + count, self.num_columns());
         }
@@ -203,48 +248,75 @@ impl Raw {
     }
 
     pub(super) fn set_integer(&mut self, first: usize, integer: &[bool]) -> Called {
-        let Some((from, to)) = self.column_range(first, integer.len())? else { return Ok(()) };
+        let Some((from, to)) = self.column_range(first, integer.len())? else {
+            return Ok(());
+        };
         self.has_integers |= integer.contains(&true);
         let kinds: Vec<c::HighsInt> = integer.iter().map(|integer| (*integer).into()).collect();
         // SAFETY: the range lies in the model and `kinds` has one entry for each column of it.
-        called("set kinds", unsafe { c::Highs_changeColsIntegralityByRange(self.pointer(), from, to, kinds.as_ptr()) })
+        called("set kinds", unsafe {
+            c::Highs_changeColsIntegralityByRange(self.pointer(), from, to, kinds.as_ptr())
+        })
     }
 
     pub(super) fn set_costs(&mut self, first: usize, costs: &[f64]) -> Called {
-        let Some((from, to)) = self.column_range(first, costs.len())? else { return Ok(()) };
+        let Some((from, to)) = self.column_range(first, costs.len())? else {
+            return Ok(());
+        };
         // SAFETY: the range lies in the model and `costs` has one entry for each column of it.
-        called("set costs", unsafe { c::Highs_changeColsCostByRange(self.pointer(), from, to, costs.as_ptr()) })
+        called("set costs", unsafe {
+            c::Highs_changeColsCostByRange(self.pointer(), from, to, costs.as_ptr())
+        })
     }
 
     pub(super) fn set_column_bounds(&mut self, column: usize, [lower, upper]: [f64; 2]) -> Called {
         // SAFETY: live object; HiGHS refuses a column that does not exist.
-        called("set column bounds", unsafe { c::Highs_changeColBounds(self.pointer(), int(column), lower, upper) })
+        called("set column bounds", unsafe {
+            c::Highs_changeColBounds(self.pointer(), int(column), lower, upper)
+        })
     }
 
     pub(super) fn set_row_bounds(&mut self, row: usize, [lower, upper]: [f64; 2]) -> Called {
         // SAFETY: live object; HiGHS refuses a row that does not exist.
-        called("set row bounds", unsafe { c::Highs_changeRowBounds(self.pointer(), int(row), lower, upper) })
+        called("set row bounds", unsafe {
+            c::Highs_changeRowBounds(self.pointer(), int(row), lower, upper)
+        })
     }
 
     pub(super) fn set_objective(&mut self, maximize: bool, offset: f64) -> Called {
-        let sense = if maximize { c::OBJECTIVE_SENSE_MAXIMIZE } else { c::OBJECTIVE_SENSE_MINIMIZE };
+        let sense = if maximize {
+            c::OBJECTIVE_SENSE_MAXIMIZE
+        } else {
+            c::OBJECTIVE_SENSE_MINIMIZE
+        };
         // SAFETY: live object and plain numbers.
-        called("set the sense", unsafe { c::Highs_changeObjectiveSense(self.pointer(), sense) })?;
+        called("set the sense", unsafe {
+            c::Highs_changeObjectiveSense(self.pointer(), sense)
+        })?;
         // SAFETY: live object and plain numbers.
-        called("set the offset", unsafe { c::Highs_changeObjectiveOffset(self.pointer(), offset) })
+        called("set the offset", unsafe {
+            c::Highs_changeObjectiveOffset(self.pointer(), offset)
+        })
     }
 
     pub(super) fn set_column_name(&mut self, column: usize, name: &CStr) -> Called {
-        // SAFETY: live object and a string that ends in NUL; HiGHS refuses a column that does not exist.
-        called("name a column", unsafe { c::Highs_passColName(self.pointer(), int(column), name.as_ptr()) })
+        // SAFETY: live object and a string that ends in NUL; HiGHS refuses a column that does not
+        // exist.
+        called("name a column", unsafe {
+            c::Highs_passColName(self.pointer(), int(column), name.as_ptr())
+        })
     }
 
     pub(super) fn set_row_name(&mut self, row: usize, name: &CStr) -> Called {
-        // SAFETY: live object and a string that ends in NUL; HiGHS refuses a row that does not exist.
-        called("name a row", unsafe { c::Highs_passRowName(self.pointer(), int(row), name.as_ptr()) })
+        // SAFETY: live object and a string that ends in NUL; HiGHS refuses a row that does not
+        // exist.
+        called("name a row", unsafe {
+            c::Highs_passRowName(self.pointer(), int(row), name.as_ptr())
+        })
     }
 
-    /// Solves; returns HiGHS's model status. Where this thread's work can be cancelled, so can the solve.
+    /// Solves; returns HiGHS's model status. Where this thread's work can be cancelled, so can the
+    /// solve.
     pub(super) fn run(&mut self) -> Called<c::HighsInt> {
         let is_large = self.num_columns() + self.num_rows() >= LARGE;
         let asks = cancel::is_possible() && (is_large || self.has_integers);
@@ -279,13 +351,17 @@ impl Raw {
     /// Forgets basis, solution and everything else a solve left behind; the model stays.
     pub(super) fn clear_solver(&mut self) -> Called {
         // SAFETY: live object.
-        called("forget the last solve", unsafe { c::Highs_clearSolver(self.pointer()) })
+        called("forget the last solve", unsafe {
+            c::Highs_clearSolver(self.pointer())
+        })
     }
 
     /// Forgets the model too; options stay.
     pub(super) fn clear_model(&mut self) -> Called {
         // SAFETY: live object.
-        called("forget the model", unsafe { c::Highs_clearModel(self.pointer()) })
+        called("forget the model", unsafe {
+            c::Highs_clearModel(self.pointer())
+        })
     }
 
     /// A point to start a search over whole numbers from.
@@ -295,7 +371,13 @@ impl Raw {
         }
         // SAFETY: one value per column, as checked above; null stands for what is not given.
         called("take a start", unsafe {
-            c::Highs_setSolution(self.pointer(), values.as_ptr(), ptr::null(), ptr::null(), ptr::null())
+            c::Highs_setSolution(
+                self.pointer(),
+                values.as_ptr(),
+                ptr::null(),
+                ptr::null(),
+                ptr::null(),
+            )
         })
     }
 }

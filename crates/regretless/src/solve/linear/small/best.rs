@@ -1,7 +1,7 @@
 //! The best point so far, and the objective below which a better one must lie.
 //!
-//! A point counts once every row holds to [`HOLDS`]. Where costs lie on a grid a better point is better by a step;
-//! otherwise improvements below [`EQUAL`] of the objective do not count.
+//! A point counts once every row holds to [`HOLDS`]. Where costs lie on a grid a better point is
+//! better by a step; otherwise improvements below [`EQUAL`] of the objective do not count.
 
 use super::{Data, Wish};
 
@@ -56,16 +56,27 @@ impl Best {
         if !(0..data.rows).all(|row| room(data, row, point).is_some()) {
             return false;
         }
-        let objective: f64 = costs.iter().zip(point).map(|(cost, value)| cost * value).sum();
+        let objective: f64 = costs
+            .iter()
+            .zip(point)
+            .map(|(cost, value)| cost * value)
+            .sum();
         if objective < self.objective {
             self.objective = objective;
             self.point.clear();
             self.point.extend_from_slice(point);
             let size = (objective + self.offset).abs();
-            let least =
-                if self.grain > 0.0 { self.grain * (1.0 - ROUNDING) } else { EQUAL * size.max(objective.abs()) };
+            let least = if self.grain > 0.0 {
+                self.grain * (1.0 - ROUNDING)
+            } else {
+                EQUAL * size.max(objective.abs())
+            };
             self.cutoff = objective - least.max(self.gap * size);
-            self.proved = if self.gap * size <= least { objective } else { self.cutoff };
+            self.proved = if self.gap * size <= least {
+                objective
+            } else {
+                self.cutoff
+            };
         }
         true
     }
@@ -74,7 +85,11 @@ impl Best {
     pub(super) fn guess(&mut self, data: &Data, costs: &[f64], point: &[f64]) {
         for up in [false, true] {
             let mut rounded = point.to_vec();
-            for (value, _) in rounded.iter_mut().zip(&data.integer).filter(|(_, integer)| **integer) {
+            for (value, _) in rounded
+                .iter_mut()
+                .zip(&data.integer)
+                .filter(|(_, integer)| **integer)
+            {
                 let near = (*value - value.round()).abs() < 1e-6;
                 *value = if near {
                     value.round()
@@ -101,24 +116,34 @@ fn room(data: &Data, row: usize, point: &[f64]) -> Option<[f64; 2]> {
     }
     let [lower, upper] = data.bounds[data.columns + row];
     let room = [activity - lower, upper - activity];
-    room.iter().all(|room| *room >= -HOLDS * size).then_some(room)
+    room.iter()
+        .all(|room| *room >= -HOLDS * size)
+        .then_some(room)
 }
 
 /// Moves whole columns, the dearest first, as far in the direction of less cost as all rows allow.
 fn fill(data: &Data, costs: &[f64], point: &mut [f64]) {
-    let mut order: Vec<usize> =
-        (0..data.columns).filter(|column| data.integer[*column] && costs[*column] != 0.0).collect();
+    let mut order: Vec<usize> = (0..data.columns)
+        .filter(|column| data.integer[*column] && costs[*column] != 0.0)
+        .collect();
     order.sort_by(|a, b| costs[*b].abs().total_cmp(&costs[*a].abs()));
-    let mut rooms: Vec<[f64; 2]> = (0..data.rows).filter_map(|row| room(data, row, point)).collect();
+    let mut rooms: Vec<[f64; 2]> = (0..data.rows)
+        .filter_map(|row| room(data, row, point))
+        .collect();
     for column in order {
         let up = costs[column] < 0.0;
         let sign = if up { 1.0 } else { -1.0 };
         let [lower, upper] = data.bounds[column];
-        let mut reach = if up { upper - point[column] } else { point[column] - lower };
+        let mut reach = if up {
+            upper - point[column]
+        } else {
+            point[column] - lower
+        };
         for (row, room) in rooms.iter().enumerate() {
             let entry = sign * data.row(row)[column];
             if entry != 0.0 {
-                reach = reach.min((room[usize::from(entry > 0.0)].max(0.0) / entry.abs() + 1e-9).floor());
+                reach = reach
+                    .min((room[usize::from(entry > 0.0)].max(0.0) / entry.abs() + 1e-9).floor());
             }
         }
         if reach >= 1.0 && reach.is_finite() {

@@ -1,14 +1,15 @@
 //! A search over whole numbers for small models, on a dense tableau of our own.
 //!
-//! HiGHS prepares every search as if it were a long one: cuts, probing and heuristics cost milliseconds before
-//! the first node, which is most of the time on a model of a few dozen columns. Here a node costs microseconds
-//! (Land and Doig 1960, with the penalties of Driebeek 1966 and Tomlin 1971), so that thousands of them are
-//! cheaper than one preparation.
+//! HiGHS prepares every search as if it were a long one: cuts, probing and heuristics cost
+//! milliseconds before the first node, which is most of the time on a model of a few dozen columns.
+//! Here a node costs microseconds (Land and Doig 1960, with the penalties of Driebeek 1966 and
+//! Tomlin 1971), so that thousands of them are cheaper than one preparation.
 //!
-//! Not every model is taken. It must be small, its numbers must not differ by more than [`RATIO`] within a row,
-//! and every column must have a bound on the side its cost pushes it to. A search that comes to nothing within
-//! [`MOST_WORK`], or meets a doubtful pivot, gives up, and HiGHS starts from the beginning: that depends on model and
-//! costs only, never on time. What is found is checked against every row as HiGHS's answers are.
+//! Not every model is taken. It must be small, its numbers must not differ by more than [`RATIO`]
+//! within a row, and every column must have a bound on the side its cost pushes it to. A search
+//! that comes to nothing within [`MOST_WORK`], or meets a doubtful pivot, gives up, and HiGHS
+//! starts from the beginning: that depends on model and costs only, never on time. What is found is
+//! checked against every row as HiGHS's answers are.
 //!
 //! * `tableau`: the bounded dual simplex method. `refresh`: the same numbers anew, from the data.
 //! * `best`: the best point so far and good guesses. `tree`: the search.
@@ -86,17 +87,36 @@ impl Small {
         if !fits || !model.integer.contains(&true) {
             return None;
         }
-        let mut data = Data { columns, rows, matrix: vec![0.0; columns * rows], ..Data::default() };
+        let mut data = Data {
+            columns,
+            rows,
+            matrix: vec![0.0; columns * rows],
+            ..Data::default()
+        };
         for column in 0..columns {
             let bounds = model.column_bounds[column];
-            data.bounds.push(if model.integer[column] { whole_bounds(bounds) } else { bounds });
+            data.bounds.push(if model.integer[column] {
+                whole_bounds(bounds)
+            } else {
+                bounds
+            });
         }
         for row in 0..rows {
             data.add_row(row, model)?;
         }
-        data.integer = model.integer.iter().copied().chain((0..rows).map(|_| false)).collect();
+        data.integer = model
+            .integer
+            .iter()
+            .copied()
+            .chain((0..rows).map(|_| false))
+            .collect();
         let sound = data.bounds.iter().all(|[lower, upper]| lower <= upper);
-        sound.then(|| Self { data, levels: Vec::new(), best: Best::default(), changes: 0 })
+        sound.then(|| Self {
+            data,
+            levels: Vec::new(),
+            best: Best::default(),
+            changes: 0,
+        })
     }
 
     /// Searches; on success the best point is written. `None` when HiGHS must decide.
@@ -109,7 +129,10 @@ impl Small {
         point.clear();
         point.extend_from_slice(self.best.point()?);
         let bound = self.best.proved().max(lowest).min(self.best.objective());
-        Some(Proof { bound: bound + wish.offset, nodes })
+        Some(Proof {
+            bound: bound + wish.offset,
+            nodes,
+        })
     }
 
     /// Work of the last search in nanoseconds: a change of a cell takes about one.
@@ -117,10 +140,14 @@ impl Small {
         self.changes
     }
 
-    /// By how much two objectives differ at least, if only whole columns cost something and their costs lie
-    /// on a grid; else 0.
+    /// By how much two objectives differ at least, if only whole columns cost something and their
+    /// costs lie on a grid; else 0.
     fn grain(&self, wish: &Wish<'_>) -> f64 {
-        let paid = wish.costs.iter().enumerate().filter(|(_, cost)| **cost != 0.0);
+        let paid = wish
+            .costs
+            .iter()
+            .enumerate()
+            .filter(|(_, cost)| **cost != 0.0);
         if paid.clone().any(|(column, _)| !self.data.integer[column]) {
             return 0.0;
         }
@@ -130,16 +157,30 @@ impl Small {
 
 impl Data {
     fn add_row(&mut self, row: usize, model: &Model) -> Option<()> {
-        let sizes = || model.rows.entries(row).map(|(_, entry)| entry.abs()).filter(|size| *size > 0.0);
-        let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+        let sizes = || {
+            model
+                .rows
+                .entries(row)
+                .map(|(_, entry)| entry.abs())
+                .filter(|size| *size > 0.0)
+        };
+        let (least, most) = (
+            sizes().fold(f64::INFINITY, f64::min),
+            sizes().fold(0.0, f64::max),
+        );
         if most > RATIO * least {
             return None;
         }
-        let scale = if most > 0.0 { (-most.log2().floor()).clamp(-900.0, 900.0).exp2() } else { 1.0 };
+        let scale = if most > 0.0 {
+            (-most.log2().floor()).clamp(-900.0, 900.0).exp2()
+        } else {
+            1.0
+        };
         for (column, entry) in model.rows.entries(row) {
             self.matrix[row * self.columns + column] = entry * scale;
         }
-        self.bounds.push(model.row_bounds[row].map(|bound| bound * scale));
+        self.bounds
+            .push(model.row_bounds[row].map(|bound| bound * scale));
         Some(())
     }
 
@@ -155,7 +196,11 @@ mod tests {
 
     /// Columns with these bounds, all whole, and one row.
     fn model(bounds: &[[f64; 2]], row: &[f64], row_bounds: [f64; 2]) -> Model {
-        let mut model = Model { integer: vec![true; bounds.len()], cost: vec![0.0; bounds.len()], ..Model::default() };
+        let mut model = Model {
+            integer: vec![true; bounds.len()],
+            cost: vec![0.0; bounds.len()],
+            ..Model::default()
+        };
         model.column_bounds = bounds.to_vec();
         model.row_bounds.push(row_bounds);
         model.rows.push(row.iter().copied().enumerate());
@@ -164,17 +209,38 @@ mod tests {
 
     fn search(model: &Model, costs: &[f64], gap: f64) -> Option<(Vec<f64>, f64)> {
         let mut point = Vec::new();
-        let proof = Small::of(model)?.search(&Wish { costs, offset: 10.0, gap, scale: 1.0 }, &mut point)?;
+        let proof = Small::of(model)?.search(
+            &Wish {
+                costs,
+                offset: 10.0,
+                gap,
+                scale: 1.0,
+            },
+            &mut point,
+        )?;
         Some((point, proof.bound))
     }
 
     #[test]
     fn whole_columns_are_searched_to_the_end() {
-        let equation = model(&[[0.0, 9.0], [-2.0, 4.0], [0.0, 1.0]], &[3.0, 5.0, -7.0], [8.0, 8.0]);
+        let equation = model(
+            &[[0.0, 9.0], [-2.0, 4.0], [0.0, 1.0]],
+            &[3.0, 5.0, -7.0],
+            [8.0, 8.0],
+        );
         // 3x + 5y − 7z = 8: (1, 1, 0), (6, −2, 0), (0, 3, 1) and (5, 0, 1) are all there is.
-        assert_eq!(search(&equation, &[1.0, 0.5, 0.75], 0.0), Some((vec![1.0, 1.0, 0.0], 11.5)));
-        assert_eq!(search(&equation, &[1.0, -1.5, 0.75], 0.0), Some((vec![0.0, 3.0, 1.0], 6.25)));
-        assert_eq!(search(&equation, &[-1.0, 0.25, 0.5], 0.0), Some((vec![6.0, -2.0, 0.0], 3.5)));
+        assert_eq!(
+            search(&equation, &[1.0, 0.5, 0.75], 0.0),
+            Some((vec![1.0, 1.0, 0.0], 11.5))
+        );
+        assert_eq!(
+            search(&equation, &[1.0, -1.5, 0.75], 0.0),
+            Some((vec![0.0, 3.0, 1.0], 6.25))
+        );
+        assert_eq!(
+            search(&equation, &[-1.0, 0.25, 0.5], 0.0),
+            Some((vec![6.0, -2.0, 0.0], 3.5))
+        );
     }
 
     #[test]
@@ -182,11 +248,19 @@ mod tests {
         let infinite = f64::INFINITY;
         let open = model(&[[0.0, infinite]], &[1.0], [-infinite, 4.5]);
         assert_eq!(search(&open, &[1.0], 0.0), Some((vec![0.0], 10.0)));
-        assert_eq!(search(&open, &[-1.0], 0.0), None, "nothing holds the column where its cost pushes it");
+        assert_eq!(
+            search(&open, &[-1.0], 0.0),
+            None,
+            "nothing holds the column where its cost pushes it"
+        );
         let wide = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, -1e7], [-infinite, 0.0]);
         assert!(Small::of(&wide).is_none(), "numbers of very different size");
         let none = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, 1.0], [3.0, infinite]);
-        assert_eq!(search(&none, &[1.0, 1.0], 0.0), None, "HiGHS confirms that nothing is feasible");
+        assert_eq!(
+            search(&none, &[1.0, 1.0], 0.0),
+            None,
+            "HiGHS confirms that nothing is feasible"
+        );
         let mut continuous = none;
         continuous.integer.fill(false);
         assert!(Small::of(&continuous).is_none());
@@ -194,13 +268,32 @@ mod tests {
 
     #[test]
     fn a_gap_is_proved_as_such_unless_costs_leave_nothing_between() {
-        let items = model(&[[0.0, 1.0]; 6], &[3.0, 5.0, 4.0, 7.0, 2.0, 6.0], [-f64::INFINITY, 13.0]);
-        let (point, bound) = search(&items, &[-0.501, -0.702, -0.6003, -0.9004, -0.4005, -0.8006], 0.3).unwrap();
-        let cost: f64 =
-            point.iter().zip([-0.501, -0.702, -0.6003, -0.9004, -0.4005, -0.8006]).map(|(x, c)| x * c).sum();
-        assert!(bound < cost + 10.0 && bound >= 0.7 * (cost + 10.0), "{bound} {cost}");
+        let items = model(
+            &[[0.0, 1.0]; 6],
+            &[3.0, 5.0, 4.0, 7.0, 2.0, 6.0],
+            [-f64::INFINITY, 13.0],
+        );
+        let (point, bound) = search(
+            &items,
+            &[-0.501, -0.702, -0.6003, -0.9004, -0.4005, -0.8006],
+            0.3,
+        )
+        .unwrap();
+        let cost: f64 = point
+            .iter()
+            .zip([-0.501, -0.702, -0.6003, -0.9004, -0.4005, -0.8006])
+            .map(|(x, c)| x * c)
+            .sum();
+        assert!(
+            bound < cost + 10.0 && bound >= 0.7 * (cost + 10.0),
+            "{bound} {cost}"
+        );
         let (point, bound) = search(&items, &[-5.0, -7.0, -6.0, -9.0, -4.0, -8.0], 1e-3).unwrap();
-        let cost: f64 = point.iter().zip([-5.0, -7.0, -6.0, -9.0, -4.0, -8.0]).map(|(x, c)| x * c).sum();
+        let cost: f64 = point
+            .iter()
+            .zip([-5.0, -7.0, -6.0, -9.0, -4.0, -8.0])
+            .map(|(x, c)| x * c)
+            .sum();
         assert_eq!(bound, cost + 10.0);
     }
 }

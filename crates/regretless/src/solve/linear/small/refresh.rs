@@ -1,4 +1,5 @@
-//! Computing a [`Tableau`] anew from the data, so that the rounding errors of many pivots do not add up.
+//! Computing a [`Tableau`] anew from the data, so that the rounding errors of many pivots do not
+//! add up.
 
 use super::Data;
 use super::tableau::Tableau;
@@ -13,16 +14,25 @@ fn entry(data: &Data, variable: usize, row: usize) -> f64 {
 }
 
 impl Tableau {
-    /// Computes every number anew for the basis as it is. False, and nothing is changed, when the basis is
-    /// numerically singular.
+    /// Computes every number anew for the basis as it is. False, and nothing is changed, when the
+    /// basis is numerically singular.
     pub(super) fn refresh(&mut self, data: &Data, costs: &[f64]) -> bool {
-        let row = |row: usize| self.basic.iter().map(|variable| entry(data, *variable as usize, row)).collect();
-        let Some(inverse) = invert((0..self.rows).map(row).collect()) else { return false };
+        let row = |row: usize| {
+            self.basic
+                .iter()
+                .map(|variable| entry(data, *variable as usize, row))
+                .collect()
+        };
+        let Some(inverse) = invert((0..self.rows).map(row).collect()) else {
+            return false;
+        };
         let cost = |variable: u32| costs.get(variable as usize).copied().unwrap_or(0.0);
         let basic_costs: Vec<f64> = self.basic.iter().map(|variable| cost(*variable)).collect();
         for position in 0..self.width {
             let variable = self.nonbasic[position];
-            let column: Vec<f64> = (0..self.rows).map(|row| entry(data, variable as usize, row)).collect();
+            let column: Vec<f64> = (0..self.rows)
+                .map(|row| entry(data, variable as usize, row))
+                .collect();
             let mut reduced = cost(variable);
             for (row, line) in inverse.iter().enumerate() {
                 let cell: f64 = line.iter().zip(&column).map(|(a, b)| a * b).sum();
@@ -39,7 +49,12 @@ impl Tableau {
     fn refresh_values(&mut self, inverse: &[Vec<f64>], data: &Data, costs: &[f64]) {
         let place = self.places(self.bounds.len());
         let right = |row: usize| {
-            let columns = data.row(row).iter().zip(&place).map(|(entry, value)| entry * value).sum::<f64>();
+            let columns = data
+                .row(row)
+                .iter()
+                .zip(&place)
+                .map(|(entry, value)| entry * value)
+                .sum::<f64>();
             columns - place[data.columns + row]
         };
         let right: Vec<f64> = (0..self.rows).map(right).collect();
@@ -47,7 +62,11 @@ impl Tableau {
             self.values[row] = line.iter().zip(&right).map(|(a, b)| a * b).sum();
         }
         let point = self.point(data.columns);
-        self.objective = costs.iter().zip(&point).map(|(cost, value)| cost * value).sum();
+        self.objective = costs
+            .iter()
+            .zip(&point)
+            .map(|(cost, value)| cost * value)
+            .sum();
     }
 }
 
@@ -60,8 +79,21 @@ mod tests {
     fn a_tableau_computed_anew_equals_the_one_that_was_pivoted() {
         let matrix = vec![1.0, 2.0, 1.5, 1.0, -1.0, 0.5, 1.0, 1.0, 1.0];
         let infinite = f64::INFINITY;
-        let bounds = vec![[0.0, 4.0], [0.0, 3.0], [-1.0, 2.0], [2.5, 7.0], [-infinite, 0.25], [3.0, 3.0]];
-        let data = Data { columns: 3, rows: 3, matrix, bounds, integer: vec![false; 6] };
+        let bounds = vec![
+            [0.0, 4.0],
+            [0.0, 3.0],
+            [-1.0, 2.0],
+            [2.5, 7.0],
+            [-infinite, 0.25],
+            [3.0, 3.0],
+        ];
+        let data = Data {
+            columns: 3,
+            rows: 3,
+            matrix,
+            bounds,
+            integer: vec![false; 6],
+        };
         let costs = [2.0, -1.0, 3.0];
         let mut tableau = Tableau::default();
         assert!(tableau.start(&data, &costs));
@@ -71,10 +103,24 @@ mod tests {
         assert!(anew.refresh(&data, &costs));
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
         for row in 0..=3 {
-            assert!(anew.row(row).iter().zip(tableau.row(row)).all(|(a, b)| close(a, b)));
+            assert!(
+                anew.row(row)
+                    .iter()
+                    .zip(tableau.row(row))
+                    .all(|(a, b)| close(a, b))
+            );
         }
-        assert!(anew.values.iter().zip(&tableau.values).all(|(a, b)| close(a, b)));
-        // x + y + z = 3 and x + 2y + 1.5z ≥ 2.5 with x − y + z/2 ≤ 1/4: as little z and as much y as there may be.
-        assert!(close(&tableau.objective, &-4.0) && close(&anew.objective, &-4.0), "{tableau:?}");
+        assert!(
+            anew.values
+                .iter()
+                .zip(&tableau.values)
+                .all(|(a, b)| close(a, b))
+        );
+        // x + y + z = 3 and x + 2y + 1.5z ≥ 2.5 with x − y + z/2 ≤ 1/4: as little z and as much y
+        // as there may be.
+        assert!(
+            close(&tableau.objective, &-4.0) && close(&anew.objective, &-4.0),
+            "{tableau:?}"
+        );
     }
 }

@@ -1,10 +1,11 @@
 //! The bounded dual simplex method on a tableau that is kept whole.
 //!
 //! Every basic variable is `value − Σ cell · (move of a nonbasic variable)`, the objective
-//! `objective + Σ reduced · move`. A nonbasic variable stands at one of its bounds, and its reduced cost pushes it
-//! there. Variables that can no longer move leave the tableau. The basic variable furthest outside its bounds
-//! leaves, the nonbasic one with the smallest ratio of reduced cost to cell enters; one whose whole range does not
-//! suffice is moved to its other bound on the way. Ties go to the larger cell, then to the lower position.
+//! `objective + Σ reduced · move`. A nonbasic variable stands at one of its bounds, and its reduced
+//! cost pushes it there. Variables that can no longer move leave the tableau. The basic variable
+//! furthest outside its bounds leaves, the nonbasic one with the smallest ratio of reduced cost to
+//! cell enters; one whose whole range does not suffice is moved to its other bound on the way. Ties
+//! go to the larger cell, then to the lower position.
 
 use super::Data;
 
@@ -47,13 +48,14 @@ pub(super) struct Tableau {
 }
 
 impl Tableau {
-    /// Starts with all activities in the basis and every column at the bound its cost pushes it to; false when a
-    /// column has no such bound.
+    /// Starts with all activities in the basis and every column at the bound its cost pushes it to;
+    /// false when a column has no such bound.
     pub(super) fn start(&mut self, data: &Data, costs: &[f64]) -> bool {
         self.rows = data.rows;
         self.bounds.clone_from(&data.bounds);
         self.basic.clear();
-        self.basic.extend((data.columns..data.columns + data.rows).map(|activity| activity as u32));
+        self.basic
+            .extend((data.columns..data.columns + data.rows).map(|activity| activity as u32));
         self.nonbasic.clear();
         self.up.clear();
         for (column, cost) in costs.iter().enumerate() {
@@ -77,20 +79,35 @@ impl Tableau {
         self.cells.clear();
         for row in 0..data.rows {
             let entries = data.row(row);
-            self.cells.extend(self.nonbasic.iter().map(|column| -entries[*column as usize]));
+            self.cells.extend(
+                self.nonbasic
+                    .iter()
+                    .map(|column| -entries[*column as usize]),
+            );
         }
-        self.cells.extend(self.nonbasic.iter().map(|column| costs[*column as usize]));
+        self.cells
+            .extend(self.nonbasic.iter().map(|column| costs[*column as usize]));
         let place = self.places(data.columns);
-        let total = |entries: &[f64]| entries.iter().zip(&place).map(|(entry, value)| entry * value).sum::<f64>();
+        let total = |entries: &[f64]| {
+            entries
+                .iter()
+                .zip(&place)
+                .map(|(entry, value)| entry * value)
+                .sum::<f64>()
+        };
         self.values.clear();
-        self.values.extend((0..data.rows).map(|row| total(data.row(row))));
+        self.values
+            .extend((0..data.rows).map(|row| total(data.row(row))));
         self.objective = total(costs);
         self.age = 0;
     }
 
     /// Where the first `count` variables stand, basic ones at 0.
     pub(super) fn places(&self, count: usize) -> Vec<f64> {
-        let mut place: Vec<f64> = self.bounds[..count].iter().map(|[lower, _]| *lower).collect();
+        let mut place: Vec<f64> = self.bounds[..count]
+            .iter()
+            .map(|[lower, _]| *lower)
+            .collect();
         for (position, variable) in self.nonbasic[..self.width].iter().enumerate() {
             if let Some(place) = place.get_mut(*variable as usize) {
                 *place = self.place(position);
@@ -142,7 +159,8 @@ impl Tableau {
         self.cells.clear();
         (0..=other.rows).for_each(|row| self.cells.extend_from_slice(other.row(row)));
         self.nonbasic.clear();
-        self.nonbasic.extend_from_slice(&other.nonbasic[..other.width]);
+        self.nonbasic
+            .extend_from_slice(&other.nonbasic[..other.width]);
         self.up.clear();
         self.up.extend_from_slice(&other.up[..other.width]);
         self.basic.clone_from(&other.basic);
@@ -155,7 +173,9 @@ impl Tableau {
     pub(super) fn solve(&mut self, cutoff: f64, work: &mut u64) -> End {
         let patience = 20 * self.rows + 100;
         for step in 0..2 * patience {
-            let Some((row, target)) = self.worst_row(step > patience) else { return End::Solved };
+            let Some((row, target)) = self.worst_row(step > patience) else {
+                return End::Solved;
+            };
             *work += (self.cells.len() + 2 * self.stride) as u64;
             match self.expel(row, target) {
                 End::Solved if self.objective >= cutoff => return End::Closed,
@@ -166,7 +186,8 @@ impl Tableau {
         End::Stuck
     }
 
-    /// The basic variable furthest out of bounds and the bound it misses; the first one when careful.
+    /// The basic variable furthest out of bounds and the bound it misses; the first one when
+    /// careful.
     fn worst_row(&self, careful: bool) -> Option<(usize, f64)> {
         let mut worst = (0.0, None);
         for (row, (variable, value)) in self.basic.iter().zip(&self.values).enumerate() {
@@ -191,10 +212,15 @@ impl Tableau {
         loop {
             let missing = side * (target - self.values[row]);
             let Some((position, gain)) = self.entering((row, side), &passed) else {
-                return if missing > 10.0 * near { End::Closed } else { End::Stuck };
+                return if missing > 10.0 * near {
+                    End::Closed
+                } else {
+                    End::Stuck
+                };
             };
             let [lower, upper] = self.bounds[self.nonbasic[position] as usize];
-            // What is left must be worth a pivot: only the pivot makes up for reduced costs of the passed ones.
+            // What is left must be worth a pivot: only the pivot makes up for reduced costs of the
+            // passed ones.
             if (upper - lower) * gain < missing - near {
                 passed[position] = true;
                 self.flip(position);
@@ -208,7 +234,8 @@ impl Tableau {
         }
     }
 
-    /// The nonbasic variable with the smallest ratio that helps a row, and by how much it does per unit.
+    /// The nonbasic variable with the smallest ratio that helps a row, and by how much it does per
+    /// unit.
     fn entering(&self, (row, side): (usize, f64), passed: &[bool]) -> Option<(usize, f64)> {
         let mut chosen = None;
         let (mut least, mut largest) = (f64::INFINITY, 0.0);
@@ -227,7 +254,11 @@ impl Tableau {
     /// Moves a nonbasic variable to its other bound.
     fn flip(&mut self, position: usize) {
         let [lower, upper] = self.bounds[self.nonbasic[position] as usize];
-        let by = if self.up[position] { lower - upper } else { upper - lower };
+        let by = if self.up[position] {
+            lower - upper
+        } else {
+            upper - lower
+        };
         self.shift(position, by);
         self.up[position] = !self.up[position];
     }
@@ -235,7 +266,10 @@ impl Tableau {
     /// Moves a nonbasic variable, and all basic ones with it.
     fn shift(&mut self, position: usize, by: f64) {
         let column = self.cells.iter().skip(position).step_by(self.stride);
-        self.values.iter_mut().zip(column).for_each(|(value, cell)| *value -= cell * by);
+        self.values
+            .iter_mut()
+            .zip(column)
+            .for_each(|(value, cell)| *value -= cell * by);
         self.objective += self.cells[self.rows * self.stride + position] * by;
     }
 
@@ -252,15 +286,25 @@ impl Tableau {
         let own = &mut own[..width];
         own.iter_mut().for_each(|cell| *cell *= inverse);
         own[position] = inverse;
-        for cells in before.chunks_exact_mut(stride).chain(after.chunks_exact_mut(stride)) {
+        for cells in before
+            .chunks_exact_mut(stride)
+            .chain(after.chunks_exact_mut(stride))
+        {
             let factor = cells[position];
             if factor != 0.0 {
                 cells[position] = 0.0;
-                cells[..width].iter_mut().zip(&*own).for_each(|(cell, pivot)| *cell -= factor * pivot);
+                cells[..width]
+                    .iter_mut()
+                    .zip(&*own)
+                    .for_each(|(cell, pivot)| *cell -= factor * pivot);
             }
         }
         self.exchange(row, position, target);
-        self.age = if inverse.abs() > 1e4 { u32::MAX } else { self.age.saturating_add(1) };
+        self.age = if inverse.abs() > 1e4 {
+            u32::MAX
+        } else {
+            self.age.saturating_add(1)
+        };
     }
 
     fn exchange(&mut self, row: usize, position: usize, target: f64) {

@@ -1,9 +1,10 @@
 //! Branch and bound on tableaus: depth first, one [`Tableau`] per depth.
 //!
-//! In every node nonbasic whole columns are confined to what the remaining gap allows at their reduced costs. The
-//! penalty of a side is what the first pivot must cost at least, knowing that whole columns move by whole steps; a
-//! side whose penalty closes it is not visited, and the column whose cheaper side costs most is branched on, the
-//! cheaper side first. Ties go to the first row of the tableau.
+//! In every node nonbasic whole columns are confined to what the remaining gap allows at their
+//! reduced costs. The penalty of a side is what the first pivot must cost at least, knowing that
+//! whole columns move by whole steps; a side whose penalty closes it is not visited, and the column
+//! whose cheaper side costs most is branched on, the cheaper side first. Ties go to the first row
+//! of the tableau.
 
 use super::best::Best;
 use super::tableau::{End, Tableau};
@@ -34,7 +35,11 @@ enum Step {
     /// One side is all that is left.
     Force(usize, Side),
     /// First one side, then the other if its penalty still allows.
-    Branch { row: usize, first: Side, penalty: f64 },
+    Branch {
+        row: usize,
+        first: Side,
+        penalty: f64,
+    },
 }
 
 /// One search.
@@ -50,11 +55,24 @@ pub(super) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn new(data: &'a Data, costs: &'a [f64], (levels, best): (&'a mut Vec<Tableau>, &'a mut Best)) -> Self {
-        Self { data, costs, levels, best, nodes: 0, work: 0, lost: false }
+    pub(super) fn new(
+        data: &'a Data,
+        costs: &'a [f64],
+        (levels, best): (&'a mut Vec<Tableau>, &'a mut Best),
+    ) -> Self {
+        Self {
+            data,
+            costs,
+            levels,
+            best,
+            nodes: 0,
+            work: 0,
+            lost: false,
+        }
     }
 
-    /// Searches; returns the optimum of the relaxation and the number of nodes, or nothing when it gave up.
+    /// Searches; returns the optimum of the relaxation and the number of nodes, or nothing when it
+    /// gave up.
     pub(super) fn run(&mut self) -> Option<(f64, u64)> {
         if self.levels.is_empty() {
             self.levels.push(Tableau::default());
@@ -76,7 +94,11 @@ impl<'a> Tree<'a> {
     fn reoptimise(&mut self, level: usize) -> bool {
         let tableau = &mut self.levels[level];
         let fresh = tableau.age <= OLD || tableau.refresh(self.data, self.costs);
-        let end = if fresh { tableau.solve(self.best.cutoff(), &mut self.work) } else { End::Stuck };
+        let end = if fresh {
+            tableau.solve(self.best.cutoff(), &mut self.work)
+        } else {
+            End::Stuck
+        };
         self.lost |= end == End::Stuck || self.work > MOST_WORK;
         end == End::Solved && !self.lost
     }
@@ -90,7 +112,11 @@ impl<'a> Tree<'a> {
             let go_on = match self.inspect(depth) {
                 Step::Close => false,
                 Step::Force(row, side) => self.branch(depth, row, side),
-                Step::Branch { row, first, penalty } => self.branch_both(depth, (row, first, penalty)),
+                Step::Branch {
+                    row,
+                    first,
+                    penalty,
+                } => self.branch_both(depth, (row, first, penalty)),
             };
             if !go_on {
                 return;
@@ -112,7 +138,15 @@ impl<'a> Tree<'a> {
             return false;
         }
         self.confine(depth);
-        self.branch(depth, row, if first == Side::Down { Side::Up } else { Side::Down })
+        self.branch(
+            depth,
+            row,
+            if first == Side::Down {
+                Side::Up
+            } else {
+                Side::Down
+            },
+        )
     }
 
     fn descend(&mut self, depth: usize) {
@@ -142,7 +176,10 @@ impl<'a> Tree<'a> {
         let gap = self.best.cutoff() - tableau.objective;
         for position in (0..tableau.width).rev() {
             let price = tableau.price(position);
-            if price > 0.0 && self.data.integer[tableau.nonbasic[position] as usize] && gap.is_finite() {
+            if price > 0.0
+                && self.data.integer[tableau.nonbasic[position] as usize]
+                && gap.is_finite()
+            {
                 tableau.confine(position, (gap.max(0.0) / price).floor());
             }
         }
@@ -158,7 +195,8 @@ impl<'a> Tree<'a> {
             let mut point = tableau.point(self.data.columns);
             if whole {
                 round(&mut point, self.data);
-                // A point that the tableau takes for feasible and the rows do not: somebody else must decide.
+                // A point that the tableau takes for feasible and the rows do not: somebody else
+                // must decide.
                 self.lost |= !self.best.offer(self.data, self.costs, &point);
                 return Step::Close;
             }
@@ -183,7 +221,14 @@ impl<'a> Tree<'a> {
             if other >= gap {
                 (chosen, most) = (Step::Force(row, first), (f64::INFINITY, f64::INFINITY));
             } else if (least, other) > most {
-                (chosen, most) = (Step::Branch { row, first, penalty: other }, (least, other));
+                (chosen, most) = (
+                    Step::Branch {
+                        row,
+                        first,
+                        penalty: other,
+                    },
+                    (least, other),
+                );
             }
         }
         chosen
@@ -197,7 +242,9 @@ impl<'a> Tree<'a> {
             let rise = tableau.rise(row, position);
             if rise != 0.0 {
                 let side = usize::from(rise > 0.0);
-                let step = f64::from(u8::from(self.data.integer[tableau.nonbasic[position] as usize]));
+                let step = f64::from(u8::from(
+                    self.data.integer[tableau.nonbasic[position] as usize],
+                ));
                 let cost = tableau.price(position) * (needed[side] / rise.abs()).max(step);
                 least[side] = least[side].min(cost);
             }
@@ -209,13 +256,18 @@ impl<'a> Tree<'a> {
 /// Rows of whole columns with other values, and these.
 fn fractional<'t>(tableau: &'t Tableau, data: &'t Data) -> impl Iterator<Item = (usize, f64)> + 't {
     let values = tableau.basic.iter().zip(&tableau.values).enumerate();
-    let split = values
-        .filter(|(_, (variable, value))| data.integer[**variable as usize] && (**value - value.round()).abs() > WHOLE);
+    let split = values.filter(|(_, (variable, value))| {
+        data.integer[**variable as usize] && (**value - value.round()).abs() > WHOLE
+    });
     split.map(|(row, (_, value))| (row, *value))
 }
 
 fn round(point: &mut [f64], data: &Data) {
-    for (value, _) in point.iter_mut().zip(&data.integer).filter(|(_, integer)| **integer) {
+    for (value, _) in point
+        .iter_mut()
+        .zip(&data.integer)
+        .filter(|(_, integer)| **integer)
+    {
         *value = value.round();
     }
 }

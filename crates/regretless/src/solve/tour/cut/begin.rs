@@ -1,4 +1,5 @@
-//! What comes before any linear programme: a good tour, node multipliers, and the edges to start with.
+//! What comes before any linear programme: a good tour, node multipliers, and the edges to start
+//! with.
 
 use super::master::Ends;
 use super::round::tour_of;
@@ -43,12 +44,20 @@ impl Beginning {
         self.first_multipliers();
         self.find_cheap_tour();
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.raise(Goal { target: 0.0, enough: f64::INFINITY, steps, pace: 0.5, patience: 3 });
+        self.raise(Goal {
+            target: 0.0,
+            enough: f64::INFINITY,
+            steps,
+            pace: 0.5,
+            patience: 3,
+        });
         self.find_cheap_tour();
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, 0);
+        self.local
+            .improve(&self.reduced, &self.candidates, &mut self.order, 0);
     }
 
-    /// Takes over costs, and tour and multipliers of earlier costs of the same instance; improves the tour.
+    /// Takes over costs, and tour and multipliers of earlier costs of the same instance; improves
+    /// the tour.
     pub(super) fn resume(&mut self, costs: &[f64], known: &TourMemory) {
         self.order = known.order();
         self.distances.fill(self.order.len(), costs);
@@ -81,50 +90,84 @@ impl Beginning {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, NEIGHBOURS);
         self.order.clear();
-        self.order.extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
+        self.order
+            .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
     }
 
     /// Raises the 1-tree bound towards the present tour; returns it.
     pub(super) fn ascend(&mut self, steps: usize, enough: f64) -> f64 {
-        self.raise(Goal { target: 0.0, enough, steps, pace: 1.0, patience: 5 })
+        self.raise(Goal {
+            target: 0.0,
+            enough,
+            steps,
+            pace: 1.0,
+            patience: 5,
+        })
     }
 
     fn raise(&mut self, goal: Goal) -> f64 {
-        let goal = Goal { target: self.distances.length(&self.order), ..goal };
+        let goal = Goal {
+            target: self.distances.length(&self.order),
+            ..goal
+        };
         if self.distances.nodes() <= DENSE_NODES {
-            return self.tree.ascend(&self.distances, &mut self.multipliers, &goal);
+            return self
+                .tree
+                .ascend(&self.distances, &mut self.multipliers, &goal);
         }
         let state = (&mut self.tree, &mut self.multipliers[..]);
-        self.sparse.run(&self.distances, &self.candidates, state, &Goal { steps: 3 * goal.steps, ..goal })
+        self.sparse.run(
+            &self.distances,
+            &self.candidates,
+            state,
+            &Goal {
+                steps: 3 * goal.steps,
+                ..goal
+            },
+        )
     }
 
     /// Searches a better tour among the edges near to the 1-tree.
     pub(super) fn improve(&mut self, kicks: usize) {
         self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+        self.candidates
+            .by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+        self.local
+            .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
     /// Looks from now on at the edges near to the 1-tree under these potentials.
     pub(super) fn look_by(&mut self, potentials: &[f64]) {
         self.tree.grow(&self.distances, potentials);
         self.reduced.reduce(&self.distances, potentials);
-        self.candidates.by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+        self.candidates
+            .by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
     }
 
     /// Kicks the present tour.
     pub(super) fn kick(&mut self, kicks: usize) {
-        self.local.improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+        self.local
+            .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
-    /// Rounds a fractional point to a tour and improves it; it replaces the present one if it is shorter.
+    /// Rounds a fractional point to a tour and improves it; it replaces the present one if it is
+    /// shorter.
     pub(super) fn round(&mut self, edges: &[Ends], values: &[f64], kicks: usize) {
-        let mut used: Vec<(f64, Ends)> =
-            edges.iter().zip(values).filter(|(_, value)| **value > TINY).map(|(ends, value)| (*value, *ends)).collect();
+        let mut used: Vec<(f64, Ends)> = edges
+            .iter()
+            .zip(values)
+            .filter(|(_, value)| **value > TINY)
+            .map(|(ends, value)| (*value, *ends))
+            .collect();
         used.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let reduced = &self.reduced;
-        let mut order = tour_of(self.order.len(), used.into_iter().map(|(_, ends)| ends), |i, j| reduced.between(i, j));
-        self.local.improve(reduced, &self.candidates, &mut order, kicks);
+        let mut order = tour_of(
+            self.order.len(),
+            used.into_iter().map(|(_, ends)| ends),
+            |i, j| reduced.between(i, j),
+        );
+        self.local
+            .improve(reduced, &self.candidates, &mut order, kicks);
         if self.distances.length(&order) < self.distances.length(&self.order) {
             self.order = order;
         }
@@ -132,7 +175,9 @@ impl Beginning {
 
     /// Offers the present tour.
     pub(super) fn offer(&self, best: &mut Incumbent, costs: &[f64], rules: &Rules) {
-        let mut numbers: Vec<u32> = tour_edges(&self.order).map(|ends| number(self.order.len(), ends)).collect();
+        let mut numbers: Vec<u32> = tour_edges(&self.order)
+            .map(|ends| number(self.order.len(), ends))
+            .collect();
         best.offer(&mut numbers, costs, rules);
     }
 
@@ -161,6 +206,9 @@ pub(super) fn number(nodes: usize, [i, j]: Ends) -> u32 {
 /// The edges of a closed tour.
 pub(super) fn tour_edges(order: &[u32]) -> impl Iterator<Item = Ends> + '_ {
     let closing = order.last().copied().zip(order.first().copied());
-    let pairs = order.windows(2).map(|pair| (pair[0], pair[1])).chain(closing);
+    let pairs = order
+        .windows(2)
+        .map(|pair| (pair[0], pair[1]))
+        .chain(closing);
     pairs.map(|(i, j)| [i.min(j), i.max(j)])
 }

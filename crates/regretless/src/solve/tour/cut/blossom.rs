@@ -1,9 +1,9 @@
 //! Blossoms: a handle that an odd number of full edges leaves, and hardly anything else.
 //!
-//! For a set H and an odd set T of edges that leave it, x(δ(H) ∖ T) + Σ over T of (1 − x) ≥ 1: a tour
-//! leaves H an even number of times. Handles are the parts that edges of middling value connect; edges
-//! of high value that leave them are the teeth (Padberg and Hong 1980; Grötschel and Holland 1987). An
-//! even number of teeth is made odd by the edge whose change of side costs least.
+//! For a set H and an odd set T of edges that leave it, x(δ(H) ∖ T) + Σ over T of (1 − x) ≥ 1: a
+//! tour leaves H an even number of times. Handles are the parts that edges of middling value
+//! connect; edges of high value that leave them are the teeth (Padberg and Hong 1980; Grötschel and
+//! Holland 1987). An even number of teeth is made odd by the edge whose change of side costs least.
 
 use super::cuts::Cut;
 use super::support::{Support, TINY};
@@ -20,7 +20,8 @@ pub(super) fn blossoms(support: &Support) -> Vec<Cut> {
         let parts = support.parts(|value| value > margin && value < 1.0 - margin);
         let mut part_of = vec![0_u32; support.nodes];
         for (number, part) in parts.iter().enumerate() {
-            part.iter().for_each(|node| part_of[*node as usize] = number as u32);
+            part.iter()
+                .for_each(|node| part_of[*node as usize] = number as u32);
         }
         let mut leaving: Vec<Vec<([u32; 2], f64)>> = vec![Vec::new(); parts.len()];
         for (ends, value) in &support.edges {
@@ -44,19 +45,34 @@ pub(super) fn blossoms(support: &Support) -> Vec<Cut> {
 /// The most violated blossom of one handle, given the edges that leave it.
 fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<Cut> {
     let mut tooth: Vec<bool> = leaving.iter().map(|(_, value)| *value > 0.5).collect();
-    if tooth.iter().filter(|tooth| **tooth).count().is_multiple_of(2) {
+    if tooth
+        .iter()
+        .filter(|tooth| **tooth)
+        .count()
+        .is_multiple_of(2)
+    {
         let cost = |(_, value): &([u32; 2], f64)| (1.0 - 2.0 * value).abs();
-        let least = (0..leaving.len()).min_by(|a, b| cost(&leaving[*a]).total_cmp(&cost(&leaving[*b])))?;
+        let least =
+            (0..leaving.len()).min_by(|a, b| cost(&leaving[*a]).total_cmp(&cost(&leaving[*b])))?;
         tooth[least] = !tooth[least];
     }
-    let side = |(tooth, (_, value)): (&bool, &([u32; 2], f64))| if *tooth { 1.0 - value } else { *value };
+    let side =
+        |(tooth, (_, value)): (&bool, &([u32; 2], f64))| if *tooth { 1.0 - value } else { *value };
     let total: f64 = tooth.iter().zip(leaving).map(side).sum();
     if total > 1.0 - VIOLATION {
         return None;
     }
-    let teeth: Vec<Vec<u32>> =
-        leaving.iter().zip(&tooth).filter(|(_, tooth)| **tooth).map(|((ends, _), _)| ends.to_vec()).collect();
-    if teeth.len() >= 3 { Some(Cut::comb(nodes, handle, &teeth)) } else { Cut::ring(nodes, handle) }
+    let teeth: Vec<Vec<u32>> = leaving
+        .iter()
+        .zip(&tooth)
+        .filter(|(_, tooth)| **tooth)
+        .map(|((ends, _), _)| ends.to_vec())
+        .collect();
+    if teeth.len() >= 3 {
+        Some(Cut::comb(nodes, handle, &teeth))
+    } else {
+        Cut::ring(nodes, handle)
+    }
 }
 
 #[cfg(test)]
@@ -69,16 +85,27 @@ mod tests {
         // Two triangles of halves, joined by three paths of ones: all degrees 2, no loose set.
         let halves = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)].map(|(i, j)| ([i, j], 0.5));
         let ones = [(0, 3), (1, 4), (2, 5)].map(|(i, j)| ([i, j], 1.0));
-        let support = Support { nodes: 6, edges: halves.into_iter().chain(ones).collect() };
+        let support = Support {
+            nodes: 6,
+            edges: halves.into_iter().chain(ones).collect(),
+        };
         let cuts = blossoms(&support);
         assert!(!cuts.is_empty());
         for cut in &cuts {
             let inside = |set: &[u32]| {
                 let both = |ends: &[u32; 2]| ends.iter().all(|node| set.contains(node));
-                support.edges.iter().filter(|(ends, _)| both(ends)).map(|(_, value)| value).sum::<f64>()
+                support
+                    .edges
+                    .iter()
+                    .filter(|(ends, _)| both(ends))
+                    .map(|(_, value)| value)
+                    .sum::<f64>()
             };
             let total: f64 = cut.sets.iter().map(|set| inside(set)).sum();
-            assert!(cut.sets.len() == 4 && total > f64::from(cut.most) + 0.4, "{cut:?} {total}");
+            assert!(
+                cut.sets.len() == 4 && total > f64::from(cut.most) + 0.4,
+                "{cut:?} {total}"
+            );
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Inequalities that hold for every tour, as families of node sets.
 //!
-//! A cut is a list of sets S with Σ x(E(S)) ≤ `most`, where E(S) are the edges inside S. One set with
+//! A cut is a list of sets S with Σ x(E(S)) ≤ `most`, where E(S) are the edges inside S. One set
+//! with
 //! |S| − 1 forbids a ring on S (Dantzig, Fulkerson and Johnson 1954). A handle H and an odd number t ≥ 3
-//! of teeth T give |H| + Σ|T| − (3t + 1)/2 (Chvátal 1973); teeth that are single edges make a blossom
-//! (Edmonds 1965). As every node has degree 2, a set and its complement say the same: the smaller one
-//! is kept, which keeps rows sparse.
+//! of teeth T give |H| + Σ|T| − (3t + 1)/2 (Chvátal 1973); teeth that are single edges make a
+//! blossom (Edmonds 1965). As every node has degree 2, a set and its complement say the same: the
+//! smaller one is kept, which keeps rows sparse.
 
 /// A valid inequality.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,10 @@ impl Cut {
     pub(super) fn ring(nodes: usize, set: &[u32]) -> Option<Self> {
         let set = smaller_side(nodes, set);
         let most = (set.len() as u32).checked_sub(1).filter(|most| *most > 0)?;
-        Some(Self { sets: vec![set], most })
+        Some(Self {
+            sets: vec![set],
+            most,
+        })
     }
 
     /// A handle and an odd number of teeth that each leave it.
@@ -29,7 +33,10 @@ impl Cut {
         let sets = std::iter::once(handle).chain(teeth.iter().map(Vec::as_slice));
         let sets: Vec<_> = sets.map(|set| smaller_side(nodes, set)).collect();
         let size: usize = sets.iter().map(|set| set.len()).sum();
-        Self { most: (size - (3 * teeth.len()).div_ceil(2)) as u32, sets }
+        Self {
+            most: (size - (3 * teeth.len()).div_ceil(2)) as u32,
+            sets,
+        }
     }
 }
 
@@ -41,7 +48,9 @@ fn smaller_side(nodes: usize, set: &[u32]) -> Box<[u32]> {
         return sorted.into();
     }
     let mut rest = sorted.into_iter().peekable();
-    (0..nodes as u32).filter(|node| rest.next_if_eq(node).is_none()).collect()
+    (0..nodes as u32)
+        .filter(|node| rest.next_if_eq(node).is_none())
+        .collect()
 }
 
 /// For every node the sets that contain it, so that the sets around an edge are found quickly.
@@ -58,7 +67,11 @@ pub(super) struct Nesting {
 
 impl Nesting {
     /// Lists the sets of these cuts; each cut comes with a number that stands for it.
-    pub(super) fn fill<'a>(&mut self, nodes: usize, cuts: impl Iterator<Item = (u32, &'a Cut)> + Clone) {
+    pub(super) fn fill<'a>(
+        &mut self,
+        nodes: usize,
+        cuts: impl Iterator<Item = (u32, &'a Cut)> + Clone,
+    ) {
         self.owner.clear();
         self.members.clear();
         self.end.clear();
@@ -69,7 +82,8 @@ impl Nesting {
                 self.owner.push(owner);
                 self.members.extend_from_slice(set);
                 self.end.push(self.members.len() as u32);
-                set.iter().for_each(|node| self.start[*node as usize + 2] += 1);
+                set.iter()
+                    .for_each(|node| self.start[*node as usize + 2] += 1);
             }
         }
         (2..nodes + 2).for_each(|node| self.start[node] += self.start[node - 1]);
@@ -89,10 +103,13 @@ impl Nesting {
         &self.around[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
     }
 
-    /// Visits the owner and the later members of every set that contains a node, in the order of the cuts.
+    /// Visits the owner and the later members of every set that contains a node, in the order of
+    /// the cuts.
     pub(super) fn behind(&self, node: u32, mut visit: impl FnMut(u32, &[u32])) {
         for set in self.of(node) {
-            let start = set.checked_sub(1).map_or(0, |before| self.end[before as usize]);
+            let start = set
+                .checked_sub(1)
+                .map_or(0, |before| self.end[before as usize]);
             let members = &self.members[start as usize..self.end[*set as usize] as usize];
             let later = members.partition_point(|member| *member <= node);
             visit(self.owner[*set as usize], &members[later..]);
@@ -121,7 +138,13 @@ mod tests {
 
     #[test]
     fn the_smaller_side_of_a_set_is_kept() {
-        assert_eq!(Cut::ring(6, &[3, 1]), Some(Cut { sets: vec![[1, 3].into()], most: 1 }));
+        assert_eq!(
+            Cut::ring(6, &[3, 1]),
+            Some(Cut {
+                sets: vec![[1, 3].into()],
+                most: 1
+            })
+        );
         assert_eq!(Cut::ring(6, &[5, 0, 2, 4]), Cut::ring(6, &[1, 3]));
         assert_eq!(Cut::ring(6, &[0, 1, 2]), Cut::ring(6, &[3, 4, 5]));
         assert_eq!((Cut::ring(6, &[2]), Cut::ring(3, &[0, 1, 2])), (None, None));
@@ -129,17 +152,27 @@ mod tests {
 
     #[test]
     fn sets_around_an_edge_are_found() {
-        let cuts =
-            [Cut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]), Cut::ring(12, &[0, 1, 4]).unwrap()];
+        let cuts = [
+            Cut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]),
+            Cut::ring(12, &[0, 1, 4]).unwrap(),
+        ];
         assert_eq!(cuts[0].most, 3 + 6 - 5);
         let mut nesting = Nesting::default();
-        nesting.fill(12, cuts.iter().enumerate().map(|(number, cut)| (number as u32, cut)));
+        nesting.fill(
+            12,
+            cuts.iter()
+                .enumerate()
+                .map(|(number, cut)| (number as u32, cut)),
+        );
         let around = |i, j| {
             let mut found = Vec::new();
             nesting.around_both(i, j, |owner| found.push(owner));
             found
         };
-        assert_eq!((around(0, 1), around(0, 4), around(2, 6), around(4, 5)), (vec![0, 1], vec![0, 1], vec![0], vec![]));
+        assert_eq!(
+            (around(0, 1), around(0, 4), around(2, 6), around(4, 5)),
+            (vec![0, 1], vec![0, 1], vec![0], vec![])
+        );
         let mut behind = Vec::new();
         nesting.behind(1, |owner, later| behind.push((owner, later.to_vec())));
         assert_eq!(behind, [(0, vec![2]), (0, vec![5]), (1, vec![4])]);

@@ -1,8 +1,8 @@
 //! The linear relaxation: a sparse set of edges as columns, one row per node, cuts as further rows.
 //!
-//! Costs inside are shifted by node multipliers and scaled: as every node has degree 2 this moves the
-//! objective by a constant and leaves the optimal points alone, while the numbers become small and mostly
-//! positive whatever the costs were. What comes out is in the units of the costs again.
+//! Costs inside are shifted by node multipliers and scaled: as every node has degree 2 this moves
+//! the objective by a constant and leaves the optimal points alone, while the numbers become small
+//! and mostly positive whatever the costs were. What comes out is in the units of the costs again.
 //!
 //! Rows of cuts come and go as in any [`Sheet`].
 
@@ -28,13 +28,19 @@ pub(super) struct Units {
 impl Units {
     /// Units in which these edges have costs of moderate size.
     pub(super) fn fitting(distances: &Distances, multipliers: &[f64], edges: &[Ends]) -> Self {
-        let mut units = Self { multipliers: multipliers.to_vec(), factor: 1.0 };
+        let mut units = Self {
+            multipliers: multipliers.to_vec(),
+            factor: 1.0,
+        };
         units.factor = fitting_factor(edges.iter().map(|ends| units.inner(distances, *ends)), 2.0);
         units
     }
 
     fn inner(&self, distances: &Distances, [i, j]: Ends) -> f64 {
-        self.factor * (distances.between(i, j) - self.multipliers[i as usize] - self.multipliers[j as usize])
+        self.factor
+            * (distances.between(i, j)
+                - self.multipliers[i as usize]
+                - self.multipliers[j as usize])
     }
 
     /// What a total inside is in the costs' own units.
@@ -99,7 +105,11 @@ impl Master {
     }
 
     /// Adds edges as columns.
-    pub(super) fn add_edges(&mut self, distances: &Distances, edges: &[Ends]) -> Result<(), Failure> {
+    pub(super) fn add_edges(
+        &mut self,
+        distances: &Distances,
+        edges: &[Ends],
+    ) -> Result<(), Failure> {
         let places = self.sheet.places().iter().enumerate();
         let rows = places.map(|(row, place)| (row as u32, &self.pool[*place as usize]));
         self.nesting.fill(self.nodes, rows);
@@ -115,11 +125,17 @@ impl Master {
                     _ => inside.push((row, 1.0)),
                 }
             });
-            columns.push(self.units.inner(distances, *ends), [0.0, 1.0], inside.iter().copied());
-            ends.iter().for_each(|node| self.at[*node as usize].push(self.edges.len() as u32));
+            columns.push(
+                self.units.inner(distances, *ends),
+                [0.0, 1.0],
+                inside.iter().copied(),
+            );
+            ends.iter()
+                .for_each(|node| self.at[*node as usize].push(self.edges.len() as u32));
             self.edges.push(*ends);
         }
-        self.sheet.add_columns(&columns, edges.iter().map(|_| [0.0, 1.0]))
+        self.sheet
+            .add_columns(&columns, edges.iter().map(|_| [0.0, 1.0]))
     }
 
     /// Adds cuts to the pool and as rows; rows that have been slack for long go first.
@@ -158,7 +174,15 @@ impl Master {
             }
         }
         touched.sort_unstable();
-        touched.iter().map(|c| (*c as usize, f64::from(std::mem::take(&mut self.counts[*c as usize])))).collect()
+        touched
+            .iter()
+            .map(|c| {
+                (
+                    *c as usize,
+                    f64::from(std::mem::take(&mut self.counts[*c as usize])),
+                )
+            })
+            .collect()
     }
 
     /// Drops the marked columns but those in the basis.
@@ -167,7 +191,8 @@ impl Master {
         retain_unmarked(&mut self.edges, &gone);
         self.at.iter_mut().for_each(Vec::clear);
         for (column, ends) in self.edges.iter().enumerate() {
-            ends.iter().for_each(|node| self.at[*node as usize].push(column as u32));
+            ends.iter()
+                .for_each(|node| self.at[*node as usize].push(column as u32));
         }
         self.counts.truncate(self.edges.len());
         Ok(())
@@ -185,7 +210,11 @@ impl Master {
 
     /// Lets solves stop once the objective is above this.
     pub(super) fn stop_above(&mut self, total: f64) -> Result<(), Failure> {
-        self.sheet.lp.stop_above(if total.is_finite() { self.units.inner_total(total) } else { total })
+        self.sheet.lp.stop_above(if total.is_finite() {
+            self.units.inner_total(total)
+        } else {
+            total
+        })
     }
 
     /// Solves and reads the point.
@@ -201,16 +230,31 @@ impl Master {
     /// Dual values of the last solve as prices.
     pub(super) fn read_prices(&self, prices: &mut Prices) {
         let (factor, dual) = (self.units.factor, &self.sheet.point.dual);
-        let potential = self.units.multipliers.iter().zip(dual).map(|(multiplier, dual)| multiplier + dual / factor);
-        prices.load(potential, dual[self.nodes..].iter().zip(self.cuts()).map(|(dual, cut)| (-dual / factor, cut)));
+        let potential = self
+            .units
+            .multipliers
+            .iter()
+            .zip(dual)
+            .map(|(multiplier, dual)| multiplier + dual / factor);
+        prices.load(
+            potential,
+            dual[self.nodes..]
+                .iter()
+                .zip(self.cuts())
+                .map(|(dual, cut)| (-dual / factor, cut)),
+        );
     }
 
     /// What prices prove for the edges in here, within their present bounds.
     pub(super) fn bound(&self, distances: &Distances, prices: &Prices) -> f64 {
-        let paid = self.edges.iter().zip(self.sheet.bounds()).map(|([i, j], [lower, upper])| {
-            let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
-            reduced * if reduced < 0.0 { upper } else { lower }
-        });
+        let paid = self
+            .edges
+            .iter()
+            .zip(self.sheet.bounds())
+            .map(|([i, j], [lower, upper])| {
+                let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
+                reduced * if reduced < 0.0 { upper } else { lower }
+            });
         prices.constant + paid.sum::<f64>()
     }
 
@@ -233,27 +277,48 @@ impl Master {
         self.sheet.lp.set_basis(basis)
     }
 
-    /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even one
-    /// gives one edge for a chord that closes an odd ring.
+    /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even
+    /// one gives one edge for a chord that closes an odd ring.
     pub(super) fn start_from_tour(&mut self, order: &[u32]) -> Result<(), Failure> {
         let mut place = vec![0_u32; self.nodes];
-        order.iter().enumerate().for_each(|(at, node)| place[*node as usize] = at as u32);
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(at, node)| place[*node as usize] = at as u32);
         let on_tour = |ends: &Ends| {
             let [low, high] = ends.map(|node| place[node as usize]);
             low.abs_diff(high) == 1 || low.abs_diff(high) as usize == self.nodes - 1
         };
-        let mut columns: Vec<Stand> =
-            self.edges.iter().map(|ends| if on_tour(ends) { Stand::Basic } else { Stand::Lower }).collect();
+        let mut columns: Vec<Stand> = self
+            .edges
+            .iter()
+            .map(|ends| {
+                if on_tour(ends) {
+                    Stand::Basic
+                } else {
+                    Stand::Lower
+                }
+            })
+            .collect();
         if self.nodes.is_multiple_of(2) {
-            let even = |ends: &Ends| place[ends[0] as usize].abs_diff(place[ends[1] as usize]).is_multiple_of(2);
+            let even = |ends: &Ends| {
+                place[ends[0] as usize]
+                    .abs_diff(place[ends[1] as usize])
+                    .is_multiple_of(2)
+            };
             let chord = self.edges.iter().position(even);
-            let (Some(chord), Some(left)) = (chord, self.edges.iter().position(|e| closes(e, order))) else {
+            let (Some(chord), Some(left)) =
+                (chord, self.edges.iter().position(|e| closes(e, order)))
+            else {
                 return Ok(());
             };
             columns[chord] = Stand::Basic;
             columns[left] = Stand::Upper;
         }
-        self.sheet.lp.set_basis(&Basis { columns, rows: vec![Stand::Lower; self.nodes] })
+        self.sheet.lp.set_basis(&Basis {
+            columns,
+            rows: vec![Stand::Lower; self.nodes],
+        })
     }
 
     /// Where columns and rows stand.
@@ -273,15 +338,21 @@ impl Master {
 
     /// The cuts that are rows, in their order.
     pub(super) fn cuts(&self) -> impl Iterator<Item = &Cut> + Clone {
-        self.sheet.places().iter().map(|place| &self.pool[*place as usize])
+        self.sheet
+            .places()
+            .iter()
+            .map(|place| &self.pool[*place as usize])
     }
 
     /// Dual values of cuts in the units of costs; never positive at an optimum.
     pub(super) fn cut_duals(&self) -> impl Iterator<Item = f64> + '_ {
-        self.sheet.point.dual[self.nodes..].iter().map(|dual| dual / self.units.factor)
+        self.sheet.point.dual[self.nodes..]
+            .iter()
+            .map(|dual| dual / self.units.factor)
     }
 }
 
 fn closes(ends: &Ends, order: &[u32]) -> bool {
-    order.first().is_some_and(|first| ends.contains(first)) && order.last().is_some_and(|last| ends.contains(last))
+    order.first().is_some_and(|first| ends.contains(first))
+        && order.last().is_some_and(|last| ends.contains(last))
 }

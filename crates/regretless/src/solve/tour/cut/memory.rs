@@ -1,8 +1,10 @@
-//! What is kept of a relaxation: its columns, its tight cuts, its basis, and the multipliers behind it.
+//! What is kept of a relaxation: its columns, its tight cuts, its basis, and the multipliers behind
+//! it.
 //!
-//! After a change of costs the old basis is still primal feasible, so that the primal simplex method goes on
-//! from it; cuts and columns that mattered before mostly matter again, which saves the rounds in which they
-//! were found. Rows that were slack are left out: a basis without them is a basis.
+//! After a change of costs the old basis is still primal feasible, so that the primal simplex
+//! method goes on from it; cuts and columns that mattered before mostly matter again, which saves
+//! the rounds in which they were found. Rows that were slack are left out: a basis without them is
+//! a basis.
 
 use super::cuts::Cut;
 use super::master::{Ends, Master};
@@ -31,15 +33,37 @@ impl RootMemory {
         let basis = root.master.stands()?;
         let nodes = root.master.nodes();
         let keep = columns_to_keep(root, distances, &basis.columns);
-        let edges = root.master.edges.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(ends, _)| *ends);
-        let columns = basis.columns.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(stand, _)| *stand);
+        let edges = root
+            .master
+            .edges
+            .iter()
+            .zip(&keep)
+            .filter(|(_, keep)| **keep)
+            .map(|(ends, _)| *ends);
+        let columns = basis
+            .columns
+            .iter()
+            .zip(&keep)
+            .filter(|(_, keep)| **keep)
+            .map(|(stand, _)| *stand);
         let (degrees, rows) = basis.rows.split_at(nodes);
-        let tight = root.master.cuts().zip(rows).filter(|(_, stand)| **stand != Stand::Basic);
-        let rows = degrees.iter().copied().chain(tight.clone().map(|(_, stand)| *stand)).collect();
+        let tight = root
+            .master
+            .cuts()
+            .zip(rows)
+            .filter(|(_, stand)| **stand != Stand::Basic);
+        let rows = degrees
+            .iter()
+            .copied()
+            .chain(tight.clone().map(|(_, stand)| *stand))
+            .collect();
         Some(Self {
             edges: edges.collect(),
             cuts: tight.map(|(cut, _)| cut.clone()).collect(),
-            basis: Basis { columns: columns.collect(), rows },
+            basis: Basis {
+                columns: columns.collect(),
+                rows,
+            },
             potentials: root.prices.potential.as_slice().into(),
         })
     }
@@ -57,7 +81,11 @@ impl RootMemory {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let sets = self.cuts.iter().flat_map(|cut| &cut.sets).map(|set| size_of_val(set) + size_of_val(&**set));
+        let sets = self
+            .cuts
+            .iter()
+            .flat_map(|cut| &cut.sets)
+            .map(|set| size_of_val(set) + size_of_val(&**set));
         size_of_val(&*self.edges)
             + size_of_val(&*self.cuts)
             + sets.sum::<usize>()
@@ -83,14 +111,19 @@ fn columns_to_keep(root: &Root, distances: &Distances, stands: &[Stand]) -> Vec<
         match stand {
             Stand::Basic | Stand::Upper => {}
             Stand::Lower | Stand::Zero | Stand::Nonbasic => {
-                idle.push((root.prices.reduced(distances.between(*i, *j), *i, *j), column as u32));
+                idle.push((
+                    root.prices.reduced(distances.between(*i, *j), *i, *j),
+                    column as u32,
+                ));
             }
         }
     }
     let most = COLUMNS * distances.nodes();
     if idle.len() > most {
         idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        idle[most..].iter().for_each(|(_, column)| keep[*column as usize] = false);
+        idle[most..]
+            .iter()
+            .for_each(|(_, column)| keep[*column as usize] = false);
     }
     keep
 }
@@ -108,7 +141,8 @@ impl Keepsake for RelaxedMemory {
     }
 }
 
-/// The memory of an exact search: the tour and its multipliers, and the root if there was need of one.
+/// The memory of an exact search: the tour and its multipliers, and the root if there was need of
+/// one.
 #[derive(Debug)]
 pub(super) struct CutMemory {
     pub(super) tour: TourMemory,

@@ -1,9 +1,9 @@
-//! Branch and cut for tours on a linear relaxation (Padberg and Rinaldi 1991), for more nodes than the
-//! 1-tree search can manage.
+//! Branch and cut for tours on a linear relaxation (Padberg and Rinaldi 1991), for more nodes than
+//! the 1-tree search can manage.
 //!
-//! A local search finds a good tour and 1-trees find multipliers; the relaxation starts with the few best
-//! edges of every node, and cuts and edges join until neither is violated at the root. Edges whose
-//! reduced cost exceeds the gap are out for good; what is left is searched.
+//! A local search finds a good tour and 1-trees find multipliers; the relaxation starts with the
+//! few best edges of every node, and cuts and edges join until neither is violated at the root.
+//! Edges whose reduced cost exceeds the gap are out for good; what is left is searched.
 //!
 //! * `begin`: tour and multipliers. `master`: the linear relaxation. `price`: what duals prove.
 //! * `cuts`, `support`, `ring`, `blossom`: inequalities and how violated ones are found.
@@ -61,7 +61,11 @@ pub struct TourCut {
 impl TourCut {
     /// An engine for tours through this many nodes, at least 5.
     pub fn new(nodes: usize, limits: Limits) -> Self {
-        Self { nodes, limits, ..Self::default() }
+        Self {
+            nodes,
+            limits,
+            ..Self::default()
+        }
     }
 
     /// Nodes of the search tree behind the last answer; 0 when the root was enough.
@@ -85,7 +89,12 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
-        let root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        let root = Root::new(
+            &self.begin.distances,
+            &self.begin.multipliers,
+            &edges,
+            &self.begin.order,
+        )?;
         self.close((costs, rules), best, root)
     }
 
@@ -105,7 +114,12 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
-        let root = Root::new(&self.begin.distances, &self.begin.multipliers, &edges, &self.begin.order)?;
+        let root = Root::new(
+            &self.begin.distances,
+            &self.begin.multipliers,
+            &edges,
+            &self.begin.order,
+        )?;
         self.close((costs, rules), best, root)
     }
 
@@ -125,7 +139,8 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         self.begin.look_by(&root.prices.even_potentials());
-        self.begin.round(&root.master.edges, root.master.values(), self.nodes / 4);
+        self.begin
+            .round(&root.master.edges, root.master.values(), self.nodes / 4);
         self.begin.kick(self.nodes / 4);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
@@ -133,10 +148,16 @@ impl TourCut {
         }
         let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
         let distances = self.begin.distances.clone();
-        let task = Task { distances: &distances, costs, rules, most_nodes: self.limits.nodes };
+        let task = Task {
+            distances: &distances,
+            costs,
+            rules,
+            most_nodes: self.limits.nodes,
+        };
         let mut late = |solved: u64, master: &Master, best: &mut Incumbent| {
             if solved.is_multiple_of(EVERY) {
-                self.begin.round(&master.edges, master.values(), self.nodes / 10);
+                self.begin
+                    .round(&master.edges, master.values(), self.nodes / 10);
                 self.begin.offer(best, costs, &rules);
             }
         };
@@ -145,9 +166,14 @@ impl TourCut {
         Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
     }
 
-    /// Drops the edges that no better tour can use. Returns those that are left but no columns, and what
-    /// a tour with a dropped one costs at least.
-    fn exclude(&self, root: &mut Root, bound: f64, level: f64) -> Result<(Vec<(Ends, f64)>, f64), Failure> {
+    /// Drops the edges that no better tour can use. Returns those that are left but no columns, and
+    /// what a tour with a dropped one costs at least.
+    fn exclude(
+        &self,
+        root: &mut Root,
+        bound: f64,
+        level: f64,
+    ) -> Result<(Vec<(Ends, f64)>, f64), Failure> {
         let distances = &self.begin.distances;
         let mut spare = Vec::new();
         root.prices.scan(distances, level - bound, |i, j, reduced| {
@@ -157,7 +183,9 @@ impl TourCut {
         });
         let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
         let columns = root.master.edges.iter().zip(root.master.values());
-        let doomed = columns.map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level).collect();
+        let doomed = columns
+            .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level)
+            .collect();
         root.master.drop_edges(doomed)?;
         // Whatever was left out costs more than the level.
         Ok((spare, level.next_up()))
@@ -167,21 +195,37 @@ impl TourCut {
     fn answer(&self, best: &mut Incumbent, floor: f64, complete: bool) -> Solution {
         let objective = best.cost;
         let decision = Decision::choosing(best.edges.drain(..));
-        Rules::new(&self.begin.distances, self.limits).answer(decision, objective, (floor, complete))
+        Rules::new(&self.begin.distances, self.limits).answer(
+            decision,
+            objective,
+            (floor, complete),
+        )
     }
 }
 
 impl TourCut {
-    /// Warm where the costs moved little; what fails or ends at a limit that way is done from nothing.
+    /// Warm where the costs moved little; what fails or ends at a limit that way is done from
+    /// nothing.
     fn run_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
-        let known = memory.take::<CutMemory>().filter(|known| known.tour.fits(self.nodes, costs));
+        let known = memory
+            .take::<CutMemory>()
+            .filter(|known| known.tour.fits(self.nodes, costs));
         let warm = known.and_then(|known| self.run_from(costs, &known).ok());
         let finished = warm.filter(|warm| warm.status != Status::LimitReached);
         let solution = finished.map_or_else(|| self.run(costs), Ok)?;
         let root = self.root.take();
-        let (tour, multipliers) = (solution.decision.indices().into(), self.begin.multipliers.as_slice().into());
+        let (tour, multipliers) = (
+            solution.decision.indices().into(),
+            self.begin.multipliers.as_slice().into(),
+        );
         let (sample, proof) = (Sample::of(costs), root.is_none());
-        let tour = TourMemory { sample, tour, multipliers, plan: None, proof };
+        let tour = TourMemory {
+            sample,
+            tour,
+            multipliers,
+            plan: None,
+            proof,
+        };
         memory.keep(CutMemory { tour, root });
         Ok(solution)
     }
@@ -206,6 +250,9 @@ impl Solver for TourCut {
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         let known = &memory.recall::<CutMemory>()?.tour;
-        known.may_prove(self.nodes, costs).then(|| self.begin.prove(costs, known)).flatten()
+        known
+            .may_prove(self.nodes, costs)
+            .then(|| self.begin.prove(costs, known))
+            .flatten()
     }
 }

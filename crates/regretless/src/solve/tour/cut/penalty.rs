@@ -1,9 +1,10 @@
 //! What one step of the dual simplex method says about deciding an edge (Driebeek 1966).
 //!
-//! Let the value of a basic edge fall from f to 0, or rise to 1: the duals move along that edge's row of
-//! B⁻¹ until the objective no longer rises. Every edge out of the basis whose reduced cost d reaches zero
-//! on the way may cross to its other bound, which takes |α| off the slope; a tight cut stops the way. The
-//! objective gained is a valid estimate from below, and costs one row of the inverse instead of a solve.
+//! Let the value of a basic edge fall from f to 0, or rise to 1: the duals move along that edge's
+//! row of B⁻¹ until the objective no longer rises. Every edge out of the basis whose reduced cost d
+//! reaches zero on the way may cross to its other bound, which takes |α| off the slope; a tight cut
+//! stops the way. The objective gained is a valid estimate from below, and costs one row of the
+//! inverse instead of a solve.
 
 use super::cuts::Nesting;
 use super::master::Master;
@@ -20,7 +21,8 @@ const TINY: f64 = 1e-9;
 pub(super) struct Penalties {
     /// Place of each column in the basis.
     member: Vec<u32>,
-    /// Columns out of the basis that can move: ends, absolute reduced cost, whether at the upper bound.
+    /// Columns out of the basis that can move: ends, absolute reduced cost, whether at the upper
+    /// bound.
     free: Vec<([u32; 2], f64, bool)>,
     /// Rows of tight cuts with their absolute duals.
     tight: Vec<(usize, f64)>,
@@ -38,7 +40,9 @@ impl Penalties {
         distances: &Distances,
         prices: &Prices,
     ) -> Result<bool, Failure> {
-        let Some(basis) = master.stands() else { return Ok(false) };
+        let Some(basis) = master.stands() else {
+            return Ok(false);
+        };
         self.member.clear();
         self.member.resize(master.edges.len(), u32::MAX);
         for (place, member) in master.members()?.into_iter().enumerate() {
@@ -51,21 +55,32 @@ impl Penalties {
             let [lower, upper] = master.bounds(column);
             if *stand != Stand::Basic && lower < upper {
                 let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
-                self.free.push(([*i, *j], reduced.abs(), *stand == Stand::Upper));
+                self.free
+                    .push(([*i, *j], reduced.abs(), *stand == Stand::Upper));
             }
         }
         let nodes = master.nodes();
         let is_tight = |row: &usize| basis.rows[nodes + row] != Stand::Basic;
         self.tight.clear();
-        let duals = master.cut_duals().enumerate().filter(|(row, _)| is_tight(row));
-        self.tight.extend(duals.map(|(row, dual)| (nodes + row, dual.abs())));
+        let duals = master
+            .cut_duals()
+            .enumerate()
+            .filter(|(row, _)| is_tight(row));
+        self.tight
+            .extend(duals.map(|(row, dual)| (nodes + row, dual.abs())));
         let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
-        self.nesting.fill(nodes, cuts.map(|(row, cut)| ((nodes + row) as u32, cut)));
+        self.nesting
+            .fill(nodes, cuts.map(|(row, cut)| ((nodes + row) as u32, cut)));
         Ok(true)
     }
 
     /// Objective gained at least by taking a basic column from its value to 0 and to 1.
-    pub(super) fn of(&mut self, master: &mut Master, column: usize, value: f64) -> Result<[f64; 2], Failure> {
+    pub(super) fn of(
+        &mut self,
+        master: &mut Master,
+        column: usize,
+        value: f64,
+    ) -> Result<[f64; 2], Failure> {
         if self.member[column] == u32::MAX {
             return Ok([0.0; 2]);
         }
@@ -76,8 +91,14 @@ impl Penalties {
         }
         for ([i, j], margin, upper) in &self.free {
             let mut entry = self.row[*i as usize] + self.row[*j as usize];
-            self.nesting.around_both(*i, *j, |row| entry += self.row[row as usize]);
-            turn(&mut self.turns, *margin, if *upper { -entry } else { entry }, entry.abs());
+            self.nesting
+                .around_both(*i, *j, |row| entry += self.row[row as usize]);
+            turn(
+                &mut self.turns,
+                *margin,
+                if *upper { -entry } else { entry },
+                entry.abs(),
+            );
         }
         let [down, up] = &mut self.turns;
         Ok([gain(down, value), gain(up, 1.0 - value)])

@@ -1,12 +1,13 @@
 //! How far each cost may move while the optimal basis of a relaxation stays optimal.
 //!
-//! An edge out of the basis may move until its reduced cost changes sign. When the cost of an edge in the
-//! basis moves by Δ, the reduced cost d of every other edge moves by −Δ·α, where α is its entry in that
-//! edge's row of B⁻¹A; the range ends where the first of them, or the first dual of a tight cut, changes
-//! sign. Edges that are no columns count like all others. The smallest |d| come first: once |d| exceeds
-//! what any α of the row could undo within the range found so far, the rest cannot matter. A row that touches
-//! many nodes soon finds that out from the smallest |d| of all; one that touches few goes through the smallest
-//! at those nodes, and where they do not settle it, through all edges there.
+//! An edge out of the basis may move until its reduced cost changes sign. When the cost of an edge
+//! in the basis moves by Δ, the reduced cost d of every other edge moves by −Δ·α, where α is its
+//! entry in that edge's row of B⁻¹A; the range ends where the first of them, or the first dual of a
+//! tight cut, changes sign. Edges that are no columns count like all others. The smallest |d| come
+//! first: once |d| exceeds what any α of the row could undo within the range found so far, the rest
+//! cannot matter. A row that touches many nodes soon finds that out from the smallest |d| of all;
+//! one that touches few goes through the smallest at those nodes, and where they do not settle it,
+//! through all edges there.
 
 use super::begin::number;
 use super::cuts::Nesting;
@@ -48,7 +49,10 @@ pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, F
     }
     for (column, [down, up]) in limits {
         let ends = root.master.edges[column];
-        let (edge, cost) = (number(nodes, ends) as usize, distances.between(ends[0], ends[1]));
+        let (edge, cost) = (
+            number(nodes, ends) as usize,
+            distances.between(ends[0], ends[1]),
+        );
         (found.lower[edge], found.upper[edge]) = (cost - down, cost + up);
     }
     Ok(found)
@@ -68,12 +72,21 @@ fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, 
             match stand[edge] {
                 Stand::Basic => {}
                 Stand::Upper => {
-                    (found.lower[edge], found.upper[edge]) = (f64::NEG_INFINITY, cost - reduced.min(0.0));
-                    near.offer(Near { margin: reduced.abs(), ends: [i, j], upper: true });
+                    (found.lower[edge], found.upper[edge]) =
+                        (f64::NEG_INFINITY, cost - reduced.min(0.0));
+                    near.offer(Near {
+                        margin: reduced.abs(),
+                        ends: [i, j],
+                        upper: true,
+                    });
                 }
                 Stand::Lower | Stand::Zero | Stand::Nonbasic => {
                     if reduced.abs() <= near.most {
-                        near.offer(Near { margin: reduced.abs(), ends: [i, j], upper: false });
+                        near.offer(Near {
+                            margin: reduced.abs(),
+                            ends: [i, j],
+                            upper: false,
+                        });
                     }
                 }
             }
@@ -90,7 +103,8 @@ struct Nearest {
     list: Vec<Near>,
     /// Edges with smaller margins are all in the list.
     most: f64,
-    /// Places in the list of the edges at each node, one node after the other, and where each node ends.
+    /// Places in the list of the edges at each node, one node after the other, and where each node
+    /// ends.
     at: Vec<u32>,
     ends: Vec<usize>,
 }
@@ -98,7 +112,13 @@ struct Nearest {
 impl Nearest {
     fn new(count: usize) -> Self {
         let list = Vec::with_capacity(4 * count);
-        Self { count, list, most: f64::INFINITY, at: Vec::new(), ends: Vec::new() }
+        Self {
+            count,
+            list,
+            most: f64::INFINITY,
+            at: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 
     fn offer(&mut self, near: Near) {
@@ -111,7 +131,9 @@ impl Nearest {
     /// Keeps as many as are wanted.
     fn thin_out(&mut self) {
         if self.list.len() > self.count {
-            let (_, last, _) = self.list.select_nth_unstable_by(self.count - 1, Near::order);
+            let (_, last, _) = self
+                .list
+                .select_nth_unstable_by(self.count - 1, Near::order);
             self.most = last.margin;
             self.list.truncate(self.count);
         }
@@ -122,7 +144,9 @@ impl Nearest {
         self.list.sort_unstable_by(Near::order);
         let mut places = vec![Vec::new(); nodes];
         for (place, near) in (0..).zip(&self.list) {
-            near.ends.iter().for_each(|node| places[*node as usize].push(place));
+            near.ends
+                .iter()
+                .for_each(|node| places[*node as usize].push(place));
         }
         for places in places {
             self.at.extend(places);
@@ -132,8 +156,12 @@ impl Nearest {
 
     /// The listed edges at a node, smallest margin first.
     fn at(&self, node: u32) -> impl Iterator<Item = &Near> {
-        let start = node.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        self.at[start..self.ends[node as usize]].iter().map(|place| &self.list[*place as usize])
+        let start = node
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before as usize]);
+        self.at[start..self.ends[node as usize]]
+            .iter()
+            .map(|place| &self.list[*place as usize])
     }
 }
 
@@ -149,7 +177,9 @@ struct Near {
 
 impl Near {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
-        self.margin.total_cmp(&other.margin).then(self.ends.cmp(&other.ends))
+        self.margin
+            .total_cmp(&other.margin)
+            .then(self.ends.cmp(&other.ends))
     }
 }
 
@@ -168,16 +198,39 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(root: &Root, distances: &'a Distances, stand: &'a [Stand], rows: &[Stand], near: Nearest) -> Self {
+    fn new(
+        root: &Root,
+        distances: &'a Distances,
+        stand: &'a [Stand],
+        rows: &[Stand],
+        near: Nearest,
+    ) -> Self {
         let (master, nodes) = (&root.master, distances.nodes());
         let is_tight = |row: &usize| rows[nodes + row] != Stand::Basic;
-        let duals = master.cut_duals().enumerate().filter(|(row, _)| is_tight(row));
-        let tight = duals.map(|(row, dual)| (nodes + row, dual.min(0.0).abs())).collect();
+        let duals = master
+            .cut_duals()
+            .enumerate()
+            .filter(|(row, _)| is_tight(row));
+        let tight = duals
+            .map(|(row, dual)| (nodes + row, dual.min(0.0).abs()))
+            .collect();
         let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
         let mut nesting = Nesting::default();
-        nesting.fill(nodes, cuts.clone().map(|(row, cut)| ((nodes + row) as u32, cut)));
-        let sets = cuts.flat_map(|(row, cut)| cut.sets.iter().map(move |set| (nodes + row, set.clone())));
-        Self { distances, stand, near, tight, nesting, sets: sets.collect(), cap: Vec::new() }
+        nesting.fill(
+            nodes,
+            cuts.clone().map(|(row, cut)| ((nodes + row) as u32, cut)),
+        );
+        let sets =
+            cuts.flat_map(|(row, cut)| cut.sets.iter().map(move |set| (nodes + row, set.clone())));
+        Self {
+            distances,
+            stand,
+            near,
+            tight,
+            nesting,
+            sets: sets.collect(),
+            cap: Vec::new(),
+        }
     }
 
     /// How far the cost behind a row of the inverse may fall and rise.
@@ -188,7 +241,11 @@ impl<'a> Search<'a> {
             shorten(&mut limit, *dual, row[*cut]);
         }
         let most = self.greatest_entry(row);
-        if self.settles(self.near.list.iter().take(ANYWHERE), row, (most, &mut limit)) {
+        if self.settles(
+            self.near.list.iter().take(ANYWHERE),
+            row,
+            (most, &mut limit),
+        ) {
             return limit;
         }
         for node in 0..self.distances.nodes() as u32 {
@@ -200,8 +257,8 @@ impl<'a> Search<'a> {
         limit
     }
 
-    /// Tries edges of increasing margins, given the greatest entry and the limits so far; whether none behind them
-    /// matters.
+    /// Tries edges of increasing margins, given the greatest entry and the limits so far; whether
+    /// none behind them matters.
     fn settles<'b>(
         &self,
         edges: impl Iterator<Item = &'b Near>,
@@ -219,10 +276,22 @@ impl<'a> Search<'a> {
     }
 
     /// Tries every edge at a node, given the greatest entry and the limits so far.
-    fn try_all_at(&self, node: u32, prices: &Prices, row: &[f64], (most, limit): (f64, &mut [f64; 2])) {
+    fn try_all_at(
+        &self,
+        node: u32,
+        prices: &Prices,
+        row: &[f64],
+        (most, limit): (f64, &mut [f64; 2]),
+    ) {
         let nodes = self.distances.nodes();
         let own = prices.potential[node as usize];
-        for (other, (cost, potential)) in self.distances.row(node).iter().zip(&prices.potential).enumerate() {
+        for (other, (cost, potential)) in self
+            .distances
+            .row(node)
+            .iter()
+            .zip(&prices.potential)
+            .enumerate()
+        {
             // Cuts only add to this; a node is infinitely far from itself.
             if cost - own - potential > limit[0].max(limit[1]) * most || other as u32 == node {
                 continue;
@@ -241,7 +310,8 @@ impl<'a> Search<'a> {
     /// Entry of a row of B⁻¹A for an edge, given that row of B⁻¹.
     fn entry(&self, row: &[f64], [i, j]: Ends) -> f64 {
         let mut entry = row[i as usize] + row[j as usize];
-        self.nesting.around_both(i, j, |cut| entry += row[cut as usize]);
+        self.nesting
+            .around_both(i, j, |cut| entry += row[cut as usize]);
         entry
     }
 
@@ -252,10 +322,15 @@ impl<'a> Search<'a> {
         for (cut, set) in &self.sets {
             let entry = row[*cut].abs();
             if entry > TINY {
-                set.iter().for_each(|node| self.cap[*node as usize] += entry);
+                set.iter()
+                    .for_each(|node| self.cap[*node as usize] += entry);
             }
         }
-        let caps = self.cap.iter().zip(row).map(|(sets, own)| 2.0 * own.abs() + sets);
+        let caps = self
+            .cap
+            .iter()
+            .zip(row)
+            .map(|(sets, own)| 2.0 * own.abs() + sets);
         caps.fold(0.0, f64::max)
     }
 }

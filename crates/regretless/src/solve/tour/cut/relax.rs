@@ -1,8 +1,8 @@
 //! The linear relaxation of tours over all edges: degrees alone, or with every ring forbidden.
 //!
-//! Degrees: x(δ(v)) = 2 for every node and 0 ≤ x ≤ 1 (plain). With x(δ(S)) ≥ 2 for every set S besides
-//! it is the relaxation of Dantzig, Fulkerson and Johnson (1954), whose value Held and Karp's bound
-//! approaches (tight). Edges are priced, so the result holds for the complete graph.
+//! Degrees: x(δ(v)) = 2 for every node and 0 ≤ x ≤ 1 (plain). With x(δ(S)) ≥ 2 for every set S
+//! besides it is the relaxation of Dantzig, Fulkerson and Johnson (1954), whose value Held and
+//! Karp's bound approaches (tight). Edges are priced, so the result holds for the complete graph.
 
 use super::begin::{Beginning, number};
 use super::memory::{RelaxedMemory, RootMemory};
@@ -44,7 +44,12 @@ pub struct TourRelaxation {
 impl TourRelaxation {
     /// An engine for this many nodes, at least 3.
     pub fn new(nodes: usize, kind: Relaxation) -> Self {
-        Self { nodes, kind, begin: Beginning::default(), solved: None }
+        Self {
+            nodes,
+            kind,
+            begin: Beginning::default(),
+            solved: None,
+        }
     }
 
     /// The cheapest point for these costs.
@@ -79,47 +84,82 @@ impl TourRelaxation {
         let objective = decision.dot(costs);
         let potentials = root.prices.potential.clone();
         self.solved = Some(root);
-        let solution = Solution { decision, objective, bound: bound.min(objective), status: Status::Optimal, work: 0 };
-        Ok(Relaxed { solution, potentials })
+        let solution = Solution {
+            decision,
+            objective,
+            bound: bound.min(objective),
+            status: Status::Optimal,
+            work: 0,
+        };
+        Ok(Relaxed {
+            solution,
+            potentials,
+        })
     }
 
-    /// Warm where the costs moved little. Which of several optimal points is found depends on the way: what may not be
-    /// the only one is solved from nothing.
+    /// Warm where the costs moved little. Which of several optimal points is found depends on the
+    /// way: what may not be the only one is solved from nothing.
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Relaxed, Failure> {
         check(self.nodes, costs)?;
-        let near = |known: &RelaxedMemory| known.root.nodes() == self.nodes && known.sample.drift(costs) <= MOST_DRIFT;
+        let near = |known: &RelaxedMemory| {
+            known.root.nodes() == self.nodes && known.sample.drift(costs) <= MOST_DRIFT
+        };
         let known = memory.take::<RelaxedMemory>().filter(|known| near(known));
         let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());
-        let warm =
-            warm.filter(|_| self.solved.as_ref().is_some_and(|root| root.is_only_optimum(&self.begin.distances)));
+        let warm = warm.filter(|_| {
+            self.solved
+                .as_ref()
+                .is_some_and(|root| root.is_only_optimum(&self.begin.distances))
+        });
         let relaxed = warm.map_or_else(|| self.solve(costs), Ok)?;
-        let solved = self.solved.as_ref().and_then(|root| RootMemory::of(root, &self.begin.distances));
+        let solved = self
+            .solved
+            .as_ref()
+            .and_then(|root| RootMemory::of(root, &self.begin.distances));
         if let Some(root) = solved {
-            memory.keep(RelaxedMemory { sample: Sample::of(costs), root });
+            memory.keep(RelaxedMemory {
+                sample: Sample::of(costs),
+                root,
+            });
         }
         Ok(relaxed)
     }
 
-    /// How far each cost may move, alone, while the point solved last stays optimal. The limits belong to
-    /// the basis the simplex method ended with: valid, but narrower than necessary where it is degenerate.
+    /// How far each cost may move, alone, while the point solved last stays optimal. The limits
+    /// belong to the basis the simplex method ended with: valid, but narrower than necessary where
+    /// it is degenerate.
     ///
     /// # Errors
     /// When nothing was solved.
     pub fn ranges(&mut self) -> Result<Ranges, Failure> {
         match &mut self.solved {
             Some(root) => ranges(root, &self.begin.distances),
-            None => Err(Failure::Engine("no relaxation was solved whose costs could be ranged".into())),
+            None => Err(Failure::Engine(
+                "no relaxation was solved whose costs could be ranged".into(),
+            )),
         }
     }
 }
 
-/// The point, its values rounded to about ten digits: what comes behind depends on the way to a vertex, whose
-/// values are fractions with small denominators.
+/// The point, its values rounded to about ten digits: what comes behind depends on the way to a
+/// vertex, whose values are fractions with small denominators.
 fn decision(root: &Root) -> Decision {
     let (master, nodes) = (&root.master, root.master.nodes());
-    let used = master.edges.iter().zip(master.values()).filter(|(_, value)| **value > ROUNDING);
-    let round = |value: f64| if value > 1.0 - ROUNDING { 1.0 } else { (value * DIGITS).round() / DIGITS };
-    let mut entries: Vec<(u32, f64)> = used.map(|(ends, value)| (number(nodes, *ends), round(*value))).collect();
+    let used = master
+        .edges
+        .iter()
+        .zip(master.values())
+        .filter(|(_, value)| **value > ROUNDING);
+    let round = |value: f64| {
+        if value > 1.0 - ROUNDING {
+            1.0
+        } else {
+            (value * DIGITS).round() / DIGITS
+        }
+    };
+    let mut entries: Vec<(u32, f64)> = used
+        .map(|(ends, value)| (number(nodes, *ends), round(*value)))
+        .collect();
     entries.sort_unstable_by_key(|entry| entry.0);
     Decision::from_entries(entries)
 }

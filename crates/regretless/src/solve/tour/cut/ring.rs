@@ -1,11 +1,12 @@
 //! Rings that a fractional point leaves loose: sets S with x(δ(S)) < 2.
 //!
-//! Edges that carry a full unit between two nodes of degree 2 cannot separate such a set from the rest
-//! any better than not, so they are contracted first (Padberg and Rinaldi 1990); when more than a unit
-//! lies between them, their union is such a set itself. The rest is searched by maximum adjacency
-//! orders: the last node of an order is a smallest cut between the last two, and any edge that an order
-//! proves to be 2-connected may be contracted (Stoer and Wagner 1997; Nagamochi and Ibaraki 1992).
-//! Every prefix of an order is looked at as well. A loose set is found if there is one.
+//! Edges that carry a full unit between two nodes of degree 2 cannot separate such a set from the
+//! rest any better than not, so they are contracted first (Padberg and Rinaldi 1990); when more
+//! than a unit lies between them, their union is such a set itself. The rest is searched by maximum
+//! adjacency orders: the last node of an order is a smallest cut between the last two, and any edge
+//! that an order proves to be 2-connected may be contracted (Stoer and Wagner 1997; Nagamochi and
+//! Ibaraki 1992). Every prefix of an order is looked at as well. A loose set is found if there is
+//! one.
 
 use std::collections::BinaryHeap;
 
@@ -22,15 +23,26 @@ pub(super) fn loose_rings(support: &Support) -> Vec<Cut> {
     let parts = support.parts(|_| true);
     let nodes = support.nodes;
     if parts.len() > 1 {
-        let all_but_one = if parts.len() == 2 { &parts[1..] } else { &parts[..] };
-        return all_but_one.iter().filter_map(|part| Cut::ring(nodes, part)).collect();
+        let all_but_one = if parts.len() == 2 {
+            &parts[1..]
+        } else {
+            &parts[..]
+        };
+        return all_but_one
+            .iter()
+            .filter_map(|part| Cut::ring(nodes, part))
+            .collect();
     }
     let mut shrunk = Shrunk::new(support);
     shrunk.contract_units();
     while shrunk.size > 1 && shrunk.found.len() < MOST_SETS {
         shrunk.order();
     }
-    let mut cuts: Vec<Cut> = shrunk.found.iter().filter_map(|set| Cut::ring(nodes, set)).collect();
+    let mut cuts: Vec<Cut> = shrunk
+        .found
+        .iter()
+        .filter_map(|set| Cut::ring(nodes, set))
+        .collect();
     cuts.sort_unstable_by(|a, b| a.sets.cmp(&b.sets));
     cuts.dedup();
     cuts
@@ -65,8 +77,17 @@ impl Ord for Entry {
 
 impl Shrunk {
     fn new(support: &Support) -> Self {
-        let edges = support.edges.iter().map(|([i, j], value)| (*i, *j, *value)).collect();
-        Self { joined: Joined::new(support.nodes), size: support.nodes, edges, found: Vec::new() }
+        let edges = support
+            .edges
+            .iter()
+            .map(|([i, j], value)| (*i, *j, *value))
+            .collect();
+        Self {
+            joined: Joined::new(support.nodes),
+            size: support.nodes,
+            edges,
+            found: Vec::new(),
+        }
     }
 
     /// Renames edges after groups were joined and adds up parallel ones.
@@ -76,7 +97,8 @@ impl Shrunk {
             (edge.0, edge.1) = (i.min(j), i.max(j));
         }
         self.edges.retain(|edge| edge.0 != edge.1);
-        self.edges.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+        self.edges
+            .sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         self.edges.dedup_by(|next, first| {
             let same = (next.0, next.1) == (first.0, first.1);
             if same {
@@ -139,7 +161,9 @@ impl Shrunk {
     /// Reports the group of a node.
     fn report(&mut self, node: u32) {
         let group = self.joined.group(node);
-        let members = (0..self.joined_len() as u32).filter(|other| self.joined.group(*other) == group).collect();
+        let members = (0..self.joined_len() as u32)
+            .filter(|other| self.joined.group(*other) == group)
+            .collect();
         self.found.push(members);
     }
 
@@ -153,7 +177,8 @@ impl Shrunk {
         let mut heap = BinaryHeap::new();
         let first = self.joined.group(0);
         heap.push(Entry(0.0, first));
-        let (mut cut, mut order, mut joins): (f64, Vec<u32>, Vec<(u32, u32)>) = (0.0, Vec::new(), Vec::new());
+        let (mut cut, mut order, mut joins): (f64, Vec<u32>, Vec<(u32, u32)>) =
+            (0.0, Vec::new(), Vec::new());
         let mut prefixes = Vec::new();
         while let Some(Entry(_, node)) = heap.pop() {
             if rank[node as usize] != u32::MAX {
@@ -165,7 +190,9 @@ impl Shrunk {
             if cut < 2.0 - LOOSE && order.len() < self.size {
                 prefixes.push(order.len());
             }
-            for (other, value) in &list[start[node as usize] as usize..start[node as usize + 1] as usize] {
+            for (other, value) in
+                &list[start[node as usize] as usize..start[node as usize + 1] as usize]
+            {
                 if rank[*other as usize] == u32::MAX {
                     key[*other as usize] += value;
                     if key[*other as usize] > 2.0 - LOOSE {
@@ -188,10 +215,17 @@ impl Shrunk {
             return;
         }
         let mut rank = vec![0; self.joined_len()];
-        order.iter().enumerate().for_each(|(at, node)| rank[*node as usize] = at);
-        let at: Vec<usize> = (0..self.joined_len() as u32).map(|node| rank[self.joined.group(node) as usize]).collect();
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(at, node)| rank[*node as usize] = at);
+        let at: Vec<usize> = (0..self.joined_len() as u32)
+            .map(|node| rank[self.joined.group(node) as usize])
+            .collect();
         for length in prefixes.iter().take(MOST_SETS) {
-            let members = (0..at.len() as u32).filter(|node| at[*node as usize] < *length).collect();
+            let members = (0..at.len() as u32)
+                .filter(|node| at[*node as usize] < *length)
+                .collect();
             self.found.push(members);
         }
     }
@@ -222,12 +256,28 @@ mod tests {
     use crate::solve::tour::cut::support::Support;
 
     fn support(nodes: usize, edges: &[(u32, u32, f64)]) -> Support {
-        Support { nodes, edges: edges.iter().map(|(i, j, value)| ([*i, *j], *value)).collect() }
+        Support {
+            nodes,
+            edges: edges
+                .iter()
+                .map(|(i, j, value)| ([*i, *j], *value))
+                .collect(),
+        }
     }
 
     #[test]
     fn two_rings_are_told_apart() {
-        let rings = support(6, &[(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0), (3, 5, 1.0)]);
+        let rings = support(
+            6,
+            &[
+                (0, 1, 1.0),
+                (1, 2, 1.0),
+                (0, 2, 1.0),
+                (3, 4, 1.0),
+                (4, 5, 1.0),
+                (3, 5, 1.0),
+            ],
+        );
         let cuts = loose_rings(&rings);
         assert_eq!(cuts.len(), 1);
         assert_eq!((&*cuts[0].sets[0], cuts[0].most), (&[3, 4, 5][..], 2));
@@ -253,7 +303,9 @@ mod tests {
 
     #[test]
     fn a_tour_has_no_loose_set() {
-        let tour: Vec<_> = (0..9).map(|i: u32| (i.min((i + 1) % 9), i.max((i + 1) % 9), 1.0)).collect();
+        let tour: Vec<_> = (0..9)
+            .map(|i: u32| (i.min((i + 1) % 9), i.max((i + 1) % 9), 1.0))
+            .collect();
         assert!(loose_rings(&support(9, &tour)).is_empty());
     }
 }

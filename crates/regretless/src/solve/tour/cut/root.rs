@@ -1,7 +1,7 @@
 //! Solves the relaxation over all edges: cuts and columns are added until nothing is violated.
 //!
-//! Rows come first, by dual simplex; once no cut is violated all edges are priced, and those of negative
-//! reduced cost join, by primal simplex.
+//! Rows come first, by dual simplex; once no cut is violated all edges are priced, and those of
+//! negative reduced cost join, by primal simplex.
 
 use super::blossom::blossoms;
 use super::cuts::Cut;
@@ -58,26 +58,47 @@ impl Root {
         Ok(root)
     }
 
-    /// A relaxation with the columns, cuts and basis of an earlier one, in this solver if there is one.
-    pub(super) fn resume(distances: &Distances, known: &RootMemory, spare: Option<Lp>) -> Result<Self, Failure> {
+    /// A relaxation with the columns, cuts and basis of an earlier one, in this solver if there is
+    /// one.
+    pub(super) fn resume(
+        distances: &Distances,
+        known: &RootMemory,
+        spare: Option<Lp>,
+    ) -> Result<Self, Failure> {
         let lp = spare.map_or_else(Lp::new, Ok)?;
         let mut root = Self::with_columns(distances, (known.potentials(), known.edges()), lp)?;
         known.restore(&mut root.master)?;
         Ok(root)
     }
 
-    fn with_columns(distances: &Distances, (multipliers, edges): (&[f64], &[Ends]), lp: Lp) -> Result<Self, Failure> {
+    fn with_columns(
+        distances: &Distances,
+        (multipliers, edges): (&[f64], &[Ends]),
+        lp: Lp,
+    ) -> Result<Self, Failure> {
         let nodes = distances.nodes();
         let mut master = Master::within(lp, nodes, Units::fitting(distances, multipliers, edges))?;
         master.add_edges(distances, edges)?;
         let mut present = vec![false; nodes * (nodes - 1) / 2];
-        edges.iter().for_each(|ends| present[number(nodes, *ends) as usize] = true);
-        Ok(Self { master, prices: Prices::default(), support: Support::default(), present })
+        edges
+            .iter()
+            .for_each(|ends| present[number(nodes, *ends) as usize] = true);
+        Ok(Self {
+            master,
+            prices: Prices::default(),
+            support: Support::default(),
+            present,
+        })
     }
 
     /// Adds cuts of a family and edges until none is violated, or until the bound exceeds `enough`.
     /// Returns the bound; prices are those that prove it.
-    pub(super) fn tighten(&mut self, distances: &Distances, family: Family, enough: f64) -> Result<f64, Failure> {
+    pub(super) fn tighten(
+        &mut self,
+        distances: &Distances,
+        family: Family,
+        enough: f64,
+    ) -> Result<f64, Failure> {
         self.solve(Simplex::Primal)?;
         loop {
             check_not_cancelled()?;
@@ -93,7 +114,9 @@ impl Root {
     fn solve(&mut self, method: Simplex) -> Result<(), Failure> {
         match self.master.solve(method)? {
             Outcome::Optimal => Ok(()),
-            other => Err(Failure::Engine(format!("a relaxation that has a tour ended as {other:?}"))),
+            other => Err(Failure::Engine(format!(
+                "a relaxation that has a tour ended as {other:?}"
+            ))),
         }
     }
 
@@ -102,10 +125,16 @@ impl Root {
         let mut tail = Tail::new(self.master.objective(), PATIENCE);
         while self.master.objective() <= enough {
             check_not_cancelled()?;
-            self.support.fill(self.master.nodes(), &self.master.edges, self.master.values());
+            self.support.fill(
+                self.master.nodes(),
+                &self.master.edges,
+                self.master.values(),
+            );
             let cuts = violated(&self.support, family);
             let objective = self.master.objective();
-            if cuts.is_empty() || (family == Family::All && tail.is_flat(objective, LITTLE * (enough - objective))) {
+            if cuts.is_empty()
+                || (family == Family::All && tail.is_flat(objective, LITTLE * (enough - objective)))
+            {
                 return Ok(());
             }
             self.master.add_cuts(cuts)?;
@@ -114,8 +143,8 @@ impl Root {
         Ok(())
     }
 
-    /// Prices all edges. Adds the worst of those with negative reduced cost; returns the bound and how
-    /// many joined.
+    /// Prices all edges. Adds the worst of those with negative reduced cost; returns the bound and
+    /// how many joined.
     fn price(&mut self, distances: &Distances) -> Result<(f64, usize), Failure> {
         self.master.read_prices(&mut self.prices);
         let nodes = distances.nodes();
@@ -133,7 +162,9 @@ impl Root {
         found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         found.truncate(nodes.max(50));
         let edges: Vec<Ends> = found.into_iter().map(|(_, ends)| ends).collect();
-        edges.iter().for_each(|ends| self.present[number(nodes, *ends) as usize] = true);
+        edges
+            .iter()
+            .for_each(|ends| self.present[number(nodes, *ends) as usize] = true);
         if !edges.is_empty() {
             self.master.add_edges(distances, &edges)?;
         }
@@ -142,16 +173,25 @@ impl Root {
 
     /// Whether every way out of the point costs something, so that it is the only optimum.
     pub(super) fn is_only_optimum(&self, distances: &Distances) -> bool {
-        let Some(basis) = self.master.stands() else { return false };
+        let Some(basis) = self.master.stands() else {
+            return false;
+        };
         let nodes = distances.nodes();
         let hair = PLAIN / self.master.factor();
         let plain = |number: f64| number.abs() > hair;
-        let columns = self.master.edges.iter().zip(&basis.columns).filter(|(_, stand)| **stand != Stand::Basic);
+        let columns = self
+            .master
+            .edges
+            .iter()
+            .zip(&basis.columns)
+            .filter(|(_, stand)| **stand != Stand::Basic);
         let reduced = |[i, j]: Ends| self.prices.reduced(distances.between(i, j), i, j);
         let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
         let mut only = columns.into_iter().all(|(ends, _)| plain(reduced(*ends)))
             && rows.all(|(dual, stand)| *stand == Stand::Basic || plain(dual));
-        self.prices.scan(distances, hair, |i, j, _| only &= self.present[number(nodes, [i, j]) as usize]);
+        self.prices.scan(distances, hair, |i, j, _| {
+            only &= self.present[number(nodes, [i, j]) as usize]
+        });
         only
     }
 

@@ -1,5 +1,5 @@
-//! A tour from a fractional point: its edges by value, joined as long as they make paths, then the paths
-//! joined by the cheapest edges. What most of a good relaxation agrees on is in it.
+//! A tour from a fractional point: its edges by value, joined as long as they make paths, then the
+//! paths joined by the cheapest edges. What most of a good relaxation agrees on is in it.
 
 use super::master::Ends;
 
@@ -11,11 +11,17 @@ struct Paths {
     mate: Vec<u32>,
 }
 
-/// A tour that takes the given edges in their order, as far as they make paths, and closes the rest by
-/// this cost: always to the nearest tip, ties to the lower number.
-pub(super) fn tour_of(nodes: usize, edges: impl Iterator<Item = Ends>, cost: impl Fn(u32, u32) -> f64) -> Vec<u32> {
-    let mut paths =
-        Paths { joined: (0..nodes as u32).map(|node| [node; 2]).collect(), mate: (0..nodes as u32).collect() };
+/// A tour that takes the given edges in their order, as far as they make paths, and closes the rest
+/// by this cost: always to the nearest tip, ties to the lower number.
+pub(super) fn tour_of(
+    nodes: usize,
+    edges: impl Iterator<Item = Ends>,
+    cost: impl Fn(u32, u32) -> f64,
+) -> Vec<u32> {
+    let mut paths = Paths {
+        joined: (0..nodes as u32).map(|node| [node; 2]).collect(),
+        mate: (0..nodes as u32).collect(),
+    };
     for [i, j] in edges {
         if paths.is_tip(i) && paths.is_tip(j) && paths.mate[i as usize] != j {
             paths.join(i, j);
@@ -40,14 +46,19 @@ impl Paths {
 
     /// Walks one path, then always the path with the nearest tip.
     fn close(&self, cost: impl Fn(u32, u32) -> f64) -> Vec<u32> {
-        let mut tips: Vec<u32> = (0..self.mate.len() as u32).filter(|node| self.is_tip(*node)).collect();
+        let mut tips: Vec<u32> = (0..self.mate.len() as u32)
+            .filter(|node| self.is_tip(*node))
+            .collect();
         let mut order = Vec::with_capacity(self.mate.len());
         let mut next = tips.first().copied();
         while let Some(tip) = next {
             let end = self.mate[tip as usize];
             tips.retain(|other| *other != tip && *other != end);
             self.walk(tip, &mut order);
-            next = tips.iter().copied().min_by(|a, b| cost(end, *a).total_cmp(&cost(end, *b)));
+            next = tips
+                .iter()
+                .copied()
+                .min_by(|a, b| cost(end, *a).total_cmp(&cost(end, *b)));
         }
         order
     }

@@ -29,7 +29,11 @@ impl Support {
     /// Whether the edges connect all nodes.
     pub(super) fn is_connected(&self) -> bool {
         let mut joined = Joined::new(self.nodes);
-        let joins = self.edges.iter().filter(|([i, j], _)| joined.join(*i, *j)).count();
+        let joins = self
+            .edges
+            .iter()
+            .filter(|([i, j], _)| joined.join(*i, *j))
+            .count();
         joins + 1 == self.nodes
     }
 
@@ -54,7 +58,9 @@ pub(super) struct Joined {
 impl Joined {
     /// Every node on its own.
     pub(super) fn new(nodes: usize) -> Self {
-        Self { root: (0..nodes as u32).collect() }
+        Self {
+            root: (0..nodes as u32).collect(),
+        }
     }
 
     /// The group of a node, named by its lowest member.

@@ -1,11 +1,11 @@
 //! Branch and cut below the root: best bound first, diving into the better child.
 //!
-//! A node is a set of edges that are in or out. Its relaxation is solved by dual simplex from the basis
-//! of its parent, cut, and priced over the spare edges that the root could not exclude. A node goes when
-//! prices prove a bound above the level (never by the solver's word alone), when it has no point, or
-//! when its point is a tour. Otherwise an edge with a fractional value is decided both ways: the one
-//! whose penalties promise most. On these relaxations one step of dual simplex chooses as well as the
-//! usual ten (strong branching), in a tenth of the time.
+//! A node is a set of edges that are in or out. Its relaxation is solved by dual simplex from the
+//! basis of its parent, cut, and priced over the spare edges that the root could not exclude. A
+//! node goes when prices prove a bound above the level (never by the solver's word alone), when it
+//! has no point, or when its point is a tour. Otherwise an edge with a fractional value is decided
+//! both ways: the one whose penalties promise most. On these relaxations one step of dual simplex
+//! chooses as well as the usual ten (strong branching), in a tenth of the time.
 
 use std::rc::Rc;
 
@@ -73,7 +73,8 @@ pub(super) struct Tree<'a> {
     master: Master,
     prices: Prices,
     support: Support,
-    /// Edges that are no columns yet but might be in a better tour, with their reduced cost at the root.
+    /// Edges that are no columns yet but might be in a better tour, with their reduced cost at the
+    /// root.
     spare: Vec<(Ends, f64)>,
     /// Bound and reduced costs at the root.
     root_bound: f64,
@@ -83,7 +84,12 @@ pub(super) struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// A search below a root that was solved and priced.
-    pub(super) fn new(task: Task<'a>, master: Master, spare: Vec<(Ends, f64)>, root_bound: f64) -> Self {
+    pub(super) fn new(
+        task: Task<'a>,
+        master: Master,
+        spare: Vec<(Ends, f64)>,
+        root_bound: f64,
+    ) -> Self {
         Self {
             task,
             master,
@@ -128,7 +134,9 @@ impl<'a> Tree<'a> {
 
     /// Goes to the waiting node with the lowest bound.
     fn next(&mut self, best: &Incumbent) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
-        let Some(open) = self.waiting.next(best.level) else { return Ok(None) };
+        let Some(open) = self.waiting.next(best.level) else {
+            return Ok(None);
+        };
         self.enter(&open.decided)?;
         if let Some(basis) = &open.basis {
             self.master.restore(basis)?;
@@ -144,7 +152,10 @@ impl<'a> Tree<'a> {
             bounds[decision.column] = [decision.value; 2];
             at = decision.above.as_ref();
         }
-        bounds.into_iter().enumerate().try_for_each(|(column, bounds)| self.master.set_bounds(column, bounds))
+        bounds
+            .into_iter()
+            .enumerate()
+            .try_for_each(|(column, bounds)| self.master.set_bounds(column, bounds))
     }
 
     /// Solves, cuts and prices the present node.
@@ -170,18 +181,29 @@ impl<'a> Tree<'a> {
                     outcome = self.master.solve(Simplex::Dual)?;
                     continue;
                 }
-                Outcome::Unbounded | Outcome::UnboundedOrInfeasible | Outcome::IterationLimit | Outcome::NodeLimit => {
-                    return Err(Failure::Engine(format!("the relaxation of a node ended as {outcome:?}")));
+                Outcome::Unbounded
+                | Outcome::UnboundedOrInfeasible
+                | Outcome::IterationLimit
+                | Outcome::NodeLimit => {
+                    return Err(Failure::Engine(format!(
+                        "the relaxation of a node ended as {outcome:?}"
+                    )));
                 }
             }
             if self.master.objective() > best.level && self.is_hopeless(best) {
                 return Ok(End::Closed);
             }
-            self.support.fill(self.master.nodes(), &self.master.edges, self.master.values());
+            self.support.fill(
+                self.master.nodes(),
+                &self.master.edges,
+                self.master.values(),
+            );
             let cuts = violated(&self.support, Family::All);
             let needed = self.support.is_whole();
             let objective = self.master.objective();
-            if !cuts.is_empty() && (needed || !tail.is_flat(objective, LITTLE * (best.level - objective))) {
+            if !cuts.is_empty()
+                && (needed || !tail.is_flat(objective, LITTLE * (best.level - objective)))
+            {
                 self.master.add_cuts(cuts)?;
                 outcome = self.master.solve(Simplex::Dual)?;
                 continue;
@@ -197,7 +219,11 @@ impl<'a> Tree<'a> {
     /// After a solve that stopped above the level without proof: more columns, or on to the end.
     fn go_on(&mut self) -> Result<Outcome, Failure> {
         self.master.stop_above(f64::INFINITY)?;
-        let method = if self.join_negative()? { Simplex::Primal } else { Simplex::Dual };
+        let method = if self.join_negative()? {
+            Simplex::Primal
+        } else {
+            Simplex::Dual
+        };
         self.master.solve(method)
     }
 
@@ -216,7 +242,11 @@ impl<'a> Tree<'a> {
         self.master.read_prices(&mut self.prices);
         let distances = self.task.distances;
         let reduced = |[i, j]: Ends| self.prices.reduced(distances.between(i, j), i, j);
-        let spare: f64 = self.spare.iter().map(|(ends, _)| reduced(*ends).min(0.0)).sum();
+        let spare: f64 = self
+            .spare
+            .iter()
+            .map(|(ends, _)| reduced(*ends).min(0.0))
+            .sum();
         self.master.bound(distances, &self.prices) + spare
     }
 
@@ -229,7 +259,8 @@ impl<'a> Tree<'a> {
         let slack = 1e-9 / self.master.factor();
         let (prices, distances) = (&self.prices, self.task.distances);
         let negative = |[i, j]: Ends| prices.reduced(distances.between(i, j), i, j) < -slack;
-        let (joining, rest): (Vec<_>, Vec<_>) = self.spare.iter().partition(|(ends, _)| negative(*ends));
+        let (joining, rest): (Vec<_>, Vec<_>) =
+            self.spare.iter().partition(|(ends, _)| negative(*ends));
         if joining.is_empty() {
             return Ok(false);
         }
@@ -254,10 +285,20 @@ impl<'a> Tree<'a> {
             return Ok(End::Split { bound });
         }
         let nodes = self.master.nodes();
-        let mut tour: Vec<u32> = self.support.edges.iter().map(|(ends, _)| number(nodes, *ends)).collect();
-        let cost: f64 = tour.iter().map(|edge| self.task.costs[*edge as usize]).sum();
+        let mut tour: Vec<u32> = self
+            .support
+            .edges
+            .iter()
+            .map(|(ends, _)| number(nodes, *ends))
+            .collect();
+        let cost: f64 = tour
+            .iter()
+            .map(|edge| self.task.costs[*edge as usize])
+            .sum();
         if tour.len() != nodes || !self.support.is_connected() {
-            return Err(Failure::WrongAnswer("a whole point without violated cuts is no tour".into()));
+            return Err(Failure::WrongAnswer(
+                "a whole point without violated cuts is no tour".into(),
+            ));
         }
         if bound < cost - 10.0 * self.task.distances.noise() {
             self.waiting.dropped(bound);
@@ -288,10 +329,18 @@ impl<'a> Tree<'a> {
     ) -> Result<Option<Rc<Decided>>, Failure> {
         let basis = self.master.snapshot().map(Rc::new);
         let Some((column, [down, up])) = self.choose(best)? else {
-            return Err(Failure::WrongAnswer("a fractional point has no fractional edge".into()));
+            return Err(Failure::WrongAnswer(
+                "a fractional point has no fractional edge".into(),
+            ));
         };
         let (first, second) = if down <= up { (0.0, 1.0) } else { (1.0, 0.0) };
-        let child = |value: f64| Rc::new(Decided { column, value, above: above.clone() });
+        let child = |value: f64| {
+            Rc::new(Decided {
+                column,
+                value,
+                above: above.clone(),
+            })
+        };
         self.waiting.add(bound, child(second), basis);
         self.master.set_bounds(column, [first, first])?;
         Ok(Some(child(first)))
@@ -301,7 +350,9 @@ impl<'a> Tree<'a> {
     fn choose(&mut self, best: &Incumbent) -> Result<Option<(usize, [f64; 2])>, Failure> {
         let most = 2.0 * (best.level - self.master.objective()).max(0.0);
         let estimates = self.estimate(most)?;
-        let chosen = estimates.iter().reduce(|a, b| if b.score(most) > a.score(most) { b } else { a });
+        let chosen = estimates
+            .iter()
+            .reduce(|a, b| if b.score(most) > a.score(most) { b } else { a });
         Ok(chosen.map(|chosen| (chosen.column, chosen.gain)))
     }
 
@@ -309,15 +360,25 @@ impl<'a> Tree<'a> {
     fn estimate(&mut self, most: f64) -> Result<Vec<Estimate>, Failure> {
         let values = self.master.values().iter().enumerate();
         let mut estimates: Vec<Estimate> = values
-            .map(|(column, value)| Estimate { column, value: *value, gain: [0.0; 2] })
+            .map(|(column, value)| Estimate {
+                column,
+                value: *value,
+                gain: [0.0; 2],
+            })
             .filter(|estimate| estimate.room() > super::support::TINY)
             .collect();
-        estimates.sort_unstable_by(|a, b| b.room().total_cmp(&a.room()).then(a.column.cmp(&b.column)));
+        estimates
+            .sort_unstable_by(|a, b| b.room().total_cmp(&a.room()).then(a.column.cmp(&b.column)));
         estimates.truncate(ESTIMATED);
         // The bound of this node was just proven: its prices are loaded.
-        if self.penalties.load(&mut self.master, self.task.distances, &self.prices)? {
+        if self
+            .penalties
+            .load(&mut self.master, self.task.distances, &self.prices)?
+        {
             for estimate in &mut estimates {
-                let gain = self.penalties.of(&mut self.master, estimate.column, estimate.value)?;
+                let gain = self
+                    .penalties
+                    .of(&mut self.master, estimate.column, estimate.value)?;
                 estimate.gain = gain.map(|gain| gain.min(most));
             }
         }

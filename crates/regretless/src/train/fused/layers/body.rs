@@ -1,4 +1,5 @@
-//! A small network that every worker trains for itself: the same numbers everywhere, since all take the same steps.
+//! A small network that every worker trains for itself: the same numbers everywhere, since all take
+//! the same steps.
 
 use super::super::adam::{AdamStep, step_row};
 use crate::lanes::Instructions;
@@ -16,20 +17,36 @@ pub(super) struct Body {
 impl Body {
     pub(super) fn new(network: Network, moments: [Vec<f32>; 2]) -> Self {
         let gradient = vec![0.0; network.parameters().len()];
-        Self { network, moments, tape: Tape::default(), gradient }
+        Self {
+            network,
+            moments,
+            tape: Tape::default(),
+            gradient,
+        }
     }
 
     /// Takes a step along the gradient.
     pub(super) fn step(&mut self, here: Instructions, adam: &AdamStep) {
         let [means, squares] = &mut self.moments;
-        step_row(here, self.network.parameters_mut(), &self.gradient, [means, squares], adam);
+        step_row(
+            here,
+            self.network.parameters_mut(),
+            &self.gradient,
+            [means, squares],
+            adam,
+        );
     }
 
     /// Overwrites `out` with the activated outputs of rows of features.
     pub(super) fn activate(&mut self, rows: &[f32], out: &mut Vec<f32>) {
         self.network.predict(rows, &mut self.tape);
         out.clear();
-        out.extend(self.tape.outputs().iter().map(|a| if *a > 0.0 { *a } else { LEAK * *a }));
+        out.extend(
+            self.tape
+                .outputs()
+                .iter()
+                .map(|a| if *a > 0.0 { *a } else { LEAK * *a }),
+        );
     }
 
     /// Finds the gradient, given that of the activated outputs.
@@ -37,6 +54,7 @@ impl Body {
         for (g, a) in blame.iter_mut().zip(self.tape.outputs()) {
             *g *= if *a > 0.0 { 1.0 } else { LEAK };
         }
-        self.network.backpropagate(rows, &mut self.tape, blame, &mut self.gradient);
+        self.network
+            .backpropagate(rows, &mut self.tape, blame, &mut self.gradient);
     }
 }

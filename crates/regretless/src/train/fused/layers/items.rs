@@ -1,11 +1,19 @@
-//! A linear predictor that all items share: an instance is predicted, judged and sent back in one pass.
+//! A linear predictor that all items share: an instance is predicted, judged and sent back in one
+//! pass.
 //!
-//! Features lie sixteen items beside each other. With z = (features, 1) and v the parameters as they act on them, the
-//! length of a prediction follows from the Gram matrix of the instance's items, ‖Z v‖² = vᵀ(ZᵀZ)v, and so does the way
-//! back through the normalisation, which is a multiple of ZᵀZ v: no prediction is looked at twice, or kept.
+//! Features lie sixteen items beside each other. With z = (features, 1) and v the parameters as
+//! they act on them, the length of a prediction follows from the Gram matrix of the instance's
+//! items, ‖Z v‖² = vᵀ(ZᵀZ)v, and so does the way back through the normalisation, which is a
+//! multiple of ZᵀZ v: no prediction is looked at twice, or kept.
 
-#![allow(clippy::needless_range_loop, reason = "loops with a fixed end over several arrays read best with an index")]
-#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops with a fixed end over several arrays read best with an index"
+)]
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+)]
 
 use super::super::Setup;
 use super::super::rows::Length;
@@ -40,15 +48,26 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn new(features: usize) -> Self {
         let (zeros, lines) = (vec![0.0; features + 1], vec![Half::ZERO; features + 1]);
-        Self { parameters: zeros.clone(), ahead: Vec::new(), moved: zeros.clone(), lines, blame: zeros }
+        Self {
+            parameters: zeros.clone(),
+            ahead: Vec::new(),
+            moved: zeros.clone(),
+            lines,
+            blame: zeros,
+        }
     }
 
     /// Takes parameters over as they act on features; call it after every step.
     pub(super) fn learn(&mut self, setup: &Setup<'_>, parameters: &[f32]) {
         let [scale, offset] = map(setup);
         self.parameters.clear();
-        self.parameters.extend(parameters.iter().map(|p| scale * f64::from(*p)));
-        self.parameters.iter_mut().next_back().into_iter().for_each(|bias| *bias += offset);
+        self.parameters
+            .extend(parameters.iter().map(|p| scale * f64::from(*p)));
+        self.parameters
+            .iter_mut()
+            .next_back()
+            .into_iter()
+            .for_each(|bias| *bias += offset);
     }
 }
 
@@ -63,38 +82,69 @@ impl Items {
         let features = setup.ready.features.names().len();
         let (instances, lanes) = (setup.ready.task.data.len(), setup.maps.len() * features);
         let mut tiles = vec![Lane::ZERO; instances * lanes];
-        let mut grams = vec![0.0; if setup.scale_invariant { instances * (features + 1) * (features + 1) } else { 0 }];
+        let mut grams = vec![
+            0.0;
+            if setup.scale_invariant {
+                instances * (features + 1) * (features + 1)
+            } else {
+                0
+            }
+        ];
         for row in 0..instances {
             let values = setup.ready.features.of(row);
             let tiles = tiles[row * lanes..][..lanes].chunks_exact_mut(features.max(1));
             for (items, tile) in values.chunks(LANES * features.max(1)).zip(tiles) {
-                setup.here.columns(items, (items.len() / features.max(1), features), tile);
+                setup
+                    .here
+                    .columns(items, (items.len() / features.max(1), features), tile);
             }
             if setup.scale_invariant {
                 let size = (features + 1) * (features + 1);
                 add_products(values, features, &mut grams[row * size..][..size]);
             }
         }
-        Self { features, tiles, grams }
+        Self {
+            features,
+            tiles,
+            grams,
+        }
     }
 
     /// The length of the prediction of a row; leaves ZᵀZ times the parameters.
     fn length(&self, setup: &Setup<'_>, row: usize, room: &mut Room) -> Length {
         let width = self.features + 1;
-        let Some(gram) = self.grams.get(row * width * width..(row + 1) * width * width) else {
+        let Some(gram) = self
+            .grams
+            .get(row * width * width..(row + 1) * width * width)
+        else {
             return Length::WITHOUT;
         };
-        let dot = |line: &[f64]| -> f64 { line.iter().zip(&room.parameters).map(|(a, b)| a * b).sum() };
+        let dot =
+            |line: &[f64]| -> f64 { line.iter().zip(&room.parameters).map(|(a, b)| a * b).sum() };
         room.moved.clear();
         room.moved.extend(gram.chunks_exact(width).map(dot));
-        setup.facts.length(row, room.moved.iter().zip(&room.parameters).map(|(a, b)| a * b).sum())
+        setup.facts.length(
+            row,
+            room.moved
+                .iter()
+                .zip(&room.parameters)
+                .map(|(a, b)| a * b)
+                .sum(),
+        )
     }
 
-    /// Predicts and judges a row: its slopes times errors, and times costs; with `BACK` also times features.
-    fn judge<const BACK: bool>(&self, setup: &Setup<'_>, row: usize, room: &mut Room) -> (Length, [f64; 2]) {
+    /// Predicts and judges a row: its slopes times errors, and times costs; with `BACK` also times
+    /// features.
+    fn judge<const BACK: bool>(
+        &self,
+        setup: &Setup<'_>,
+        row: usize,
+        room: &mut Room,
+    ) -> (Length, [f64; 2]) {
         let length = self.length(setup, row, room);
         room.ahead.clear();
-        room.ahead.extend(room.parameters.iter().map(|p| (-length.stretch * p) as f32));
+        room.ahead
+            .extend(room.parameters.iter().map(|p| (-length.stretch * p) as f32));
         room.blame.fill(0.0);
         let (lanes, mut sums) = (setup.maps.len() * self.features, [0.0; 2]);
         let (tiles, whole) = (&self.tiles[row * lanes..][..lanes], setup.table.whole());
@@ -102,15 +152,41 @@ impl Items {
             let taus = setup.taus.get(first..end).unwrap_or_default();
             let tiles = &tiles[first * self.features..end * self.features];
             let there = (setup.num_costs() - first * LANES).min(LANES);
-            let strip = Strip { tiles, count: end - first, taus, truth, first: place, there };
+            let strip = Strip {
+                tiles,
+                count: end - first,
+                taus,
+                truth,
+                first: place,
+                there,
+            };
             if BACK {
-                with_kind!(setup.kind, self::send_strip, setup.here, &strip, room, &mut sums);
+                with_kind!(
+                    setup.kind,
+                    self::send_strip,
+                    setup.here,
+                    &strip,
+                    room,
+                    &mut sums
+                );
             } else {
-                with_kind!(setup.kind, self::judge_strip, setup.here, &strip, room, &mut sums);
+                with_kind!(
+                    setup.kind,
+                    self::judge_strip,
+                    setup.here,
+                    &strip,
+                    room,
+                    &mut sums
+                );
             }
         };
         for first in (0..whole).step_by(TILES) {
-            strip(first, (first + TILES).min(whole), setup.table.truth(row), first);
+            strip(
+                first,
+                (first + TILES).min(whole),
+                setup.table.truth(row),
+                first,
+            );
         }
         if whole < setup.maps.len() {
             strip(whole, whole + 1, setup.table.tail(row), 0);
@@ -146,7 +222,9 @@ impl Items {
 fn add_products(values: &[f32], features: usize, gram: &mut [f64]) {
     let mut z = vec![1.0; features + 1];
     for item in values.chunks_exact(features.max(1)) {
-        z.iter_mut().zip(item).for_each(|(z, value)| *z = f64::from(*value));
+        z.iter_mut()
+            .zip(item)
+            .for_each(|(z, value)| *z = f64::from(*value));
         for (line, a) in gram.chunks_exact_mut(features + 1).zip(&z) {
             line.iter_mut().zip(&z).for_each(|(sum, b)| *sum += a * b);
         }
@@ -204,8 +282,18 @@ fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
     (ahead, lines): (&[f32], &mut [Half]),
     sums: &mut [f64; 2],
 ) {
-    let Strip { tiles, count, taus, truth, first, there } = strip;
-    assert!(truth.covers::<AIM>(first + count), "the row must cover the strip");
+    let Strip {
+        tiles,
+        count,
+        taus,
+        truth,
+        first,
+        there,
+    } = strip;
+    assert!(
+        truth.covers::<AIM>(first + count),
+        "the row must cover the strip"
+    );
     let features = ahead.len() - 1;
     let (one, mut errors, mut along) = (here.splat(1.0), Half::ZERO, Half::ZERO);
     let bias = here.read_part(&[ahead[features]; LANES][..*there]);

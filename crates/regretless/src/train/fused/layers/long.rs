@@ -1,7 +1,8 @@
 //! Epochs of a predictor that all items share: threads share the instances of a batch.
 //!
-//! An instance is predicted, judged and sent back while it is in cache. Instances are summed in groups that do not
-//! depend on the number of threads, groups in their order; every worker then takes the same step for itself.
+//! An instance is predicted, judged and sent back while it is in cache. Instances are summed in
+//! groups that do not depend on the number of threads, groups in their order; every worker then
+//! takes the same step for itself.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,16 +65,23 @@ impl Layered<'_> {
             losses: Slots::new(1, order.len()),
             verdicts: Slots::new(1, judged.len()),
         };
-        let mut desks: Vec<Desk> = (1..workers).map(|_| Desk::new(setup, desk.body.clone())).collect();
+        let mut desks: Vec<Desk> = (1..workers)
+            .map(|_| Desk::new(setup, desk.body.clone()))
+            .collect();
         desks.insert(0, desk);
-        setup.threads(workers).on_each(desks.iter_mut().collect(), |worker, desk| meeting.attend(worker, desk));
+        setup
+            .threads(workers)
+            .on_each(desks.iter_mut().collect(), |worker, desk| {
+                meeting.attend(worker, desk)
+            });
         let body = desks.swap_remove(0).body;
         (self.network, self.moments) = (body.network, body.moments);
         self.steps += order.len().div_ceil(batch) as i32;
         let mut sums = [vec![0.0; order.len()], vec![0.0; judged.len()]];
         meeting.losses.total(&mut sums[0]);
         meeting.verdicts.total(&mut sums[1]);
-        let interrupted = meeting.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
+        let interrupted =
+            meeting.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
         (!interrupted).then_some(sums)
     }
 }
@@ -97,8 +105,15 @@ impl Meeting<'_> {
                 return;
             }
             self.gradients.total(&mut desk.sums);
-            desk.body.gradient.iter_mut().zip(&desk.sums).for_each(|(gradient, sum)| *gradient = *sum as f32);
-            desk.body.step(self.setup.here, &self.setup.adam(self.steps + 1 + step as i32));
+            desk.body
+                .gradient
+                .iter_mut()
+                .zip(&desk.sums)
+                .for_each(|(gradient, sum)| *gradient = *sum as f32);
+            desk.body.step(
+                self.setup.here,
+                &self.setup.adam(self.steps + 1 + step as i32),
+            );
             desk.learn(self.setup);
             self.barrier.wait();
         }
@@ -138,7 +153,12 @@ impl Desk {
     fn new(setup: &Setup<'_>, body: Body) -> Self {
         let sums = vec![0.0; body.gradient.len()];
         let room = items::Room::new(setup.ready.features.names().len());
-        Self { body, values: vec![0.0; setup.maps.len() * LANES], sums, room }
+        Self {
+            body,
+            values: vec![0.0; setup.maps.len() * LANES],
+            sums,
+            room,
+        }
     }
 
     /// Takes the parameters over into the room of a linear predictor.
@@ -156,17 +176,33 @@ impl Desk {
         self.values[setup.num_costs()..].fill(0.0);
         let square = sheet::measure(setup, (row, 0), &mut self.values);
         let length = setup.facts.length(row, square);
-        (length, sheet::judge(setup, (row, 0), &mut self.values, length))
+        (
+            length,
+            sheet::judge(setup, (row, 0), &mut self.values, length),
+        )
     }
 
     /// Adds the gradient of an instance to the sums; returns the sum of its errors.
     fn blame(&mut self, setup: &Setup<'_>, (row, batch): (usize, usize)) -> f64 {
         let (length, found) = self.predict(setup, row);
-        sheet::blame(setup, (row, 0), &mut self.values, Ways::new(setup, (row, batch), length, found));
-        let Body { network, tape, gradient, .. } = &mut self.body;
+        sheet::blame(
+            setup,
+            (row, 0),
+            &mut self.values,
+            Ways::new(setup, (row, batch), length, found),
+        );
+        let Body {
+            network,
+            tape,
+            gradient,
+            ..
+        } = &mut self.body;
         let blame = &self.values[..setup.num_costs()];
         network.backpropagate(setup.ready.features.of(row), tape, blame, gradient);
-        self.sums.iter_mut().zip(gradient).for_each(|(sum, gradient)| *sum += f64::from(*gradient));
+        self.sums
+            .iter_mut()
+            .zip(gradient)
+            .for_each(|(sum, gradient)| *sum += f64::from(*gradient));
         found[0]
     }
 }

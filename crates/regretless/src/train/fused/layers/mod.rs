@@ -1,9 +1,10 @@
 //! Fused training of networks with hidden layers, and of predictors that all items share.
 //!
-//! Predictions of a batch stay in single precision and are judged sixteen at a time. In the wide shape threads share the
-//! outputs of the last layer ([`wide`]); its gradient never reaches memory, since every block of outputs takes its Adam
-//! step at once. In the long shape they share the instances ([`long`]), and a linear
-//! predictor needs no predictions in memory ([`items`]). What is small every worker does for itself.
+//! Predictions of a batch stay in single precision and are judged sixteen at a time. In the wide
+//! shape threads share the outputs of the last layer ([`wide`]); its gradient never reaches memory,
+//! since every block of outputs takes its Adam step at once. In the long shape they share the
+//! instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]). What is
+//! small every worker does for itself.
 
 use self::body::Body;
 use self::items::Items;
@@ -34,15 +35,25 @@ pub(super) struct Layered<'a> {
     items: Option<Items>,
 }
 
-/// What an epoch leaves: sums of errors of rows trained on and judged; none when it was interrupted.
+/// What an epoch leaves: sums of errors of rows trained on and judged; none when it was
+/// interrupted.
 type Sums = Option<[Vec<f64>; 2]>;
 
 impl<'a> Layered<'a> {
     pub(super) fn new(setup: Setup<'a>, network: &Network) -> Self {
         let moments = [(); 2].map(|()| vec![0.0; network.parameters().len()]);
-        let shared = network.is_linear() && matches!(setup.ready.features.shape(), Shape::Long { .. });
+        let shared =
+            network.is_linear() && matches!(setup.ready.features.shape(), Shape::Long { .. });
         let items = shared.then(|| Items::new(&setup));
-        Self { setup, network: network.clone(), moments, steps: 0, sheet: Vec::new(), kept: None, items }
+        Self {
+            setup,
+            network: network.clone(),
+            moments,
+            steps: 0,
+            sheet: Vec::new(),
+            kept: None,
+            items,
+        }
     }
 
     fn check(&mut self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
@@ -51,8 +62,12 @@ impl<'a> Layered<'a> {
             let loss = self.setup.facts.loss(*row, *sum);
             if !loss.is_finite() {
                 let mut body = Body::new(self.network.clone(), Default::default());
-                body.network.predict(self.setup.ready.features.of(*row), &mut body.tape);
-                return Err(not_finite((epoch, *row), body.tape.outputs().iter().position(|o| !o.is_finite())));
+                body.network
+                    .predict(self.setup.ready.features.of(*row), &mut body.tape);
+                return Err(not_finite(
+                    (epoch, *row),
+                    body.tape.outputs().iter().position(|o| !o.is_finite()),
+                ));
             }
             losses.push(loss);
         }
@@ -69,7 +84,10 @@ impl Engine for Layered<'_> {
         let [trained, verdicts] = sums.ok_or(Error::Interrupted)?;
         let trained = self.check(epoch, order, &trained)?;
         let judged = self.check(epoch, judged, &verdicts)?;
-        Ok(Passed { loss: trained.iter().sum::<f64>() / order.len() as f64, judged })
+        Ok(Passed {
+            loss: trained.iter().sum::<f64>() / order.len() as f64,
+            judged,
+        })
     }
 
     fn network(&mut self) -> &Network {
@@ -78,7 +96,9 @@ impl Engine for Layered<'_> {
 
     fn keep(&mut self) {
         self.kept.get_or_insert_default().clear();
-        self.kept.get_or_insert_default().extend_from_slice(self.network.parameters());
+        self.kept
+            .get_or_insert_default()
+            .extend_from_slice(self.network.parameters());
     }
 
     fn finish(mut self: Box<Self>) -> Network {
@@ -93,16 +113,35 @@ impl Engine for Layered<'_> {
         Standing {
             parameters: self.network.parameters().to_vec(),
             kept: self.kept.clone(),
-            moments: Moments { steps: self.steps, mean, square },
+            moments: Moments {
+                steps: self.steps,
+                mean,
+                square,
+            },
             pool: None,
             sums: Vec::new(),
         }
     }
 
     fn restore(&mut self, standing: Standing) -> bool {
-        let Standing { parameters, kept, moments: Moments { steps, mean, square }, .. } = standing;
+        let Standing {
+            parameters,
+            kept,
+            moments:
+                Moments {
+                    steps,
+                    mean,
+                    square,
+                },
+            ..
+        } = standing;
         let present = self.network.parameters_mut();
-        let sizes = [parameters.len(), mean.len(), square.len(), kept.as_ref().map_or(present.len(), Vec::len)];
+        let sizes = [
+            parameters.len(),
+            mean.len(),
+            square.len(),
+            kept.as_ref().map_or(present.len(), Vec::len),
+        ];
         if sizes != [present.len(); 4] {
             return false;
         }

@@ -1,6 +1,9 @@
 //! Predicted rows in memory: their lengths, their losses, and the gradient that takes their place.
 
-#![allow(unsafe_code, reason = "functions compiled for AVX2 and FMA are called after asking the processor for them")]
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+)]
 
 use super::super::Setup;
 use super::super::kernel::Map;
@@ -22,7 +25,8 @@ pub(super) struct Strip<'a> {
     first: usize,
 }
 
-/// What makes a gradient: times the prediction at the length of the truth, of slopes, and of predictions.
+/// What makes a gradient: times the prediction at the length of the truth, of slopes, and of
+/// predictions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ways {
     stretch: f32,
@@ -31,40 +35,82 @@ pub(super) struct Ways {
 }
 
 /// Calls `work` with the tiles of a row from `first` on, part by part.
-fn strips(setup: &Setup<'_>, row: usize, first: usize, values: &mut [f32], mut work: impl FnMut(&mut Strip<'_>)) {
+fn strips(
+    setup: &Setup<'_>,
+    row: usize,
+    first: usize,
+    values: &mut [f32],
+    mut work: impl FnMut(&mut Strip<'_>),
+) {
     let whole = setup.table.whole();
     let tiles = values.as_chunks_mut::<LANES>().0;
     let (body, tail) = tiles.split_at_mut(tiles.len().min(whole.saturating_sub(first)));
-    let about = |start: usize, end: usize| (&setup.maps[start..end], setup.taus.get(start..end).unwrap_or_default());
+    let about = |start: usize, end: usize| {
+        (
+            &setup.maps[start..end],
+            setup.taus.get(start..end).unwrap_or_default(),
+        )
+    };
     for (part, tiles) in body.chunks_mut(TILES).enumerate() {
         let first = first + part * TILES;
         let (maps, taus) = about(first, first + tiles.len());
-        work(&mut Strip { tiles, maps, taus, truth: setup.table.truth(row), first });
+        work(&mut Strip {
+            tiles,
+            maps,
+            taus,
+            truth: setup.table.truth(row),
+            first,
+        });
     }
     if !tail.is_empty() {
         let (maps, taus) = about(whole, whole + 1);
-        work(&mut Strip { tiles: tail, maps, taus, truth: setup.table.tail(row), first: 0 });
+        work(&mut Strip {
+            tiles: tail,
+            maps,
+            taus,
+            truth: setup.table.tail(row),
+            first: 0,
+        });
     }
 }
 
 /// Turns outputs into predictions; returns the square of their length.
 pub(super) fn measure(setup: &Setup<'_>, (row, first): (usize, usize), values: &mut [f32]) -> f64 {
     let mut square = 0.0;
-    strips(setup, row, first, values, |strip| measure_strip(setup.here, strip, &mut square));
+    strips(setup, row, first, values, |strip| {
+        measure_strip(setup.here, strip, &mut square)
+    });
     square
 }
 
 /// Slopes of predictions times errors, and times costs.
-pub(super) fn judge(setup: &Setup<'_>, (row, first): (usize, usize), values: &mut [f32], length: Length) -> [f64; 2] {
+pub(super) fn judge(
+    setup: &Setup<'_>,
+    (row, first): (usize, usize),
+    values: &mut [f32],
+    length: Length,
+) -> [f64; 2] {
     let mut sums = [0.0; 2];
     strips(setup, row, first, values, |strip| {
-        with_kind!(setup.kind, self::judge_strip, setup.here, strip, length.stretch as f32, &mut sums);
+        with_kind!(
+            setup.kind,
+            self::judge_strip,
+            setup.here,
+            strip,
+            length.stretch as f32,
+            &mut sums
+        );
     });
     sums
 }
 
 /// Turns predictions into the gradient of outputs.
-pub(super) fn blame(setup: &Setup<'_>, (row, first): (usize, usize), values: &mut [f32], ways: Ways) {
+pub(super) fn blame(
+    setup: &Setup<'_>,
+    (row, first): (usize, usize),
+    values: &mut [f32],
+    ways: Ways,
+) {
     strips(setup, row, first, values, |strip| {
         with_kind!(setup.kind, self::blame_strip, setup.here, strip, ways);
     });
@@ -72,7 +118,12 @@ pub(super) fn blame(setup: &Setup<'_>, (row, first): (usize, usize), values: &mu
 
 impl Ways {
     /// Those of a row in a batch of so many, by the sums of [`judge`].
-    pub(super) fn new(setup: &Setup<'_>, (row, batch): (usize, usize), length: Length, sums: [f64; 2]) -> Self {
+    pub(super) fn new(
+        setup: &Setup<'_>,
+        (row, batch): (usize, usize),
+        length: Length,
+        sums: [f64; 2],
+    ) -> Self {
         let facts = &setup.facts;
         Self {
             stretch: length.stretch as f32,
@@ -104,7 +155,9 @@ compiled! {
 fn measure_body(here: Instructions, strip: &mut Strip<'_>, square: &mut f64) {
     let mut squares = Half::ZERO;
     for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
-        let predicted = here.read(tile).fused(here.read(&map.scale.0), here.read(&map.offset.0));
+        let predicted = here
+            .read(tile)
+            .fused(here.read(&map.scale.0), here.read(&map.offset.0));
         predicted.add_product_to(predicted, &mut squares);
         predicted.write(tile);
     }
@@ -118,8 +171,17 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
     stretch: f32,
     sums: &mut [f64; 2],
 ) {
-    let Strip { tiles, taus, truth, first, .. } = strip;
-    assert!(truth.covers::<AIM>(*first + tiles.len()), "the row must cover the strip");
+    let Strip {
+        tiles,
+        taus,
+        truth,
+        first,
+        ..
+    } = strip;
+    assert!(
+        truth.covers::<AIM>(*first + tiles.len()),
+        "the row must cover the strip"
+    );
     let (mut errors, mut along) = (Half::ZERO, Half::ZERO);
     let stretch = here.splat(-stretch);
     for (t, tile) in tiles.iter().enumerate() {
@@ -135,10 +197,27 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
 }
 
 #[inline(always)]
-fn blame_body<const ABSOLUTE: bool, const AIM: u8>(here: Instructions, strip: &mut Strip<'_>, ways: Ways) {
-    let Strip { tiles, maps, taus, truth, first } = strip;
-    assert!(truth.covers::<AIM>(*first + tiles.len()), "the row must cover the strip");
-    let (stretch, back, share) = (here.splat(-ways.stretch), here.splat(-ways.back), here.splat(ways.share));
+fn blame_body<const ABSOLUTE: bool, const AIM: u8>(
+    here: Instructions,
+    strip: &mut Strip<'_>,
+    ways: Ways,
+) {
+    let Strip {
+        tiles,
+        maps,
+        taus,
+        truth,
+        first,
+    } = strip;
+    assert!(
+        truth.covers::<AIM>(*first + tiles.len()),
+        "the row must cover the strip"
+    );
+    let (stretch, back, share) = (
+        here.splat(-ways.stretch),
+        here.splat(-ways.back),
+        here.splat(ways.share),
+    );
     for (t, (tile, map)) in tiles.iter_mut().zip(*maps).enumerate() {
         let predicted = here.read(tile);
         let under = predicted.fused(stretch, here.read(&truth.costs[*first + t]));

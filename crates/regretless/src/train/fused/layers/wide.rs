@@ -1,8 +1,10 @@
-//! Epochs of a network whose last layer has an output for every cost: threads share these outputs, block by block.
+//! Epochs of a network whose last layer has an output for every cost: threads share these outputs,
+//! block by block.
 //!
-//! A step: every worker runs the hidden layers for itself, predicts its blocks, and meets the others for the lengths of
-//! the predictions, then for their sums; each block then turns into its gradient, leaves its part of what the hidden
-//! layers are blamed for, and takes its Adam step. The hidden layers follow, again in every worker.
+//! A step: every worker runs the hidden layers for itself, predicts its blocks, and meets the
+//! others for the lengths of the predictions, then for their sums; each block then turns into its
+//! gradient, leaves its part of what the hidden layers are blamed for, and takes its Adam step. The
+//! hidden layers follow, again in every worker.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +28,8 @@ const GROUPS: usize = 16;
 /// Rows judged at a time outside training.
 const ROWS_AT_A_TIME: usize = 32;
 
-/// What one worker owns: blocks of the last layer, one after the other, and hidden layers for itself.
+/// What one worker owns: blocks of the last layer, one after the other, and hidden layers for
+/// itself.
 struct Share<'a> {
     hidden: Option<Body>,
     groups: Range<usize>,
@@ -99,22 +102,51 @@ fn cut<'b>(all: &'b mut [&mut [f32]; 3], range: Range<usize>) -> [&'b mut [f32];
 
 /// Takes so many numbers off the front of each row.
 fn take<'b, const N: usize>(rest: &mut [&'b mut [f32]; N], count: usize) -> [&'b mut [f32]; N] {
-    rest.each_mut().map(|rest| rest.split_off_mut(..count.min(rest.len())).unwrap_or_default())
+    rest.each_mut().map(|rest| {
+        rest.split_off_mut(..count.min(rest.len()))
+            .unwrap_or_default()
+    })
 }
 
 impl Layered<'_> {
     /// An epoch in the wide shape.
     pub(super) fn wide_epoch(&mut self, order: &[usize], judged: &[usize]) -> Sums {
-        let Self { setup, network, moments: [means, squares], sheet, .. } = self;
+        let Self {
+            setup,
+            network,
+            moments: [means, squares],
+            sheet,
+            ..
+        } = self;
         let sizes = network.sizes().to_vec();
-        let (inputs, costs, batch) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1], setup.ready.settings().batch);
-        let (groups, rows) = (groups(setup.maps.len()), batch.min(order.len()).max(ROWS_AT_A_TIME));
+        let (inputs, costs, batch) = (
+            sizes[sizes.len() - 2],
+            sizes[sizes.len() - 1],
+            setup.ready.settings().batch,
+        );
+        let (groups, rows) = (
+            groups(setup.maps.len()),
+            batch.min(order.len()).max(ROWS_AT_A_TIME),
+        );
         let workers = setup.worth(rows * inputs * costs).min(groups.len());
-        let meeting = Meeting::new(setup, (order, judged), (&groups, inputs), (workers, self.steps));
+        let meeting = Meeting::new(
+            setup,
+            (order, judged),
+            (&groups, inputs),
+            (workers, self.steps),
+        );
         let before = network.parameters().len() - costs * (inputs + 1);
         let hidden_sizes = &sizes[..sizes.len() - 1];
-        let hidden = Network::with_parameters(hidden_sizes.to_vec(), network.parameters()[..before].to_vec())
-            .map(|hidden| Body::new(hidden, [means[..before].to_vec(), squares[..before].to_vec()]));
+        let hidden = Network::with_parameters(
+            hidden_sizes.to_vec(),
+            network.parameters()[..before].to_vec(),
+        )
+        .map(|hidden| {
+            Body::new(
+                hidden,
+                [means[..before].to_vec(), squares[..before].to_vec()],
+            )
+        });
         sheet.resize(setup.maps.len() * LANES * rows, 0.0);
         let mut weights = [network.parameters_mut(), means, squares].map(|all| &mut all[before..]);
         let mut biases = take(&mut weights, costs * inputs);
@@ -124,18 +156,37 @@ impl Layered<'_> {
             let own = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
             let tiles = groups[own.end - 1].end - groups[own.start].start;
             let [sheet] = take(&mut rest, tiles * LANES * rows);
-            let (weights, biases) = (take(&mut weights, tiles * LANES * inputs), take(&mut biases, tiles * LANES));
-            Share { hidden: hidden.clone(), groups: own, weights, biases, sheet }
+            let (weights, biases) = (
+                take(&mut weights, tiles * LANES * inputs),
+                take(&mut biases, tiles * LANES),
+            );
+            Share {
+                hidden: hidden.clone(),
+                groups: own,
+                weights,
+                biases,
+                sheet,
+            }
         });
         let mut shares: Vec<Share<'_>> = shares.collect();
-        setup.threads(workers).on_each(shares.iter_mut().collect(), |worker, share| meeting.attend(worker, share));
+        setup
+            .threads(workers)
+            .on_each(shares.iter_mut().collect(), |worker, share| {
+                meeting.attend(worker, share)
+            });
         let hidden = shares.swap_remove(0).hidden;
         drop(shares);
         let sums = meeting.sums();
         self.steps += order.len().div_ceil(batch) as i32;
-        if let Some(Body { network, moments, .. }) = hidden {
+        if let Some(Body {
+            network, moments, ..
+        }) = hidden
+        {
             self.network.parameters_mut()[..before].copy_from_slice(network.parameters());
-            self.moments.iter_mut().zip(moments).for_each(|(all, own)| all[..before].copy_from_slice(&own));
+            self.moments
+                .iter_mut()
+                .zip(moments)
+                .for_each(|(all, own)| all[..before].copy_from_slice(&own));
         }
         sums
     }
@@ -150,7 +201,8 @@ impl Share<'_> {
             let range = meeting.groups[group].clone();
             for first in range.clone().step_by(TILES) {
                 let tiles = (range.end - first).min(TILES);
-                let outputs = (first - begin) * LANES..((first + tiles - begin) * LANES).min(self.biases[0].len());
+                let outputs = (first - begin) * LANES
+                    ..((first + tiles - begin) * LANES).min(self.biases[0].len());
                 let inputs = outputs.start * meeting.inputs..outputs.end * meeting.inputs;
                 work(&mut Block {
                     group,
@@ -172,7 +224,13 @@ impl Block<'_> {
     }
 
     /// Predicts rows; adds the squares of their lengths.
-    fn predict(&mut self, setup: &Setup<'_>, rows: &[usize], activated: &[f32], squares: &mut [f64]) {
+    fn predict(
+        &mut self,
+        setup: &Setup<'_>,
+        rows: &[usize],
+        activated: &[f32],
+        squares: &mut [f64],
+    ) {
         let (distance, outputs) = (self.distance(), self.biases[0].len());
         for row in self.sheet.chunks_exact_mut(distance).take(rows.len()) {
             row[..outputs].copy_from_slice(self.biases[0]);
@@ -180,9 +238,14 @@ impl Block<'_> {
         }
         let inputs = activated.len() / rows.len();
         let weights = View::new(self.weights[0], outputs, inputs).transposed();
-        let out = Out { values: self.sheet, distance, add: true };
+        let out = Out {
+            values: self.sheet,
+            distance,
+            add: true,
+        };
         multiply(View::new(activated, rows.len(), inputs), weights, out);
-        for ((values, row), square) in self.sheet.chunks_exact_mut(distance).zip(rows).zip(squares) {
+        for ((values, row), square) in self.sheet.chunks_exact_mut(distance).zip(rows).zip(squares)
+        {
             *square += sheet::measure(setup, (*row, self.first), values);
         }
     }
@@ -204,24 +267,51 @@ impl Block<'_> {
         let (distance, outputs, first) = (self.distance(), self.biases[0].len(), self.first);
         let (errors, along) = desk.totals.split_at(rows.len());
         for (i, (values, row)) in self.sheet.chunks_exact_mut(distance).zip(rows).enumerate() {
-            let ways = Ways::new(setup, (*row, rows.len()), desk.lengths[i], [errors[i], along[i]]);
+            let ways = Ways::new(
+                setup,
+                (*row, rows.len()),
+                desk.lengths[i],
+                [errors[i], along[i]],
+            );
             sheet::blame(setup, (*row, first), values, ways);
         }
         let inputs = desk.activated.len() / rows.len();
         let gradient = View::part(self.sheet, [rows.len(), outputs], distance);
         if !desk.blame.is_empty() {
             let weights = View::new(self.weights[0], outputs, inputs);
-            multiply(gradient, weights, Out { values: &mut desk.blame, distance: inputs, add: true });
+            multiply(
+                gradient,
+                weights,
+                Out {
+                    values: &mut desk.blame,
+                    distance: inputs,
+                    add: true,
+                },
+            );
         }
         desk.gradient.resize(outputs * inputs, 0.0);
-        let out = Out { values: &mut desk.gradient, distance: inputs, add: false };
-        multiply(gradient.transposed(), View::new(&desk.activated, rows.len(), inputs), out);
+        let out = Out {
+            values: &mut desk.gradient,
+            distance: inputs,
+            add: false,
+        };
+        multiply(
+            gradient.transposed(),
+            View::new(&desk.activated, rows.len(), inputs),
+            out,
+        );
         desk.bias_gradient.clear();
         desk.bias_gradient.resize(outputs, 0.0);
         for values in self.sheet.chunks_exact(distance).take(rows.len()) {
-            desk.bias_gradient.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            desk.bias_gradient
+                .iter_mut()
+                .zip(values)
+                .for_each(|(sum, value)| *sum += value);
         }
-        for (all, gradient) in [(&mut self.weights, &desk.gradient), (&mut self.biases, &desk.bias_gradient)] {
+        for (all, gradient) in [
+            (&mut self.weights, &desk.gradient),
+            (&mut self.biases, &desk.bias_gradient),
+        ] {
             let [weights, means, squares] = all;
             step_row(setup.here, weights, gradient, [means, squares], adam);
         }
@@ -240,7 +330,21 @@ impl<'a> Meeting<'a> {
         let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
         let (squares, rows, blames) = (slots(batch), slots(2 * batch), slots(batch * inputs));
         let (losses, verdicts) = (Slots::new(1, order.len()), Slots::new(1, judged.len()));
-        Self { setup, order, judged, groups, inputs, steps, barrier, stop, squares, rows, blames, losses, verdicts }
+        Self {
+            setup,
+            order,
+            judged,
+            groups,
+            inputs,
+            steps,
+            barrier,
+            stop,
+            squares,
+            rows,
+            blames,
+            losses,
+            verdicts,
+        }
     }
 
     /// Sums of errors; none when the epoch was interrupted.
@@ -248,7 +352,8 @@ impl<'a> Meeting<'a> {
         let mut sums = [vec![0.0; self.order.len()], vec![0.0; self.judged.len()]];
         self.losses.total(&mut sums[0]);
         self.verdicts.total(&mut sums[1]);
-        let interrupted = self.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
+        let interrupted =
+            self.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
         (!interrupted).then_some(sums)
     }
 
@@ -269,12 +374,21 @@ impl<'a> Meeting<'a> {
             if self.stop.load(Ordering::Relaxed) || errors.iter().any(|sum| !sum.is_finite()) {
                 return;
             }
-            self.learn(share, rows, &mut desk, &self.setup.adam(self.steps + 1 + step as i32));
+            self.learn(
+                share,
+                rows,
+                &mut desk,
+                &self.setup.adam(self.steps + 1 + step as i32),
+            );
         }
         for (part, rows) in self.judged.chunks(ROWS_AT_A_TIME).enumerate() {
             self.look(share, rows, &mut desk);
             if worker == 0 {
-                self.verdicts.put(0, part * ROWS_AT_A_TIME, desk.totals[..rows.len()].iter().copied());
+                self.verdicts.put(
+                    0,
+                    part * ROWS_AT_A_TIME,
+                    desk.totals[..rows.len()].iter().copied(),
+                );
             }
         }
     }
@@ -283,23 +397,46 @@ impl<'a> Meeting<'a> {
     fn look(&self, share: &mut Share<'_>, rows: &[usize], desk: &mut Desk) {
         let setup = self.setup;
         desk.features.clear();
-        rows.iter().for_each(|row| desk.features.extend_from_slice(setup.ready.features.of(*row)));
+        rows.iter().for_each(|row| {
+            desk.features
+                .extend_from_slice(setup.ready.features.of(*row))
+        });
         match &mut share.hidden {
             Some(hidden) => hidden.activate(&desk.features, &mut desk.activated),
             None => desk.activated.clone_from(&desk.features),
         }
-        let Desk { activated, lengths, partial, totals, .. } = desk;
-        self.group_sums(share, (rows.len(), partial), &self.squares, |block, squares| {
-            block.predict(setup, rows, activated, squares);
-        });
+        let Desk {
+            activated,
+            lengths,
+            partial,
+            totals,
+            ..
+        } = desk;
+        self.group_sums(
+            share,
+            (rows.len(), partial),
+            &self.squares,
+            |block, squares| {
+                block.predict(setup, rows, activated, squares);
+            },
+        );
         totals.clear();
         totals.resize(rows.len(), 0.0);
         self.squares.total(totals);
         lengths.clear();
-        lengths.extend(rows.iter().zip(&*totals).map(|(row, square)| setup.facts.length(*row, *square)));
-        self.group_sums(share, (2 * rows.len(), partial), &self.rows, |block, sums| {
-            block.judge(setup, rows, lengths, sums);
-        });
+        lengths.extend(
+            rows.iter()
+                .zip(&*totals)
+                .map(|(row, square)| setup.facts.length(*row, *square)),
+        );
+        self.group_sums(
+            share,
+            (2 * rows.len(), partial),
+            &self.rows,
+            |block, sums| {
+                block.judge(setup, rows, lengths, sums);
+            },
+        );
         totals.clear();
         totals.resize(2 * rows.len(), 0.0);
         self.rows.total(totals);
@@ -329,11 +466,16 @@ impl<'a> Meeting<'a> {
     fn learn(&self, share: &mut Share<'_>, rows: &[usize], desk: &mut Desk, adam: &AdamStep) {
         let deep = share.hidden.is_some();
         desk.blame.clear();
-        desk.blame.resize(if deep { desk.activated.len() } else { 0 }, 0.0);
+        desk.blame
+            .resize(if deep { desk.activated.len() } else { 0 }, 0.0);
         share.blocks(self, |block| {
             block.learn(self.setup, rows, desk, adam);
             if deep && block.first + block.tiles == self.groups[block.group].end {
-                self.blames.put(block.group, 0, desk.blame.iter().map(|blame| f64::from(*blame)));
+                self.blames.put(
+                    block.group,
+                    0,
+                    desk.blame.iter().map(|blame| f64::from(*blame)),
+                );
                 desk.blame.fill(0.0);
             }
         });
@@ -341,7 +483,10 @@ impl<'a> Meeting<'a> {
         if let Some(hidden) = &mut share.hidden {
             desk.blames.resize(desk.blame.len(), 0.0);
             self.blames.total(&mut desk.blames);
-            desk.blame.iter_mut().zip(&desk.blames).for_each(|(blame, sum)| *blame = *sum as f32);
+            desk.blame
+                .iter_mut()
+                .zip(&desk.blames)
+                .for_each(|(blame, sum)| *blame = *sum as f32);
             hidden.send_back(&desk.features, &mut desk.blame);
             hidden.step(self.setup.here, adam);
         }
