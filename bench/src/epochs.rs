@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use regretless::Result;
 use regretless::problem::ProblemSpec;
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::train::{Recipe, Task, Trained, train};
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,7 @@ pub fn train_timed(
 /// The order in which training visits rows 0 to `rows` − 1 in an epoch; the first epoch is 1.
 pub fn order(rows: usize, epoch: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
-    Stream::new(Purpose::BatchOrder, SEED, [epoch as u64, 0]).shuffle(&mut order);
+    RandomStream::new(Purpose::BatchOrder, SEED, [epoch as u64, 0]).shuffle(&mut order);
     order
 }
 
@@ -120,7 +120,7 @@ impl EpochClock {
     }
 }
 
-impl Watch for EpochClock {
+impl Observer for EpochClock {
     fn begin(&self, _task: &str, _steps: u64) {
         self.mark();
     }
@@ -141,8 +141,8 @@ mod tests {
     use regretless::oracle::Oracle;
     use regretless::predict::PredictorSpec;
     use regretless::problem::Benchmark;
-    use regretless::train::{Method, Recipe, Select, Settings, Task};
-    use regretless::watch::Silent;
+    use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task};
+    use regretless::watch::NoopObserver;
 
     use super::train_timed;
 
@@ -154,17 +154,17 @@ mod tests {
             .generate(DataRecipe::paper(40, 1))
             .unwrap();
         let oracle = Oracle::new(problem.build().unwrap());
-        let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+        let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
         let split = Split::in_order(40, [40, 0, 0]).unwrap();
         let task = Task {
             data: &data,
             split: &split,
             oracle: &oracle,
-            watch: &Silent,
+            watch: &NoopObserver,
         };
         let settings = Settings {
             epochs: 7,
-            select: Select::Last,
+            select: SelectionCriterion::Last,
             ..Settings::paper(1)
         };
         let recipe = Recipe::new(

@@ -18,7 +18,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 /// Numbers per array and thread: 64 MB, beyond any cache.
-const LENGTH: usize = 16 << 20;
+const VALUES_PER_ARRAY: usize = 16 << 20;
 /// Accumulators of eight numbers that hide the latency of a multiply-add.
 const CHAINS: usize = 12;
 
@@ -38,7 +38,11 @@ pub struct Machine {
 impl Machine {
     /// Measures for a second or so.
     pub fn measure(threads: usize, smoke: bool) -> Self {
-        let length = if smoke { LENGTH / 64 } else { LENGTH };
+        let length = if smoke {
+            VALUES_PER_ARRAY / 64
+        } else {
+            VALUES_PER_ARRAY
+        };
         let rounds = if smoke { 2 } else { 6 };
         Self {
             threads,
@@ -52,7 +56,7 @@ impl Machine {
 
     /// The higher of each limit.
     #[must_use]
-    pub fn or_better(self, other: Self) -> Self {
+    pub fn max_with(self, other: Self) -> Self {
         Self {
             threads: self.threads,
             triad: self.triad.max(other.triad),

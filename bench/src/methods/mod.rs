@@ -24,9 +24,9 @@ use crate::report::{Report, Table};
 use crate::statistics::{milliseconds, ratio};
 
 /// Goals of the project: at least so many times as fast as PyEPO, on one thread.
-const GOALS: [(&str, f64); 3] = [("SP5x5", 100.0), ("KS32", 100.0), ("TSP20", 15.0)];
+const SPEEDUP_GOALS: [(&str, f64); 3] = [("SP5x5", 100.0), ("KS32", 100.0), ("TSP20", 15.0)];
 /// Losses of SPO+ may differ by this share: other tie rules, other orders of summation.
-const AGREEMENT: f64 = 1e-2;
+const LOSS_TOLERANCE: f64 = 1e-2;
 
 #[derive(Debug, Deserialize)]
 struct PyepoAnswer {
@@ -121,7 +121,7 @@ impl Found {
         let answer = if cli.no_peers {
             None
         } else {
-            race_pyepo(cli, case, (&rows, &methods))?
+            run_pyepo(cli, case, (&rows, &methods))?
         };
         let (version, pyepo) = answer.map_or((None, Vec::new()), |answer| {
             (Some(answer.version), answer.runs)
@@ -158,7 +158,7 @@ impl Found {
     }
 
     fn goals(&self, case: &Case, table: &mut Table) {
-        let goal = GOALS.iter().find(|(name, _)| *name == case.name());
+        let goal = SPEEDUP_GOALS.iter().find(|(name, _)| *name == case.name());
         let Some((name, goal)) = goal else { return };
         for (ours, theirs) in self.single.iter().zip(&self.pyepo) {
             let reached = theirs.epochs.cpu.median() / ours.epochs.cpu.median();
@@ -184,14 +184,14 @@ fn agreement(ours: &Epochs, theirs: &Epochs) -> String {
     let worst = theirs.difference(ours);
     if theirs.form != "SPO+" {
         String::new()
-    } else if worst <= AGREEMENT {
+    } else if worst <= LOSS_TOLERANCE {
         "ok".into()
     } else {
         format!("differ by {:.2} %", 100.0 * worst)
     }
 }
 
-fn race_pyepo(
+fn run_pyepo(
     cli: &Cli,
     case: &Case,
     (rows, methods): (&Rows, &[&Method]),

@@ -7,8 +7,8 @@ use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
-use regretless::train::{Method, Recipe, Select, Settings, Task};
-use regretless::watch::Silent;
+use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task};
+use regretless::watch::NoopObserver;
 
 use super::Run;
 use super::case::{Case, Method as Known, RATE, Table};
@@ -21,13 +21,13 @@ pub fn runs(
     (methods, threads): (&[&Known], usize),
 ) -> Result<Vec<Run>> {
     let oracle = Oracle::new(table.problem.build()?).with_threads(Threads::new(threads)?);
-    let data = Labelled::solve(table.data.clone(), &oracle, &Silent)?;
+    let data = Labelled::solve(table.data.clone(), &oracle, &NoopObserver)?;
     let split = Split::in_order(data.len(), [case.train, 0, case.test])?;
     let task = Task {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &Silent,
+        watch: &NoopObserver,
     };
     methods
         .iter()
@@ -40,7 +40,7 @@ fn run(task: &Task<'_>, table: &Table, label: &str, epochs: usize) -> Result<Run
         epochs,
         batch: BATCH,
         learning_rate: RATE,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         output_map: false,
         ..Settings::paper(SEED)
     };
@@ -51,7 +51,7 @@ fn run(task: &Task<'_>, table: &Table, label: &str, epochs: usize) -> Result<Run
     let tested = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
     let mut predictions = Matrix::new(rows.len(), all.cols(), tested)?;
     task.data.sense().flip(predictions.as_mut_slice());
-    let evaluation = evaluate(&predictions, task.data, rows, (task.oracle, &Silent))?;
+    let evaluation = evaluate(&predictions, task.data, rows, (task.oracle, &NoopObserver))?;
     Ok(Run {
         epochs: Epochs {
             form: label.to_owned(),

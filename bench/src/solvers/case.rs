@@ -11,7 +11,7 @@ use regretless::{Error, Result};
 /// Kinds of costs, as files are called.
 pub const KINDS: [&str; 3] = ["true", "predicted", "2ĉ−c"];
 /// Rows the predicting model is fitted on.
-const FITTED: usize = 500;
+const FITTED_ROWS: usize = 500;
 /// Seed of the data.
 const SEED: u32 = 135;
 
@@ -63,7 +63,8 @@ impl Case {
 
     fn new((name, instances, passes): (&str, usize, usize), budget: f64) -> Result<Self> {
         let benchmark: Benchmark = name.parse()?;
-        let (problem, data) = benchmark.generate(Recipe::paper(FITTED.max(instances), SEED))?;
+        let (problem, data) =
+            benchmark.generate(Recipe::paper(FITTED_ROWS.max(instances), SEED))?;
         let (width, rows) = (data.costs().cols(), (0..data.len()).collect::<Vec<_>>());
         // What is predicted before anybody thinks of decisions.
         let fit = LinearFit::least_squares(&data, &rows)?;

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::statistics::Times;
 
 /// Objectives within this share of each other count as equal: the gap at which most peers stop.
-const GAP: f64 = 1e-4;
+const OBJECTIVE_TOLERANCE: f64 = 1e-4;
 /// A peer whose decision is better by more than this share has found a mistake of ours.
-const MISTAKE: f64 = 1e-6;
+const WRONG_OPTIMUM_TOLERANCE: f64 = 1e-6;
 
 /// A solver and what it measured.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct Solves {
 
 /// How decisions compare with ours.
 #[derive(Debug, Default)]
-pub struct Against {
+pub struct ObjectiveComparison {
     /// As good, up to the gap.
     pub equal: usize,
     /// Better than ours, beyond rounding.
@@ -104,16 +104,16 @@ impl Solves {
     }
 
     /// Compares objectives with ours.
-    pub fn against(&self, ours: &Self, maximises: bool) -> Against {
+    pub fn against(&self, ours: &Self, maximises: bool) -> ObjectiveComparison {
         let sign = if maximises { -1.0 } else { 1.0 };
-        let mut found = Against::default();
+        let mut found = ObjectiveComparison::default();
         for (theirs, ours) in self.objective.iter().zip(&ours.objective) {
             let (Some(theirs), Some(ours)) = (theirs, ours) else {
                 continue;
             };
             let excess = sign * (theirs - ours) / ours.abs().max(1.0);
-            found.equal += usize::from(excess <= GAP);
-            found.better += usize::from(excess < -MISTAKE);
+            found.equal += usize::from(excess <= OBJECTIVE_TOLERANCE);
+            found.better += usize::from(excess < -WRONG_OPTIMUM_TOLERANCE);
             found.worst = found.worst.max(excess);
         }
         found

@@ -35,7 +35,7 @@ const PEERS: [(&str, &[&str]); 6] = [
 ];
 
 /// Goals of the project: at least so many times as fast as Gurobi, for every kind of costs.
-const GOALS: [(&str, f64); 3] = [("TSP20", 10.0), ("KS32", 10.0), ("TSP50", 5.0)];
+const SPEEDUP_GOALS: [(&str, f64); 3] = [("TSP20", 10.0), ("KS32", 10.0), ("TSP50", 5.0)];
 
 /// Runs the race.
 ///
@@ -51,7 +51,7 @@ pub fn race(cli: &Cli) -> Result<Report> {
     {
         eprintln!("bench: {}", case.name());
         let ours = ours::solve(&case)?;
-        let peers = race_peers(cli, &case)?;
+        let peers = run_peers(cli, &case)?;
         for kind in KINDS {
             tables.add(&case, kind, &ours, &peers);
         }
@@ -60,7 +60,7 @@ pub fn race(cli: &Cli) -> Result<Report> {
     tables.report(raw)
 }
 
-fn race_peers(cli: &Cli, case: &Case) -> Result<Vec<Contender>> {
+fn run_peers(cli: &Cli, case: &Case) -> Result<Vec<Contender>> {
     if cli.no_peers {
         return Ok(Vec::new());
     }
@@ -217,7 +217,7 @@ impl Tables {
         ours: &Solves,
     ) {
         let same = ours.first(solves.len());
-        if who.name == "Gurobi" && GOALS.iter().any(|(name, _)| *name == case) {
+        if who.name == "Gurobi" && SPEEDUP_GOALS.iter().any(|(name, _)| *name == case) {
             self.goals.push((
                 case.to_owned(),
                 solves.times().median() / same.times().median(),
@@ -263,7 +263,7 @@ fn goals(found: &[(String, f64)]) -> Option<Table> {
         "Goals: times as fast as Gurobi, the least of the three kinds of costs",
         &["problem", "goal", "reached", "met"],
     );
-    for (name, goal) in GOALS {
+    for (name, goal) in SPEEDUP_GOALS {
         let least = found
             .iter()
             .filter(|(case, _)| case == name)

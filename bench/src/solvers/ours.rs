@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use regretless::Result;
-use regretless::oracle::{Asker, Oracle};
-use regretless::solve::Status;
+use regretless::oracle::{Oracle, OracleWorker};
+use regretless::solve::SolveStatus;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::case::{Case, KINDS, failed};
@@ -43,7 +43,7 @@ pub fn solve(case: &Case) -> Result<Contender> {
 }
 
 /// Passes over all rows, one after the other, so that no row profits from having just been solved.
-fn timed(case: &Case, asker: &mut Asker<'_>, rows: &[&[f32]]) -> Result<Solves> {
+fn timed(case: &Case, asker: &mut OracleWorker<'_>, rows: &[&[f32]]) -> Result<Solves> {
     let mut solves = Solves::default();
     let nothing = (0..1000)
         .map(|_| stopwatch(|| ()).1)
@@ -59,7 +59,7 @@ fn timed(case: &Case, asker: &mut Asker<'_>, rows: &[&[f32]]) -> Result<Solves> 
                 solves.push(
                     times,
                     solution.objective,
-                    solution.status == Status::Optimal,
+                    solution.status == SolveStatus::Optimal,
                 );
             } else {
                 solves.shorten(row, times);

@@ -7,14 +7,14 @@
 use std::path::Path;
 
 use regretless::Result;
-use regretless::data::{Dataset, Features, Matrix, Shape, npy};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix, npy};
 use regretless::decision::Decision;
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Predictor, PredictorSpec};
 use regretless::problem::{ProblemSpec, Sense, TopK};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::Solution;
 
 use crate::epochs::{SEED, order};
@@ -130,7 +130,7 @@ impl Case {
 
     /// The table and its random decisions.
     pub fn generate(&self) -> Result<Data> {
-        let mut stream = Stream::new(Purpose::Benchmark, SEED, [self.costs as u64, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, SEED, [self.costs as u64, 0]);
         let rows = if self.shared {
             self.instances * self.costs
         } else {
@@ -157,9 +157,9 @@ impl Case {
             }
         }
         let shape = if self.shared {
-            Shape::Long { items: self.costs }
+            FeatureShape::Long { items: self.costs }
         } else {
-            Shape::Wide
+            FeatureShape::Wide
         };
         let features = Features::new(
             Matrix::from_f64(rows, self.features, &features)?,
@@ -177,7 +177,7 @@ impl Case {
         Ok(Data { data, decisions })
     }
 
-    fn decision(&self, stream: &mut Stream) -> Decision {
+    fn decision(&self, stream: &mut RandomStream) -> Decision {
         let mut taken = std::collections::BTreeSet::new();
         while taken.len() < self.chosen {
             taken.insert(stream.below(self.costs) as u32);

@@ -13,7 +13,7 @@ use crate::epochs::BATCH;
 use crate::machine::Machine;
 
 /// What the last cache of a usual server holds per program.
-const CACHE: f64 = 32e6;
+const LAST_LEVEL_CACHE_BYTES: f64 = 32e6;
 
 /// Seconds per epoch.
 pub fn seconds(case: &Case, machine: &Machine) -> f64 {
@@ -22,7 +22,7 @@ pub fn seconds(case: &Case, machine: &Machine) -> f64 {
     } else {
         linear(case)
     };
-    let memory = if demand.held > CACHE {
+    let memory = if demand.held > LAST_LEVEL_CACHE_BYTES {
         demand.traffic / machine.adam.max(machine.triad)
     } else {
         0.0

@@ -30,7 +30,7 @@ const KEEP_PAGES: [(&str, &str); 2] = [
     ("MALLOC_TRIM_THRESHOLD_", "17179869184"),
 ];
 /// Losses of two contenders may differ by this share: single precision, other orders of summation.
-const AGREEMENT: f64 = 2e-3;
+const LOSS_TOLERANCE: f64 = 2e-3;
 
 #[derive(Debug, Deserialize)]
 struct TorchAnswer {
@@ -83,7 +83,7 @@ pub fn race(cli: &Cli) -> Result<Report> {
         all.push((case, found));
     }
     // Neighbours only ever slow a machine down: its limits are the best of both times.
-    let machine = before.or_better(Machine::measure(cli.threads, cli.smoke));
+    let machine = before.max_with(Machine::measure(cli.threads, cli.smoke));
     for (case, found) in &all {
         table.row(found.row(case, &machine));
         report.raw.push(found.raw(case, &machine));
@@ -132,7 +132,7 @@ impl Found {
         };
         if !cli.no_peers {
             data.write(case, &folder)?;
-            found.race_torch(cli, case, &folder)?;
+            found.run_torch(cli, case, &folder)?;
             // Once more after torch, so that both had their chance at a quiet moment.
             found
                 .ours
@@ -142,7 +142,7 @@ impl Found {
         Ok(found)
     }
 
-    fn race_torch(&mut self, cli: &Cli, case: &Case, folder: &std::path::Path) -> Result<()> {
+    fn run_torch(&mut self, cli: &Cli, case: &Case, folder: &std::path::Path) -> Result<()> {
         for (environment, forms, suffix) in [
             (&[][..], &["eager"][..], ""),
             (&KEEP_PAGES[..], &["eager", "best"][..], ", pages kept"),
@@ -199,7 +199,7 @@ impl Found {
             .reduce(f64::max);
         match worst {
             None => String::new(),
-            Some(worst) if worst <= AGREEMENT => "ok".into(),
+            Some(worst) if worst <= LOSS_TOLERANCE => "ok".into(),
             Some(worst) => format!("differ by {:.2} %", 100.0 * worst),
         }
     }

@@ -2,8 +2,8 @@
 
 use regretless::Result;
 use regretless::data::Split;
-use regretless::train::{Method, Recipe, Select, Settings, Task};
-use regretless::watch::Silent;
+use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task};
+use regretless::watch::NoopObserver;
 
 use super::case::{Case, Data, RATE};
 use crate::epochs::{BATCH, Epochs, SEED, train_timed};
@@ -16,13 +16,13 @@ pub fn epochs(case: &Case, data: &Data, threads: usize) -> Result<Epochs> {
         data: &labelled,
         split: &split,
         oracle: &oracle,
-        watch: &Silent,
+        watch: &NoopObserver,
     };
     let settings = Settings {
         epochs: case.epochs,
         batch: BATCH,
         learning_rate: RATE,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         output_map: false,
         ..Settings::paper(SEED)
     };

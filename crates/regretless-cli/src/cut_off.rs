@@ -8,7 +8,7 @@
 
 use std::ffi::c_int;
 
-const WORDS: &str = "error: a file was cut off while it was in use (a table of costs, most \
+const SIGBUS_MESSAGE: &str = "error: a file was cut off while it was in use (a table of costs, most \
     likely); files written so \
                      far are whole. Replace files by renaming instead of writing over them, and \
                      start again\n";
@@ -16,7 +16,11 @@ const WORDS: &str = "error: a file was cut off while it was in use (a table of c
 extern "C" fn tell(_: c_int) {
     // SAFETY: both calls are allowed in a handler; the words live as long as the program.
     unsafe {
-        libc::write(libc::STDERR_FILENO, WORDS.as_ptr().cast(), WORDS.len());
+        libc::write(
+            libc::STDERR_FILENO,
+            SIGBUS_MESSAGE.as_ptr().cast(),
+            SIGBUS_MESSAGE.len(),
+        );
         libc::_exit(3);
     }
 }

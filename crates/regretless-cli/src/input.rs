@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use regretless::data::{
-    Dataset, Features, Layout, Matrix, Shape, TableSource, WideColumns, csv, npy,
+    Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns, csv, npy,
 };
 use regretless::predict::Model;
-use regretless::problem::{OfModel, Problem, ProblemSpec};
+use regretless::problem::{ModelProblem, Problem, ProblemSpec};
 use regretless::{Error, Result};
 
 use crate::args::{ColumnOptions, DataOptions, ProblemSource};
@@ -89,7 +89,7 @@ impl Decided {
         if let Some(source) = given {
             return Self::load(source);
         }
-        let written = OfModel {
+        let written = ModelProblem {
             problem: &model.about.problem,
             file_hash: model.about.problem_file_hash.as_deref(),
             folder: file.parent(),
@@ -137,17 +137,17 @@ pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
         .get_or_insert_with(|| model.about.features.clone());
     match model.about.shape {
         // Arrays have no names, and the list of them may be longer than the memory.
-        Shape::Wide
+        FeatureShape::Wide
             if options
                 .cost_data
                 .as_deref()
                 .is_some_and(|path| Kind::of(path).ok() == Some(Kind::Npy)) => {}
-        Shape::Wide => drop(
+        FeatureShape::Wide => drop(
             options
                 .costs
                 .get_or_insert_with(|| model.about.costs.to_vec()),
         ),
-        Shape::Long { .. } => drop(
+        FeatureShape::Long { .. } => drop(
             options
                 .columns
                 .instance_column
@@ -176,8 +176,8 @@ pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<Dataset>
 pub fn features_for_model(path: &Path, columns: &ColumnOptions, model: &Model) -> Result<Features> {
     let wanted = &model.about.features;
     let layout = match model.about.shape {
-        Shape::Wide => Layout::Wide(WideColumns::default()),
-        Shape::Long { .. } => Layout::Long(columns.long(model.about.costs.to_vec())),
+        FeatureShape::Wide => Layout::Wide(WideColumns::default()),
+        FeatureShape::Long { .. } => Layout::Long(columns.long(model.about.costs.to_vec())),
     };
     match Kind::of(path)? {
         Kind::Csv => csv::read_features(path, &layout, wanted),

@@ -23,13 +23,13 @@ use args::Cli;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     progress::listen_for_interrupts();
-    let _scope = progress::cancellable();
+    let _scope = progress::enter_cancellation_scope();
     #[cfg(unix)]
     cut_off::listen();
     match commands::run(cli.command) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(error)) | Err(error) => {
-            output::complain(&error);
+            output::print_error(&error);
             ExitCode::from(exit_code(&error))
         }
     }

@@ -64,7 +64,7 @@ impl Report {
 }
 
 /// Prints an error, and what to do about it on a line of its own where the error says so.
-pub fn complain(error: &Error) {
+pub fn print_error(error: &Error) {
     let message = error.to_string();
     let mut text = String::new();
     let _ = match message.split_once("; ") {

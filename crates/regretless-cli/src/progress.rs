@@ -9,9 +9,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use regretless::cancel::{Cancellation, Scope};
+use regretless::cancel::{Cancellation, CancellationScope};
 use regretless::text::escaped;
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 
 /// Whether the user pressed Ctrl-C; solvers ask it too.
 static INTERRUPTED: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
@@ -20,7 +20,7 @@ static INTERRUPTED: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Work that is still running so long after Ctrl-C is ended.
-const LONGEST_STOP: Duration = Duration::from_millis(900);
+const MAX_INTERRUPT_DELAY: Duration = Duration::from_millis(900);
 
 /// Turns Ctrl-C into a question that all long work asks now and then.
 pub fn listen_for_interrupts() {
@@ -30,8 +30,8 @@ pub fn listen_for_interrupts() {
         }
         INTERRUPTED.request();
         std::thread::spawn(|| {
-            std::thread::sleep(LONGEST_STOP);
-            crate::output::complain(&regretless::Error::Interrupted);
+            std::thread::sleep(MAX_INTERRUPT_DELAY);
+            crate::output::print_error(&regretless::Error::Interrupted);
             std::process::exit(130);
         });
     };
@@ -42,7 +42,7 @@ pub fn listen_for_interrupts() {
 
 /// Lets everything that the calling thread works on end early after Ctrl-C, within a solve too.
 #[must_use = "the scope ends when it is dropped"]
-pub fn cancellable() -> Scope {
+pub fn enter_cancellation_scope() -> CancellationScope {
     INTERRUPTED.enter()
 }
 
@@ -50,10 +50,10 @@ pub fn cancellable() -> Scope {
 pub struct Progress {
     shown: bool,
     quiet: bool,
-    bar: Mutex<Option<Bar>>,
+    bar: Mutex<Option<ProgressBarState>>,
 }
 
-struct Bar {
+struct ProgressBarState {
     bar: ProgressBar,
     begun: Instant,
     drawn: bool,
@@ -78,7 +78,7 @@ impl Progress {
     }
 }
 
-impl Bar {
+impl ProgressBarState {
     fn new(task: &str, steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
         let form =
@@ -103,10 +103,11 @@ impl Bar {
     }
 }
 
-impl Watch for Progress {
+impl Observer for Progress {
     fn begin(&self, task: &str, steps: u64) {
         if self.shown {
-            *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(Bar::new(task, steps));
+            *self.bar.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(ProgressBarState::new(task, steps));
         }
     }
 
@@ -145,9 +146,9 @@ impl Watch for Progress {
 }
 
 /// Listens for interruption only: for work that is itself one step of the task on show.
-pub struct Quiet;
+pub struct InterruptOnlyObserver;
 
-impl Watch for Quiet {
+impl Observer for InterruptOnlyObserver {
     fn interrupted(&self) -> bool {
         INTERRUPTED.is_requested()
     }

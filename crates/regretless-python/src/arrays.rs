@@ -20,7 +20,7 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{Features, Matrix, Names, Shape, Shared, check_finite};
+use regretless::data::{FeatureShape, Features, Matrix, Names, Shared, check_finite};
 
 use crate::error::raise;
 use crate::names::column_names;
@@ -90,7 +90,7 @@ fn plain<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUn
 }
 
 /// Numbers of one type in C order, the array itself if it is that.
-fn in_order_of_rows<'py, T: Element>(
+fn as_c_contiguous<'py, T: Element>(
     array: &Bound<'py, PyUntypedArray>,
     kind: &str,
 ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
@@ -116,7 +116,7 @@ fn in_order_of_rows<'py, T: Element>(
 
 /// float32 in C order.
 fn single<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-    in_order_of_rows(&plain(value, what)?, "float32")
+    as_c_contiguous(&plain(value, what)?, "float32")
 }
 
 /// Rows of numbers as they are: in single precision, or in double precision where that holds more
@@ -135,9 +135,9 @@ pub fn rows_of<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<(Rows<'py
         return Err(dimensions(what, array.ndim(), "2: rows, columns"));
     };
     let numbers = if fits_single(&array) {
-        Rows::Single(in_order_of_rows(&array, "float32")?.readonly())
+        Rows::Single(as_c_contiguous(&array, "float32")?.readonly())
     } else {
-        Rows::Double(in_order_of_rows(&array, "float64")?.readonly())
+        Rows::Double(as_c_contiguous(&array, "float64")?.readonly())
     };
     Ok((numbers, [rows, cols]))
 }
@@ -165,7 +165,7 @@ fn shaped(
 }
 
 /// Numbers of more digits than float32 has, and beside them the rounded ones.
-fn with_doubles(
+fn with_f64_values(
     array: &Bound<'_, PyArrayDyn<f64>>,
     rows: usize,
     cols: usize,
@@ -177,7 +177,7 @@ fn with_doubles(
         Keep::Borrowed => Arc::new(borrowed),
         Keep::Copied => Arc::new(borrowed.slice().to_vec()),
     };
-    rounded.with_doubles(doubles).map_err(raise)
+    rounded.with_f64_values(doubles).map_err(raise)
 }
 
 /// A table of numbers in single precision, one row per instance.
@@ -195,9 +195,9 @@ pub fn finite_matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResu
     let array = plain(value, what)?;
     let numbers = match *array.shape() {
         [rows, cols] if fits_single(&array) => {
-            shaped(&in_order_of_rows(&array, "float32")?, rows, cols, keep)?
+            shaped(&as_c_contiguous(&array, "float32")?, rows, cols, keep)?
         }
-        [rows, cols] => with_doubles(&in_order_of_rows(&array, "float64")?, rows, cols, keep)?,
+        [rows, cols] => with_f64_values(&as_c_contiguous(&array, "float64")?, rows, cols, keep)?,
         _ => return Err(dimensions(what, array.ndim(), "2: rows, columns")),
     };
     let names = column_names(value)?.map_or_else(|| Names::counted(numbers.cols()), Names::from);
@@ -219,10 +219,13 @@ pub fn features(
 ) -> PyResult<Features> {
     let array = single(value, "X")?;
     let (matrix, shape) = match *array.shape() {
-        [rows, cols] => (shaped(&array, rows, cols, Keep::Borrowed)?, Shape::Wide),
+        [rows, cols] => (
+            shaped(&array, rows, cols, Keep::Borrowed)?,
+            FeatureShape::Wide,
+        ),
         [rows, items, cols] => (
             shaped(&array, rows * items, cols, Keep::Borrowed)?,
-            Shape::Long { items },
+            FeatureShape::Long { items },
         ),
         _ => {
             return Err(dimensions(
@@ -249,7 +252,7 @@ pub fn features(
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
     let array = plain(value, what)?;
     match array.ndim() {
-        1 => Ok(Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?)
+        1 => Ok(Borrowed::new(&as_c_contiguous::<f64>(&array, "float64")?)
             .slice()
             .to_vec()),
         found => Err(dimensions(what, found, "1: one row of numbers")),
@@ -262,7 +265,7 @@ pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, 
     let array = plain(value, what)?;
     match *array.shape() {
         [rows, cols] => {
-            let numbers = Borrowed::new(&in_order_of_rows::<f64>(&array, "float64")?)
+            let numbers = Borrowed::new(&as_c_contiguous::<f64>(&array, "float64")?)
                 .slice()
                 .to_vec();
             Ok((numbers, [rows, cols]))

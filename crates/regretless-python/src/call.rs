@@ -28,7 +28,7 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 thread_local! {
     /// The call whose function this thread is running.
-    static ENCLOSING: RefCell<Option<Arc<CallState>>> = const { RefCell::new(None) };
+    static ENCLOSING_CALL: RefCell<Option<Arc<CallState>>> = const { RefCell::new(None) };
 }
 
 /// A call that has begun.
@@ -42,13 +42,13 @@ pub struct CallState {
     caller: ThreadId,
     /// The call whose function made this one, if one did.
     enclosing: Option<Arc<CallState>>,
-    mail: Mutex<Mail>,
+    mail: Mutex<RequestQueue>,
     arrived: Condvar,
 }
 
 /// What waits for the calling thread.
 #[derive(Debug, Default)]
-struct Mail {
+struct RequestQueue {
     /// Whether the calling thread looks.
     open: bool,
     requests: VecDeque<Request>,
@@ -64,7 +64,7 @@ pub struct Request {
 }
 
 /// What the calling thread finds when it looks.
-pub enum Event {
+pub enum CallEvent {
     /// A solver call.
     Request(Request),
     /// The work is done.
@@ -81,7 +81,7 @@ impl CallState {
             failed: AtomicBool::new(false),
             exception: Mutex::new(None),
             caller: std::thread::current().id(),
-            enclosing: ENCLOSING.with_borrow(Clone::clone),
+            enclosing: ENCLOSING_CALL.with_borrow(Clone::clone),
             mail: Mutex::default(),
             arrived: Condvar::new(),
         })
@@ -128,9 +128,9 @@ impl CallState {
 
     /// The calling thread looks from now on.
     pub fn open(&self) {
-        *locked(&self.mail) = Mail {
+        *locked(&self.mail) = RequestQueue {
             open: true,
-            ..Mail::default()
+            ..RequestQueue::default()
         };
     }
 
@@ -142,22 +142,22 @@ impl CallState {
 
     /// The calling thread looks no longer; whoever still asks hears that.
     pub fn close(&self) {
-        *locked(&self.mail) = Mail::default();
+        *locked(&self.mail) = RequestQueue::default();
     }
 
     /// Waits for a request or the end of the work, for so long.
-    pub fn wait(&self, time: Duration) -> Event {
+    pub fn wait(&self, time: Duration) -> CallEvent {
         let mail = locked(&self.mail);
-        let quiet = |mail: &mut Mail| mail.requests.is_empty() && !mail.finished;
+        let quiet = |mail: &mut RequestQueue| mail.requests.is_empty() && !mail.finished;
         let mut mail = self
             .arrived
             .wait_timeout_while(mail, time, quiet)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
         match mail.requests.pop_front() {
-            Some(request) => Event::Request(request),
-            None if mail.finished => Event::Finished,
-            None => Event::Nothing,
+            Some(request) => CallEvent::Request(request),
+            None if mail.finished => CallEvent::Finished,
+            None => CallEvent::Nothing,
         }
     }
 
@@ -211,7 +211,7 @@ impl CallState {
         if self.interrupted() {
             return Err(stopped());
         }
-        let _enclosed = Enclosed::by(Arc::clone(self));
+        let _enclosed = NestedCallGuard::by(Arc::clone(self));
         function
             .call(py, costs)
             .unwrap_or_else(|error| self.failing(error))
@@ -228,20 +228,20 @@ fn stopped() -> Failure {
 }
 
 /// Calls made by this thread belong to a function of another call, until dropped.
-struct Enclosed {
+struct NestedCallGuard {
     before: Option<Arc<CallState>>,
 }
 
-impl Enclosed {
+impl NestedCallGuard {
     fn by(call: Arc<CallState>) -> Self {
         Self {
-            before: ENCLOSING.replace(Some(call)),
+            before: ENCLOSING_CALL.replace(Some(call)),
         }
     }
 }
 
-impl Drop for Enclosed {
+impl Drop for NestedCallGuard {
     fn drop(&mut self) {
-        ENCLOSING.set(self.before.take());
+        ENCLOSING_CALL.set(self.before.take());
     }
 }

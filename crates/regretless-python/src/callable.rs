@@ -14,7 +14,7 @@ use pyo3::types::PyTuple;
 use regretless::Decision;
 use regretless::data::Names;
 use regretless::oracle::Answer;
-use regretless::problem::{Bounds, Given, Problem, Sense, SolverCalls};
+use regretless::problem::{Bounds, Given, Problem, Sense, SolverThreading};
 use regretless::solve::{Failure, Limits, Solution, Solver};
 
 use crate::arrays::{row, vector};
@@ -42,14 +42,14 @@ impl fmt::Debug for Function {
 
 /// A function as a problem, during one call of Python.
 #[derive(Debug)]
-pub struct Callable {
+pub struct FunctionProblem {
     /// The function.
     pub function: Arc<Function>,
     /// The call that leads to it; without one nothing can be solved.
     pub call: Option<Arc<CallState>>,
 }
 
-impl Problem for Callable {
+impl Problem for FunctionProblem {
     fn name(&self) -> String {
         self.function.given.name.clone()
     }
@@ -81,11 +81,11 @@ impl Problem for Callable {
         }
     }
 
-    fn solver_calls(&self) -> SolverCalls {
+    fn solver_calls(&self) -> SolverThreading {
         if self.function.thread_safe {
-            SolverCalls::OutsidePool
+            SolverThreading::OutsidePool
         } else {
-            SolverCalls::OneAtATime
+            SolverThreading::OneAtATime
         }
     }
 

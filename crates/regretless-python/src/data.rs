@@ -9,7 +9,7 @@ use regretless::sizes;
 
 use crate::arrays::rectangle;
 use crate::error::raise;
-use crate::watch::{Call, guarded};
+use crate::watch::{Call, escape_formula};
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
 ///
@@ -40,14 +40,14 @@ pub fn generate<'py>(
         noise,
         seed,
     };
-    let (_, mut made) = guarded(|| benchmark.rows(recipe).map_err(raise))?;
+    let (_, mut made) = escape_formula(|| benchmark.rows(recipe).map_err(raise))?;
     let (x, shape) = (
-        guarded(|| made.features().map_err(raise))?,
+        escape_formula(|| made.features().map_err(raise))?,
         [made.rows(), made.num_costs()],
     );
     let costs = Call::new(false).run(py, move |watch| {
-        let count = sizes::product("costs", &shape, sizes::MOST_NUMBERS)?;
-        let mut costs = sizes::reserved("the table", count)?;
+        let count = sizes::product("costs", &shape, sizes::MAX_TABLE_VALUES)?;
+        let mut costs = sizes::try_with_capacity("the table", count)?;
         for _ in 0..shape[0] {
             if watch.interrupted() {
                 return Err(Error::Interrupted);

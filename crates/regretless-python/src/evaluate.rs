@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use regretless::data::{CostSide, Dataset, Matrix, check_finite};
 use regretless::evaluate::{Evaluation, match_model};
 use regretless::problem::Sense;
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 
 use crate::arrays::{Keep, features, row};
 use crate::error::raise;
@@ -18,7 +18,7 @@ use crate::train::python;
 use crate::watch::{Call, detached};
 
 /// How calls that judge are made.
-struct Judging<'a, 'py> {
+struct EvaluationArgs<'a, 'py> {
     problem: &'a Bound<'py, Problem>,
     labels: Option<&'a Bound<'py, Labels>>,
     threads: Option<usize>,
@@ -26,7 +26,7 @@ struct Judging<'a, 'py> {
     decide_by: Option<&'a str>,
 }
 
-impl<'py> Judging<'_, 'py> {
+impl<'py> EvaluationArgs<'_, 'py> {
     /// What predictions are worth that somebody made.
     fn measure(
         &self,
@@ -44,7 +44,7 @@ impl<'py> Judging<'_, 'py> {
     }
 
     /// What the predictions of a model are worth.
-    fn measure_model(
+    fn evaluate_model(
         &self,
         model: &regretless::predict::Model,
         x: &Bound<'py, PyAny>,
@@ -80,7 +80,7 @@ impl<'py> Judging<'_, 'py> {
             .oracle(&call, self.threads, self.decide_by)
             .map_err(raise)?;
         let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
-        call.run(py, |watch: &dyn Watch| {
+        call.run(py, |watch: &dyn Observer| {
             let rows = data.rows();
             let predict = |part: &[usize]| {
                 let mut predictions = predictions.chosen(part);
@@ -120,7 +120,7 @@ pub fn evaluate<'py>(
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
-    let judging = Judging {
+    let judging = EvaluationArgs {
         problem,
         labels,
         threads,
@@ -133,7 +133,7 @@ pub fn evaluate<'py>(
             let x = X.ok_or_else(|| {
                 PyValueError::new_err("X is missing: the features a model predicts from")
             })?;
-            judging.measure_model(&model.get().model, x, costs)?
+            judging.evaluate_model(&model.get().model, x, costs)?
         }
     };
     python(py, &found)
@@ -156,7 +156,7 @@ pub fn regret<'py>(
     progress: bool,
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let found = Judging {
+    let found = EvaluationArgs {
         problem,
         labels,
         threads,

@@ -7,11 +7,11 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::Decision;
-use regretless::data::{CostSide, Dataset, Features, Matrix, Names, Shape};
+use regretless::data::{CostSide, Dataset, FeatureShape, Features, Matrix, Names};
 use regretless::label::{LabelStore, Labelled, Shard};
 use regretless::oracle::Oracle;
 use regretless::solve::{Failure, Solution};
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 
 use crate::arrays::{Keep, finite_matrix, rectangle, row};
 use crate::callable::Function;
@@ -117,7 +117,7 @@ impl Labels {
         let sign = data.sense().sign();
         let objective = |row| {
             if self.has(row) {
-                sign * data.best_objective(row)
+                sign * data.optimal_objective(row)
             } else {
                 f64::NAN
             }
@@ -166,7 +166,7 @@ impl Labels {
     }
 
     /// Whether they are the best decisions of this problem.
-    fn belong_to(&self, problem: &Problem) -> PyResult<bool> {
+    fn reset_after_fork(&self, problem: &Problem) -> PyResult<bool> {
         let same_function = match (&self.function, problem.function()) {
             (None, None) => true,
             (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || ours.solve.is(&theirs.solve),
@@ -188,7 +188,7 @@ pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset>
     let names = column_names(costs)?.map(Names::from);
     let costs = finite_matrix(costs, "C", keep)?;
     let nothing =
-        Features::new(Matrix::zeros(costs.rows(), 1), Shape::Wide, None).map_err(raise)?;
+        Features::new(Matrix::zeros(costs.rows(), 1), FeatureShape::Wide, None).map_err(raise)?;
     Dataset::new(nothing, costs, names).map_err(raise)
 }
 
@@ -201,7 +201,7 @@ pub fn with_labels(
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<Labelled>> {
     if let Some(labels) = labels {
-        if !labels.get().belong_to(problem)? {
+        if !labels.get().reset_after_fork(problem)? {
             return Err(PyValueError::new_err(
                 "the labels are the best decisions of another problem; find those of this one: \
                     regretless.label(problem, C)",
@@ -211,13 +211,13 @@ pub fn with_labels(
         let joined = detached(py, || known.with_table(data, oracle))?;
         return Ok(Arc::new(joined));
     }
-    let work = |watch: &dyn Watch| Labelled::solve_possible(data, oracle, watch);
+    let work = |watch: &dyn Observer| Labelled::solve_feasible(data, oracle, watch);
     let (labelled, failed) = call.run(py, work)?;
-    tell_failed(py, &failed)?;
+    warn_about_failed_rows(py, &failed)?;
     Ok(Arc::new(labelled))
 }
 
-fn tell_failed(py: Python<'_>, failures: &[(usize, Failure)]) -> PyResult<()> {
+fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, Failure)]) -> PyResult<()> {
     let Some((row, failure)) = failures.first() else {
         return Ok(());
     };
@@ -285,8 +285,8 @@ pub fn label<'py>(
             ));
         }
         let (labelled, failed) =
-            call.run(py, |watch| Labelled::solve_possible(data, &oracle, watch))?;
-        tell_failed(py, &failed)?;
+            call.run(py, |watch| Labelled::solve_feasible(data, &oracle, watch))?;
+        warn_about_failed_rows(py, &failed)?;
         return Ok(Bound::new(py, Labels::new(problem, labelled, failed)?)?.into_any());
     };
     problem.check_storable()?;
@@ -309,7 +309,7 @@ pub fn label<'py>(
         .warnings
         .iter()
         .try_for_each(|warning| warn(py, warning))?;
-    tell_failed(py, &report.failed)?;
+    warn_about_failed_rows(py, &report.failed)?;
     let labelled = match given {
         None => labelled,
         Some(given) => detached(py, || labelled.with_table(given, &oracle))?,

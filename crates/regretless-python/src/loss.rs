@@ -6,11 +6,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::label::Labelled;
-use regretless::loss::{Draw, Query, Weighting};
-use regretless::oracle::{Answering, Asker, Occasion, Oracle, Pool};
+use regretless::loss::{LossInput, NoiseKey, Weighting};
+use regretless::oracle::{Oracle, OracleWorker, Pool, StepId, TrainingOracle};
 use regretless::parallel::Threads;
 use regretless::train::Method;
-use regretless::watch::{Silent, Watch};
+use regretless::watch::{NoopObserver, Observer};
 use regretless::{Error, Result};
 
 use crate::arrays::{Keep, Rows as Given, rectangle, row, row_numbers, rows_of};
@@ -56,7 +56,7 @@ pub struct Loss {
 }
 
 /// Numbers beyond which losses that solve nothing are worth several threads.
-const WORTH_THREADS: usize = 1 << 16;
+const MIN_PARALLEL_VALUES: usize = 1 << 16;
 
 /// A number of either precision.
 trait Number: numpy::Element + Copy + Sync {
@@ -118,14 +118,6 @@ struct Rows {
     gradient: Vec<f64>,
 }
 
-/// Where in a training predictions come from.
-#[derive(Clone, Copy)]
-struct Moment {
-    epoch: usize,
-    batch: usize,
-    training: bool,
-}
-
 #[pymethods]
 impl Loss {
     #[new]
@@ -154,11 +146,11 @@ impl Loss {
             let other =
                 method
                     .labels
-                    .apply(&data, &rows, &method.stage_label(), (&oracle, watch))?;
+                    .apply(&data, &rows, &method.stage_name(), (&oracle, watch))?;
             let data = other.map_or(data, Arc::new);
             let loss = method.loss.build(&data, &oracle, watch)?;
             let best = rows.iter().map(|row| data.best(*row));
-            let pool = Answering::new(&oracle, method.oracle, (&*method.stage_label(), seed))?
+            let pool = TrainingOracle::new(&oracle, method.oracle, (&*method.stage_name(), seed))?
                 .knowing(best, loss.compares())
                 .pool()
                 .cloned();
@@ -213,7 +205,7 @@ impl Loss {
         {
             return Ok(found);
         }
-        let moment = Moment {
+        let step = StepId {
             epoch,
             batch,
             training,
@@ -221,10 +213,10 @@ impl Loss {
         check_order(predictions, "predictions", self.problem.get())?;
         match rows_of(predictions, "predictions")? {
             (Given::Single(numbers), shape) => {
-                self.judged(py, (numbers.as_slice()?, shape), rows, moment)
+                self.judged(py, (numbers.as_slice()?, shape), rows, step)
             }
             (Given::Double(numbers), shape) => {
-                self.judged(py, (numbers.as_slice()?, shape), rows, moment)
+                self.judged(py, (numbers.as_slice()?, shape), rows, step)
             }
         }
     }
@@ -232,7 +224,7 @@ impl Loss {
     /// The label of the loss.
     #[getter]
     fn name(&self) -> String {
-        self.method.stage_label()
+        self.method.stage_name()
     }
 
     /// The problem whose decisions count.
@@ -321,7 +313,7 @@ impl Loss {
         py: Python<'py>,
         (predictions, shape): (&[T], [usize; 2]),
         rows: Option<Vec<usize>>,
-        moment: Moment,
+        step: StepId,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let rows = self.rows(rows, shape[0])?;
         let right = self.data.data().costs().cols();
@@ -342,17 +334,12 @@ impl Loss {
             let own = own.transpose().map_err(raise)?;
             let oracle = own.as_ref().unwrap_or(&self.oracle);
             call.run(py, |watch| {
-                self.judge(
-                    predictions,
-                    (&rows, &mut gradients),
-                    moment,
-                    (oracle, watch),
-                )
+                self.judge(predictions, (&rows, &mut gradients), step, (oracle, watch))
             })?
         } else {
-            let nobody = (&self.oracle, &Silent as &dyn Watch);
+            let nobody = (&self.oracle, &NoopObserver as &dyn Observer);
             detached(py, || {
-                self.judge(predictions, (&rows, &mut gradients), moment, nobody)
+                self.judge(predictions, (&rows, &mut gradients), step, nobody)
             })?
         };
         (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
@@ -362,25 +349,20 @@ impl Loss {
         &self,
         predictions: &[T],
         (rows, gradients): (&[usize], &mut [T]),
-        moment: Moment,
-        (oracle, watch): (&Oracle, &dyn Watch),
+        step: StepId,
+        (oracle, watch): (&Oracle, &dyn Observer),
     ) -> Result<Vec<f64>> {
         let cols = self.data.data().costs().cols();
         let mut answering = self.answering(oracle)?;
-        let occasion = Occasion {
-            epoch: moment.epoch,
-            batch: moment.batch,
-            training: moment.training,
-        };
         let mut found = Vec::new();
-        if self.loss.compares() && moment.training {
+        if self.loss.compares() && step.training {
             let sign = self.data.sense().sign();
             let minimised: Vec<f64> = predictions
                 .iter()
                 .map(|number| sign * number.wide())
                 .collect();
             let best = |instance: usize| self.data.best(instance);
-            found = answering.solve_for_pool((occasion, rows), &minimised, best, watch)?;
+            found = answering.solve_for_pool((step, rows), &minimised, best, watch)?;
             answering.keep(&found);
         }
         let slot = |gradient| Slot {
@@ -392,24 +374,25 @@ impl Loss {
         let one = Threads::one();
         let threads = match self.loss.solves() {
             true => oracle.solver_threads(),
-            false if predictions.len() >= WORTH_THREADS => oracle.threads(),
+            false if predictions.len() >= MIN_PARALLEL_VALUES => oracle.threads(),
             false => &one,
         };
-        let work =
-            |(asker, memory): &mut (Asker<'_>, Rows), index: usize, slot: &mut Slot<'_, T>| {
-                if !watch.interrupted() {
-                    asker.take_turn(answering.turn(occasion, rows[index]));
-                    memory.read(
-                        &predictions[index * cols..][..cols],
-                        &self.data,
-                        rows[index],
-                    );
-                    self.judge_one(memory, (rows[index], moment.epoch), (asker, slot));
-                }
-            };
+        let work = |(asker, memory): &mut (OracleWorker<'_>, Rows),
+                    index: usize,
+                    slot: &mut Slot<'_, T>| {
+            if !watch.interrupted() {
+                asker.set_cache_action(answering.turn(step, rows[index]));
+                memory.read(
+                    &predictions[index * cols..][..cols],
+                    &self.data,
+                    rows[index],
+                );
+                self.evaluate_row(memory, (rows[index], step.epoch), (asker, slot));
+            }
+        };
         threads.fill(&mut slots, || (answering.asker(), Rows::default()), work);
-        self.loss.batch_done(moment.training);
-        if moment.training {
+        self.loss.end_batch(step.training);
+        if step.training {
             slots
                 .iter_mut()
                 .for_each(|slot| found.append(&mut slot.found));
@@ -432,7 +415,7 @@ impl Loss {
         problem: &Bound<'_, Problem>,
         theirs: Option<Pool>,
     ) -> PyResult<Arc<Mutex<Option<Pool>>>> {
-        if self.method.stage_label() != method.stage_label() || !problem.eq(&self.problem)? {
+        if self.method.stage_name() != method.stage_name() || !problem.eq(&self.problem)? {
             return Err(PyValueError::new_err(
                 "share_pool must be a loss of the same method and problem",
             ));
@@ -450,10 +433,10 @@ impl Loss {
     }
 
     /// The oracle as the method wants it to answer, with the decisions known so far.
-    fn answering<'o>(&self, oracle: &'o Oracle) -> Result<Answering<'o>> {
+    fn answering<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
         let asks = (&*self.name(), self.seed);
-        let mut answering =
-            Answering::new(oracle, self.method.oracle, asks)?.knowing([], self.loss.compares());
+        let mut answering = TrainingOracle::new(oracle, self.method.oracle, asks)?
+            .knowing([], self.loss.compares());
         if let Some(pool) = self
             .pool
             .lock()
@@ -465,22 +448,22 @@ impl Loss {
         Ok(answering)
     }
 
-    fn judge_one<T: Number>(
+    fn evaluate_row<T: Number>(
         &self,
         memory: &mut Rows,
         (instance, epoch): (usize, usize),
-        (asker, slot): (&mut Asker<'_>, &mut Slot<'_, T>),
+        (asker, slot): (&mut OracleWorker<'_>, &mut Slot<'_, T>),
     ) {
         let Rows {
             costs,
             prediction,
             gradient,
         } = memory;
-        let draw = Draw {
+        let draw = NoiseKey {
             seed: self.seed,
             epoch,
         };
-        let query = Query {
+        let query = LossInput {
             instance,
             costs,
             prediction,
@@ -489,7 +472,7 @@ impl Loss {
         };
         asker.about(instance);
         slot.value = self.loss.evaluate(&query, asker, gradient);
-        slot.found = asker.take_found();
+        slot.found = asker.take_solved();
         let sign = self.data.sense().sign();
         slot.gradient
             .iter_mut()

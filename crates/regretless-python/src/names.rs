@@ -186,7 +186,7 @@ pub fn costs_in_order<'py>(
         data.costs().clone(),
         [data.costs().rows(), data.costs().cols()],
     );
-    if !costs.has_doubles() {
+    if !costs.has_f64_values() {
         return Ok(rectangle(py, costs.into_vec(), shape)?.into_any());
     }
     let (mut numbers, mut row) = (

@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use regretless::data::Names;
 use regretless::oracle::Answer;
 use regretless::problem::Sense;
-use regretless::solve::{Failure, Status};
+use regretless::solve::{Failure, SolveStatus};
 
 use crate::arrays::{rectangle, row};
 
@@ -201,11 +201,11 @@ pub fn dense<'a>(
     values
 }
 
-fn status(status: Status) -> String {
+fn status(status: SolveStatus) -> String {
     match status {
-        Status::Optimal => "optimal".into(),
-        Status::WithinGap(gap) => format!("within {:.2} %", 100.0 * gap),
-        Status::LimitReached => "limit reached".into(),
+        SolveStatus::Optimal => "optimal".into(),
+        SolveStatus::WithinGap(gap) => format!("within {:.2} %", 100.0 * gap),
+        SolveStatus::LimitReached => "limit reached".into(),
     }
 }
 

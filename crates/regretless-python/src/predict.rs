@@ -6,13 +6,13 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 use regretless::evaluate::match_model;
-use regretless::problem::{OfModel, Sense};
+use regretless::problem::{ModelProblem, Sense};
 
 use crate::arrays::{features, rectangle};
 use crate::error::raise;
 use crate::oracle::Solutions;
 use crate::problem::Problem;
-use crate::watch::{Call, detached, guarded};
+use crate::watch::{Call, detached, escape_formula};
 
 /// A trained model. Its file is the same that the command line writes and reads.
 #[pyclass(frozen, module = "regretless")]
@@ -38,7 +38,7 @@ impl Model {
             return Ok(problem.clone().unbind());
         }
         let about = &self.model.about;
-        let written = OfModel {
+        let written = ModelProblem {
             problem: &about.problem,
             file_hash: about.problem_file_hash.as_deref(),
             folder: self.folder.as_deref(),
@@ -62,7 +62,7 @@ pub fn problem_of_model(
             "the model's problem cannot be read: {error}"
         )))
     })?;
-    let (spec, problem) = OfModel {
+    let (spec, problem) = ModelProblem {
         problem: &problem,
         file_hash,
         folder: Some(&folder),
@@ -124,7 +124,7 @@ impl Model {
             watch.end();
             Ok(answers)
         })?;
-        let own = Some(&self.model.about.costs).filter(|names| !names.follow_the_count());
+        let own = Some(&self.model.about.costs).filter(|names| !names.are_numbered());
         let names = matching.names().or(own).cloned();
         Ok(Solutions::new(answers, sense, problem.problem.num_costs()).under(names))
     }
@@ -149,14 +149,14 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(
             py,
-            &guarded(|| self.model.to_bytes().map_err(raise))?,
+            &escape_formula(|| self.model.to_bytes().map_err(raise))?,
         ))
     }
 
     /// The model in the bytes of a model file.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self::new(guarded(|| {
+        Ok(Self::new(escape_formula(|| {
             regretless::predict::Model::from_bytes(bytes).map_err(raise)
         })?))
     }

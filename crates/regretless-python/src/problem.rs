@@ -15,12 +15,12 @@ use regretless::problem::{
 };
 
 use crate::arrays::{row_numbers, vector};
-use crate::callable::{Callable, Function};
+use crate::callable::{Function, FunctionProblem};
 use crate::error::raise;
 use crate::linear;
 use crate::names::{column_names, in_order_of, row_in_order_of};
 use crate::oracle::{Solution, Solutions};
-use crate::watch::{Call, guarded, warn};
+use crate::watch::{Call, escape_formula, warn};
 
 /// What is decided: which decisions are feasible, and whether costs are paid or earned.
 ///
@@ -46,7 +46,7 @@ pub struct Problem {
 impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
-        let problem = guarded(|| spec.build().map_err(raise))?;
+        let problem = escape_formula(|| spec.build().map_err(raise))?;
         Ok(Self::ready(spec, problem))
     }
 
@@ -81,7 +81,7 @@ impl Problem {
             other => raise(other.in_file(path)),
         };
         let spec = ProblemSpec::read(path).map_err(raise)?;
-        let problem = guarded(|| spec.build().map_err(named))?;
+        let problem = escape_formula(|| spec.build().map_err(named))?;
         Ok(Self::ready(spec, problem))
     }
 
@@ -97,14 +97,14 @@ impl Problem {
         let threads = Threads::new(threads.unwrap_or(0))?;
         let problem: Arc<dyn regretless::problem::Problem> = match &self.function {
             None => Arc::clone(&self.problem),
-            Some(function) => Arc::new(Callable {
+            Some(function) => Arc::new(FunctionProblem {
                 function: Arc::clone(function),
                 call: Some(Arc::clone(call.state())),
             }),
         };
         Oracle::new(problem)
             .with_threads(threads)
-            .deciding_by(heuristic)
+            .with_heuristic(heuristic)
     }
 
     /// Whether it is solved by a function of the user's.
@@ -129,17 +129,19 @@ impl Problem {
     /// Whether labels can be told apart by what is known of the problem.
     pub fn check_storable(&self) -> PyResult<()> {
         match &self.spec {
-            ProblemSpec::Given(given) if given.name == UNNAMED => Err(PyValueError::new_err(
-                "labels of a function are kept under its name; give it one: from_callable(..., \
+            ProblemSpec::Given(given) if given.name == DEFAULT_FUNCTION_NAME => {
+                Err(PyValueError::new_err(
+                    "labels of a function are kept under its name; give it one: from_callable(..., \
                     name='depots 2024')",
-            )),
+                ))
+            }
             _ => Ok(()),
         }
     }
 }
 
 /// The name of a function that was given none.
-const UNNAMED: &str = "a Python function";
+const DEFAULT_FUNCTION_NAME: &str = "a Python function";
 
 /// Reads "minimize" or "maximize".
 fn sense(text: &str) -> PyResult<Sense> {
@@ -163,7 +165,7 @@ fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec>
     }
     let name: String = description.extract()?;
     let benchmark: Benchmark = name.parse().map_err(raise)?;
-    guarded(|| benchmark.problem(seed).map_err(raise))
+    escape_formula(|| benchmark.problem(seed).map_err(raise))
 }
 
 #[pymethods]
@@ -222,7 +224,7 @@ impl Problem {
             costs,
             sense: sense.map(self::sense).transpose()?,
         };
-        let mut found = guarded(|| Published::read(&path, &reading).map_err(raise))?;
+        let mut found = escape_formula(|| Published::read(&path, &reading).map_err(raise))?;
         let published = found
             .pop()
             .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
@@ -351,7 +353,7 @@ impl Problem {
                 )));
             }
         }
-        let name = name.unwrap_or(UNNAMED.into());
+        let name = name.unwrap_or(DEFAULT_FUNCTION_NAME.into());
         let given = Given {
             name,
             sense: self::sense(sense)?,
@@ -361,7 +363,7 @@ impl Problem {
         let function = Arc::new(Function::new(solve, given.clone(), binary, thread_safe)?);
         Ok(Self {
             spec: ProblemSpec::Given(given),
-            problem: Arc::new(Callable {
+            problem: Arc::new(FunctionProblem {
                 function: Arc::clone(&function),
                 call: None,
             }),
@@ -527,7 +529,7 @@ impl Problem {
         let module = py.import("regretless._pickle")?;
         let (rebuild, arguments) = match &self.function {
             Some(function) => {
-                let name = Some(self.problem.name()).filter(|name| name != UNNAMED);
+                let name = Some(self.problem.name()).filter(|name| name != DEFAULT_FUNCTION_NAME);
                 let Function {
                     solve,
                     binary,

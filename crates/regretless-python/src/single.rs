@@ -4,7 +4,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::label::Labelled;
-use regretless::loss::SingleQuery;
+use regretless::loss::SinglePrecisionInput;
 
 use crate::arrays::{rectangle, row};
 
@@ -43,7 +43,7 @@ pub fn evaluate<'py>(
             let (costs, best) = (data.data().costs().row(known), data.best(known));
             let sign = data.sense().sign() as f32;
             loss.evaluate_single(
-                &SingleQuery {
+                &SinglePrecisionInput {
                     costs,
                     prediction,
                     sign,

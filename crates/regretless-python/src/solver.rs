@@ -11,7 +11,7 @@ use regretless::solve::Limits;
 use crate::arrays::{row, vector};
 use crate::names::row_in_order_of;
 use crate::problem::Problem;
-use crate::watch::guarded;
+use crate::watch::escape_formula;
 
 /// An engine for one problem, kept from question to question. A question is answered on the calling
 /// thread, so that Ctrl-C is heard between two of them; Problem.solve hears it at once and is
@@ -69,7 +69,7 @@ impl Solver {
                 .for_each(|(place, value)| decision[place] = value as f32);
             Ok((decision, sign * solution.decision.dot(&costs)))
         };
-        let found = guarded(|| Ok(py.detach(solve)))?;
+        let found = escape_formula(|| Ok(py.detach(solve)))?;
         let (decision, objective) =
             found.map_err(|message: String| PyRuntimeError::new_err(message))?;
         Ok((row(py, decision), objective))

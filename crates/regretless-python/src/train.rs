@@ -258,7 +258,7 @@ pub fn train<'py>(
         };
         let checkpoints = checkpoint.as_deref().map(Checkpoints::beside);
         let _lock = checkpoints.as_ref().map(Checkpoints::lock).transpose()?;
-        let outcome = plan.carry_out(&task, &problem.spec, checkpoints.as_ref())?;
+        let outcome = plan.fit_and_evaluate(&task, &problem.spec, checkpoints.as_ref())?;
         checkpoints.map_or(Ok(()), |kept| kept.remove())?;
         Ok(outcome)
     })?;

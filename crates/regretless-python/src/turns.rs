@@ -18,7 +18,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// How often a waiting thread looks whether it should stop.
-const TICK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Who calls which function, and who waits.
 #[derive(Default)]
@@ -44,13 +44,13 @@ fn with_table<T>(read: impl FnOnce(&mut Table) -> T) -> T {
     let mut table: MutexGuard<'_, Option<Table>> =
         TABLE.lock().unwrap_or_else(PoisonError::into_inner);
     let table = table.get_or_insert_default();
-    table.belong_to(std::process::id());
+    table.reset_after_fork(std::process::id());
     read(table)
 }
 
 impl Table {
     /// After a fork only the turns of the forking thread are left.
-    fn belong_to(&mut self, process: u32) {
+    fn reset_after_fork(&mut self, process: u32) {
         if self.process != process {
             let this = std::thread::current().id();
             self.process = process;
@@ -87,7 +87,7 @@ impl Table {
 
     /// Whether waiting for a function would never end: whoever is inside waits, by way of others,
     /// for this line.
-    fn never_ends(&self, function: usize, line: &[ThreadId]) -> bool {
+    fn would_deadlock(&self, function: usize, line: &[ThreadId]) -> bool {
         let (mut seen, mut next) = (Vec::new(), vec![function]);
         while let Some(function) = next.pop() {
             let Some(holder) = self.holder(function).filter(|_| !seen.contains(&function)) else {
@@ -162,11 +162,11 @@ impl Turn {
             if with_table(|table| table.take(function, line)) {
                 return Ok(Self { function });
             }
-            let waits = if with_table(|table| table.never_ends(function, line)) {
-                Err(PyRuntimeError::new_err(CIRCLE))
+            let waits = if with_table(|table| table.would_deadlock(function, line)) {
+                Err(PyRuntimeError::new_err(DEADLOCK_MESSAGE))
             } else {
                 with_table(|table| table.queue(function, line));
-                py.detach(|| std::thread::park_timeout(TICK));
+                py.detach(|| std::thread::park_timeout(POLL_INTERVAL));
                 go_on(py)
             };
             if let Err(error) = waits {
@@ -177,7 +177,7 @@ impl Turn {
     }
 }
 
-const CIRCLE: &str = "two functions wait for each other: each is called by a thread that waits for \
+const DEADLOCK_MESSAGE: &str = "two functions wait for each other: each is called by a thread that waits for \
     the other one; \
     call them from one thread, or say thread_safe=True where a function may be called by several \
     threads at once";

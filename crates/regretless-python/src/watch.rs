@@ -15,13 +15,13 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use regretless::Result;
 use regretless::cancel::Cancellation;
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 
-use crate::call::{CallState, Event, locked};
+use crate::call::{CallEvent, CallState, locked};
 use crate::error::raise;
 
 /// How often the calling thread looks for signals and shows progress.
-const TICK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What the work tells and asks.
 struct Desk<'a> {
@@ -33,7 +33,7 @@ struct Desk<'a> {
     remarks: Mutex<Vec<String>>,
 }
 
-impl Watch for Desk<'_> {
+impl Observer for Desk<'_> {
     fn begin(&self, task: &str, steps: u64) {
         *locked(&self.task) = Some((task.into(), steps));
         self.done.store(0, Ordering::Relaxed);
@@ -115,7 +115,7 @@ impl Call {
     pub fn run<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&dyn Watch) -> Result<T> + Send,
+        work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
     ) -> PyResult<T> {
         let progress = self.progress.then(|| {
             py.import("regretless.progress")?
@@ -145,12 +145,12 @@ impl Call {
             });
             let mut looked = Instant::now();
             loop {
-                match py.detach(|| state.wait(TICK)) {
-                    Event::Finished => return,
-                    Event::Request(request) => state.serve(py, request),
-                    Event::Nothing => (),
+                match py.detach(|| state.wait(POLL_INTERVAL)) {
+                    CallEvent::Finished => return,
+                    CallEvent::Request(request) => state.serve(py, request),
+                    CallEvent::Nothing => (),
                 }
-                if looked.elapsed() < TICK {
+                if looked.elapsed() < POLL_INTERVAL {
                     continue;
                 }
                 looked = Instant::now();
@@ -188,20 +188,20 @@ fn settled<T>(
     match (heard.or(raised), outcome) {
         (Some(error), _) => Err(error),
         (None, Some(Ok(outcome))) => outcome.map_err(raise),
-        (None, Some(Err(panic))) => Err(bug(panic.as_ref())),
-        (None, None) => Err(bug(&"the work left no result")),
+        (None, Some(Err(panic))) => Err(panic_error(panic.as_ref())),
+        (None, None) => Err(panic_error(&"the work left no result")),
     }
 }
 
 /// The exception for a panic.
-fn bug(panic: &(dyn Any + Send)) -> PyErr {
+fn panic_error(panic: &(dyn Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!("{BUG}: {}", told(panic)))
 }
 
 /// Does short work that holds the interpreter's lock; a panic becomes an ordinary exception, which
 /// `except Exception` catches.
-pub fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(bug(panic.as_ref())))
+pub fn escape_formula<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_error(panic.as_ref())))
 }
 
 /// Does short work of the library without the interpreter's lock; errors and panics become ordinary
@@ -209,7 +209,7 @@ pub fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(found) => found.map_err(raise),
-        Err(panic) => Err(bug(panic.as_ref())),
+        Err(panic) => Err(panic_error(panic.as_ref())),
     }
 }
 

@@ -8,9 +8,9 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use regretless::experiment::{Experiment, Files, Limits, Results, Runner};
+use regretless::experiment::{Experiment, ExperimentRunner, Files, Limits, Results};
 use regretless::parallel::Threads;
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -51,7 +51,7 @@ fn run(text: &str, folder: &Path) -> Result<Results, Box<dyn Error>> {
     let experiment: Experiment = toml::from_str(text)?;
     let (labels, folder) = (folder.join("labels"), folder.to_path_buf());
     let (files, limits, threads) = (Files::default(), Limits::default(), Threads::one());
-    let runner = Runner {
+    let runner = ExperimentRunner {
         experiment,
         folder,
         labels,
@@ -59,5 +59,5 @@ fn run(text: &str, folder: &Path) -> Result<Results, Box<dyn Error>> {
         limits,
         threads,
     };
-    Ok(runner.run(&Silent)?)
+    Ok(runner.run(&NoopObserver)?)
 }

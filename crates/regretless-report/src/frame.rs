@@ -1,15 +1,15 @@
 //! The frame of a plot: axes, ticks, grid lines, titles of axes, and labels that do not run into
 //! each other.
 
-use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Point, SMALL, Svg, space};
+use crate::scale::AxisScale;
+use crate::svg::{Anchor, Point, Rect, SMALL, Svg, space};
 
 /// A plot area with its two axes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
-    pub(crate) area: Area,
-    pub(crate) x: Scale,
-    pub(crate) y: Scale,
+    pub(crate) area: Rect,
+    pub(crate) x: AxisScale,
+    pub(crate) y: AxisScale,
 }
 
 impl Frame {
@@ -42,7 +42,7 @@ impl Frame {
 }
 
 /// Ticks and a title below an area, with lines through it.
-pub(crate) fn bottom_axis(svg: &mut Svg, area: &Area, x: &Scale, title: &str) {
+pub(crate) fn bottom_axis(svg: &mut Svg, area: &Rect, x: &AxisScale, title: &str) {
     for (value, text) in x.ticks() {
         let place = x.at(value);
         svg.line((place, area.top), (place, area.bottom()), "grid");
@@ -69,7 +69,7 @@ pub(crate) fn bottom_axis(svg: &mut Svg, area: &Area, x: &Scale, title: &str) {
 /// Places for labels: each beside its point, none on another.
 #[derive(Debug)]
 pub(crate) struct Labels {
-    taken: Vec<Area>,
+    taken: Vec<Rect>,
     class: &'static str,
 }
 
@@ -87,14 +87,14 @@ impl Labels {
     }
 
     /// Keeps labels away from a mark.
-    pub(crate) fn keep_free(&mut self, (x, y): Point, size: f64) {
+    pub(crate) fn reserve_point(&mut self, (x, y): Point, size: f64) {
         self.taken
-            .push(Area::new(x - size, y - size, 2.0 * size, 2.0 * size));
+            .push(Rect::new(x - size, y - size, 2.0 * size, 2.0 * size));
     }
 
     /// Keeps labels away from a line across or up the figure.
-    pub(crate) fn keep_line_free(&mut self, (x1, y1): Point, (x2, y2): Point) {
-        self.taken.push(Area::new(
+    pub(crate) fn reserve_line(&mut self, (x1, y1): Point, (x2, y2): Point) {
+        self.taken.push(Rect::new(
             x1.min(x2),
             y1.min(y2) - 1.0,
             (x1 - x2).abs(),
@@ -106,7 +106,7 @@ impl Labels {
     pub(crate) fn write(
         &mut self,
         svg: &mut Svg,
-        within: &Area,
+        within: &Rect,
         (x, y): Point,
         words: &str,
     ) -> bool {
@@ -139,7 +139,7 @@ impl Labels {
 pub(crate) fn veil(svg: &mut Svg, place: Point, anchor: Anchor, words: &str) {
     let room = space(place, anchor, SMALL, words);
     svg.rect(
-        Area::new(
+        Rect::new(
             room.left - 1.0,
             room.top - 1.0,
             room.width * 0.94,
@@ -170,7 +170,7 @@ pub(crate) fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) ->
 #[cfg(test)]
 mod tests {
     use super::{Labels, spread_out};
-    use crate::svg::{Area, Svg};
+    use crate::svg::{Rect, Svg};
 
     #[test]
     fn crowded_heights_are_moved_apart_and_keep_their_order() {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn labels_that_find_no_room_are_left_out() {
         let (mut svg, mut labels) = (Svg::new(100.0, 40.0), Labels::new(Labels::PLAIN));
-        let within = Area::new(0.0, 0.0, 100.0, 40.0);
+        let within = Rect::new(0.0, 0.0, 100.0, 40.0);
         assert!(labels.write(&mut svg, &within, (10.0, 20.0), "first"));
         assert!(!labels.write(
             &mut svg,

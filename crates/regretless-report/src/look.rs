@@ -10,7 +10,7 @@ use crate::svg::{Point, Svg};
 const FIGURE: &str = include_str!("../assets/figure.css");
 
 /// Named colours: on light paper and on dark.
-const COLOURS: [(&str, &str, &str); 16] = [
+const COLORS: [(&str, &str, &str); 16] = [
     ("paper", "#ffffff", "#16181d"),
     ("ink", "#1c1e22", "#e8e8ea"),
     ("faint", "#5c6068", "#a4a9b3"),
@@ -30,18 +30,18 @@ const COLOURS: [(&str, &str, &str); 16] = [
 ];
 
 /// Colours for methods, kinds and components.
-pub(crate) const HUES: usize = 7;
-/// Different shapes of marks; with [`HUES`] it has no common divisor, so that 42 methods differ.
-const SHAPES: usize = 6;
+pub(crate) const METHOD_COLORS: usize = 7;
+/// Different shapes of marks; with [`METHOD_COLORS`] it has no common divisor, so that 42 methods differ.
+const MARK_SHAPES: usize = 6;
 
 /// The class of a colour.
 pub(crate) fn hue(place: usize) -> String {
-    format!("c{}", place % HUES)
+    format!("c{}", place % METHOD_COLORS)
 }
 
 /// The class of a line: methods of one colour are told apart by their dashes.
 pub(crate) fn dash(place: usize) -> String {
-    format!("dash{}", place % SHAPES)
+    format!("dash{}", place % MARK_SHAPES)
 }
 
 /// The style sheet of a figure that stands alone: plain colours, since few programs know CSS
@@ -50,13 +50,13 @@ pub(crate) fn standalone() -> String {
     let colour = |css: String, (name, light, _): &(&str, &str, &str)| {
         css.replace(&format!("var(--{name})"), light)
     };
-    COLOURS.iter().fold(FIGURE.to_string(), colour)
+    COLORS.iter().fold(FIGURE.to_string(), colour)
 }
 
 /// The style sheet of figures on a page, light or dark as the reader has it, and light in print.
 pub(crate) fn on_page() -> String {
     let of = |dark: bool| -> String {
-        COLOURS
+        COLORS
             .iter()
             .map(|(name, day, night)| format!("--{name}:{};", if dark { night } else { day }))
             .collect()
@@ -71,7 +71,7 @@ pub(crate) fn on_page() -> String {
 
 /// The mark of a method: its shape around a point.
 pub(crate) fn mark(svg: &mut Svg, method: usize, (x, y): Point, size: f64, class: &str) {
-    let corners: &[Point] = match method % SHAPES {
+    let corners: &[Point] = match method % MARK_SHAPES {
         0 => {
             return svg
                 .tag("circle")

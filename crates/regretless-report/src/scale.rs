@@ -4,7 +4,7 @@ use crate::text::trimmed;
 
 /// An axis: values `low..high` lie between the places `from..to`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scale {
+pub(crate) struct AxisScale {
     low: f64,
     high: f64,
     from: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Scale {
     whole: bool,
 }
 
-impl Scale {
+impl AxisScale {
     /// An even axis that begins and ends at round numbers.
     pub(crate) fn even(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
         let (low, high) = ends(values);
@@ -141,15 +141,15 @@ fn step(length: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Scale;
+    use super::AxisScale;
 
-    fn written(scale: &Scale) -> Vec<String> {
+    fn written(scale: &AxisScale) -> Vec<String> {
         scale.ticks().into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
     fn even_axes_begin_and_end_at_round_numbers() {
-        let scale = Scale::even([0.0, 1.13], (0.0, 100.0));
+        let scale = AxisScale::even([0.0, 1.13], (0.0, 100.0));
         assert_eq!(
             written(&scale),
             ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"]
@@ -161,18 +161,18 @@ mod tests {
     #[test]
     fn axes_of_whole_numbers_have_whole_ticks() {
         assert_eq!(
-            written(&Scale::whole([1.0, 15.0], (0.0, 1.0))),
+            written(&AxisScale::whole([1.0, 15.0], (0.0, 1.0))),
             ["3", "6", "9", "12", "15"]
         );
         assert_eq!(
-            written(&Scale::whole([0.0, 2.0], (0.0, 1.0))),
+            written(&AxisScale::whole([0.0, 2.0], (0.0, 1.0))),
             ["0", "1", "2"]
         );
     }
 
     #[test]
     fn log_axes_have_ticks_at_powers_of_ten() {
-        let scale = Scale::log([0.02, 3000.0], (0.0, 100.0));
+        let scale = AxisScale::log([0.02, 3000.0], (0.0, 100.0));
         assert_eq!(written(&scale), ["0.1", "1", "10", "100", "1,000"]);
         assert!(scale.at(0.0) == 0.0 && scale.at(10.0) > scale.at(1.0));
         assert!((scale.at(10.0) - scale.at(1.0) - scale.at(1.0) + scale.at(0.1)).abs() < 1e-9);
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn an_axis_of_one_value_or_none_still_has_a_length() {
         for scale in [
-            Scale::even([3.0], (0.0, 9.0)),
-            Scale::even([], (0.0, 9.0)),
-            Scale::log([0.0], (0.0, 9.0)),
+            AxisScale::even([3.0], (0.0, 9.0)),
+            AxisScale::even([], (0.0, 9.0)),
+            AxisScale::log([0.0], (0.0, 9.0)),
         ] {
             assert!(scale.ticks().len() > 1 && scale.at(1.0).is_finite());
         }

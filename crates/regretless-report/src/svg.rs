@@ -19,14 +19,14 @@ pub(crate) type Point = (f64, f64);
 
 /// A rectangle: left, top, width and height.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Area {
+pub(crate) struct Rect {
     pub(crate) left: f64,
     pub(crate) top: f64,
     pub(crate) width: f64,
     pub(crate) height: f64,
 }
 
-impl Area {
+impl Rect {
     pub(crate) fn new(left: f64, top: f64, width: f64, height: f64) -> Self {
         Self {
             left,
@@ -70,7 +70,7 @@ pub(crate) struct Svg {
 }
 
 /// An element in the making.
-pub(crate) struct Tag<'a> {
+pub(crate) struct SvgElement<'a> {
     svg: &'a mut Svg,
     name: &'static str,
 }
@@ -99,18 +99,18 @@ impl Svg {
 
     pub(crate) fn new(width: f64, height: f64) -> Self {
         let mut svg = Self::bare(width, height);
-        svg.rect(Area::new(0.0, 0.0, width, height), "paper");
+        svg.rect(Rect::new(0.0, 0.0, width, height), "paper");
         svg
     }
 
-    pub(crate) fn tag(&mut self, name: &'static str) -> Tag<'_> {
+    pub(crate) fn tag(&mut self, name: &'static str) -> SvgElement<'_> {
         self.body.push('<');
         self.body.push_str(name);
-        Tag { svg: self, name }
+        SvgElement { svg: self, name }
     }
 
     /// Begins a group with this class.
-    pub(crate) fn group(&mut self, class: &str) -> Tag<'_> {
+    pub(crate) fn group(&mut self, class: &str) -> SvgElement<'_> {
         self.tag("g").set("class", class)
     }
 
@@ -131,7 +131,7 @@ impl Svg {
             .done();
     }
 
-    pub(crate) fn rect(&mut self, area: Area, class: &str) {
+    pub(crate) fn rect(&mut self, area: Rect, class: &str) {
         let tag = self.tag("rect").num("x", area.left).num("y", area.top);
         tag.num("width", area.width.max(0.0))
             .num("height", area.height.max(0.0))
@@ -209,7 +209,7 @@ impl Svg {
     }
 }
 
-impl<'a> Tag<'a> {
+impl<'a> SvgElement<'a> {
     pub(crate) fn num(self, name: &str, value: f64) -> Self {
         let _ = write!(self.svg.body, " {name}=\"{}\"", number(value));
         self
@@ -239,12 +239,12 @@ impl<'a> Tag<'a> {
 }
 
 /// The space a text takes whose baseline begins at a point.
-pub(crate) fn space((x, y): Point, anchor: Anchor, size: f64, words: &str) -> Area {
+pub(crate) fn space((x, y): Point, anchor: Anchor, size: f64, words: &str) -> Rect {
     let wide = width(words) * size;
     let left = match anchor {
         Anchor::Start => x,
         Anchor::Middle => x - wide / 2.0,
         Anchor::End => x - wide,
     };
-    Area::new(left, y - size * 0.8, wide, size)
+    Rect::new(left, y - size * 0.8, wide, size)
 }

@@ -1,6 +1,6 @@
 //! What tables say, for the page and for Markdown alike.
 
-use regretless::experiment::{MethodResults, ProblemResults, Results, Spread};
+use regretless::experiment::{MeanAndDeviation, MethodResults, ProblemResults, Results};
 
 use crate::text::{change, count, ratio, short};
 
@@ -93,7 +93,7 @@ pub(crate) fn columns(problem: &ProblemResults) -> impl Iterator<Item = &'static
 }
 
 /// `0.65 ± 0.09`.
-pub(crate) fn spread(spread: &Spread, write: fn(f64) -> String) -> Option<String> {
+pub(crate) fn spread(spread: &MeanAndDeviation, write: fn(f64) -> String) -> Option<String> {
     let mean = write(spread.mean?);
     // The deviation with the digits of the mean: more would say nothing.
     let digits = mean.split_once('.').map_or(0, |(_, digits)| digits.len());
@@ -107,8 +107,8 @@ pub(crate) fn spread(spread: &Spread, write: fn(f64) -> String) -> Option<String
     Some(sd.map_or_else(|| mean.clone(), |sd| format!("{mean} ± {sd}")))
 }
 
-fn percent(spread: &Spread) -> Spread {
-    Spread {
+fn percent(spread: &MeanAndDeviation) -> MeanAndDeviation {
+    MeanAndDeviation {
         mean: spread.mean.map(|mean| 100.0 * mean),
         sd: spread.sd.map(|sd| 100.0 * sd),
         count: spread.count,
@@ -118,7 +118,7 @@ fn percent(spread: &Spread) -> Spread {
 fn published(method: &MethodResults) -> Option<String> {
     let said = method.published?;
     spread(
-        &Spread {
+        &MeanAndDeviation {
             mean: Some(said.ratio),
             sd: said.sd,
             count: 0,

@@ -19,10 +19,10 @@ use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, Problem, ProblemSpec};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::Limits;
-use regretless::train::{Method, Recipe, Select, Settings, Task, train};
-use regretless::watch::Silent;
+use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::watch::NoopObserver;
 
 const RUNS: usize = 7;
 /// Seconds that a run should last at least: the system counts in ticks.
@@ -61,7 +61,7 @@ fn main() {
                 .generate(DataRecipe::paper(rows, 0))
                 .unwrap();
             let oracle = Oracle::new(problem.build().unwrap());
-            let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+            let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
             for method in ["SPO+", "PFYL"] {
                 measure((name, method), (&problem, &oracle, &data), epochs);
             }
@@ -79,13 +79,13 @@ fn measure(
         data,
         split: &split,
         oracle,
-        watch: &Silent,
+        watch: &NoopObserver,
     };
     let steps = (epochs * data.len()) as f64;
     let run = |epochs: usize| {
         let settings = Settings {
             epochs,
-            select: Select::Last,
+            select: SelectionCriterion::Last,
             ..Settings::default()
         };
         let recipe = Recipe::new(
@@ -108,7 +108,7 @@ fn measure(
 /// Seconds per instance in the engine alone, for what the method asks about one instance.
 fn solving(method: &str, problem: &dyn Problem, (data, predictions): (&Labelled, &Matrix)) -> f64 {
     let sign = data.sense().sign();
-    let mut stream = Stream::new(Purpose::Loss, 0, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Loss, 0, [0, 0]);
     let mut asked: Vec<Vec<f64>> = Vec::new();
     for row in 0..data.len() {
         let pairs = predictions

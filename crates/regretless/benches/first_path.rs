@@ -15,8 +15,8 @@ use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
-use regretless::train::{Method, Recipe, Select, Settings, Task, train};
-use regretless::watch::Silent;
+use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::watch::NoopObserver;
 
 /// Best of several labellings, in microseconds per instance.
 fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, Labelled) {
@@ -27,14 +27,14 @@ fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, Labelled) {
     for _ in 0..5 {
         let copy = data.clone();
         let started = Instant::now();
-        Labelled::solve(copy, &oracle, &Silent).unwrap();
+        Labelled::solve(copy, &oracle, &NoopObserver).unwrap();
         best = best.min(started.elapsed().as_secs_f64());
     }
     println!(
         "{name}: {:.2} µs per label ({instances} instances)",
         best / instances as f64 * 1e6
     );
-    let labelled = Labelled::solve(data, &oracle, &Silent).unwrap();
+    let labelled = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
     (problem, oracle, labelled)
 }
 
@@ -47,9 +47,12 @@ fn main() {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &Silent,
+        watch: &NoopObserver,
     };
-    for select in [Select::ValidationLoss, Select::ValidationRegret] {
+    for select in [
+        SelectionCriterion::ValidationLoss,
+        SelectionCriterion::ValidationRegret,
+    ] {
         let settings = Settings {
             select,
             ..Settings::default()

@@ -17,8 +17,8 @@ use std::time::Instant;
 use regretless::data::Matrix;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::{Benchmark, Knapsack, ProblemSpec};
-use regretless::solve::knapsack::KnapsackSearch;
-use regretless::solve::{Limits, Solver, Status};
+use regretless::solve::knapsack::KnapsackBranchAndBound;
+use regretless::solve::{Limits, SolveStatus, Solver};
 
 fn main() {
     let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
@@ -59,14 +59,15 @@ fn negated(row: &[f32]) -> Vec<f64> {
 }
 
 fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut engine = KnapsackSearch::new(&problem.weights, &problem.capacity, Limits::default());
+    let mut engine =
+        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, Limits::default());
     let (mut total, mut nodes) = (0.0, 0);
     let mut times: Vec<f64> = Vec::new();
     for costs in costs {
         let started = Instant::now();
         let solution = engine.solve(costs).unwrap();
         times.push(started.elapsed().as_secs_f64() * 1e3);
-        assert_eq!(solution.status, Status::Optimal);
+        assert_eq!(solution.status, SolveStatus::Optimal);
         total += solution.objective;
         nodes += engine.nodes();
     }
@@ -87,11 +88,11 @@ const OFTEN: usize = 5;
 
 #[cfg(feature = "highs")]
 fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    use regretless::problem::{Domain, LinearBuilder, Problem, Sense};
+    use regretless::problem::{LinearBuilder, Problem, Sense, VariableDomain};
 
     let mut build = LinearBuilder::new(name, Sense::Minimize);
     (0..problem.num_costs())
-        .for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+        .for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
     for (weights, capacity) in problem.weights.iter().zip(&problem.capacity) {
         build.row(
             [f64::NEG_INFINITY, *capacity],
@@ -124,7 +125,8 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
 }
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut engine = KnapsackSearch::new(&problem.weights, &problem.capacity, Limits::default());
+    let mut engine =
+        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, Limits::default());
     let timed = |costs: &Vec<f64>| {
         let started = Instant::now();
         engine.relax(costs).unwrap();

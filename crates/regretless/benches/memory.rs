@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use regretless::data::Matrix;
 use regretless::data::synthetic::Recipe;
-use regretless::oracle::{Answering, Oracle, OracleSettings};
+use regretless::oracle::{Oracle, OracleSettings, TrainingOracle};
 use regretless::parallel::Threads;
 use regretless::problem::{Benchmark, Problem, Tsp};
-use regretless::random::{Purpose, Stream};
-use regretless::watch::Silent;
+use regretless::random::{Purpose, RandomStream};
+use regretless::watch::NoopObserver;
 
 const NODES: usize = 1000;
 const FEATURES: usize = 5;
@@ -50,14 +50,14 @@ fn main() {
         warm: word("warm"),
         ..OracleSettings::default()
     };
-    let answering = Answering::new(&oracle, settings, ("memory", 0))
+    let answering = TrainingOracle::new(&oracle, settings, ("memory", 0))
         .unwrap()
-        .remembering(rows);
+        .with_warm_starts(rows);
     let mut answers = Vec::new();
     let all: Vec<usize> = (0..rows.min(solved)).collect();
     for rows in all.chunks(TOGETHER) {
         let part = part(&costs, rows);
-        answers.extend(answering.solve_rows(&part, rows, &Silent).unwrap());
+        answers.extend(answering.solve_rows(&part, rows, &NoopObserver).unwrap());
         println!("{:3} rows solved: {}", answers.len(), memory());
     }
     assert!(answers.iter().all(Result::is_ok));
@@ -74,7 +74,7 @@ fn part(costs: &Matrix, rows: &[usize]) -> Matrix {
 
 /// Costs that are linear in features: like those of the paper's data after a least-squares fit.
 fn predicted(rows: usize, count: usize) -> Matrix {
-    let mut stream = Stream::new(Purpose::Benchmark, 135, [NODES as u64, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 135, [NODES as u64, 0]);
     let mut costs = Matrix::zeros(rows, count);
     let features: Vec<[f64; FEATURES]> = (0..rows)
         .map(|_| [(); FEATURES].map(|()| stream.normal()))

@@ -17,10 +17,10 @@ use measure::{median, timed, wanted};
 use regretless::Decision;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::{Benchmark, Problem, Tsp};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::Limits;
-use regretless::solve::cone::Cone;
-use regretless::solve::relax::{RangeKind, Relaxation};
+use regretless::solve::cone::NormalCone;
+use regretless::solve::relax::{CostRangeKind, Relaxation};
 use regretless::solve::tour::edges::{edge_index, num_edges};
 
 /// Calls timed together, so that the clock does not count.
@@ -69,7 +69,7 @@ fn benchmark(name: &str, instances: usize) {
             drop(black_box(relaxer.relax(costs)))
         });
     }
-    for kind in [RangeKind::Basis, RangeKind::Exact] {
+    for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
         if let Some(mut ranger) = problem.ranger(kind, &limits) {
             report(&format!("{name} ranges {kind:?}"), &costs, |costs| {
                 drop(black_box(ranger.ranges(costs)))
@@ -82,7 +82,7 @@ fn benchmark(name: &str, instances: usize) {
         });
     }
     let mut solver = problem.solver(&limits);
-    let cones: Vec<(Cone, Vec<f64>)> = costs
+    let cones: Vec<(NormalCone, Vec<f64>)> = costs
         .iter()
         .take(100)
         .filter_map(|costs| {
@@ -110,8 +110,8 @@ fn tours(nodes: usize) {
         (0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32),
     );
     let cone = Tsp { nodes }.cone(&tour).unwrap();
-    let mut stream = Stream::new(Purpose::Benchmark, 135, [nodes as u64, 0]);
-    let costs = |stream: &mut Stream| -> Vec<f64> {
+    let mut stream = RandomStream::new(Purpose::Benchmark, 135, [nodes as u64, 0]);
+    let costs = |stream: &mut RandomStream| -> Vec<f64> {
         (0..num_edges(nodes))
             .map(|j| tour.value(j) * 3.0 - 5.0 + 2.0 * stream.normal())
             .collect()

@@ -11,7 +11,7 @@ mod measure;
 
 use measure::{median, timed, wanted};
 use regretless::problem::{Benchmark, Problem};
-use regretless::solve::{Limits, Status};
+use regretless::solve::{Limits, SolveStatus};
 
 fn main() {
     for (nodes, instances) in [(20, 40), (30, 20), (40, 15)] {
@@ -34,7 +34,7 @@ fn report(problem: &dyn Problem, kind: &str, rows: &[Vec<f64>]) {
     for costs in rows {
         let (time, solution) = timed(|| solver.solve(costs).unwrap());
         times.push(time);
-        unproven += usize::from(solution.status != Status::Optimal);
+        unproven += usize::from(solution.status != SolveStatus::Optimal);
         total += solution.objective;
         excess += first.solve(costs).unwrap().objective - solution.objective;
     }

@@ -13,23 +13,23 @@ use measure::{median, timed, wanted};
 use regretless::problem::Benchmark;
 #[cfg(feature = "highs")]
 use regretless::solve::relax::Relaxation;
-use regretless::solve::tour::TourSearch;
+use regretless::solve::tour::TspBranchAndBound;
 use regretless::solve::tour::ascent::Goal;
 use regretless::solve::tour::candidates::Candidates;
 #[cfg(feature = "highs")]
-use regretless::solve::tour::cut::{TourCut, TourRelaxation};
+use regretless::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
 use regretless::solve::tour::edges::Distances;
 use regretless::solve::tour::local::LocalSearch;
 use regretless::solve::tour::one_tree::OneTree;
 use regretless::solve::tour::sparse_ascent::SparseAscent;
-use regretless::solve::tour::start::Greedy;
-use regretless::solve::{Limits, Solver, Status};
+use regretless::solve::tour::start::GreedyTour;
+use regretless::solve::{Limits, SolveStatus, Solver};
 
 fn main() {
     for (nodes, instances) in [(20, 300), (50, 100), (64, 60), (100, 30)] {
         if wanted(&format!("TSP{nodes}")) {
             measure_exact("TSP", nodes, instances, || {
-                Box::new(TourSearch::new(
+                Box::new(TspBranchAndBound::new(
                     nodes,
                     Limits {
                         nodes: 200_000,
@@ -44,7 +44,7 @@ fn main() {
         if wanted(&format!("CUT{nodes}")) {
             let most = if nodes < 1000 { 20_000 } else { 400 };
             measure_exact("CUT", nodes, instances, || {
-                Box::new(TourCut::new(
+                Box::new(TspBranchAndCut::new(
                     nodes,
                     Limits {
                         nodes: most,
@@ -87,7 +87,7 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
                 (least, solution) = (least.min(time), again);
             }
             times.push(least);
-            unproven += usize::from(solution.status != Status::Optimal);
+            unproven += usize::from(solution.status != SolveStatus::Optimal);
             total += solution.objective;
         }
         let mean = times.iter().sum::<f64>() / times.len() as f64;
@@ -107,7 +107,7 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
 fn relaxations(nodes: usize, instances: usize) {
     for (kind, rows) in measure::kinds(Benchmark::Tour { nodes }, instances).1 {
         for relaxation in [Relaxation::Plain, Relaxation::Tight] {
-            let mut engine = TourRelaxation::new(nodes, relaxation);
+            let mut engine = TspRelaxation::new(nodes, relaxation);
             let (mut solving, mut ranging, mut total) = (Vec::new(), Vec::new(), 0.0);
             for costs in &rows {
                 let (time, relaxed) = timed(|| engine.solve(costs).unwrap());
@@ -149,7 +149,7 @@ fn local(nodes: usize, instances: usize) {
 fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     let distances = Distances::new(nodes, costs);
     let (mut tree, mut candidates) = (OneTree::default(), Candidates::default());
-    let (mut greedy, mut local) = (Greedy::default(), LocalSearch::default());
+    let (mut greedy, mut local) = (GreedyTour::default(), LocalSearch::default());
     let mut multipliers = vec![0.0; nodes];
     candidates.by_cost(&distances, 6);
     let mut order = greedy.tour(&distances, &candidates).to_vec();
@@ -165,7 +165,7 @@ fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     let (ascent, _) = timed(|| {
         tree.ascend(&distances, &mut multipliers, &Goal { steps: 10, ..goal });
         reduced.reduce(&distances, &multipliers);
-        candidates.by_nearness(&reduced, &tree, 6);
+        candidates.by_alpha_value(&reduced, &tree, 6);
         let goal_of_sparse = Goal { steps: 120, ..goal };
         SparseAscent::default().run(
             &distances,
@@ -176,7 +176,7 @@ fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     });
     let (ordering, start) = timed(|| {
         reduced.reduce(&distances, &multipliers);
-        candidates.by_nearness(&reduced, &tree, 6);
+        candidates.by_alpha_value(&reduced, &tree, 6);
         greedy.tour(&reduced, &candidates).to_vec()
     });
     let runs = [0, nodes, 3 * nodes].map(|kicks| {

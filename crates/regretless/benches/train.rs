@@ -18,15 +18,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use machine::Machine;
-use regretless::data::{Dataset, Features, Matrix, Shape, Split};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix, Split};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
-use regretless::random::{Purpose, Stream};
-use regretless::train::{Method, Recipe, Select, Settings, Task, train};
-use regretless::watch::{Silent, Watch};
+use regretless::random::{Purpose, RandomStream};
+use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::watch::{NoopObserver, Observer};
 
 /// Costs and training rows of the sizes measured.
 const SIZES: [(usize, usize); 6] = [
@@ -67,7 +67,7 @@ fn main() {
 #[derive(Default)]
 struct Clock(Mutex<Vec<(Instant, Option<f64>)>>);
 
-impl Watch for Clock {
+impl Observer for Clock {
     fn begin(&self, _task: &str, _steps: u64) {
         self.advance(1);
     }
@@ -90,7 +90,7 @@ struct Case {
 impl Case {
     /// Costs that depend on the features in a bent and noisy way; decisions as sparse as tours.
     fn new(costs: usize, rows: usize, threads: usize) -> Self {
-        let mut stream = Stream::new(Purpose::Benchmark, 1, [0, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 1, [0, 0]);
         let features: Vec<f32> = (0..rows * FEATURES)
             .map(|_| stream.normal() as f32)
             .collect();
@@ -106,7 +106,7 @@ impl Case {
         }
         let features = Features::new(
             Matrix::new(rows, FEATURES, features).unwrap(),
-            Shape::Wide,
+            FeatureShape::Wide,
             None,
         )
         .unwrap();
@@ -120,7 +120,7 @@ impl Case {
         };
         let oracle =
             Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
-        let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+        let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
         Self {
             data,
             oracle,
@@ -143,7 +143,7 @@ impl Case {
             epochs,
             batch: BATCH,
             learning_rate: 0.01,
-            select: Select::Last,
+            select: SelectionCriterion::Last,
             ..Settings::default()
         };
         let recipe = Recipe::new(

@@ -15,12 +15,12 @@ use std::time::Instant;
 use regretless::data::synthetic::Recipe;
 use regretless::problem::{Benchmark, Problem};
 #[cfg(feature = "highs")]
-use regretless::problem::{Domain, LinearBuilder, LinearProblem, ProblemSpec, Sense};
-use regretless::random::{Purpose, Stream};
+use regretless::problem::{LinearBuilder, LinearProblem, ProblemSpec, Sense, VariableDomain};
+use regretless::random::{Purpose, RandomStream};
 #[cfg(feature = "highs")]
-use regretless::solve::linear::LinearSearch;
+use regretless::solve::linear::LinearSolver;
 use regretless::solve::memory::Memory;
-use regretless::solve::relax::{Relaxation, Relaxer};
+use regretless::solve::relax::{Relaxation, RelaxationSolver};
 use regretless::solve::{Failure, Limits, Solution, Solver};
 
 const DRIFTS: [f64; 4] = [0.002, 0.02, 0.1, 0.3];
@@ -83,7 +83,7 @@ fn linear(chosen: &dyn Fn(&str) -> bool) {
             let (problem, costs) = costs(name, instances);
             let model = Arc::new(regretless::solve::grid::flow::model(side, side));
             let all: Arc<[usize]> = (0..problem.num_costs()).collect();
-            let search = || LinearSearch::new(model.clone(), all.clone(), Limits::default());
+            let search = || LinearSolver::new(model.clone(), all.clone(), Limits::default());
             measure(&label, &costs, || Asked::Exact(Box::new(search())));
         }
     }
@@ -109,7 +109,7 @@ fn whole(name: &str) -> LinearProblem {
     };
     let mut build = LinearBuilder::new(name, Sense::Minimize);
     for item in 0..items.num_costs() {
-        build.predicted(format!("x{item}"), Domain::Binary);
+        build.predicted(format!("x{item}"), VariableDomain::Binary);
     }
     for (weights, capacity) in items.weights.iter().zip(&items.capacity) {
         build.row(
@@ -123,7 +123,7 @@ fn whole(name: &str) -> LinearProblem {
 /// An engine of either kind.
 enum Asked {
     Exact(Box<dyn Solver>),
-    Relaxed(Box<dyn Relaxer>),
+    Relaxed(Box<dyn RelaxationSolver>),
 }
 
 impl Asked {
@@ -137,7 +137,7 @@ impl Asked {
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
         match self {
             Self::Exact(solver) => solver.solve_again(costs, memory),
-            Self::Relaxed(relaxer) => relaxer.relax_again(costs, memory),
+            Self::Relaxed(relaxer) => relaxer.relax_warm(costs, memory),
         }
     }
 
@@ -179,7 +179,7 @@ fn costs(name: &str, instances: usize) -> (Arc<dyn Problem>, Vec<Vec<f64>>) {
 }
 
 fn drifted(costs: &[f64], drift: f64, row: usize) -> Vec<f64> {
-    let mut stream = Stream::new(Purpose::Benchmark, 7, [row as u64, (drift * 1e4) as u64]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 7, [row as u64, (drift * 1e4) as u64]);
     costs
         .iter()
         .map(|cost| cost * (1.0 + drift * stream.normal()))

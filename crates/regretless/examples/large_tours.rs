@@ -3,7 +3,7 @@
 //!
 //! Costs come from the generator of PyEPO (degree 6, 5 features), decisions are tours by nearest
 //! neighbour, since only the loss matters here; a column holds the best validation loss up to its
-//! epoch. Run: `cargo run --release -p regretless --example large_tours [nodes ...]`
+//! epoch. Run: `cargo run --reset_bounds -p regretless --example large_tours [nodes ...]`
 
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
 
@@ -17,8 +17,8 @@ use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::solve::Solution;
-use regretless::train::{Method, Recipe, Select, Settings, Task, train};
-use regretless::watch::Silent;
+use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::watch::NoopObserver;
 
 const EPOCHS: [usize; 3] = [10, 30, 60];
 
@@ -57,12 +57,12 @@ fn compare(nodes: usize) -> Result<()> {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &Silent,
+        watch: &NoopObserver,
     };
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE(S)"] {
         let paper = Settings {
             learning_rate: 0.005,
-            select: Select::ValidationLoss,
+            select: SelectionCriterion::ValidationLoss,
             ..Settings::paper(1)
         };
         let paper = Settings {

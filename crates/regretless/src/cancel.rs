@@ -38,20 +38,20 @@ impl Cancellation {
 
     /// Lets the work on this thread ask this cancellation, until the scope ends.
     #[must_use = "the scope ends when it is dropped"]
-    pub fn enter(&self) -> Scope {
+    pub fn enter(&self) -> CancellationScope {
         inherit(Some(self.clone()))
     }
 }
 
 /// The time in which a thread's work asks a cancellation; then the one before counts again.
 #[derive(Debug)]
-pub struct Scope {
+pub struct CancellationScope {
     before: Option<Cancellation>,
     /// The scope belongs to one thread.
     _here: PhantomData<*const ()>,
 }
 
-impl Drop for Scope {
+impl Drop for CancellationScope {
     fn drop(&mut self) {
         let before = self.before.take();
         // A thread that is ending asks nothing any more.
@@ -69,12 +69,12 @@ pub fn current() -> Option<Cancellation> {
 
 /// Lets a worker ask what the thread that gave it work asks.
 #[must_use = "the scope ends when it is dropped"]
-pub fn inherit(cancellation: Option<Cancellation>) -> Scope {
+pub fn inherit(cancellation: Option<Cancellation>) -> CancellationScope {
     let before = CURRENT
         .try_with(|current| current.replace(cancellation))
         .ok()
         .flatten();
-    Scope {
+    CancellationScope {
         before,
         _here: PhantomData,
     }
@@ -129,7 +129,7 @@ mod tests {
         for threads in [
             Threads::one(),
             Threads::new(2).unwrap(),
-            Threads::new(3).unwrap().outside_pool(),
+            Threads::new(3).unwrap().without_pool(),
         ] {
             let heard = |heard: &mut Vec<bool>| {
                 threads.fill(heard, || (), |(), _, slot| *slot = requested())
@@ -138,7 +138,7 @@ mod tests {
             let scope = cancellation.enter();
             heard(&mut inside);
             let mut each = vec![false; threads.count()];
-            threads.on_each(each.iter_mut().collect(), |_, slot| **slot = requested());
+            threads.run_on_each(each.iter_mut().collect(), |_, slot| **slot = requested());
             drop(scope);
             assert!(inside.iter().chain(&each).all(|heard| *heard));
             let mut outside = vec![true; 50];

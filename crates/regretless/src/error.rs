@@ -185,7 +185,7 @@ impl Error {
 
     /// The same error about this file, also where it is a setting: the file holds the setting.
     #[must_use]
-    pub fn about_file(self, path: &Path) -> Self {
+    pub fn with_file(self, path: &Path) -> Self {
         match self {
             Self::Setting(message) => Self::input(Place::file(path), message),
             other => other.in_file(path),

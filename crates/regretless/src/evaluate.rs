@@ -12,7 +12,7 @@ use crate::label::Labelled;
 use crate::oracle::{Answer, Oracle};
 use crate::predict::Model;
 use crate::problem::{Problem, match_costs};
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// What predictions are worth on a set of instances.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,7 +60,7 @@ pub fn evaluate(
     predictions: &Matrix,
     data: &Labelled,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Watch),
+    (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
     let regrets = regrets(predictions, data, instances, (oracle, watch))?;
     Ok(summarise(regrets, predictions, data, instances))
@@ -82,7 +82,7 @@ pub fn predicted(model: &Model, data: &Labelled, rows: &[usize]) -> Result<Matri
 /// # Errors
 /// When both have names and the sets differ.
 pub fn match_model(model: &Model, problem: &dyn Problem) -> Result<CostMatching> {
-    match_costs(model.costs_beside(problem.cost_names()), problem)
+    match_costs(model.cost_side(problem.cost_names()), problem)
 }
 
 /// Brings a table that a model is judged on into the order of the problem's costs or, where the
@@ -99,7 +99,7 @@ pub fn match_table(
     let found = CostSide::new("the table", data.cost_names());
     let of_table = match problem.cost_names() {
         Some(_) => match_costs(found, problem)?,
-        None => CostMatching::new(found, model.costs_beside(found.names))?,
+        None => CostMatching::new(found, model.cost_side(found.names))?,
     };
     data.apply(&of_table)?;
     Ok([of_model, of_table]
@@ -109,12 +109,12 @@ pub fn match_table(
 }
 
 /// Numbers predicted at a time where there is a choice.
-const NUMBERS_AT_A_TIME: usize = 1 << 25;
+const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
 /// How many instances to predict and decide at a time, so that predictions stay small beside the
 /// table: at least one per thread.
 pub fn rows_at_a_time(data: &Labelled, oracle: &Oracle) -> usize {
-    (NUMBERS_AT_A_TIME / data.data().costs().cols().max(1))
+    (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())
         .max(1)
 }
@@ -129,7 +129,7 @@ pub fn evaluate_in_parts(
     predict: impl Fn(&[usize]) -> Result<Matrix>,
     data: &Labelled,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Watch),
+    (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
     let (mut found, mut errors) = (Vec::with_capacity(instances.len()), Errors::default());
     for part in instances.chunks(rows_at_a_time(data, oracle)) {
@@ -148,7 +148,7 @@ pub fn regrets(
     predictions: &Matrix,
     data: &Labelled,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Watch),
+    (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
     regrets_of(oracle.solve_all(predictions, watch)?, data, instances)
 }
@@ -164,7 +164,7 @@ pub fn regrets_of(answers: Vec<Answer>, data: &Labelled, instances: &[usize]) ->
             .data()
             .costs()
             .objective_of(&solution.decision, *instance)
-            - data.best_objective(*instance))
+            - data.optimal_objective(*instance))
     });
     each.collect()
 }
@@ -180,9 +180,9 @@ pub fn unambiguous_regrets(
     predictions: &Matrix,
     data: &Labelled,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Watch),
+    (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
-    const TIE: f64 = 1e-6;
+    const TIE_TOLERANCE: f64 = 1e-6;
     let mut asker = oracle.asker();
     let mut regrets = Vec::with_capacity(instances.len());
     for (row, instance) in instances.iter().enumerate() {
@@ -191,7 +191,7 @@ pub fn unambiguous_regrets(
         }
         let wrong = |failure| Error::solver(*instance, failure);
         let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
-        let lean = TIE * length(predicted) / length(costs).max(1e-12);
+        let lean = TIE_TOLERANCE * length(predicted) / length(costs).max(1e-12);
         let leaning: Vec<f64> = predicted
             .iter()
             .zip(costs)
@@ -200,13 +200,13 @@ pub fn unambiguous_regrets(
         let chosen = asker.solve_row(predicted).map_err(wrong)?.decision;
         let worst = asker.solve(&leaning).map_err(wrong)?.decision;
         let least = chosen.dot(predicted);
-        let tied = worst.dot(predicted) <= least + TIE * least.abs().max(1.0);
+        let tied = worst.dot(predicted) <= least + TIE_TOLERANCE * least.abs().max(1.0);
         let cost = if tied {
             worst.dot(costs).max(chosen.dot(costs))
         } else {
             chosen.dot(costs)
         };
-        regrets.push(cost - data.best_objective(*instance));
+        regrets.push(cost - data.optimal_objective(*instance));
     }
     Ok(regrets)
 }
@@ -248,7 +248,7 @@ impl Errors {
         let count = instances.len().max(1) as f64;
         let best: Vec<f64> = instances
             .iter()
-            .map(|i| data.best_objective(*i).abs())
+            .map(|i| data.optimal_objective(*i).abs())
             .collect();
         let total: f64 = regrets.iter().sum();
         let relative: f64 = regrets

@@ -12,18 +12,18 @@ use crate::error::{Error, Result};
 
 /// More threads than this per core only take turns, and thousands of them starve the rest of the
 /// machine.
-const MOST_PER_CORE: usize = 8;
+const MAX_THREADS_PER_CORE: usize = 8;
 /// So many are allowed on any machine, so that one command serves machines of different sizes.
-const ALWAYS_ALLOWED: usize = 64;
+const MIN_THREAD_LIMIT: usize = 64;
 
 /// A number of threads and where they come from.
 #[derive(Debug, Clone)]
 pub struct Threads {
-    workers: Workers,
+    workers: ThreadSource,
 }
 
 #[derive(Debug, Clone)]
-enum Workers {
+enum ThreadSource {
     /// The calling thread.
     Caller,
     /// The threads of a pool.
@@ -38,18 +38,18 @@ impl Threads {
     /// Work on the calling thread only.
     pub fn one() -> Self {
         Self {
-            workers: Workers::Caller,
+            workers: ThreadSource::Caller,
         }
     }
 
     /// As many threads, started for each piece of work instead of taken from the pool. For work
     /// that may itself wait for the pool: a pool whose threads all wait for the pool never goes on.
     #[must_use]
-    pub fn outside_pool(&self) -> Self {
+    pub fn without_pool(&self) -> Self {
         match self.count() {
             1 => Self::one(),
             count => Self {
-                workers: Workers::Started(count),
+                workers: ThreadSource::Started(count),
             },
         }
     }
@@ -62,7 +62,7 @@ impl Threads {
     pub fn new(count: usize) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = if count == 0 { cores } else { count };
-        let most = (MOST_PER_CORE * cores).max(ALWAYS_ALLOWED);
+        let most = (MAX_THREADS_PER_CORE * cores).max(MIN_THREAD_LIMIT);
         if count > most {
             let message = format!(
                 "{count} threads are more than the {most} allowed on a machine with {cores} cores"
@@ -76,7 +76,7 @@ impl Threads {
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., pool)) = pools.iter().find(|(p, n, _)| (*p, *n) == (process, count)) {
             return Ok(Self {
-                workers: Workers::Pool(Arc::clone(pool)),
+                workers: ThreadSource::Pool(Arc::clone(pool)),
             });
         }
         let built = ThreadPoolBuilder::new().num_threads(count).build();
@@ -85,30 +85,34 @@ impl Threads {
         );
         pools.push((process, count, Arc::clone(&pool)));
         Ok(Self {
-            workers: Workers::Pool(pool),
+            workers: ThreadSource::Pool(pool),
         })
     }
 
     /// How many threads work.
     pub fn count(&self) -> usize {
         match &self.workers {
-            Workers::Caller => 1,
-            Workers::Pool(pool) => pool.current_num_threads(),
-            Workers::Started(count) => *count,
+            ThreadSource::Caller => 1,
+            ThreadSource::Pool(pool) => pool.current_num_threads(),
+            ThreadSource::Started(count) => *count,
         }
     }
 
     /// Runs `work` on every state at the same time, each on a thread of its own; they may wait for
     /// each other. There must not be more states than threads, and the caller must not be one of
     /// the threads.
-    pub fn on_each<S: Send>(&self, mut states: Vec<S>, work: impl Fn(usize, &mut S) + Sync + Send) {
+    pub fn run_on_each<S: Send>(
+        &self,
+        mut states: Vec<S>,
+        work: impl Fn(usize, &mut S) + Sync + Send,
+    ) {
         match (&self.workers, states.as_mut_slice()) {
             (_, [only]) => work(0, only),
-            (Workers::Caller, all) => all
+            (ThreadSource::Caller, all) => all
                 .iter_mut()
                 .enumerate()
                 .for_each(|(index, state)| work(index, state)),
-            (Workers::Started(_), all) => std::thread::scope(|scope| {
+            (ThreadSource::Started(_), all) => std::thread::scope(|scope| {
                 for (index, state) in all.iter_mut().enumerate() {
                     let (work, cancellation) = (&work, cancel::current());
                     scope.spawn(move || {
@@ -117,7 +121,7 @@ impl Threads {
                     });
                 }
             }),
-            (Workers::Pool(pool), all) => {
+            (ThreadSource::Pool(pool), all) => {
                 assert!(
                     all.len() <= pool.current_num_threads(),
                     "more states than threads"
@@ -183,7 +187,7 @@ impl Threads {
         let worker = || {
             let _scope = cancel::inherit(cancellation.clone());
             let mut scratch = init();
-            let mut taken = Vec::with_capacity(MOST_AT_ONCE);
+            let mut taken = Vec::with_capacity(MAX_SLOTS_PER_CLAIM);
             loop {
                 take_next(&queue, workers, &mut taken);
                 if taken.is_empty() {
@@ -195,11 +199,11 @@ impl Threads {
             }
         };
         match &self.workers {
-            Workers::Caller => worker(),
-            Workers::Pool(pool) => {
+            ThreadSource::Caller => worker(),
+            ThreadSource::Pool(pool) => {
                 pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())))
             }
-            Workers::Started(_) => std::thread::scope(|scope| {
+            ThreadSource::Started(_) => std::thread::scope(|scope| {
                 for _ in 0..workers {
                     scope.spawn(worker);
                 }
@@ -219,12 +223,12 @@ fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(us
 
 /// Most slots that a thread takes at once, and the share of what is left for its threads that it
 /// takes.
-const MOST_AT_ONCE: usize = 64;
+const MAX_SLOTS_PER_CLAIM: usize = 64;
 const SHARE: usize = 1024;
 
 fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut Vec<I::Item>) {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let count = (queue.len() / (SHARE * workers)).clamp(1, MOST_AT_ONCE);
+    let count = (queue.len() / (SHARE * workers)).clamp(1, MAX_SLOTS_PER_CLAIM);
     taken.extend(queue.by_ref().take(count));
 }
 
@@ -270,15 +274,15 @@ mod tests {
             pool.fill(&mut parts, || (), |(), part, slot| *slot = index + part);
             *slot = parts.iter().sum();
         };
-        pool.outside_pool().fill(&mut sums, || (), inner);
+        pool.without_pool().fill(&mut sums, || (), inner);
         assert_eq!(
             sums,
             (0..20).map(|index| 10 * index + 45).collect::<Vec<_>>()
         );
         assert_eq!(
             (
-                pool.outside_pool().count(),
-                Threads::one().outside_pool().count()
+                pool.without_pool().count(),
+                Threads::one().without_pool().count()
             ),
             (2, 1)
         );

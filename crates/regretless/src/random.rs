@@ -27,11 +27,11 @@ pub enum Purpose {
 
 /// A stream that depends on what it is for and nothing else: not on threads, not on time.
 #[derive(Debug, Clone)]
-pub struct Stream {
+pub struct RandomStream {
     generator: ChaCha8Rng,
 }
 
-impl Stream {
+impl RandomStream {
     /// The stream of this purpose under this seed, at the given position (such as epoch, instance).
     pub fn new(purpose: Purpose, seed: u64, position: [u64; 2]) -> Self {
         let mut key = [0; 32];
@@ -108,27 +108,28 @@ impl Stream {
 struct Ziggurat {
     /// Half-widths of the layers from the lowest up; the first is that of a box as large as the
     /// lowest layer with its tail, the last is 0.
-    widths: [f64; Self::LAYERS + 1],
+    widths: [f64; Self::ZIGGURAT_LAYERS + 1],
     /// exp(−x²/2) at those.
-    heights: [f64; Self::LAYERS + 1],
+    heights: [f64; Self::ZIGGURAT_LAYERS + 1],
 }
 
 static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(Ziggurat::new);
 
 impl Ziggurat {
-    const LAYERS: usize = 256;
+    const ZIGGURAT_LAYERS: usize = 256;
     /// Where the tail begins, and the area of a layer, for this many layers.
-    const TAIL: f64 = 3.654_152_885_361_009;
-    const AREA: f64 = 0.004_928_673_233_974_648;
+    const ZIGGURAT_TAIL_START: f64 = 3.654_152_885_361_009;
+    const ZIGGURAT_LAYER_AREA: f64 = 0.004_928_673_233_974_648;
 
     fn new() -> Self {
         let height = |x: f64| (-0.5 * x * x).exp();
-        let mut widths = [0.0; Self::LAYERS + 1];
-        widths[0] = Self::AREA / height(Self::TAIL);
-        widths[1] = Self::TAIL;
-        for layer in 2..Self::LAYERS {
+        let mut widths = [0.0; Self::ZIGGURAT_LAYERS + 1];
+        widths[0] = Self::ZIGGURAT_LAYER_AREA / height(Self::ZIGGURAT_TAIL_START);
+        widths[1] = Self::ZIGGURAT_TAIL_START;
+        for layer in 2..Self::ZIGGURAT_LAYERS {
             let below: f64 = widths[layer - 1];
-            widths[layer] = (-2.0 * (Self::AREA / below + height(below)).ln()).sqrt();
+            widths[layer] =
+                (-2.0 * (Self::ZIGGURAT_LAYER_AREA / below + height(below)).ln()).sqrt();
         }
         Self {
             widths,
@@ -140,11 +141,11 @@ impl Ziggurat {
         &ZIGGURAT
     }
 
-    fn draw(&self, stream: &mut Stream) -> f64 {
+    fn draw(&self, stream: &mut RandomStream) -> f64 {
         loop {
             // The lowest bits choose the layer, the upper 53 the place: none serves both.
             let bits = stream.generator.next_u64();
-            let layer = bits as usize % Self::LAYERS;
+            let layer = bits as usize % Self::ZIGGURAT_LAYERS;
             let x = (bits.cast_signed() >> 11) as f64
                 * (1.0 / (1_u64 << 52) as f64)
                 * self.widths[layer];
@@ -162,11 +163,11 @@ impl Ziggurat {
     }
 
     /// A normal beyond where the tail begins (Marsaglia 1964).
-    fn tail(stream: &mut Stream) -> f64 {
+    fn tail(stream: &mut RandomStream) -> f64 {
         loop {
-            let beyond = -(1.0 - stream.unit()).ln() / Self::TAIL;
+            let beyond = -(1.0 - stream.unit()).ln() / Self::ZIGGURAT_TAIL_START;
             if -2.0 * (1.0 - stream.unit()).ln() > beyond * beyond {
-                return Self::TAIL + beyond;
+                return Self::ZIGGURAT_TAIL_START + beyond;
             }
         }
     }
@@ -174,13 +175,13 @@ impl Ziggurat {
 
 /// The stream of numpy's `RandomState`: MT19937 and the legacy transforms on top of it.
 #[derive(Debug, Clone)]
-pub struct NumpyStream {
+pub struct NumpyRandomState {
     generator: Mt,
     /// The second normal of the last polar pair, kept for the next call as numpy does.
     spare_normal: Option<f64>,
 }
 
-impl NumpyStream {
+impl NumpyRandomState {
     /// `numpy.random.RandomState(seed)`.
     pub fn new(seed: u32) -> Self {
         Self {
@@ -251,11 +252,11 @@ impl NumpyStream {
 
 #[cfg(test)]
 mod tests {
-    use super::{Purpose, Stream};
+    use super::{Purpose, RandomStream};
 
     #[test]
     fn streams_differ_by_purpose_seed_and_position() {
-        let first = |purpose, seed, position| Stream::new(purpose, seed, position).unit();
+        let first = |purpose, seed, position| RandomStream::new(purpose, seed, position).unit();
         let reference = first(Purpose::Loss, 1, [2, 3]);
         assert_eq!(reference, first(Purpose::Loss, 1, [2, 3]));
         assert_ne!(reference, first(Purpose::Oracle, 1, [2, 3]));
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn normals_are_distributed_as_they_should_be() {
         let mut draws = vec![0.0; 1_000_000];
-        Stream::new(Purpose::Loss, 5, [0, 0]).fill_normal(&mut draws);
+        RandomStream::new(Purpose::Loss, 5, [0, 0]).fill_normal(&mut draws);
         for (point, expected) in [
             (-2.0, 0.022_750_131_948),
             (-1.0, 0.158_655_253_931),
@@ -300,7 +301,7 @@ mod tests {
 
     #[test]
     fn normals_and_gammas_have_the_right_mean_and_variance() {
-        let mut stream = Stream::new(Purpose::Loss, 3, [0, 0]);
+        let mut stream = RandomStream::new(Purpose::Loss, 3, [0, 0]);
         let mut normals = vec![0.0; 99_999];
         stream.fill_normal(&mut normals);
         let (mean, variance) = moments(&normals);
@@ -321,7 +322,7 @@ mod tests {
     #[test]
     fn a_shuffle_keeps_every_item() {
         let mut items: Vec<usize> = (0..100).collect();
-        Stream::new(Purpose::Split, 7, [0, 0]).shuffle(&mut items);
+        RandomStream::new(Purpose::Split, 7, [0, 0]).shuffle(&mut items);
         assert_ne!(items, (0..100).collect::<Vec<_>>());
         items.sort_unstable();
         assert_eq!(items, (0..100).collect::<Vec<_>>());

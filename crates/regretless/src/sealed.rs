@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::error::{Error, Place, Result};
 
 /// Longest header that is read: names and descriptions, never arrays.
-pub const LONGEST_HEADER: u64 = 16 << 20;
+pub const MAX_HEADER_BYTES: u64 = 16 << 20;
 /// The one metadata key, so that the order of a hash map cannot change the bytes.
 const KEY: &str = "regretless";
 /// Numbers turned into bytes at a time, so that large arrays are never there twice.
-const AT_A_TIME: usize = 1 << 14;
+const VALUES_PER_CHUNK: usize = 1 << 14;
 
 /// An array of numbers with its shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,8 +47,8 @@ macro_rules! kinds {
             /// Hands on all bytes, some at a time.
             fn bytes(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
                 match self { $(Self::$name(values) => {
-                    let mut bytes = vec![0; AT_A_TIME * $bytes];
-                    for part in values.chunks(AT_A_TIME) {
+                    let mut bytes = vec![0; VALUES_PER_CHUNK * $bytes];
+                    for part in values.chunks(VALUES_PER_CHUNK) {
                         let places = bytes.chunks_exact_mut($bytes);
                         places.zip(part).for_each(|(place, x)| place.copy_from_slice(&x.to_le_bytes()));
                         take(&bytes[..part.len() * $bytes])?;
@@ -108,7 +108,7 @@ pub struct Sealed<T> {
 /// The metadata block.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Seal<T> {
+struct ChecksumHeader<T> {
     /// Kind and version of the file, such as `model 1`.
     format: String,
     /// BLAKE3 over the description and all arrays in the order of their names.
@@ -145,7 +145,7 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     }
 
     /// The name of an array that nobody has taken out, if there is one.
-    pub fn left_over(&self) -> Option<&str> {
+    pub fn unused_array(&self) -> Option<&str> {
         self.arrays.first().map(|(name, _)| name.as_str())
     }
 
@@ -166,7 +166,7 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
     /// # Errors
     /// When writing fails, or the description cannot be written as JSON.
     pub fn write_to(&self, out: &mut dyn Write, format: &str) -> io::Result<()> {
-        let seal = Seal {
+        let seal = ChecksumHeader {
             format: format.into(),
             checksum: self.checksum(format)?,
             about: &self.about,
@@ -246,7 +246,7 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
             .as_ref()
             .and_then(|m| m.get(KEY))
             .ok_or_else(|| damaged("no seal"))?;
-        let outer: Seal<serde_json::Value> =
+        let outer: ChecksumHeader<serde_json::Value> =
             serde_json::from_str(seal).map_err(|e| damaged(&e.to_string()))?;
         if outer.format != format {
             return Err(format!(
@@ -275,7 +275,7 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
             ));
         }
         sealed.arrays.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut same = Same(bytes);
+        let mut same = ByteComparer(bytes);
         match sealed.write_to(&mut same, format) {
             Ok(()) if same.0.is_empty() => Ok(sealed),
             _ => Err(damaged("its checksum does not match")),
@@ -284,9 +284,9 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
 }
 
 /// Takes only the bytes that it expects; holds those still to come.
-struct Same<'a>(&'a [u8]);
+struct ByteComparer<'a>(&'a [u8]);
 
-impl Write for Same<'_> {
+impl Write for ByteComparer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 = self
             .0
@@ -305,7 +305,7 @@ impl Write for Same<'_> {
 fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
     let (length, rest) = bytes.split_first_chunk().ok_or("too short")?;
     let length = u64::from_le_bytes(*length);
-    if length > LONGEST_HEADER {
+    if length > MAX_HEADER_BYTES {
         return Err("its header is too long");
     }
     let header = rest

@@ -26,11 +26,11 @@ pub const MOST_PARAMETERS: usize = 1_000_000_000;
 
 /// Arrays as long as the parameters that training holds at once: parameters, gradient, two moments,
 /// the best epoch.
-const ARRAYS_OF_TRAINING: usize = 5;
+const PARAMETER_ARRAYS_IN_TRAINING: usize = 5;
 
 /// Most numbers of one table that is made in memory: 2³⁶, 256 GiB in single precision. Larger
 /// tables are mapped files.
-pub const MOST_NUMBERS: usize = 1 << 36;
+pub const MAX_TABLE_VALUES: usize = 1 << 36;
 
 /// The product of sizes, if it is at most `most`.
 ///
@@ -74,11 +74,11 @@ pub fn pairs(what: &str, count: usize) -> Result<usize> {
 ///
 /// # Errors
 /// When the system has not got that much memory.
-pub fn reserved<T>(what: &str, count: usize) -> Result<Vec<T>> {
+pub fn try_with_capacity<T>(what: &str, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     match values.try_reserve_exact(count) {
         Ok(()) => Ok(values),
-        Err(_) => Err(no_memory(what, count.saturating_mul(size_of::<T>()))),
+        Err(_) => Err(out_of_memory(what, count.saturating_mul(size_of::<T>()))),
     }
 }
 
@@ -87,7 +87,7 @@ pub fn reserved<T>(what: &str, count: usize) -> Result<Vec<T>> {
 /// # Errors
 /// When it would not.
 pub fn check_memory(what: &str, bytes: usize) -> Result<()> {
-    reserved::<u8>(what, bytes).map(drop)
+    try_with_capacity::<u8>(what, bytes).map(drop)
 }
 
 /// Checks the number of parameters between layers of these sizes, and that training them has room.
@@ -115,7 +115,7 @@ pub fn check_parameters(sizes: &[usize]) -> Result<()> {
     let what = format!("training a predictor from {} ({count} parameters)", shape());
     check_memory(
         &what,
-        count.saturating_mul(ARRAYS_OF_TRAINING * size_of::<f32>()),
+        count.saturating_mul(PARAMETER_ARRAYS_IN_TRAINING * size_of::<f32>()),
     )
 }
 
@@ -129,7 +129,7 @@ pub fn parameters(sizes: &[usize]) -> Option<usize> {
     Some(sum)
 }
 
-fn no_memory(what: &str, bytes: usize) -> Error {
+fn out_of_memory(what: &str, bytes: usize) -> Error {
     let gigabytes = bytes as f64 / 1e9;
     Error::setting(format!(
         "{what} takes {gigabytes:.1} GB of memory, more than there is"
@@ -144,7 +144,7 @@ mod tests {
     fn products_are_checked() {
         assert_eq!(product("costs", &[3, 4], MOST_COSTS).unwrap(), 12);
         assert_eq!(product("costs", &[usize::MAX, 0], MOST_COSTS).unwrap(), 0);
-        let error = product("numbers", &[usize::MAX, 2], MOST_NUMBERS)
+        let error = product("numbers", &[usize::MAX, 2], MAX_TABLE_VALUES)
             .unwrap_err()
             .to_string();
         assert!(
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_not_there_is_an_error() {
-        let error = reserved::<f64>("a table", usize::MAX / 8)
+        let error = try_with_capacity::<f64>("a table", usize::MAX / 8)
             .unwrap_err()
             .to_string();
         assert!(

@@ -19,7 +19,7 @@ pub const LONGEST_NAME: usize = 100;
 pub const LONGEST_FILE_NAME: usize = 255;
 
 /// Characters kept of a long text that becomes part of a file name.
-const KEPT_CHARACTERS: usize = 64;
+const MAX_FILE_NAME_PART_CHARS: usize = 64;
 
 /// Checks a name that will become the name of a file or folder: it must stay in the folder it is
 /// put in.
@@ -40,7 +40,7 @@ pub fn check_name(what: &str, name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    let shown: String = name.chars().take(KEPT_CHARACTERS).collect();
+    let shown: String = name.chars().take(MAX_FILE_NAME_PART_CHARS).collect();
     Err(Error::setting(format!(
         "the name '{shown}' of {what} {problem}; it becomes the name of a folder: use letters, \
             digits, spaces, '-' and \
@@ -57,10 +57,14 @@ fn is_unsafe_in_name(c: char) -> bool {
 /// text is cut and ends in a hash of the whole, so that two long texts stay two names.
 pub fn file_name_part(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    if text.chars().count() <= KEPT_CHARACTERS {
+    if text.chars().count() <= MAX_FILE_NAME_PART_CHARS {
         return text.chars().map(plain).collect();
     }
-    let kept: String = text.chars().take(KEPT_CHARACTERS).map(plain).collect();
+    let kept: String = text
+        .chars()
+        .take(MAX_FILE_NAME_PART_CHARS)
+        .map(plain)
+        .collect();
     let hash = blake3::hash(text.as_bytes()).to_hex();
     format!("{kept}-{}", &hash[..16])
 }

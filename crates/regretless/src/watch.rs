@@ -1,7 +1,7 @@
 //! How long work tells where it is and asks whether to go on.
 
 /// Someone who watches long work: a progress bar, a log, a signal handler, or nobody.
-pub trait Watch: Sync {
+pub trait Observer: Sync {
     /// A task with this many steps begins.
     fn begin(&self, _task: &str, _steps: u64) {}
     /// Steps were done, on whichever thread.
@@ -20,6 +20,6 @@ pub trait Watch: Sync {
 
 /// Nobody watches.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct NoopObserver;
 
-impl Watch for Silent {}
+impl Observer for NoopObserver {}

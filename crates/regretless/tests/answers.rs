@@ -13,10 +13,10 @@ use regretless::data::synthetic::Recipe as DataRecipe;
 use regretless::label::Labelled;
 use regretless::oracle::{Oracle, SolveCounts};
 use regretless::problem::{Benchmark, Cvrp, Problem, Tsp};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::tour::edges::edge_index;
-use regretless::solve::{Limits, Status};
-use regretless::train::{Select, Settings, Trained};
+use regretless::solve::{Limits, SolveStatus};
+use regretless::train::{SelectionCriterion, Settings, Trained};
 use regretless::{Decision, Error};
 
 use setting::{Setting, quick};
@@ -42,7 +42,7 @@ fn setting(name: &str, threads: usize) -> Setting {
 
 /// Small steps, so that costs drift little, judged by regret.
 fn gentle() -> Settings {
-    let select = Select::ValidationRegret;
+    let select = SelectionCriterion::ValidationRegret;
     Settings {
         epochs: EPOCHS as usize,
         learning_rate: 0.002,
@@ -54,7 +54,7 @@ fn gentle() -> Settings {
 
 fn unjudged() -> Settings {
     Settings {
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         ..gentle()
     }
 }
@@ -289,13 +289,13 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
         let problem = Tsp {
             nodes: 3 + number as usize % 40,
         };
-        let mut stream = Stream::new(Purpose::Benchmark, 77, [number, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 77, [number, 0]);
         let costs: Vec<f64> = (0..problem.num_costs())
             .map(|_| stream.uniform(-9.0, 4.0))
             .collect();
         let best = problem.solver(&Limits::default()).solve(&costs).unwrap();
         let quick = problem
-            .quick_search(&Limits::default())
+            .fast_local_search(&Limits::default())
             .unwrap()
             .solve(&costs)
             .unwrap();
@@ -306,7 +306,9 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
         let found = search.solve(&costs).unwrap();
         problem.check(&found.decision).unwrap();
         assert!(found.objective >= best.objective - 1e-9 && found.bound <= best.objective + 1e-9);
-        assert!(found.status != Status::Optimal || (found.objective - best.objective).abs() < 1e-9);
+        assert!(
+            found.status != SolveStatus::Optimal || (found.objective - best.objective).abs() < 1e-9
+        );
         assert!(
             found.objective - best.objective < 0.15 * best.objective.abs(),
             "{found:?}"
@@ -321,7 +323,7 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
 
 /// Downhill from what is best under other costs: a decision, no dearer than that one and no cheaper
 /// than the best.
-fn check_descent(problem: &dyn Problem, (costs, least): (&[f64], f64), stream: &mut Stream) {
+fn check_descent(problem: &dyn Problem, (costs, least): (&[f64], f64), stream: &mut RandomStream) {
     let others: Vec<f64> = costs
         .iter()
         .map(|cost| cost + stream.uniform(-4.0, 4.0))
@@ -332,7 +334,7 @@ fn check_descent(problem: &dyn Problem, (costs, least): (&[f64], f64), stream: &
         .unwrap()
         .decision;
     let found = problem
-        .quick_search(&Limits::default())
+        .fast_local_search(&Limits::default())
         .unwrap()
         .solve_from(costs, &start)
         .unwrap();
@@ -342,7 +344,7 @@ fn check_descent(problem: &dyn Problem, (costs, least): (&[f64], f64), stream: &
         found.objective <= start.dot(costs) + 1e-9 && found.objective >= least - 1e-9,
         "{found:?}"
     );
-    assert!(found.bound <= least && found.status == Status::LimitReached);
+    assert!(found.bound <= least && found.status == SolveStatus::LimitReached);
 }
 
 #[test]
@@ -350,7 +352,7 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
     let mut worse = [0, 0];
     for number in 0..60 {
         let customers = 4 + number as usize % 9;
-        let mut stream = Stream::new(Purpose::Benchmark, 78, [number, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 78, [number, 0]);
         let demands: Vec<f64> = (0..customers)
             .map(|_| 1.0 + stream.below(9) as f64)
             .collect();
@@ -367,7 +369,7 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
         let best = problem.solver(&Limits::default()).solve(&costs).unwrap();
         let searches = [
             problem.local_search(&Limits::default()),
-            problem.quick_search(&Limits::default()),
+            problem.fast_local_search(&Limits::default()),
         ];
         for (search, worse) in searches.into_iter().zip(&mut worse) {
             let found = search.unwrap().solve(&costs).unwrap();
@@ -378,7 +380,7 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
             );
             let behind = found.objective > best.objective + 1e-9;
             assert!(
-                found.status != Status::Optimal || !behind,
+                found.status != SolveStatus::Optimal || !behind,
                 "proved, and not the best"
             );
             *worse += usize::from(behind);
@@ -417,7 +419,7 @@ fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
         single_customer_routes: false,
     };
     let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
-    let mut search = problem.quick_search(&Limits::default()).unwrap();
+    let mut search = problem.fast_local_search(&Limits::default()).unwrap();
     let edge = |i, j| edge_index(5, i, j) as u32;
     let all = Decision::choosing([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
     assert!(problem.check(&all).is_err());

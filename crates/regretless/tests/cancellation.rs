@@ -13,10 +13,10 @@ use regretless::data::synthetic::Recipe;
 use regretless::label::{LabelStore, Labelled};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::{Benchmark, Domain, Knapsack, LinearBuilder, Problem, Sense};
-use regretless::random::{Purpose, Stream};
+use regretless::problem::{Benchmark, Knapsack, LinearBuilder, Problem, Sense, VariableDomain};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::Failure;
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 
 fn cancelled() -> Cancellation {
     let cancellation = Cancellation::new();
@@ -24,8 +24,8 @@ fn cancelled() -> Cancellation {
     cancellation
 }
 
-fn stream() -> Stream {
-    Stream::new(Purpose::Benchmark, 5, [0, 0])
+fn stream() -> RandomStream {
+    RandomStream::new(Purpose::Benchmark, 5, [0, 0])
 }
 
 /// Whole weights just below the values: bounds hardly ever close a node.
@@ -51,7 +51,7 @@ fn every_search_ends_when_it_is_cancelled() {
         .checked()
         .unwrap();
     let mut build = LinearBuilder::new("hard", Sense::Minimize);
-    (0..200).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+    (0..200).for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
     for row in &weights {
         let most = row.iter().sum::<f64>() / 2.0;
         build.row(
@@ -126,13 +126,13 @@ fn an_interrupted_solve_is_no_failed_row() {
         let oracle =
             Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
         let scope = cancelled().enter();
-        let labelled = Labelled::solve_possible(data.clone(), &oracle, &Silent);
+        let labelled = Labelled::solve_feasible(data.clone(), &oracle, &NoopObserver);
         assert!(matches!(labelled, Err(Error::Interrupted)));
-        let stored = store.label(data.clone(), &problem, &oracle, &Silent);
+        let stored = store.label(data.clone(), &problem, &oracle, &NoopObserver);
         assert!(matches!(stored, Err(Error::Interrupted)));
         drop(scope);
         // Afterwards the same oracle answers as ever.
-        let (_, failed) = Labelled::solve_possible(data.clone(), &oracle, &Silent).unwrap();
+        let (_, failed) = Labelled::solve_feasible(data.clone(), &oracle, &NoopObserver).unwrap();
         assert!(failed.is_empty());
     }
     let (_, report) = store
@@ -140,7 +140,7 @@ fn an_interrupted_solve_is_no_failed_row() {
             data,
             &problem,
             &Oracle::new(problem.build().unwrap()),
-            &Silent,
+            &NoopObserver,
         )
         .unwrap();
     assert_eq!(

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use common::{Case, assert_close, golden, numbers, rows};
 use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 use regretless::Decision;
-use regretless::loss::{BaseError, Cos, Draw, Loss, LossSpec, Query, Side};
+use regretless::loss::{BaseError, Cos, Loss, LossInput, LossSpec, NoiseKey, Side};
 use regretless::oracle::Oracle;
 use regretless::problem::{Bounds, Sense, TopK};
 use regretless::train::instance_costs;
@@ -41,12 +41,12 @@ fn binary(cos: Cos) -> regretless::loss::cos::CosLoss {
 fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], best: &Decision) -> f64 {
     let oracle = free_choice(costs.len());
     let mut gradient = vec![0.0; costs.len()];
-    let query = Query {
+    let query = LossInput {
         instance: 0,
         costs,
         prediction,
         best,
-        draw: Draw::default(),
+        draw: NoiseKey::default(),
     };
     loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
         .unwrap()
@@ -104,12 +104,12 @@ fn gradients_agree_with_finite_differences() {
         let LossSpec::Cos(cos) = &spec else { continue };
         let loss = binary(cos.clone());
         let mut gradient = [0.0; 5];
-        let query = Query {
+        let query = LossInput {
             instance: 0,
             costs: &costs,
             prediction: &prediction,
             best: &best,
-            draw: Draw::default(),
+            draw: NoiseKey::default(),
         };
         loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
             .unwrap();
@@ -147,12 +147,12 @@ fn a_variable_between_its_bounds_is_always_penalised() {
     let counted = |shift: f64| {
         let mut gradient = [0.0; 4];
         let prediction = costs.map(|c| c + shift);
-        let query = Query {
+        let query = LossInput {
             instance: 0,
             costs: &costs,
             prediction: &prediction,
             best: &best,
-            draw: Draw::default(),
+            draw: NoiseKey::default(),
         };
         loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
             .unwrap();
@@ -207,12 +207,12 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
             ..Cos::plain(error)
         });
         let mut gradient = [0.0; 3];
-        let query = Query {
+        let query = LossInput {
             instance: 0,
             costs: &[3.0, 4.0, 0.0],
             prediction: &[0.0; 3],
             best: &Decision::default(),
-            draw: Draw::default(),
+            draw: NoiseKey::default(),
         };
         let value = loss
             .evaluate(&query, &mut oracle.asker(), &mut gradient)

@@ -9,7 +9,7 @@ mod common;
 
 use common::{golden, numbers, rows};
 use regretless::data::synthetic::{self, Recipe};
-use regretless::random::NumpyStream;
+use regretless::random::NumpyRandomState;
 
 fn recipe(args: &serde_json::Value) -> Recipe {
     let number = |name: &str| args[name].as_u64().unwrap();
@@ -43,13 +43,13 @@ fn numpy_stream_gives_the_same_numbers_in_the_same_order() {
         return;
     };
     let expected = &file["generators"]["numpy_randomstate_stream"];
-    let mut stream = NumpyStream::new(135);
+    let mut stream = NumpyRandomState::new(135);
     assert_eq!(
-        stream.fill(8, NumpyStream::coin),
+        stream.fill(8, NumpyRandomState::coin),
         numbers(&expected["binomial"])
     );
     assert_eq!(
-        stream.fill(7, NumpyStream::normal),
+        stream.fill(7, NumpyRandomState::normal),
         numbers(&expected["normal"])
     );
     assert_eq!(
@@ -61,7 +61,7 @@ fn numpy_stream_gives_the_same_numbers_in_the_same_order() {
         numbers(&expected["choice"])
     );
     assert_eq!(
-        stream.fill(2, NumpyStream::normal),
+        stream.fill(2, NumpyRandomState::normal),
         numbers(&expected["normal2"])
     );
 }

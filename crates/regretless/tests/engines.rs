@@ -16,7 +16,7 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{Problem, Sense, ShortestPath, TopK};
 use regretless::solve::{Failure, Limits};
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 
 /// Least cost over all subsets that pass the problem's own check.
 fn brute_force(problem: &dyn Problem, costs: &[f64]) -> f64 {
@@ -115,7 +115,7 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
     let answers = |threads: usize| {
         let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }))
             .with_threads(Threads::new(threads).unwrap());
-        let answers = oracle.solve_all(&costs, &Silent).unwrap();
+        let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
         assert_eq!(oracle.counts().exact, 400);
         answers
             .into_iter()
@@ -131,7 +131,7 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
 fn a_failed_instance_leaves_the_others_alone() {
     let oracle = Oracle::new(Arc::new(ShortestPath { grid: [2, 2] }));
     let costs = Matrix::new(3, 4, [[1.0; 4], [f32::NAN; 4], [2.0; 4]].concat()).unwrap();
-    let answers = oracle.solve_all(&costs, &Silent).unwrap();
+    let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
     assert!(answers[0].is_ok() && answers[2].is_ok());
     assert!(matches!(&answers[1], Err(Failure::Engine(message)) if message.contains("cost 0")));
 }

@@ -7,21 +7,21 @@
 
 use std::sync::Arc;
 
-use regretless::data::{Dataset, Features, Matrix, Shape, Split};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix, Split};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Predictor, PredictorSpec};
 use regretless::problem::{ProblemSpec, Sense, TopK};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::train::{
-    Method, Optimizer, Recipe, Select, Settings, Task, TrainReport, Trained, train,
+    Method, Optimizer, Recipe, SelectionCriterion, Settings, Task, TrainReport, Trained, train,
 };
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 
 /// Costs that depend on the features in a bent and noisy way.
 fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
-    let mut stream = Stream::new(Purpose::Benchmark, seed, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, seed, [0, 0]);
     let x: Vec<f32> = (0..rows * features)
         .map(|_| stream.normal() as f32)
         .collect();
@@ -35,8 +35,12 @@ fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
             c.push(3.0 + inner + 0.3 * inner * inner + 0.5 * stream.normal() as f32);
         }
     }
-    let features =
-        Features::new(Matrix::new(rows, features, x).unwrap(), Shape::Wide, None).unwrap();
+    let features = Features::new(
+        Matrix::new(rows, features, x).unwrap(),
+        FeatureShape::Wide,
+        None,
+    )
+    .unwrap();
     Dataset::new(features, Matrix::new(rows, costs, c).unwrap(), None).unwrap()
 }
 
@@ -58,12 +62,12 @@ fn trained(
 /// The same costs as those of a table, each with features of its own.
 fn items(features: usize, costs: usize) -> Dataset {
     let wide = table(83, features, costs, 7);
-    let mut stream = Stream::new(Purpose::Benchmark, 8, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 8, [0, 0]);
     let x = (0..83 * costs * features)
         .map(|_| stream.normal() as f32)
         .collect();
     let x = Matrix::new(83 * costs, features, x).unwrap();
-    let features = Features::new(x, Shape::Long { items: costs }, None).unwrap();
+    let features = Features::new(x, FeatureShape::Long { items: costs }, None).unwrap();
     Dataset::new(features, wide.costs().clone(), None).unwrap()
 }
 
@@ -83,13 +87,13 @@ fn trained_by(
     };
     let oracle =
         Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
-    let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+    let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
     let split = Split::in_order(83, [70, 13, 0]).unwrap();
     let task = Task {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &Silent,
+        watch: &NoopObserver,
     };
     let recipe = Recipe::new(loss.parse::<Method>().unwrap(), spec.clone(), settings);
     train(&task, &recipe, &ProblemSpec::TopK(problem)).unwrap()
@@ -108,7 +112,7 @@ fn settings() -> Settings {
         epochs: 3,
         learning_rate: 0.02,
         optimizer,
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..Settings::default()
     }
 }
@@ -241,7 +245,7 @@ fn the_first_step_is_the_same_to_rounding() {
                 (5, 100),
                 Settings {
                     fused,
-                    select: Select::Last,
+                    select: SelectionCriterion::Last,
                     ..one
                 },
                 1,
@@ -298,7 +302,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 /// Costs that depend on the features in a straight line, but for so much noise.
 fn straight(noise: f32) -> Dataset {
     let wide = table(83, 3, 40, 7);
-    let mut stream = Stream::new(Purpose::Benchmark, 9, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 9, [0, 0]);
     let mixing: Vec<f32> = (0..40 * 3).map(|_| stream.normal() as f32).collect();
     let mut c = Vec::new();
     for row in 0..83 {
@@ -467,13 +471,13 @@ fn gradients_are_those_of_double_precision() {
         sense: Sense::Minimize,
     };
     let oracle = Oracle::new(Arc::new(problem.clone()));
-    let data = Labelled::solve(table(rows, 5, costs, 7), &oracle, &Silent).unwrap();
+    let data = Labelled::solve(table(rows, 5, costs, 7), &oracle, &NoopObserver).unwrap();
     let split = Split::in_order(rows, [rows, 0, 0]).unwrap();
     let task = Task {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &Silent,
+        watch: &NoopObserver,
     };
     // With an ε far above all gradients the first step is in proportion to them, and a large rate
     // makes it far larger than the parameters it begins at.
@@ -489,7 +493,7 @@ fn gradients_are_those_of_double_precision() {
         batch: rows,
         learning_rate,
         optimizer,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         ..settings()
     };
     let settings = Settings {

@@ -8,7 +8,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{assert_close, golden, numbers, reference_data, rows};
-use regretless::solve::highs::{Basic, Columns, Lp, Model, Outcome, Rows, Simplex, Stand};
+use regretless::solve::highs::{Basic, Columns, Lp, Model, Outcome, Rows, SimplexMethod, Stand};
 
 /// `max 3x + 2y, x + y ≤ 4, x + 3y ≤ 6, 0 ≤ x ≤ 3`: optimum (3, 1), value 11.
 fn small() -> Lp {
@@ -79,7 +79,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
     };
     optimum(
         &|lp| {
-            lp.use_simplex(Simplex::Primal)
+            lp.use_simplex(SimplexMethod::Primal)
                 .and_then(|()| lp.set_costs(0, &[1.0, 4.0]))
                 .unwrap()
         },
@@ -89,7 +89,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
     limit.push([f64::NEG_INFINITY, 1.5], [(1, 1.0)]);
     optimum(
         &|lp| {
-            lp.use_simplex(Simplex::Dual)
+            lp.use_simplex(SimplexMethod::Dual)
                 .and_then(|()| lp.add_rows(&limit))
                 .unwrap()
         },
@@ -164,10 +164,10 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
     });
     covering.add_columns(&columns).unwrap();
     covering.add_rows(&constraints).unwrap();
-    covering.use_simplex(Simplex::Dual).unwrap();
-    covering.stop_above(2.0).unwrap();
+    covering.use_simplex(SimplexMethod::Dual).unwrap();
+    covering.set_objective_bound(2.0).unwrap();
     assert_eq!(covering.solve().unwrap(), Outcome::BoundPassed);
-    covering.stop_above(f64::INFINITY).unwrap();
+    covering.set_objective_bound(f64::INFINITY).unwrap();
     assert_eq!(covering.solve().unwrap(), Outcome::Optimal);
     assert!(covering.objective() > 2.0);
 }

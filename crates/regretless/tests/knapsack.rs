@@ -10,9 +10,9 @@ mod common;
 use common::{assert_close, golden, numbers, reference_data, rows};
 use regretless::data::orlib;
 use regretless::problem::{Knapsack, Problem};
-use regretless::random::{Purpose, Stream};
-use regretless::solve::knapsack::{Basic, KnapsackSearch};
-use regretless::solve::{Limits, Solver, Status};
+use regretless::random::{Purpose, RandomStream};
+use regretless::solve::knapsack::{Basic, KnapsackBranchAndBound};
+use regretless::solve::{Limits, SolveStatus, Solver};
 
 /// The lowest cost of any subset that fits, by trying all.
 fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
@@ -43,7 +43,7 @@ fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
 
 /// A small instance whose kind changes with its number.
 fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
-    let mut stream = Stream::new(Purpose::Benchmark, 99, [number, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 99, [number, 0]);
     let items = 1 + stream.below(14);
     let dimensions = 1 + stream.below(8);
     let mut weight = |_: usize| match number % 6 {
@@ -72,8 +72,8 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
     (problem, costs)
 }
 
-fn engine(problem: &Knapsack, limits: Limits) -> KnapsackSearch {
-    KnapsackSearch::new(&problem.weights, &problem.capacity, limits)
+fn engine(problem: &Knapsack, limits: Limits) -> KnapsackBranchAndBound {
+    KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, limits)
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn small_instances_have_the_value_brute_force_finds() {
             1e-9,
             &format!("instance {number}"),
         );
-        assert_eq!(solution.status, Status::Optimal, "instance {number}");
+        assert_eq!(solution.status, SolveStatus::Optimal, "instance {number}");
         let kept = solution
             .decision
             .indices()
@@ -121,7 +121,7 @@ fn dynamic_programme(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) 
 
 #[test]
 fn larger_instances_have_the_value_a_dynamic_programme_finds() {
-    let mut stream = Stream::new(Purpose::Benchmark, 7, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 7, [0, 0]);
     for number in 0..60 {
         let items = 50 + stream.below(150);
         let rows: Vec<Vec<f64>> = (0..2)
@@ -202,8 +202,8 @@ fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
 
 #[test]
 fn one_engine_answers_as_a_fresh_one_does() {
-    let mut stream = Stream::new(Purpose::Benchmark, 5, [0, 0]);
-    let row = |stream: &mut Stream| {
+    let mut stream = RandomStream::new(Purpose::Benchmark, 5, [0, 0]);
+    let row = |stream: &mut RandomStream| {
         (0..40)
             .map(|_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0)
             .collect()
@@ -220,8 +220,8 @@ fn one_engine_answers_as_a_fresh_one_does() {
 
 #[test]
 fn a_limit_leaves_an_honest_bound() {
-    let mut stream = Stream::new(Purpose::Benchmark, 6, [0, 0]);
-    let row = |stream: &mut Stream| (0..60).map(|_| stream.uniform(3.0, 8.0)).collect();
+    let mut stream = RandomStream::new(Purpose::Benchmark, 6, [0, 0]);
+    let row = |stream: &mut RandomStream| (0..60).map(|_| stream.uniform(3.0, 8.0)).collect();
     let problem = Knapsack::with_capacity_share((0..4).map(|_| row(&mut stream)).collect(), 0.4);
     let (mut stopped, mut loose) = (0, 0);
     for _ in 0..20 {
@@ -235,7 +235,7 @@ fn a_limit_leaves_an_honest_bound() {
             assert!(
                 early.bound <= best.objective + 1e-9 && early.objective >= best.objective - 1e-9
             );
-            stopped += u32::from(early.status == Status::LimitReached);
+            stopped += u32::from(early.status == SolveStatus::LimitReached);
         }
         let near = engine(
             &problem,
@@ -253,7 +253,7 @@ fn a_limit_leaves_an_honest_bound() {
             best.objective
         );
         assert!(near.objective - near.bound <= 0.01 * near.objective.abs() + 1e-9);
-        if let Status::WithinGap(share) = near.status {
+        if let SolveStatus::WithinGap(share) = near.status {
             assert!(share <= 0.01 + 1e-12);
             loose += 1;
         }
@@ -397,7 +397,7 @@ fn solve_hard(count: usize) {
         let solution = engine(&problem, Limits::default()).solve(&costs).unwrap();
         assert_eq!(
             (-solution.objective, solution.status),
-            (optimum, Status::Optimal)
+            (optimum, SolveStatus::Optimal)
         );
     }
 }

@@ -6,16 +6,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regretless::data::synthetic::{self, Recipe};
-use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::problem::{Given, ProblemSpec, Sense, ShortestPath, TopK, Tsp};
 use regretless::solve::Limits;
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 use tempfile::TempDir;
 
 fn table() -> Dataset {
-    let features = Features::new(Matrix::zeros(2, 1), Shape::Wide, None).unwrap();
+    let features = Features::new(Matrix::zeros(2, 1), FeatureShape::Wide, None).unwrap();
     Dataset::new(
         features,
         Matrix::new(2, 3, vec![1.0, 3.0, 2.0, -1.0, -4.0, 5.0]).unwrap(),
@@ -45,7 +45,7 @@ fn label(
     limits: Limits,
 ) -> (Labelled, LabelReport, u64) {
     let oracle = oracle(problem).with_limits(limits);
-    let (labelled, report) = store.label(data, problem, &oracle, &Silent).unwrap();
+    let (labelled, report) = store.label(data, problem, &oracle, &NoopObserver).unwrap();
     (labelled, report, oracle.counts().exact)
 }
 
@@ -113,7 +113,7 @@ fn labels_are_those_of_a_plain_labelling() {
         seed: 9,
     };
     let data = synthetic::shortest_path(recipe, 31).unwrap();
-    let plain = Labelled::solve(data.clone(), &oracle(&problem), &Silent).unwrap();
+    let plain = Labelled::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
     for expected in [30, 0] {
         let (labelled, _, solves) = label(&place.store, data.clone(), &problem, Limits::default());
         assert_eq!(labelled.solutions(), plain.solutions());
@@ -127,7 +127,7 @@ fn anything_that_labels_depend_on_makes_new_ones() {
     let problem = top(2, Sense::Maximize);
     let mut changed = table();
     changed.costs_mut().as_mut_slice()[5] = 5.000_001;
-    let tall = Features::new(Matrix::zeros(3, 1), Shape::Wide, None).unwrap();
+    let tall = Features::new(Matrix::zeros(3, 1), FeatureShape::Wide, None).unwrap();
     let tall = Dataset::new(
         tall,
         Matrix::new(3, 2, table().costs().as_slice().to_vec()).unwrap(),
@@ -279,7 +279,7 @@ fn an_oracle_for_another_problem_is_refused() {
         table(),
         &top(2, Sense::Maximize),
         &oracle(&top(1, Sense::Maximize)),
-        &Silent,
+        &NoopObserver,
     );
     let error = error.unwrap_err().to_string();
     assert_eq!(
@@ -295,7 +295,7 @@ fn a_table_of_the_wrong_width_is_refused() {
     let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [2, 2] });
     let error = place
         .store
-        .label(table(), &problem, &oracle(&problem), &Silent)
+        .label(table(), &problem, &oracle(&problem), &NoopObserver)
         .unwrap_err()
         .to_string();
     assert!(
@@ -316,10 +316,10 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         Some(Heuristic::Nodes(1)),
         Some(Heuristic::LocalSearch),
     ] {
-        let oracle = oracle(&problem).deciding_by(heuristic).unwrap();
+        let oracle = oracle(&problem).with_heuristic(heuristic).unwrap();
         let (labelled, report) = place
             .store
-            .label(data.clone(), &problem, &oracle, &Silent)
+            .label(data.clone(), &problem, &oracle, &NoopObserver)
             .unwrap();
         let counts = oracle.counts();
         let known = stored.contains(&report.file);
@@ -343,7 +343,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     assert_eq!(files(place.store.folder()).len(), 3);
     let paths = oracle(&ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] }));
     let error = paths
-        .deciding_by(Some(Heuristic::LocalSearch))
+        .with_heuristic(Some(Heuristic::LocalSearch))
         .unwrap_err()
         .to_string();
     assert!(
@@ -355,11 +355,12 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
 #[test]
 fn labels_serve_another_table_of_the_same_costs_and_no_other() {
     let problem = top(2, Sense::Maximize);
-    let (labelled, failed) = Labelled::solve_possible(table(), &oracle(&problem), &Silent).unwrap();
+    let (labelled, failed) =
+        Labelled::solve_feasible(table(), &oracle(&problem), &NoopObserver).unwrap();
     assert!(failed.is_empty());
     let features = Features::new(
         Matrix::new(2, 1, vec![7.0, 8.0]).unwrap(),
-        Shape::Wide,
+        FeatureShape::Wide,
         None,
     )
     .unwrap();
@@ -392,11 +393,11 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
     };
     let (_, first) = place
         .store
-        .label(table(), &given(3), &oracle(&built), &Silent)
+        .label(table(), &given(3), &oracle(&built), &NoopObserver)
         .unwrap();
     let (_, again) = place
         .store
-        .label(table(), &given(3), &oracle(&built), &Silent)
+        .label(table(), &given(3), &oracle(&built), &NoopObserver)
         .unwrap();
     assert_eq!(
         [first.source, again.source],
@@ -404,7 +405,7 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
     );
     let message = place
         .store
-        .label(table(), &given(4), &oracle(&built), &Silent)
+        .label(table(), &given(4), &oracle(&built), &NoopObserver)
         .unwrap_err()
         .to_string();
     assert!(message.contains("give it again"), "{message}");

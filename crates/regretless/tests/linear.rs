@@ -5,17 +5,17 @@
 
 use std::sync::Arc;
 
-use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{
-    Bounds, Column, Domain, LinearArrays, LinearBuilder, LinearProblem, Problem, ProblemSpec, Row,
-    Sense,
+    Bounds, Column, LinearArrays, LinearBuilder, LinearProblem, Problem, ProblemSpec, Row, Sense,
+    VariableDomain,
 };
-use regretless::random::{Purpose, Stream};
-use regretless::solve::{Failure, Limits, Solution, Status};
-use regretless::watch::Silent;
+use regretless::random::{Purpose, RandomStream};
+use regretless::solve::{Failure, Limits, Solution, SolveStatus};
+use regretless::watch::NoopObserver;
 
 const INFINITE: f64 = f64::INFINITY;
 
@@ -29,12 +29,16 @@ fn dense(problem: &LinearProblem, solution: &Solution) -> Vec<f64> {
     values
 }
 
-fn knapsack(stream: &mut Stream, items: usize, sense: Sense) -> (LinearProblem, Vec<Vec<f64>>) {
+fn knapsack(
+    stream: &mut RandomStream,
+    items: usize,
+    sense: Sense,
+) -> (LinearProblem, Vec<Vec<f64>>) {
     let weights: Vec<Vec<f64>> = (0..2)
         .map(|_| (0..items).map(|_| stream.uniform(1.0, 5.0)).collect())
         .collect();
     let mut build = LinearBuilder::new("knapsack", sense);
-    (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+    (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
     for row in &weights {
         build.row([-INFINITE, 8.0], row.iter().copied().enumerate());
     }
@@ -59,7 +63,7 @@ fn enumerate(weights: &[Vec<f64>], costs: &[f64]) -> f64 {
 
 #[test]
 fn knapsacks_agree_with_enumeration() {
-    let mut stream = Stream::new(Purpose::Benchmark, 11, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 11, [0, 0]);
     for sense in [Sense::Minimize, Sense::Maximize] {
         for _ in 0..10 {
             let (problem, weights) = knapsack(&mut stream, 9, sense);
@@ -73,7 +77,7 @@ fn knapsacks_agree_with_enumeration() {
             );
             assert_eq!(
                 (solution.status, solution.bound),
-                (Status::Optimal, solution.objective)
+                (SolveStatus::Optimal, solution.objective)
             );
             assert!(solution.decision.is_binary());
         }
@@ -83,10 +87,10 @@ fn knapsacks_agree_with_enumeration() {
 /// Small problems of many kinds: rows of every sense, columns of every domain, whole or real
 /// numbers, some without a solution.
 fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
-    let mut stream = Stream::new(Purpose::Benchmark, 77, [case, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 77, [case, 0]);
     let (columns, rows) = (2 + stream.below(14), stream.below(9));
     let plain = case.is_multiple_of(3);
-    let number = |stream: &mut Stream, span: f64| {
+    let number = |stream: &mut RandomStream, span: f64| {
         let number = stream.uniform(-span, span);
         if plain { number.round() } else { number }
     };
@@ -104,14 +108,17 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     for column in 0..columns {
         let low = f64::from(stream.below(5) as u32) - 3.0;
         let (domain, value) = match (case / 2 % 4, stream.below(6)) {
-            (0, _) | (1, 0..3) => (Domain::Binary, stream.below(2) as f64),
-            (3, 0) => (Domain::Integer([low, far]), low + stream.below(4) as f64),
+            (0, _) | (1, 0..3) => (VariableDomain::Binary, stream.below(2) as f64),
+            (3, 0) => (
+                VariableDomain::Integer([low, far]),
+                low + stream.below(4) as f64,
+            ),
             (_, 0..4) => (
-                Domain::Integer([low, low + 4.0]),
+                VariableDomain::Integer([low, low + 4.0]),
                 low + stream.below(5) as f64,
             ),
             _ => (
-                Domain::Continuous([low, low + 2.5]),
+                VariableDomain::Continuous([low, low + 2.5]),
                 low + stream.uniform(0.0, 2.5),
             ),
         };
@@ -164,7 +171,7 @@ fn compare_with_highs(cases: std::ops::Range<u64>) {
         match (&own, &highs) {
             (Ok(own), Ok(highs)) => {
                 solved += 1;
-                assert_eq!(own.status, Status::Optimal, "case {case}");
+                assert_eq!(own.status, SolveStatus::Optimal, "case {case}");
                 let scale = 1e-6 * own.objective.abs().max(20.0);
                 let difference = (own.objective - highs.objective).abs();
                 assert!(
@@ -240,7 +247,7 @@ fn small_whole_problems_agree_with_enumeration() {
 
 #[test]
 fn answers_depend_on_the_costs_only() {
-    let mut stream = Stream::new(Purpose::Benchmark, 12, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 12, [0, 0]);
     let (problem, _) = knapsack(&mut stream, 12, Sense::Maximize);
     for problem in [problem.relaxed(), problem] {
         // Few different costs: many decisions are equally good.
@@ -256,7 +263,7 @@ fn answers_depend_on_the_costs_only() {
             let oracle =
                 Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
             for _ in 0..2 {
-                let answers = oracle.solve_all(&table, &Silent).unwrap();
+                let answers = oracle.solve_all(&table, &NoopObserver).unwrap();
                 let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
                 assert_eq!(answers, fresh);
             }
@@ -266,7 +273,7 @@ fn answers_depend_on_the_costs_only() {
 
 #[test]
 fn a_decision_does_not_change_when_all_costs_are_scaled() {
-    let mut stream = Stream::new(Purpose::Benchmark, 13, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 13, [0, 0]);
     let (problem, _) = knapsack(&mut stream, 12, Sense::Maximize);
     let costs: Vec<f64> = (0..12).map(|_| -stream.uniform(1.0, 1.5)).collect();
     let decision = solve(&problem, &costs).unwrap().decision;
@@ -280,9 +287,9 @@ fn a_decision_does_not_change_when_all_costs_are_scaled() {
 fn equalities_integers_and_continuous_columns_are_respected() {
     // x + y + z = 4.5 with x whole: the cheap x takes as much of it as it can.
     let mut build = LinearBuilder::new("mix", Sense::Minimize);
-    let x = build.predicted("x", Domain::Integer([-2.0, 3.0]));
-    let y = build.predicted("y", Domain::Continuous([0.0, 1.25]));
-    let z = build.predicted("z", Domain::Continuous([-INFINITE, INFINITE]));
+    let x = build.predicted("x", VariableDomain::Integer([-2.0, 3.0]));
+    let y = build.predicted("y", VariableDomain::Continuous([0.0, 1.25]));
+    let z = build.predicted("z", VariableDomain::Continuous([-INFINITE, INFINITE]));
     build.row([4.5, 4.5], [(x, 1.0), (y, 1.0), (z, 1.0)]);
     build.row([-1.0, 10.0], [(z, 1.0)]);
     let problem = build.build().unwrap();
@@ -304,11 +311,15 @@ fn equalities_integers_and_continuous_columns_are_respected() {
 fn machines(sense: Sense) -> LinearProblem {
     let sign = sense.sign();
     let mut build = LinearBuilder::new("machines", sense);
-    let on_a = build.auxiliary("on_a", Domain::Binary, 4.0 * sign);
-    let run_a = build.predicted("run_a", Domain::Continuous([0.0, INFINITE]));
-    let on_b = build.auxiliary("on_b", Domain::Binary, sign);
-    let run_b = build.predicted("run_b", Domain::Continuous([0.0, INFINITE]));
-    let missing = build.auxiliary("missing", Domain::Continuous([0.0, 3.0]), 10.0 * sign);
+    let on_a = build.auxiliary("on_a", VariableDomain::Binary, 4.0 * sign);
+    let run_a = build.predicted("run_a", VariableDomain::Continuous([0.0, INFINITE]));
+    let on_b = build.auxiliary("on_b", VariableDomain::Binary, sign);
+    let run_b = build.predicted("run_b", VariableDomain::Continuous([0.0, INFINITE]));
+    let missing = build.auxiliary(
+        "missing",
+        VariableDomain::Continuous([0.0, 3.0]),
+        10.0 * sign,
+    );
     build.row([3.0, 3.0], [(run_a, 1.0), (run_b, 1.0), (missing, 1.0)]);
     build.row([-INFINITE, 0.0], [(run_a, 1.0), (on_a, -3.0)]);
     build.row([-INFINITE, 0.0], [(run_b, 1.0), (on_b, -2.0)]);
@@ -347,13 +358,13 @@ fn fixed_terms_steer_the_decision_and_count_in_its_cost() {
 #[test]
 fn regret_compares_totals_with_fixed_costs() {
     let oracle = Oracle::new(Arc::new(machines(Sense::Minimize)));
-    let features = Features::new(Matrix::zeros(1, 1), Shape::Wide, None).unwrap();
+    let features = Features::new(Matrix::zeros(1, 1), FeatureShape::Wide, None).unwrap();
     let data = Dataset::new(features, Matrix::new(1, 2, vec![1.0, 2.0]).unwrap(), None).unwrap();
-    let labelled = Labelled::solve(data, &oracle, &Silent).unwrap();
+    let labelled = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
     let mistaken = oracle.asker().solve(&[6.5, 2.0]).unwrap().decision;
     // B and a missing unit cost 1 + 2·2 + 10 where A alone would have cost 7.
     assert_eq!(
-        mistaken.dot(labelled.data().costs().row(0)) - labelled.best_objective(0),
+        mistaken.dot(labelled.data().costs().row(0)) - labelled.optimal_objective(0),
         8.0
     );
 }
@@ -375,7 +386,7 @@ fn decisions_are_checked_as_far_as_they_tell() {
     assert!(check(&[f64::NAN, 0.0]).is_err());
     assert!(check(&[0.0, 0.0, 1.0]).is_err(), "there are two costs only");
     let (knapsack, _) = knapsack(
-        &mut Stream::new(Purpose::Benchmark, 1, [0, 0]),
+        &mut RandomStream::new(Purpose::Benchmark, 1, [0, 0]),
         9,
         Sense::Maximize,
     );
@@ -410,9 +421,9 @@ fn infeasible_and_unbounded_problems_say_so() {
     for integer in [false, true] {
         let domain = |bounds| {
             if integer {
-                Domain::Integer(bounds)
+                VariableDomain::Integer(bounds)
             } else {
-                Domain::Continuous(bounds)
+                VariableDomain::Continuous(bounds)
             }
         };
         let mut build = LinearBuilder::new("none", Sense::Minimize);
@@ -437,7 +448,7 @@ fn infeasible_and_unbounded_problems_say_so() {
 #[test]
 fn an_engine_that_failed_once_still_solves() {
     let mut build = LinearBuilder::new("for ever", Sense::Minimize);
-    build.predicted("x", Domain::Continuous([-1.0, INFINITE]));
+    build.predicted("x", VariableDomain::Continuous([-1.0, INFINITE]));
     let mut solver = build.build().unwrap().solver(&Limits::default());
     assert_eq!(solver.solve(&[-1.0]), Err(Failure::Unbounded));
     assert_eq!(solver.solve(&[2.0]).unwrap().objective, -2.0);
@@ -446,10 +457,10 @@ fn an_engine_that_failed_once_still_solves() {
 
 #[test]
 fn limits_are_kept_and_reported() {
-    let mut stream = Stream::new(Purpose::Benchmark, 5, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 5, [0, 0]);
     let items = 60;
     let mut build = LinearBuilder::new("hard", Sense::Maximize);
-    (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), Domain::Binary));
+    (0..items).for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
     for _ in 0..5 {
         let row: Vec<f64> = (0..items).map(|_| stream.uniform(10.0, 90.0)).collect();
         build.row(
@@ -461,12 +472,12 @@ fn limits_are_kept_and_reported() {
     let costs: Vec<f64> = (0..items).map(|_| -stream.uniform(10.0, 90.0)).collect();
     let solved = |limits| problem.solver(&limits).solve(&costs).unwrap();
     let stopped = solved(Limits { nodes: 1, gap: 0.0 });
-    assert_eq!(stopped.status, Status::LimitReached);
+    assert_eq!(stopped.status, SolveStatus::LimitReached);
     assert!(stopped.bound < stopped.objective);
     // The first is for our own search, the second for HiGHS's.
     for nodes in [1_000_000, 900_000] {
         let loose = solved(Limits { nodes, gap: 0.02 });
-        let Status::WithinGap(gap) = loose.status else {
+        let SolveStatus::WithinGap(gap) = loose.status else {
             panic!("{:?}", loose.status)
         };
         assert!(gap <= 0.02 && loose.bound <= loose.objective);
@@ -478,8 +489,8 @@ fn limits_are_kept_and_reported() {
 fn a_switch_that_is_on_by_less_than_the_tolerance_is_off() {
     // With a capacity of 1e7 a switch at 1e-7 lets one unit through; a whole switch must be paid.
     let mut build = LinearBuilder::new("switch", Sense::Minimize);
-    let flow = build.predicted("flow", Domain::Continuous([0.0, 1.0]));
-    let switch = build.auxiliary("switch", Domain::Binary, 5.0);
+    let flow = build.predicted("flow", VariableDomain::Continuous([0.0, 1.0]));
+    let switch = build.auxiliary("switch", VariableDomain::Binary, 5.0);
     build.row([-INFINITE, 0.0], [(flow, 1.0), (switch, -1e7)]);
     let problem = build.build().unwrap();
     let solution = solve(&problem, &[-3.0]).unwrap();
@@ -498,14 +509,17 @@ fn a_switch_that_is_on_by_less_than_the_tolerance_is_off() {
 fn what_makes_no_problem_is_refused_with_the_name_of_the_part() {
     let refused = |change: &dyn Fn(&mut LinearBuilder)| {
         let mut build = LinearBuilder::new("shop", Sense::Minimize);
-        build.predicted("x", Domain::Binary);
+        build.predicted("x", VariableDomain::Binary);
         change(&mut build);
         build.build().unwrap_err().to_string()
     };
-    let continuous = |bounds| Domain::Continuous(bounds);
+    let continuous = |bounds| VariableDomain::Continuous(bounds);
     assert!(refused(&|b| _ = b.predicted("y", continuous([2.0, 1.0]))).contains("shop: column y"));
     assert!(refused(&|b| _ = b.predicted("y", continuous([f64::NAN, 1.0]))).contains("column y"));
-    assert!(refused(&|b| _ = b.auxiliary("y", Domain::Binary, f64::INFINITY)).contains("column y"));
+    assert!(
+        refused(&|b| _ = b.auxiliary("y", VariableDomain::Binary, f64::INFINITY))
+            .contains("column y")
+    );
     assert!(refused(&|b| _ = b.row([0.0, 1.0], [(1, 1.0)])).contains("row r0: column 1 of 1"));
     assert!(refused(&|b| _ = b.row([0.0, 1.0], [(0, 1.0), (0, 1.0)])).contains("two entries"));
     assert!(refused(&|b| _ = b.row([0.0, 1.0], [(0, f64::NAN)])).contains("row r0"));
@@ -532,7 +546,7 @@ fn a_slight_slope_that_nothing_stops_is_unbounded() {
     .iter()
     .enumerate()
     {
-        build.predicted(format!("x{column}"), Domain::Continuous(*bounds));
+        build.predicted(format!("x{column}"), VariableDomain::Continuous(*bounds));
     }
     build.row(
         [-INFINITE, 0.03826837076833023],
@@ -597,9 +611,9 @@ fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
 #[test]
 fn bounds_of_whole_columns_are_rounded_inwards() {
     let mut build = LinearBuilder::new("tiny", Sense::Minimize);
-    build.predicted("a", Domain::Integer([1e-9, 10.0]));
-    build.predicted("b", Domain::Integer([0.5, 7.5]));
-    build.predicted("c", Domain::Continuous([0.5, 7.5]));
+    build.predicted("a", VariableDomain::Integer([1e-9, 10.0]));
+    build.predicted("b", VariableDomain::Integer([0.5, 7.5]));
+    build.predicted("c", VariableDomain::Continuous([0.5, 7.5]));
     let problem = build.build().unwrap();
     assert_eq!(
         problem.model().column_bounds,
@@ -614,7 +628,7 @@ fn bounds_of_whole_columns_are_rounded_inwards() {
         assert_eq!(dense(&problem, &found), [0.0, 7.0, 0.5], "{nodes} nodes");
     }
     let mut build = LinearBuilder::new("none", Sense::Minimize);
-    build.predicted("a", Domain::Integer([0.3, 0.7]));
+    build.predicted("a", VariableDomain::Integer([0.3, 0.7]));
     let message = build.build().unwrap_err().to_string();
     assert!(
         message.contains("column a") && message.contains("0.3 to 0.7"),
@@ -625,11 +639,11 @@ fn bounds_of_whole_columns_are_rounded_inwards() {
 #[test]
 fn numbers_of_the_objective_that_would_overflow_are_refused() {
     let mut build = LinearBuilder::new("constant", Sense::Minimize);
-    build.predicted("a", Domain::Binary);
+    build.predicted("a", VariableDomain::Binary);
     build.offset(1e308);
     assert!(build.build().unwrap_err().to_string().contains("constant"));
     let mut build = LinearBuilder::new("cost", Sense::Minimize);
-    build.predicted("a", Domain::Binary);
-    build.auxiliary("b", Domain::Binary, -1e200);
+    build.predicted("a", VariableDomain::Binary);
+    build.auxiliary("b", VariableDomain::Binary, -1e200);
     assert!(build.build().unwrap_err().to_string().contains("column b"));
 }

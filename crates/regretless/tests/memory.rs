@@ -7,20 +7,20 @@
 )]
 
 use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::memory::Memory;
-use regretless::solve::relax::Relaxer;
-use regretless::solve::{Failure, Limits, Solution, Solver, Status};
+use regretless::solve::relax::RelaxationSolver;
+use regretless::solve::{Failure, Limits, Solution, SolveStatus, Solver};
 
 /// Drifts that instances go through, one after the other.
 const DRIFTS: [f64; 10] = [0.002, 0.0, 0.02, 0.002, 0.0005, 0.1, 0.002, 1e-9, 0.02, 1.0];
 
-fn stream(test: u64, case: u64) -> Stream {
-    Stream::new(Purpose::Benchmark, 4000 + test, [case, 0])
+fn stream(test: u64, case: u64) -> RandomStream {
+    RandomStream::new(Purpose::Benchmark, 4000 + test, [case, 0])
 }
 
 /// A relaxation, asked as a solver is.
-struct Relaxed(Box<dyn Relaxer>);
+struct Relaxed(Box<dyn RelaxationSolver>);
 
 impl Solver for Relaxed {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
@@ -28,7 +28,7 @@ impl Solver for Relaxed {
     }
 
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
-        self.0.relax_again(costs, memory)
+        self.0.relax_warm(costs, memory)
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
@@ -63,7 +63,7 @@ struct Case {
 }
 
 impl Case {
-    fn drift(&mut self, by: f64, stream: &mut Stream) {
+    fn drift(&mut self, by: f64, stream: &mut RandomStream) {
         for cost in &mut self.costs {
             *cost *= 1.0 + by * stream.normal();
             if self.whole {
@@ -79,7 +79,11 @@ impl Case {
     }
 
     /// Follows the instance with all its drifts; cold and warm engine are strangers to each other.
-    fn follow(mut self, [cold, warm]: &mut [Box<dyn Solver>; 2], stream: &mut Stream) -> Tally {
+    fn follow(
+        mut self,
+        [cold, warm]: &mut [Box<dyn Solver>; 2],
+        stream: &mut RandomStream,
+    ) -> Tally {
         let mut tally = Tally::default();
         let mut memory = Memory::new(true);
         for drift in DRIFTS {
@@ -87,7 +91,7 @@ impl Case {
             let Ok(right) = cold.solve(&self.costs) else {
                 return tally;
             };
-            assert_eq!(right.status, Status::Optimal);
+            assert_eq!(right.status, SolveStatus::Optimal);
             tally.asked += 1;
             if let Some(proved) = warm.certify(&self.costs, &memory) {
                 tally.certified += 1;
@@ -101,7 +105,7 @@ impl Case {
 
     /// Whether decisions differ; objectives must not.
     fn differ(&self, right: &Solution, found: &Solution) -> bool {
-        assert_eq!(found.status, Status::Optimal);
+        assert_eq!(found.status, SolveStatus::Optimal);
         let size = 1e-9 * (1.0 + right.objective.abs());
         assert!(
             (found.objective - right.objective).abs() <= size,
@@ -118,7 +122,7 @@ impl Case {
 /// not.
 fn follow_all(
     instances: u64,
-    make: impl Fn(&mut Stream, u64) -> (Case, [Box<dyn Solver>; 2]),
+    make: impl Fn(&mut RandomStream, u64) -> (Case, [Box<dyn Solver>; 2]),
 ) -> Tally {
     let mut tally = Tally::default();
     for number in 0..instances {
@@ -134,7 +138,7 @@ fn follow_all(
 }
 
 /// Costs of both signs; every fourth instance has whole ones.
-fn case(stream: &mut Stream, number: u64, costs: usize) -> Case {
+fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
     let whole = number % 4 == 3;
     let draw = |_| match number % 4 {
         0 => stream.uniform(-20.0, 5.0),
@@ -170,10 +174,10 @@ fn tours_are_the_same_warm_certified_and_cold() {
 #[cfg(feature = "highs")]
 #[test]
 fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
-    use regretless::solve::tour::cut::TourCut;
+    use regretless::solve::tour::cut::TspBranchAndCut;
     let tally = follow_all(110, |stream, number| {
         let nodes = 5 + (number as usize * 7) % 35;
-        let make = || Box::new(TourCut::new(nodes, Limits::default())) as Box<dyn Solver>;
+        let make = || Box::new(TspBranchAndCut::new(nodes, Limits::default())) as Box<dyn Solver>;
         (
             Case {
                 tied_otherwise: true,
@@ -205,7 +209,7 @@ fn relaxed_tours_are_the_same_warm_and_cold() {
     });
 }
 
-fn knapsack(stream: &mut Stream, number: u64) -> Knapsack {
+fn knapsack(stream: &mut RandomStream, number: u64) -> Knapsack {
     let (items, dimensions) = (1 + stream.below(40), 1 + stream.below(4));
     let mut weight = |_| match number % 3 {
         0 => stream.uniform(0.0, 10.0),
@@ -233,21 +237,25 @@ fn knapsacks_are_the_same_warm_certified_and_cold() {
 #[cfg(feature = "highs")]
 mod linear {
     use super::{
-        Case, Limits, Relaxed, ShortestPath, Solver, Stream, case, follow_all, knapsack, twice,
+        Case, Limits, RandomStream, Relaxed, ShortestPath, Solver, case, follow_all, knapsack,
+        twice,
     };
-    use regretless::problem::{Domain, LinearBuilder, LinearProblem, Problem, Sense};
+    use regretless::problem::{LinearBuilder, LinearProblem, Problem, Sense, VariableDomain};
     use regretless::solve::relax::Relaxation;
 
     /// A problem with a feasible point, rows of all kinds, and a column without predicted cost.
-    fn random(stream: &mut Stream, columns: usize) -> LinearProblem {
+    fn random(stream: &mut RandomStream, columns: usize) -> LinearProblem {
         let mut build = LinearBuilder::new("random", Sense::Minimize);
         let mut point = Vec::new();
         for column in 0..columns {
             let (lower, upper) = (-(stream.below(3) as f64), 1.0 + stream.below(4) as f64);
             point.push(stream.uniform(lower, upper));
-            build.predicted(format!("x{column}"), Domain::Continuous([lower, upper]));
+            build.predicted(
+                format!("x{column}"),
+                VariableDomain::Continuous([lower, upper]),
+            );
         }
-        build.auxiliary("aside", Domain::Continuous([0.0, 5.0]), 0.7);
+        build.auxiliary("aside", VariableDomain::Continuous([0.0, 5.0]), 0.7);
         for _ in 0..1 + stream.below(6) {
             let mut entries: Vec<(usize, f64)> = (0..columns)
                 .map(|j| (j, stream.uniform(-2.0, 3.0)))
@@ -291,7 +299,7 @@ mod linear {
             ));
             let all: std::sync::Arc<[usize]> = (0..problem.num_costs()).collect();
             let make = || {
-                let search = regretless::solve::linear::LinearSearch::new(
+                let search = regretless::solve::linear::LinearSolver::new(
                     model.clone(),
                     all.clone(),
                     Limits::default(),
@@ -312,7 +320,7 @@ mod linear {
             let count = items.num_costs().min(12);
             let mut build = LinearBuilder::new("items", Sense::Minimize);
             for item in 0..count {
-                build.predicted(format!("x{item}"), Domain::Binary);
+                build.predicted(format!("x{item}"), VariableDomain::Binary);
             }
             let rows = items.weights.iter().zip(&items.capacity);
             for (weights, capacity) in rows.take(if number % 8 < 4 { 8 } else { 0 }) {
@@ -416,7 +424,7 @@ fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
                     warm.solve_again(&case.costs, &mut memory),
                 );
                 let found = found.unwrap();
-                if found.status == Status::LimitReached {
+                if found.status == SolveStatus::LimitReached {
                     limited_answers += 1;
                     assert_eq!(found, right);
                 }

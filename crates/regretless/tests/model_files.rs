@@ -11,9 +11,9 @@ use common::reference_data;
 use regretless::Error;
 use regretless::oracle::Oracle;
 use regretless::problem::{CostColumns, LinearFile, LinearProblem, Problem, ProblemSpec, Sense};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::highs::{Lp, Model};
-use regretless::solve::{Limits, Status};
+use regretless::solve::{Limits, SolveStatus};
 
 const MPS: &str = "NAME shop
 OBJSENSE
@@ -187,7 +187,7 @@ fn published_problems_have_their_optima_through_the_engine_too() {
                 1e-6,
                 fields[0],
             );
-            assert_eq!(found.status, Status::Optimal, "{}", fields[0]);
+            assert_eq!(found.status, SolveStatus::Optimal, "{}", fields[0]);
         }
     }
 }
@@ -324,7 +324,7 @@ fn instances_of_highs_are_read_or_refused() {
 }
 
 /// Reads damaged copies of a file: cut off, bytes changed, pieces repeated or swapped.
-fn read_damaged(path: &Path, copies: usize, stream: &mut Stream) -> [usize; 2] {
+fn read_damaged(path: &Path, copies: usize, stream: &mut RandomStream) -> [usize; 2] {
     let folder = tempfile::tempdir().unwrap();
     let whole = std::fs::read(path).unwrap();
     let mut counts = [0, 0];
@@ -366,7 +366,7 @@ fn read_many_damaged(copies: usize) {
     if let Some(data) = reference_data() {
         files.push(data.join("mps/p0033.mps"));
     }
-    let mut stream = Stream::new(Purpose::Benchmark, 99, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 99, [0, 0]);
     let counts: Vec<_> = files
         .iter()
         .map(|file| read_damaged(file, copies, &mut stream))

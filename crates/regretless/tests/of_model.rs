@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use regretless::problem::{OfModel, ProblemSpec};
+use regretless::problem::{ModelProblem, ProblemSpec};
 use serde_json::json;
 
 const LP: &str = "minimize\n obj: a + b\nsubject to\n one: a + b >= 1\nbinary\n a b\nend\n";
@@ -13,7 +13,7 @@ const LP: &str = "minimize\n obj: a + b\nsubject to\n one: a + b >= 1\nbinary\n 
 /// What building the problem of a model says.
 fn build(file: &Path, hash: Option<&str>, folder: Option<&Path>) -> Result<ProblemSpec, String> {
     let problem = json!({"kind": "linear", "file": file, "costs": "all"});
-    let written = OfModel {
+    let written = ModelProblem {
         problem: &problem,
         file_hash: hash,
         folder,

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use common::{assert_close, golden, numbers, rows};
 use regretless::Decision;
-use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::evaluate::{evaluate, unambiguous_regrets};
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, TopK};
 use regretless::solve::Solution;
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 
 fn problem(value: &serde_json::Value) -> Option<Arc<dyn Problem>> {
     let whole = |name: &str| value[name].as_u64().unwrap() as usize;
@@ -34,7 +34,7 @@ fn problem(value: &serde_json::Value) -> Option<Arc<dyn Problem>> {
 }
 
 fn table(costs: &[Vec<f64>]) -> Dataset {
-    let features = Features::new(Matrix::zeros(costs.len(), 1), Shape::Wide, None).unwrap();
+    let features = Features::new(Matrix::zeros(costs.len(), 1), FeatureShape::Wide, None).unwrap();
     Dataset::new(
         features,
         Matrix::from_f64(costs.len(), costs[0].len(), &costs.concat()).unwrap(),
@@ -67,7 +67,7 @@ fn regrets_equal_the_golden_ones() {
         .unwrap();
         data.sense().flip(predictions.as_mut_slice());
         let all: Vec<usize> = (0..data.len()).collect();
-        let found = evaluate(&predictions, &data, &all, (&oracle, &Silent)).unwrap();
+        let found = evaluate(&predictions, &data, &all, (&oracle, &NoopObserver)).unwrap();
         let expected = &file["metrics"];
         // Costs are kept in single precision, so regrets agree to its rounding.
         assert_close(
@@ -85,11 +85,11 @@ fn regrets_equal_the_golden_ones() {
         for (value, key) in pairs {
             assert_close(&[value], &[number(key)], 1e-5, key);
         }
-        let worst: f64 = unambiguous_regrets(&predictions, &data, &all, (&oracle, &Silent))
+        let worst: f64 = unambiguous_regrets(&predictions, &data, &all, (&oracle, &NoopObserver))
             .unwrap()
             .iter()
             .sum();
-        let total: f64 = all.iter().map(|i| data.best_objective(*i).abs()).sum();
+        let total: f64 = all.iter().map(|i| data.optimal_objective(*i).abs()).sum();
         assert_close(
             &[worst / total],
             &[number("unamb_regret_normalized")],
@@ -107,12 +107,12 @@ fn ties_cannot_flatter_the_unambiguous_regret() {
         at_most: false,
         sense: Sense::Minimize,
     }));
-    let data = Labelled::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &Silent).unwrap();
+    let data = Labelled::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
     let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
-    let usual = evaluate(&tied, &data, &[0], (&oracle, &Silent)).unwrap();
+    let usual = evaluate(&tied, &data, &[0], (&oracle, &NoopObserver)).unwrap();
     assert_eq!((usual.regret, usual.optimal_share), (0.0, 1.0));
     assert_eq!(
-        unambiguous_regrets(&tied, &data, &[0], (&oracle, &Silent)).unwrap(),
+        unambiguous_regrets(&tied, &data, &[0], (&oracle, &NoopObserver)).unwrap(),
         [4.0]
     );
 }

@@ -14,14 +14,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use regretless::Error;
 use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::Labelled;
 use regretless::loss::LossSpec;
 use regretless::oracle::Oracle;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
-use regretless::train::{Method, Optimizer, Recipe, Select, Settings, Stopped, Task, train};
-use regretless::watch::{Silent, Watch};
+use regretless::train::{
+    Method, Optimizer, Recipe, SelectionCriterion, Settings, Stopped, Task, train,
+};
+use regretless::watch::{NoopObserver, Observer};
 
 use setting::{Setting, quick};
 
@@ -37,7 +39,7 @@ fn items_with_own_features(instances: usize, items: usize) -> Dataset {
         .map(|x| 5.0 + 2.0 * x[0] - x[1])
         .collect();
     let features = Matrix::new(rows, 2, features).unwrap();
-    let features = Features::new(features, Shape::Long { items }, None).unwrap();
+    let features = Features::new(features, FeatureShape::Long { items }, None).unwrap();
     Dataset::new(
         features,
         Matrix::new(instances, items, costs).unwrap(),
@@ -125,7 +127,7 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
     let setting = Setting::paths(1);
     let solves = |loss: &str| {
         let settings = Settings {
-            select: Select::ValidationLoss,
+            select: SelectionCriterion::ValidationLoss,
             epochs: 2,
             ..quick()
         };
@@ -182,14 +184,14 @@ fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
     let wild = Settings {
         learning_rate: 1e6,
         epochs: 3,
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     assert_eq!(setting.train("MSE", wild).unwrap().report.best_epoch(), 0);
     let last = Settings {
         learning_rate: 1e6,
         epochs: 3,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         ..quick()
     };
     assert_eq!(setting.train("MSE", last).unwrap().report.best_epoch(), 3);
@@ -204,7 +206,7 @@ fn patience_and_time_limits_end_training_early() {
     };
     let wild = Settings {
         learning_rate: 1e6,
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     assert_eq!(
@@ -232,7 +234,7 @@ fn patience_and_time_limits_end_training_early() {
     let batch = 8;
     let hurried = Settings {
         time_limit: Some(1e-9),
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         batch,
         ..quick()
     };
@@ -257,7 +259,7 @@ fn other_optimisers_train_too() {
         let settings = Settings {
             optimizer,
             learning_rate,
-            select: Select::ValidationLoss,
+            select: SelectionCriterion::ValidationLoss,
             ..quick()
         };
         let epochs = &setting.train("MSE", settings).unwrap().report.rounds[0].epochs;
@@ -274,7 +276,7 @@ fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
     // Features of zero and no output map: the first predictions are the biases, here zero as well.
     let settings = Settings {
         output_map: false,
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     for loss in ["MSE(S)", "MAE(O,S)"] {
@@ -298,7 +300,7 @@ fn hidden_layers_learn_what_a_linear_model_cannot() {
     let setting = Setting::paths(1);
     let settings = Settings {
         epochs: 60,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         ..quick()
     };
     let loss = |predictor: PredictorSpec| {
@@ -328,7 +330,7 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
         );
         let settings = Settings {
             epochs: 80,
-            select: Select::ValidationLoss,
+            select: SelectionCriterion::ValidationLoss,
             ..quick()
         };
         let trained = setting
@@ -353,7 +355,7 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
     let setting = Setting::paths(1);
     let settings = |rescale| Settings {
         rescale,
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     let loss = |rescale| {
@@ -389,7 +391,7 @@ fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
     let settings = Settings {
         learning_rate: 1e30,
         epochs: 50,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         optimizer: Optimizer::Sgd { momentum: 0.0 },
         ..quick()
     };
@@ -443,7 +445,7 @@ fn settings_that_cannot_work_are_refused() {
 /// Interrupts after some polls.
 struct Impatient(AtomicU64);
 
-impl Watch for Impatient {
+impl Observer for Impatient {
     fn interrupted(&self) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed) > 30
     }
@@ -490,7 +492,8 @@ fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
         .iter()
         .map(|name| format!("other_{name}"))
         .collect();
-    let foreign = Features::new(features.values().clone(), Shape::Wide, Some(names)).unwrap();
+    let foreign =
+        Features::new(features.values().clone(), FeatureShape::Wide, Some(names)).unwrap();
     let message = back.predict(&foreign).unwrap_err().to_string();
     assert!(
         message.contains("other_x0") && message.contains("x0"),
@@ -514,7 +517,7 @@ fn a_table_of_the_wrong_width_is_refused() {
         at_most: false,
         sense: Sense::Minimize,
     }));
-    let message = Labelled::solve(data, &oracle, &Silent)
+    let message = Labelled::solve(data, &oracle, &NoopObserver)
         .unwrap_err()
         .to_string();
     assert!(message.contains("24") && message.contains('5'), "{message}");

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
-use super::values::{FileKind, RelaxKind, TableFormat, one_or_many_losses};
+use super::values::{FileFormat, RelaxationArg, TableFormat, one_or_many_losses};
 use super::{Machine, ProblemSource};
 
 /// Options of `generate`.
@@ -53,7 +53,7 @@ pub struct SolveOptions {
     pub files: Vec<PathBuf>,
     /// Kind of the files [default: told by name and content]
     #[arg(long, value_enum, value_name = "KIND")]
-    pub kind: Option<FileKind>,
+    pub kind: Option<FileFormat>,
     /// Only this problem of an OR-Library file, counted from 1 [default: all]
     #[arg(long, value_name = "N")]
     pub number: Option<usize>,
@@ -72,7 +72,7 @@ pub struct SolveOptions {
     /// Solve the linear relaxation instead: plain, or tight with the cuts the problem has
     /// (subtours, capacities)
     #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain")]
-    pub relax: Option<RelaxKind>,
+    pub relax: Option<RelaxationArg>,
     /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are
     /// several problems
     #[arg(long, value_name = "PATH", help_heading = "Output")]

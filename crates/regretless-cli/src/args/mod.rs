@@ -138,13 +138,13 @@ pub struct Call<O: Args> {
     pub options: O,
     /// Those of every command.
     #[command(flatten)]
-    pub common: Common,
+    pub common: GlobalOptions,
 }
 
 /// Options about this one call; they stand in no settings file.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "General")]
-pub struct Common {
+pub struct GlobalOptions {
     /// Read settings from this file; flags win over it
     #[arg(long, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,

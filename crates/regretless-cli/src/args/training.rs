@@ -1,7 +1,7 @@
 //! How to train: one option per field of the library's settings.
 
 use clap::{Args, ValueEnum};
-use regretless::train::{Select, Settings};
+use regretless::train::{SelectionCriterion, Settings};
 use serde::{Deserialize, Serialize};
 
 use super::values::OptimizerSpec;
@@ -46,7 +46,7 @@ pub struct TrainingOptions {
     /// Which epoch is kept: validation-regret, validation-loss, training-loss or last
     /// [default: validation-regret]
     #[arg(long, value_name = "SCORE")]
-    pub select: Option<Select>,
+    pub select: Option<SelectionCriterion>,
     /// Train on the validation rows too; needs --select training-loss or last [default: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub join_validation: Option<bool>,

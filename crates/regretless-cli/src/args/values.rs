@@ -71,7 +71,7 @@ pub enum TableFormat {
 /// Kinds of files that can be solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FileKind {
+pub enum FileFormat {
     /// Tours and routes as TSPLIB and CVRPLIB write them
     Tsplib,
     /// Knapsacks as the OR-Library writes them
@@ -83,28 +83,28 @@ pub enum FileKind {
 /// Linear relaxations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RelaxKind {
+pub enum RelaxationArg {
     /// Integrality dropped, nothing added
     Plain,
     /// With all cuts the problem knows
     Tight,
 }
 
-impl From<FileKind> for regretless::problem::FileKind {
-    fn from(kind: FileKind) -> Self {
+impl From<FileFormat> for regretless::problem::FileFormat {
+    fn from(kind: FileFormat) -> Self {
         match kind {
-            FileKind::Tsplib => Self::Tsplib,
-            FileKind::Knapsack => Self::Knapsack,
-            FileKind::Linear => Self::Linear,
+            FileFormat::Tsplib => Self::Tsplib,
+            FileFormat::Knapsack => Self::Knapsack,
+            FileFormat::Linear => Self::Linear,
         }
     }
 }
 
-impl From<RelaxKind> for Relaxation {
-    fn from(kind: RelaxKind) -> Self {
+impl From<RelaxationArg> for Relaxation {
+    fn from(kind: RelaxationArg) -> Self {
         match kind {
-            RelaxKind::Plain => Self::Plain,
-            RelaxKind::Tight => Self::Tight,
+            RelaxationArg::Plain => Self::Plain,
+            RelaxationArg::Tight => Self::Tight,
         }
     }
 }

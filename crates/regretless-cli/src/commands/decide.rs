@@ -3,21 +3,21 @@
 use std::path::Path;
 
 use regretless::data::output::check_free;
-use regretless::data::{Matrix, Names, Shape, csv, npy};
+use regretless::data::{FeatureShape, Matrix, Names, csv, npy};
 use regretless::evaluate::match_model;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 use regretless::{Decision, Error, Result};
 use serde_json::json;
 
-use super::{Session, oracle};
+use super::{CommandContext, oracle};
 use crate::args::DecideOptions;
 use crate::input::{Decided, Kind, features_for_model, in_file, needed};
 use crate::output::{Report, grouped, path_json};
 
 /// Predicts, decides, and writes.
-pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<Report> {
     let model_file = needed(options.model.as_ref(), "--model")?;
     let data = needed(options.data.as_ref(), "--data")?;
     let out = needed(options.out.as_ref(), "--out")?;
@@ -34,7 +34,7 @@ pub fn run(options: &DecideOptions, session: &Session) -> Result<Report> {
     let model = Model::load(&model_file)?;
     let decided = Decided::of_model((&model, &model_file), options.problem.as_ref())?;
     let matching = match_model(&model, decided.problem.as_ref()).map_err(in_file(&model_file))?;
-    session.tell_matching(&model_file, &matching);
+    session.warn_about_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, &model)?;
     if positions_name_items(options, &model) {
         let notice = "rows of an instance are matched to the model's costs by position; name them \
@@ -91,9 +91,9 @@ fn check_width(predicted: &Matrix, decided: &Decided) -> Result<()> {
 /// items by name.
 fn positions_name_items(options: &DecideOptions, model: &Model) -> bool {
     match model.about.shape {
-        Shape::Wide => false,
-        Shape::Long { .. } => {
-            !model.about.costs.follow_the_count() && options.columns.item_column.is_none()
+        FeatureShape::Wide => false,
+        FeatureShape::Long { .. } => {
+            !model.about.costs.are_numbered() && options.columns.item_column.is_none()
         }
     }
 }
@@ -108,7 +108,7 @@ fn names(model: &Model, count: usize) -> Names {
     }
 }
 
-fn decide(mut costs: Matrix, oracle: &Oracle, session: &Session) -> Result<Vec<Decision>> {
+fn decide(mut costs: Matrix, oracle: &Oracle, session: &CommandContext) -> Result<Vec<Decision>> {
     oracle.problem().sense().flip(costs.as_mut_slice());
     session.progress.begin("deciding", costs.rows() as u64);
     let answers = oracle.solve_all(&costs, &session.progress)?;
@@ -131,9 +131,9 @@ fn write(
     force: bool,
 ) -> Result<()> {
     let form = if sparse {
-        csv::DecisionForm::Sparse
+        csv::DecisionFormat::Sparse
     } else {
-        csv::DecisionForm::Dense
+        csv::DecisionFormat::Dense
     };
     match Kind::of(path)? {
         Kind::Csv => csv::write_decisions(path, names, decisions, form, force),

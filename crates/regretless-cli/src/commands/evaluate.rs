@@ -10,11 +10,11 @@ use regretless::evaluate::{
 use regretless::label::Labelled;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::{Session, json, labelled, oracle, predicted, store};
+use super::{CommandContext, json, labelled, oracle, predicted, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
     Decided, Kind, costs_only, dataset_for_model, in_file, options_for_model, predictions,
@@ -37,7 +37,7 @@ enum Predictions {
 }
 
 /// Predicts or reads predictions, decides, and measures.
-pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Report> {
     let case = match (&options.model, &options.predictions) {
         (Some(model), None) => Case::of_model(model, options, session)?,
         (None, Some(file)) => Case::of_predictions(file, options, session)?,
@@ -65,7 +65,7 @@ pub fn run(options: &EvaluateOptions, session: &Session) -> Result<Report> {
 }
 
 impl Case {
-    fn of_model(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
+    fn of_model(file: &Path, options: &EvaluateOptions, session: &CommandContext) -> Result<Self> {
         let model = Model::load(file)?;
         let decided = Decided::of_model((&model, file), options.problem.as_ref())?;
         let oracle = oracle(&decided, &options.machine)?;
@@ -92,7 +92,11 @@ impl Case {
         })
     }
 
-    fn of_predictions(file: &Path, options: &EvaluateOptions, session: &Session) -> Result<Self> {
+    fn of_predictions(
+        file: &Path,
+        options: &EvaluateOptions,
+        session: &CommandContext,
+    ) -> Result<Self> {
         let missing = || Error::setting("--problem is missing; predictions do not know theirs");
         let decided = Decided::load(options.problem.as_ref().ok_or_else(missing)?)?;
         let oracle = oracle(&decided, &options.machine)?;
@@ -104,7 +108,7 @@ impl Case {
                 CostSide::new("the array", &unnamed),
                 CostSide::new("the table", table.cost_names()),
             );
-            session.tell_matching(file, &CostMatching::new(found, wanted)?);
+            session.warn_about_matching(file, &CostMatching::new(found, wanted)?);
         }
         let predictions = predictions(file, &table.cost_names().to_vec())?;
         if predictions.rows() != table.len() {
@@ -137,7 +141,7 @@ impl Case {
         }
     }
 
-    fn measure(&self, unambiguous: bool, session: &Session) -> Result<Evaluation> {
+    fn measure(&self, unambiguous: bool, session: &CommandContext) -> Result<Evaluation> {
         let Self { data, oracle, .. } = self;
         let rows = data.rows();
         let watch = &session.progress;

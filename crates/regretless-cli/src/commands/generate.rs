@@ -4,19 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regretless::data::output::check_free;
-use regretless::data::synthetic::{Generator, Recipe};
+use regretless::data::synthetic::{Recipe, SyntheticGenerator};
 use regretless::data::{csv, npy};
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::Session;
+use super::CommandContext;
 use crate::args::{GenerateOptions, TableFormat};
 use crate::input::{Decided, needed};
 use crate::output::{Report, grouped, path_json, write_text};
 
 /// Writes the table and the problem.
-pub fn run(options: &GenerateOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Report> {
     let benchmark = needed(options.benchmark.as_ref(), "--benchmark")?;
     let folder = needed(options.out.as_ref(), "--out")?;
     let recipe = recipe(options);
@@ -96,7 +96,12 @@ impl Files {
     }
 
     /// Writes all files, or none if one is there already.
-    fn write(&self, rows: Generator, problem: &str, session: &Session) -> Result<()> {
+    fn write(
+        &self,
+        rows: SyntheticGenerator,
+        problem: &str,
+        session: &CommandContext,
+    ) -> Result<()> {
         let force = session.force;
         if let Some(folder) = self.problem.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -125,8 +130,8 @@ impl Files {
 /// leave nothing.
 fn write_arrays(
     (features, costs): (&Path, &Path),
-    mut rows: Generator,
-    session: &Session,
+    mut rows: SyntheticGenerator,
+    session: &CommandContext,
 ) -> Result<()> {
     let (shape, watch) = ([rows.rows(), rows.num_costs()], &session.progress);
     let known = rows.features()?;

@@ -13,19 +13,19 @@ use regretless::label::Labelled;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
 
-use super::{Session, labelled, oracle, store};
+use super::{CommandContext, labelled, oracle, store};
 use crate::args::{DataOptions, Machine, ProblemOptions};
 use crate::input::{Decided, in_file, table_source};
 use crate::output::grouped;
 
 /// Rows to train, validate and test on where the program makes the data.
-const BENCHMARK_ROWS: SplitSpec = SplitSpec::Counts([1000, 400, 600]);
+const BENCHMARK_SPLIT: SplitSpec = SplitSpec::Counts([1000, 400, 600]);
 /// Rows of built-in data where the split does not say.
 const ROWS: usize = 2000;
 
 /// Labelled rows of one seed.
 #[derive(Debug, Clone)]
-pub struct Ground {
+pub struct DataSplit {
     /// What is decided.
     pub decided: Decided,
     /// All rows.
@@ -34,7 +34,7 @@ pub struct Ground {
     pub split: Split,
 }
 
-impl Ground {
+impl DataSplit {
     /// Rows to train, validate and test, for people.
     pub fn rows(&self) -> String {
         let split = &self.split;
@@ -57,7 +57,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
         (Some(_), false) if problem.problem.is_some() => Err(Error::setting(
             "--benchmark brings its own problem; drop it and give --data, or drop --problem",
         )),
-        (Some(_), false) => Ok(BENCHMARK_ROWS),
+        (Some(_), false) => Ok(BENCHMARK_SPLIT),
         (None, true) => Ok(SplitSpec::TABLE),
         (None, false) => Err(Error::setting(
             "no data; give --data and --problem, or --benchmark KS32",
@@ -69,7 +69,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
 pub struct Source<'a> {
     split: SplitSpec,
     machine: &'a Machine,
-    session: &'a Session,
+    session: &'a CommandContext,
     origin: Origin,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Source<'a> {
         (data, problem): (&DataOptions, &ProblemOptions),
         split: Option<SplitSpec>,
         machine: &'a Machine,
-        session: &'a Session,
+        session: &'a CommandContext,
     ) -> Result<Self> {
         let standard = standard_split(data, problem)?;
         let origin = match problem.benchmark {
@@ -123,7 +123,7 @@ impl<'a> Source<'a> {
     }
 
     /// The grounds of some seeds, in their order.
-    pub fn grounds(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<Ground>> {
+    pub fn grounds(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<DataSplit>> {
         let Self {
             split,
             machine,
@@ -139,7 +139,7 @@ impl<'a> Source<'a> {
                     let data =
                         Labelled::solve(data, &oracle(&decided, machine)?, &session.progress)?;
                     let split = split.apply(data.len(), u64::from(seed))?;
-                    Ok(Ground {
+                    Ok(DataSplit {
                         decided,
                         data: Arc::new(data),
                         split,
@@ -166,7 +166,7 @@ impl<'a> Source<'a> {
                 let data = Arc::new(found.map_err(in_file(&file))?.0);
                 let rows = data.rows();
                 let ground = |split: Split| {
-                    Ok(Ground {
+                    Ok(DataSplit {
                         decided: decided.clone(),
                         data: data.clone(),
                         split: split.among(&rows)?,

@@ -6,13 +6,13 @@ use regretless::label::{LabelSource, Shard};
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::{Session, labelled, oracle, store};
+use super::{CommandContext, labelled, oracle, store};
 use crate::args::LabelOptions;
 use crate::input::{Decided, costs_only, in_file, needed};
 use crate::output::{Report, grouped, path_json};
 
 /// Labels the whole table or a share of it.
-pub fn run(options: &LabelOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<Report> {
     let shard = options
         .shard
         .as_deref()

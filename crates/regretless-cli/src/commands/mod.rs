@@ -9,12 +9,12 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::Model;
 use regretless::problem::match_costs;
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::args::{Call, Command, Common, Machine};
+use crate::args::{Call, Command, GlobalOptions, Machine};
 use crate::input::{Decided, in_file};
 use crate::output::{Report, grouped, remark};
 use crate::progress::Progress;
@@ -31,7 +31,7 @@ mod solve;
 mod train;
 
 /// What every command works with.
-pub struct Session {
+pub struct CommandContext {
     /// Shows progress and hears Ctrl-C.
     pub progress: Progress,
     /// Whether outputs that exist are replaced.
@@ -39,8 +39,8 @@ pub struct Session {
     quiet: bool,
 }
 
-impl Session {
-    fn new(common: &Common) -> Self {
+impl CommandContext {
+    fn new(common: &GlobalOptions) -> Self {
         Self {
             progress: Progress::new(common.quiet),
             force: common.force,
@@ -56,18 +56,18 @@ impl Session {
     }
 }
 
-impl Session {
+impl CommandContext {
     /// Brings the costs of a table into the order of the problem's; tells where positions decide.
     fn match_table(&self, data: &mut Dataset, file: &Path, decided: &Decided) -> Result<()> {
         let found = CostSide::new("the table", data.cost_names());
         let matching = match_costs(found, decided.problem.as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
-        self.tell_matching(file, &matching);
+        self.warn_about_matching(file, &matching);
         Ok(())
     }
 
     /// Tells where positions decide which cost is which.
-    fn tell_matching(&self, file: &Path, matching: &CostMatching) {
+    fn warn_about_matching(&self, file: &Path, matching: &CostMatching) {
         if let Some(notice) = matching.notice() {
             self.remark(&format!("note: {}: {notice}", file.display()));
         }
@@ -86,23 +86,23 @@ impl Session {
 /// Carries out a command and prints what it found; returns what went wrong after that.
 pub fn run(command: Command) -> Result<Option<Error>> {
     match command {
-        Command::Generate(call) => perform(call, "generate", generate::run),
-        Command::Label(call) => perform(call, "label", label::run),
-        Command::Train(call) => perform(*call, "train", train::run),
-        Command::Evaluate(call) => perform(call, "evaluate", evaluate::run),
-        Command::Decide(call) => perform(call, "decide", decide::run),
-        Command::Solve(call) => perform(call, "solve", solve::run),
-        Command::Compare(call) => perform(*call, "compare", compare::run),
-        Command::Reproduce(call) => perform(call, "reproduce", reproduce::run),
+        Command::Generate(call) => run_command(call, "generate", generate::run),
+        Command::Label(call) => run_command(call, "label", label::run),
+        Command::Train(call) => run_command(*call, "train", train::run),
+        Command::Evaluate(call) => run_command(call, "evaluate", evaluate::run),
+        Command::Decide(call) => run_command(call, "decide", decide::run),
+        Command::Solve(call) => run_command(call, "solve", solve::run),
+        Command::Compare(call) => run_command(*call, "compare", compare::run),
+        Command::Reproduce(call) => run_command(call, "reproduce", reproduce::run),
     }
 }
 
-fn perform<O: clap::Args + Serialize + DeserializeOwned>(
+fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
     call: Call<O>,
     name: &str,
-    work: impl FnOnce(&O, &Session) -> Result<Report>,
+    work: impl FnOnce(&O, &CommandContext) -> Result<Report>,
 ) -> Result<Option<Error>> {
-    let session = Session::new(&call.common);
+    let session = CommandContext::new(&call.common);
     let options = settings::merged(call.options, call.common.config.as_deref(), name)?;
     let outcome = work(&options, &session);
     // Work that failed leaves its bar behind, which would be drawn over the error.
@@ -117,12 +117,12 @@ fn oracle(decided: &Decided, machine: &Machine) -> Result<Oracle> {
     let threads = Threads::new(machine.threads.unwrap_or(0))?;
     Oracle::new(decided.problem.clone())
         .with_threads(threads)
-        .deciding_by(machine.decide_by)
+        .with_heuristic(machine.decide_by)
 }
 
 /// The labels beside a table.
 fn store(file: &Path, machine: &Machine) -> LabelStore {
-    LabelStore::beside(file).with_patience(machine.patience(LabelStore::PATIENCE))
+    LabelStore::beside(file).with_flush_interval(machine.patience(LabelStore::PATIENCE))
 }
 
 /// Labels a table, from the labels beside its file if there are any.
@@ -130,7 +130,7 @@ fn labelled(
     data: Dataset,
     store: &LabelStore,
     (decided, oracle): (&Decided, &Oracle),
-    session: &Session,
+    session: &CommandContext,
 ) -> Result<(Labelled, LabelReport)> {
     let (labelled, report) = store.label(data, &decided.spec, oracle, &session.progress)?;
     report
@@ -173,7 +173,7 @@ fn judge(
     model: &Model,
     data: &Labelled,
     rows: &[usize],
-    (oracle, watch): (&Oracle, &dyn Watch),
+    (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
     evaluate_in_parts(
         |part| predicted(model, data, part),

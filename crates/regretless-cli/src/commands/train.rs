@@ -14,8 +14,8 @@ use regretless::train::{
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::ground::{Ground, Source, standard_split};
-use super::{Session, json, oracle};
+use super::ground::{DataSplit, Source, standard_split};
+use super::{CommandContext, json, oracle};
 use crate::args::{Profile, TrainOptions};
 use crate::output::{Report, grouped, number, path_json, percent};
 use crate::settings;
@@ -41,7 +41,7 @@ impl Outputs {
 
     /// Asks before the work whether all of them could be written.
     fn check(&self, results: &Results<'_>) -> Result<()> {
-        check_file_name_fits(&self.model, &[Checkpoints::ENDING])?;
+        check_file_name_fits(&self.model, &[Checkpoints::CHECKPOINT_FOLDER_SUFFIX])?;
         for path in [
             &self.model,
             &self.epochs[0],
@@ -57,7 +57,7 @@ impl Outputs {
 }
 
 /// Trains, tests and writes the model.
-pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<Report> {
     let options = resolved(options.clone())?;
     let seed = u64::from(options.seed.unwrap_or(0));
     let out = Outputs::of(
@@ -97,7 +97,7 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
     let ground = grounds
         .first()
         .ok_or_else(|| Error::setting("--seed is missing"))?;
-    let Ground {
+    let DataSplit {
         decided,
         data,
         split,
@@ -109,7 +109,7 @@ pub fn run(options: &TrainOptions, session: &Session) -> Result<Report> {
         oracle,
         watch: &session.progress,
     };
-    let outcome = plan.carry_out(&task, &decided.spec, Some(&checkpoints))?;
+    let outcome = plan.fit_and_evaluate(&task, &decided.spec, Some(&checkpoints))?;
     let found = Found {
         plan: &plan,
         outcome: &outcome,
@@ -170,7 +170,7 @@ impl Found<'_> {
         json(&self.plan.summary(self.outcome))
     }
 
-    fn report(&self, out: &Outputs, ground: &Ground) -> Result<Report> {
+    fn report(&self, out: &Outputs, ground: &DataSplit) -> Result<Report> {
         let mut json = self.json()?;
         json["model"] = path_json(&out.model);
         let mut report = Report {
@@ -188,7 +188,7 @@ impl Found<'_> {
             ground.decided.problem.name(),
             ground.rows()
         ));
-        self.tell_race(&mut report);
+        self.report_candidates(&mut report);
         report.line(format!(
             "  best epoch         {} of {epochs}",
             trained.best_epoch()
@@ -227,7 +227,7 @@ impl Found<'_> {
 
 impl Found<'_> {
     /// What `auto` tried, and what it chose.
-    fn tell_race(&self, report: &mut Report) {
+    fn report_candidates(&self, report: &mut Report) {
         for entry in &self.outcome.tried {
             let regret = entry.regret.map(number).unwrap_or_default();
             let judged = match entry.judged {

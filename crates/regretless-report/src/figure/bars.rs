@@ -2,10 +2,10 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{Scene, Sketch, tip, whisker, widest};
+use super::{FigureWithCaption, Scene, tip, whisker, widest};
 use crate::frame::bottom_axis;
-use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Svg};
+use crate::scale::AxisScale;
+use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{clipped, ratio};
 
 const WIDTH: f64 = 760.0;
@@ -14,11 +14,11 @@ const TOP: f64 = 36.0;
 /// Ratios beyond are cut off, since one bad method would press all others together.
 const CUT: f64 = 2.0;
 
-pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
+pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     scene.measured().next()?;
     let methods = &scene.problem.methods;
     let left = widest(methods.iter().map(|method| method.label.as_str())) + 24.0;
-    let area = Area::new(left, TOP, WIDTH - left - 110.0, ROW * methods.len() as f64);
+    let area = Rect::new(left, TOP, WIDTH - left - 110.0, ROW * methods.len() as f64);
     let ends = methods.iter().flat_map(|method| {
         let said = method.published.map(|said| said.ratio);
         [
@@ -30,7 +30,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         ]
     });
     let longest = ends.flatten().fold(1.05, f64::max).min(CUT);
-    let x = Scale::even([0.0, longest], (area.left, area.right()));
+    let x = AxisScale::even([0.0, longest], (area.left, area.right()));
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     scene.heading(&mut svg);
     let title = format!("test regret relative to {}", scene.results.reference);
@@ -42,7 +42,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     Some((svg, caption(scene)))
 }
 
-fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Area, x: &Scale) {
+fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Rect, x: &AxisScale) {
     let middle = area.top + (place as f64 + 0.5) * ROW;
     // One colour for all: names and lengths say who is who.
     let colour = if method.is_best {
@@ -63,7 +63,7 @@ fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Area, x: 
         Some(mean) => {
             let end = x.at(mean);
             svg.rect(
-                Area::new(area.left, middle - 6.5, end - area.left, 13.0),
+                Rect::new(area.left, middle - 6.5, end - area.left, 13.0),
                 "soft bar",
             );
             if mean > x.high() {
@@ -103,7 +103,7 @@ fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Area, x: 
     svg.end();
 }
 
-fn deviation(svg: &mut Svg, method: &MethodResults, (mean, middle): (f64, f64), x: &Scale) {
+fn deviation(svg: &mut Svg, method: &MethodResults, (mean, middle): (f64, f64), x: &AxisScale) {
     if let Some(sd) = method
         .ratio
         .sd

@@ -4,18 +4,18 @@
 //! count components, lines join sets that differ by one, and the thick way takes at each step the
 //! set with the lowest ratio.
 
-use super::{Scene, Sketch, tip};
+use super::{FigureWithCaption, Scene, tip};
 use crate::frame::{Frame, spread_out, veil};
 use crate::look::mark;
-use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Point, SMALL, Svg};
+use crate::scale::AxisScale;
+use crate::svg::{Anchor, Point, Rect, SMALL, Svg};
 use crate::text::{change, ratio, width};
 
 const WIDTH: f64 = 760.0;
 const PANEL: f64 = 170.0;
 const STEP: f64 = PANEL + 62.0;
 /// Components of a panel beside the one-sided one.
-const ALWAYS: [&str; 2] = ["C", "S"];
+const FIXED_COMPONENTS: [&str; 2] = ["C", "S"];
 const BASES: [&str; 2] = ["MSE", "MAE"];
 const SIDES: [&str; 2] = ["O", "O_S"];
 
@@ -44,7 +44,7 @@ fn parts(label: &str) -> (&str, Vec<String>) {
 }
 
 fn steps(scene: &Scene<'_>, base: &str, side: &str) -> Vec<Step> {
-    let fits = |part: &String| ALWAYS.contains(&part.as_str()) || part == side;
+    let fits = |part: &String| FIXED_COMPONENTS.contains(&part.as_str()) || part == side;
     let all = scene.measured().filter_map(|(place, method, ratio)| {
         let (own, parts) = parts(&method.label);
         (own == base && parts.iter().all(fits)).then_some(Step {
@@ -56,7 +56,7 @@ fn steps(scene: &Scene<'_>, base: &str, side: &str) -> Vec<Step> {
     all.collect()
 }
 
-pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
+pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     let panels = BASES
         .iter()
         .flat_map(|base| SIDES.iter().map(move |side| (*base, *side)));
@@ -85,12 +85,12 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         .collect();
     let mut sentences = Vec::new();
     for (place, (name, steps)) in panels.iter().enumerate() {
-        let area = Area::new(58.0, 68.0 + place as f64 * STEP, WIDTH - 58.0 - 12.0, PANEL);
-        let y = Scale::even(
+        let area = Rect::new(58.0, 68.0 + place as f64 * STEP, WIDTH - 58.0 - 12.0, PANEL);
+        let y = AxisScale::even(
             ratios.iter().copied().chain([1.0]),
             (area.bottom(), area.top),
         );
-        let x = Scale::even([0.0, 3.0], (area.left + 24.0, area.right() - 150.0));
+        let x = AxisScale::even([0.0, 3.0], (area.left + 24.0, area.right() - 150.0));
         sentences.extend(panel(
             &mut svg,
             scene,
@@ -112,7 +112,10 @@ fn panel(
         (area.left, area.top - 10.0),
         Anchor::Start,
         "strong",
-        &format!("{base} with {}, {side}, {}", ALWAYS[0], ALWAYS[1]),
+        &format!(
+            "{base} with {}, {side}, {}",
+            FIXED_COMPONENTS[0], FIXED_COMPONENTS[1]
+        ),
     );
     for (value, text) in frame.y.ticks() {
         svg.line(

@@ -2,11 +2,11 @@
 
 use regretless::experiment::{CurvePoint, MethodResults};
 
-use super::{Scene, Sketch, open};
+use super::{FigureWithCaption, Scene, open};
 use crate::frame::{Frame, spread_out};
 use crate::look::dash;
-use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Point, Svg};
+use crate::scale::AxisScale;
+use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::clipped;
 
 const WIDTH: f64 = 760.0;
@@ -59,7 +59,7 @@ fn line(method: &MethodResults, (reading, relative, _): &Panel) -> Vec<(f64, f64
     read
 }
 
-pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
+pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     let methods = chosen(scene);
     let has = |panel: &&Panel| {
         methods
@@ -74,7 +74,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     scene.heading_with(&mut svg, "first seed");
     let share = WIDTH / panels.len() as f64;
     for (place, panel) in panels.iter().enumerate() {
-        let area = Area::new(
+        let area = Rect::new(
             share * place as f64 + 62.0,
             40.0,
             share - 62.0 - 104.0,
@@ -85,7 +85,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
     Some((svg, caption(scene, panels.len() == 2 || !panels[0].1)))
 }
 
-fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
+fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Rect) {
     let lines = methods
         .iter()
         .map(|(place, method)| (*place, *method, line(method, panel)));
@@ -93,8 +93,8 @@ fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Area) {
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Frame {
         area,
-        x: Scale::whole(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
-        y: Scale::even(
+        x: AxisScale::whole(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
+        y: AxisScale::even(
             all().map(|(_, value)| *value).chain([0.0]),
             (area.bottom(), area.top),
         ),

@@ -10,7 +10,7 @@ mod weighting;
 
 use regretless::experiment::{Figure as Kind, MethodResults, ProblemResults, Results};
 
-use crate::svg::{Anchor, Area, Svg, TEXT};
+use crate::svg::{Anchor, Rect, Svg, TEXT};
 use crate::text::{clipped, file_name, ratio, short, some, width};
 
 /// A drawn figure and its words.
@@ -34,7 +34,7 @@ pub(crate) struct Scene<'a> {
 }
 
 /// A figure and what is said below it.
-type Sketch = Option<(Svg, String)>;
+type FigureWithCaption = Option<(Svg, String)>;
 
 impl<'a> Scene<'a> {
     /// Methods with numbers, each with its place among all methods.
@@ -99,7 +99,7 @@ pub(crate) fn all(results: &Results) -> Vec<Drawn> {
     for kind in &results.figures {
         for (place, problem) in results.problems.iter().enumerate() {
             let scene = Scene { results, problem };
-            let mut keep = |sketch: Sketch, even_time: bool| {
+            let mut keep = |sketch: FigureWithCaption, even_time: bool| {
                 let name = format!("{}-{}", word(*kind), file_name(&problem.name));
                 let whole = |(svg, caption)| Drawn {
                     kind: *kind,
@@ -120,7 +120,7 @@ pub(crate) fn all(results: &Results) -> Vec<Drawn> {
     out
 }
 
-fn sketch(scene: &Scene<'_>, kind: Kind) -> Sketch {
+fn sketch(scene: &Scene<'_>, kind: Kind) -> FigureWithCaption {
     match kind {
         Kind::Bars => bars::draw(scene),
         Kind::Components => components::draw(scene),
@@ -205,7 +205,7 @@ fn whisker(svg: &mut Svg, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
 fn key_row(svg: &mut Svg, (mut x, y): (f64, f64), entries: &[(&str, &str)]) {
     for (class, words) in entries {
         svg.group(class).open();
-        svg.rect(Area::new(x, y - 9.0, 10.0, 10.0), "soft");
+        svg.rect(Rect::new(x, y - 9.0, 10.0, 10.0), "soft");
         svg.end();
         svg.text((x + 15.0, y), Anchor::Start, "small", words);
         x += 15.0 + width(words) * crate::svg::SMALL + 18.0;

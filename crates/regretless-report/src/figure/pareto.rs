@@ -1,10 +1,10 @@
 //! Regret ratio against training time, with the Pareto front.
 
-use super::{Scene, Sketch, open, tip};
+use super::{FigureWithCaption, Scene, open, tip};
 use crate::frame::{Frame, Labels};
 use crate::look::mark;
-use crate::scale::Scale;
-use crate::svg::{Area, Point, Svg};
+use crate::scale::AxisScale;
+use crate::svg::{Point, Rect, Svg};
 use crate::text::clipped;
 
 const WIDTH: f64 = 760.0;
@@ -12,7 +12,7 @@ const HEIGHT: f64 = 430.0;
 /// Ratios beyond lie at the upper edge.
 const CUT: f64 = 2.0;
 
-pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
+pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> FigureWithCaption {
     let points: Vec<(usize, f64, f64)> = scene
         .measured()
         .filter_map(|(place, method, mean)| Some((place, method.seconds.mean?, mean)))
@@ -33,7 +33,7 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
     let mut labels = Labels::new(Labels::PLAIN);
     steps
         .windows(2)
-        .for_each(|pair| labels.keep_line_free(pair[0], pair[1]));
+        .for_each(|pair| labels.reserve_line(pair[0], pair[1]));
     for (place, method) in scene.problem.methods.iter().enumerate() {
         let Some((seconds, ratio)) = method
             .published
@@ -45,7 +45,7 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
         svg.tip(&tip(method));
         let here = frame.at(seconds, ratio);
         mark(svg, place, here, 4.0, "hollow published");
-        labels.keep_free(here, 5.0);
+        labels.reserve_point(here, 5.0);
         svg.end();
     }
     marks(&mut svg, scene, (&frame, &mut labels), &points);
@@ -53,7 +53,7 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> Sketch {
 }
 
 fn frame(scene: &Scene<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Frame {
-    let area = Area::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
+    let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
     let said = || {
         scene
             .problem
@@ -72,11 +72,11 @@ fn frame(scene: &Scene<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Fr
         .chain(said().map(|said| said.ratio));
     let across = (area.left + 8.0, area.right() - 8.0);
     let x = if even_time {
-        Scale::even(times.chain([0.0]), across)
+        AxisScale::even(times.chain([0.0]), across)
     } else {
-        Scale::log(times, across)
+        AxisScale::log(times, across)
     };
-    let y = Scale::even(
+    let y = AxisScale::even(
         ratios.map(|ratio| ratio.min(CUT)).chain([1.0]),
         (area.bottom(), area.top),
     );
@@ -113,7 +113,7 @@ fn marks(
 ) {
     points
         .iter()
-        .for_each(|(_, seconds, ratio)| labels.keep_free(frame.at(*seconds, *ratio), 6.0));
+        .for_each(|(_, seconds, ratio)| labels.reserve_point(frame.at(*seconds, *ratio), 6.0));
     // The front is labelled first: it must not lose its names to others.
     let mut order: Vec<_> = points.iter().collect();
     order.sort_by_key(|(place, ..)| !scene.problem.methods[*place].on_front);

@@ -2,18 +2,18 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{Scene, Sketch, key_row, tip, widest};
+use super::{FigureWithCaption, Scene, key_row, tip, widest};
 use crate::frame::bottom_axis;
 use crate::look::hue;
-use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Svg};
+use crate::scale::AxisScale;
+use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{clipped, count, width};
 
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
 const TOP: f64 = 60.0;
 
-pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
+pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     let methods: Vec<(usize, &MethodResults)> = scene
         .measured()
         .map(|(place, method, _)| (place, method))
@@ -25,12 +25,12 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         .map(|said| width(said) * 10.5);
     let right = 76.0 + said.fold(0.0, f64::max).min(220.0);
     let left = widest(methods.iter().map(|(_, method)| method.label.as_str())) + 24.0;
-    let area = Area::new(left, TOP, WIDTH - left - right, ROW * methods.len() as f64);
+    let area = Rect::new(left, TOP, WIDTH - left - right, ROW * methods.len() as f64);
     let most = methods
         .iter()
         .map(|(_, method)| total(method))
         .fold(1.0, f64::max);
-    let x = Scale::even([0.0, most], (area.left, area.right()));
+    let x = AxisScale::even([0.0, most], (area.left, area.right()));
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     scene.heading(&mut svg);
     let used = |kind: usize| {
@@ -94,7 +94,7 @@ fn draw_row(
     svg: &mut Svg,
     (place, method): (usize, &MethodResults),
     middle: f64,
-    (area, x): (&Area, &Scale),
+    (area, x): (&Rect, &AxisScale),
 ) {
     svg.group("mark").num("data-method", place as f64).open();
     let kinds = method.solves.iter().filter(|(_, number)| *number > 0.0);
@@ -123,7 +123,7 @@ fn draw_row(
         let (from, to) = (x.at(before), x.at(before + number));
         svg.group(&hue(kind)).open();
         svg.rect(
-            Area::new(from, middle - 6.5, (to - from).max(0.8), 13.0),
+            Rect::new(from, middle - 6.5, (to - from).max(0.8), 13.0),
             "soft bar",
         );
         svg.end();

@@ -2,11 +2,11 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{Scene, Sketch, open, tip, whisker};
+use super::{FigureWithCaption, Scene, open, tip, whisker};
 use crate::frame::{Frame, spread_out};
 use crate::look::mark;
-use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Point, Svg};
+use crate::scale::AxisScale;
+use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::{clipped, ratio};
 
 const WIDTH: f64 = 760.0;
@@ -25,7 +25,7 @@ fn is_level(label: &str) -> bool {
 /// A method, its place among all, and its ratio.
 type Entry<'a> = (usize, &'a MethodResults, f64);
 
-pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
+pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     let weighted: Vec<(f64, Entry<'_>)> = scene
         .measured()
         .filter_map(|entry| Some((weight(&entry.1.label)?, entry)))
@@ -47,11 +47,11 @@ pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
         .chain(&levels)
         .flat_map(ends)
         .chain([1.0]);
-    let area = Area::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
+    let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
     let frame = Frame {
         area,
-        x: Scale::even([0.0, 1.0], (area.left + 12.0, area.right() - 12.0)),
-        y: Scale::even(heights, (area.bottom(), area.top)),
+        x: AxisScale::even([0.0, 1.0], (area.left + 12.0, area.right() - 12.0)),
+        y: AxisScale::even(heights, (area.bottom(), area.top)),
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
     scene.heading(&mut svg);

@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
 
 /// What is drawn or told elsewhere on the page, and would only make it heavy.
-const HEAVY: [&str; 4] = ["examples", "drawing", "curve", "shown"];
+const OMITTED_FIELDS: [&str; 4] = ["examples", "drawing", "curve", "shown"];
 
 /// An experiment as one HTML page that works from anywhere, without network.
 pub fn page(results: &Results) -> String {
@@ -92,7 +92,7 @@ fn numbers(results: &Results) -> Value {
 fn lighten(value: &mut Value) {
     match value {
         Value::Object(entries) => {
-            entries.retain(|name, _| !HEAVY.contains(&name.as_str()));
+            entries.retain(|name, _| !OMITTED_FIELDS.contains(&name.as_str()));
             entries.values_mut().for_each(lighten);
         }
         Value::Array(entries) => entries.iter_mut().for_each(lighten),

@@ -9,9 +9,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::{Dataset, Features, Matrix, Shape};
+use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Place, Result};
-use crate::random::NumpyStream;
+use crate::random::NumpyRandomState;
 
 /// Half-hours of a day.
 pub const SLOTS: usize = 48;
@@ -28,9 +28,9 @@ const FEATURES: [(&str, usize); 8] = [
 ];
 /// Where the price stands among the numbers of a line, how many there are, and which feature may be
 /// interpolated.
-const PRICE: usize = 15;
+const PRICE_FIELD: usize = 15;
 const NUMBERS: usize = 16;
-const INTENSITY: usize = 7;
+const INTENSITY_FEATURE: usize = 7;
 
 /// Days of prices and their features.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,10 +79,11 @@ impl Prices {
         };
         for (day, numbers) in features.chunks_exact(SLOTS).zip(rows.chunks_exact(SLOTS)) {
             let whole = day.iter().flatten().all(|v| v.is_finite())
-                && numbers.iter().all(|row| row[PRICE].is_finite());
+                && numbers.iter().all(|row| row[PRICE_FIELD].is_finite());
             if whole {
                 days.features.extend_from_slice(day);
-                days.prices.extend(numbers.iter().map(|row| row[PRICE]));
+                days.prices
+                    .extend(numbers.iter().map(|row| row[PRICE_FIELD]));
             }
         }
         Ok(days)
@@ -115,7 +116,7 @@ impl Prices {
                 self.days()
             )));
         }
-        let mut order = NumpyStream::new(seed).permutation(self.days());
+        let mut order = NumpyRandomState::new(seed).permutation(self.days());
         order.truncate(rows);
         let slots = order.iter().flat_map(|day| day * SLOTS..(day + 1) * SLOTS);
         let features: Vec<f64> = slots.clone().flat_map(|slot| self.features[slot]).collect();
@@ -125,7 +126,7 @@ impl Prices {
             .map(|(name, _)| (*name).to_string())
             .collect();
         let features = Matrix::from_f64(rows * SLOTS, 8, &features)?;
-        let features = Features::new(features, Shape::Long { items: SLOTS }, Some(names))?;
+        let features = Features::new(features, FeatureShape::Long { items: SLOTS }, Some(names))?;
         Dataset::new(features, Matrix::from_f64(rows, SLOTS, &costs)?, None)
     }
 }
@@ -207,14 +208,19 @@ fn numbers(line: &str) -> Option<[f64; NUMBERS]> {
 fn interpolate(features: &mut [[f64; 8]]) {
     let mut known: Option<usize> = None;
     for place in 0..features.len() {
-        if features[place][INTENSITY] == 0.0 || features[place][INTENSITY].is_nan() {
-            features[place][INTENSITY] = f64::NAN;
+        if features[place][INTENSITY_FEATURE] == 0.0 || features[place][INTENSITY_FEATURE].is_nan()
+        {
+            features[place][INTENSITY_FEATURE] = f64::NAN;
             continue;
         }
         if let Some(before) = known.filter(|before| before + 1 < place) {
-            let (from, to) = (features[before][INTENSITY], features[place][INTENSITY]);
+            let (from, to) = (
+                features[before][INTENSITY_FEATURE],
+                features[place][INTENSITY_FEATURE],
+            );
             for (steps, row) in features[before..place].iter_mut().enumerate().skip(1) {
-                row[INTENSITY] = from + steps as f64 / (place - before) as f64 * (to - from);
+                row[INTENSITY_FEATURE] =
+                    from + steps as f64 / (place - before) as f64 * (to - from);
             }
         }
         known = Some(place);

@@ -11,14 +11,14 @@
 
 use std::path::Path;
 
-use super::{Dataset, Features, Matrix, Shape};
+use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
-use crate::random::{NumpyStream, Purpose, Stream};
+use crate::random::{NumpyRandomState, Purpose, RandomStream};
 
 /// Blocks in the whole table.
 const BLOCKS: usize = 20_640;
 /// Blocks that train, validate and test.
-const PARTS: [usize; 3] = [10_371, 5_109, 5_160];
+const PART_SIZES: [usize; 3] = [10_371, 5_109, 5_160];
 /// Sum of all median house values, in dollars.
 const TOTAL_VALUE: f64 = 4_269_504_061.0;
 /// What the derived features are called.
@@ -33,7 +33,7 @@ const NAMES: [&str; 8] = [
     "Longitude",
 ];
 /// The raw columns in the order of the classic file, lower case without separators.
-const RAW: [&str; 9] = [
+const RAW_COLUMNS: [&str; 9] = [
     "longitude",
     "latitude",
     "housingmedianage",
@@ -124,11 +124,11 @@ impl Houses {
     /// Blocks that train, validate and test: numpy's permutations with seed 42, as scikit-learn
     /// divides twice.
     pub fn parts() -> [Vec<usize>; 3] {
-        let rest = BLOCKS - PARTS[2];
-        let first = NumpyStream::new(42).permutation(BLOCKS);
-        let (test, others) = first.split_at(PARTS[2]);
-        let second = NumpyStream::new(42).permutation(rest);
-        let (validation, train) = second.split_at(PARTS[1]);
+        let rest = BLOCKS - PART_SIZES[2];
+        let first = NumpyRandomState::new(42).permutation(BLOCKS);
+        let (test, others) = first.split_at(PART_SIZES[2]);
+        let second = NumpyRandomState::new(42).permutation(rest);
+        let (validation, train) = second.split_at(PART_SIZES[1]);
         let of = |places: &[usize]| places.iter().map(|place| others[*place]).collect();
         [of(train), of(validation), test.to_vec()]
     }
@@ -141,7 +141,7 @@ impl Houses {
     pub fn instances(&self, houses: usize, split: [usize; 3], seed: u32) -> Result<Dataset> {
         let parts = Self::parts();
         let (mean, scale) = self.standard();
-        let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [1, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [1, 0]);
         let (mut features, mut values) = (Vec::new(), Vec::new());
         for (part, instances) in parts.iter().zip(split) {
             for _ in 0..instances * houses {
@@ -154,7 +154,7 @@ impl Houses {
         let rows: usize = split.iter().sum();
         let features = Matrix::new(rows * houses, 8, features)?;
         let names = NAMES.iter().map(|name| (*name).to_string()).collect();
-        let features = Features::new(features, Shape::Long { items: houses }, Some(names))?;
+        let features = Features::new(features, FeatureShape::Long { items: houses }, Some(names))?;
         Dataset::new(features, Matrix::new(rows, houses, values)?, None)
     }
 
@@ -203,13 +203,13 @@ impl Columns {
                 .collect::<Option<Vec<usize>>>()
         };
         let derived: Vec<&str> = NAMES.iter().copied().chain(["MedHouseVal"]).collect();
-        if let Some(places) = all(&RAW) {
+        if let Some(places) = all(&RAW_COLUMNS) {
             return Ok(Self::Raw(places));
         }
         all(&derived).map(Self::Derived).ok_or_else(|| {
             format!(
                 "columns are neither {} nor {}",
-                RAW.join(", "),
+                RAW_COLUMNS.join(", "),
                 derived.join(", ")
             )
         })

@@ -65,7 +65,7 @@ impl Default for LongColumns {
 
 /// Columns of one file by number.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Chosen {
+pub(super) struct ColumnSelection {
     /// Features, in the order they are used.
     pub features: Vec<usize>,
     /// Costs, in the order they are used.

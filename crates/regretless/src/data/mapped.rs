@@ -23,7 +23,7 @@ use memmap2::Mmap;
 use crate::error::{Error, Place, Result};
 
 /// Numbers handled at a time on the way to a file.
-const AT_A_TIME: usize = 1 << 16;
+const VALUES_PER_CHUNK: usize = 1 << 16;
 
 /// Single-precision numbers in a file.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Mapped {
     /// When there is no room for it.
     pub fn negated(&self) -> Result<Self> {
         let numbers = || self.as_slice().iter().map(|value| -value);
-        self.rewritten("the costs of a maximisation are negated", numbers)
+        self.write_transformed("the costs of a maximisation are negated", numbers)
     }
 
     /// The numbers as rows of as many columns as the order has, whose new column j is the old
@@ -114,14 +114,14 @@ impl Mapped {
     ///
     /// # Errors
     /// When there is no room for it.
-    pub fn reordered(&self, order: &[usize]) -> Result<Self> {
+    pub fn with_columns_reordered(&self, order: &[usize]) -> Result<Self> {
         let rows = || self.as_slice().chunks_exact(order.len().max(1));
         let numbers = || rows().flat_map(|row| order.iter().map(|old| row[*old]));
-        self.rewritten("costs are brought into the order of the problem", numbers)
+        self.write_transformed("costs are brought into the order of the problem", numbers)
     }
 
     /// As many other numbers in a temporary file; `why` says what it is for.
-    fn rewritten<I: Iterator<Item = f32>>(
+    fn write_transformed<I: Iterator<Item = f32>>(
         &self,
         why: &str,
         numbers: impl Fn() -> I,
@@ -169,12 +169,12 @@ pub(super) fn write_numbers(
     out: &mut dyn Write,
     mut values: impl Iterator<Item = f32>,
 ) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(AT_A_TIME * size_of::<f32>());
+    let mut bytes = Vec::with_capacity(VALUES_PER_CHUNK * size_of::<f32>());
     loop {
         bytes.clear();
         values
             .by_ref()
-            .take(AT_A_TIME)
+            .take(VALUES_PER_CHUNK)
             .for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
         if bytes.is_empty() {
             return Ok(());

@@ -177,7 +177,7 @@ fn by_position(named_owner: &str, names: &Names, unnamed_owner: &str) -> String 
 #[cfg(test)]
 mod tests {
     use super::{CostMatching, CostSide};
-    use crate::data::{Dataset, Features, Matrix, Names, Shape};
+    use crate::data::{Dataset, FeatureShape, Features, Matrix, Names};
 
     fn names(list: &[&str]) -> Names {
         Names::from(
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn costs_and_items_of_a_long_table_move_together() {
         let features = Matrix::new(4, 1, vec![10.0, 11.0, 20.0, 21.0]).unwrap();
-        let features = Features::new(features, Shape::Long { items: 2 }, None).unwrap();
+        let features = Features::new(features, FeatureShape::Long { items: 2 }, None).unwrap();
         let costs = Matrix::new(2, 2, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
         let mut data = Dataset::new(features, costs, Some(names(&["b", "a"]))).unwrap();
         data.apply(&matched(data.cost_names(), &names(&["a", "b"])).unwrap())

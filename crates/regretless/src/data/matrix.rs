@@ -135,7 +135,7 @@ impl Matrix {
     ///
     /// # Errors
     /// When there are not as many of them.
-    pub fn with_doubles(mut self, numbers: Arc<dyn Shared<f64>>) -> Result<Self> {
+    pub fn with_f64_values(mut self, numbers: Arc<dyn Shared<f64>>) -> Result<Self> {
         check_size(self.rows, self.cols, numbers.numbers().len())?;
         self.doubles = Some(Doubles {
             numbers,
@@ -145,7 +145,7 @@ impl Matrix {
     }
 
     /// Whether it is known what the numbers were before they were rounded.
-    pub fn has_doubles(&self) -> bool {
+    pub fn has_f64_values(&self) -> bool {
         self.doubles.is_some()
     }
 
@@ -334,13 +334,13 @@ impl Matrix {
             )));
         }
         if let Some(doubles) = &mut self.doubles {
-            let numbers = reordered(doubles.numbers.numbers(), order);
+            let numbers = with_columns_reordered(doubles.numbers.numbers(), order);
             doubles.numbers = Arc::new(numbers);
         }
         match &mut self.values {
-            Values::Mapped(values) => *values = Arc::new(values.reordered(order)?),
+            Values::Mapped(values) => *values = Arc::new(values.with_columns_reordered(order)?),
             Values::Shared(values) => {
-                self.values = Values::Owned(reordered(values.numbers(), order))
+                self.values = Values::Owned(with_columns_reordered(values.numbers(), order))
             }
             Values::Owned(values) => {
                 // Row by row, so that there is no second copy of a large table.
@@ -368,7 +368,7 @@ impl Matrix {
 }
 
 /// Rows of numbers with their columns in another order.
-fn reordered<T: Copy>(numbers: &[T], order: &[usize]) -> Vec<T> {
+fn with_columns_reordered<T: Copy>(numbers: &[T], order: &[usize]) -> Vec<T> {
     let mut out = Vec::with_capacity(numbers.len());
     for row in numbers.chunks_exact(order.len().max(1)) {
         out.extend(order.iter().map(|old| row[*old]));
@@ -436,7 +436,7 @@ mod tests {
         let given = vec![0.1, 0.7, -3.0, 1e-3];
         let mut matrix = Matrix::from_f64(2, 2, &given)
             .unwrap()
-            .with_doubles(Arc::new(given.clone()))
+            .with_f64_values(Arc::new(given.clone()))
             .unwrap();
         let row = |matrix: &Matrix, row: usize| {
             let mut out = vec![9.0];
@@ -461,12 +461,12 @@ mod tests {
         matrix.row_mut(0)[1] = 2.0;
         assert_eq!(row(&matrix, 0), [f64::from(-0.1_f32), 2.0]);
         let bad = Matrix::zeros(1, 2)
-            .with_doubles(Arc::new(vec![1.0, f64::INFINITY]))
+            .with_f64_values(Arc::new(vec![1.0, f64::INFINITY]))
             .unwrap();
         assert_eq!(bad.first_not_finite(), Some((0, 1, f64::INFINITY)));
         assert!(
             Matrix::zeros(2, 2)
-                .with_doubles(Arc::new(vec![1.0]))
+                .with_f64_values(Arc::new(vec![1.0]))
                 .is_err()
         );
     }
@@ -522,7 +522,7 @@ mod tests {
             .collect();
         let mut precise = Matrix::new(2, 3, numbers.to_vec())
             .unwrap()
-            .with_doubles(Arc::new(exact))
+            .with_f64_values(Arc::new(exact))
             .unwrap();
         precise.negate().unwrap();
         precise.reorder_columns(&[2, 0, 1]).unwrap();

@@ -34,7 +34,7 @@ pub use table::TableSource;
 /// How rows of features relate to instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shape {
+pub enum FeatureShape {
     /// One row of features per instance.
     Wide,
     /// One row of features per cost of an instance.
@@ -44,7 +44,7 @@ pub enum Shape {
     },
 }
 
-impl Shape {
+impl FeatureShape {
     /// Rows of features that belong to one instance.
     pub fn rows_per_instance(self) -> usize {
         match self {
@@ -58,7 +58,7 @@ impl Shape {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {
     values: Matrix,
-    shape: Shape,
+    shape: FeatureShape,
     names: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl Features {
     /// # Errors
     /// When a number is not finite, rows do not make whole instances, or names do not fit, are
     /// empty or doubled.
-    pub fn new(values: Matrix, shape: Shape, names: Option<Vec<String>>) -> Result<Self> {
+    pub fn new(values: Matrix, shape: FeatureShape, names: Option<Vec<String>>) -> Result<Self> {
         if let Some(given) = &names {
             check_names(given, "feature")?;
         }
@@ -108,7 +108,7 @@ impl Features {
     }
 
     /// Wide or long.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> FeatureShape {
         self.shape
     }
 
@@ -141,8 +141,8 @@ impl Features {
     /// `order[j]`. Nothing happens in the wide shape, whose rows are whole instances.
     fn reorder_items(&mut self, order: &[usize]) {
         match self.shape {
-            Shape::Wide => {}
-            Shape::Long { items } => {
+            FeatureShape::Wide => {}
+            FeatureShape::Long { items } => {
                 let mut rows = Vec::with_capacity(self.values.rows());
                 for instance in 0..self.instances() {
                     rows.extend(order.iter().map(|item| instance * items + item));
@@ -210,7 +210,7 @@ impl Dataset {
                 "the table is empty; it needs at least one instance and one cost",
             ));
         }
-        if let Shape::Long { items } = features.shape()
+        if let FeatureShape::Long { items } = features.shape()
             && items != costs.cols()
         {
             return Err(Error::data(format!(
@@ -252,7 +252,7 @@ impl Dataset {
 
     /// The table in single precision alone and, where more digits were given, the table with them.
     pub fn rounded(self) -> (Self, Option<Self>) {
-        if !self.costs.has_doubles() {
+        if !self.costs.has_f64_values() {
             return (self, None);
         }
         let given = self.clone();

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// What counted names begin with.
 const LETTER: &str = "c";
 /// Most counted names that a file lists one by one.
-const MOST_LISTED: usize = 100_000;
+const MAX_LISTED_NAMES: usize = 100_000;
 
 /// Names of costs, in their order. Two are equal if they read the same, whoever gave them.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl Names {
     }
 
     /// Whether they are c0, c1, c2, …, as names are that only stand in for missing ones.
-    pub fn follow_the_count(&self) -> bool {
+    pub fn are_numbered(&self) -> bool {
         match &self.0 {
             Kind::Listed(_) => false,
             Kind::Counted { .. } => true,
@@ -60,7 +60,7 @@ impl Names {
 
     /// The same names, given from now on.
     #[must_use]
-    pub fn as_given(&self) -> Self {
+    pub fn marked_as_given(&self) -> Self {
         match &self.0 {
             Kind::Listed(_) => self.clone(),
             Kind::Counted { count, .. } => Self(Kind::Counted {
@@ -197,7 +197,7 @@ enum Written {
 impl Serialize for Names {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match &self.0 {
-            Kind::Counted { count, .. } if *count > MOST_LISTED => {
+            Kind::Counted { count, .. } if *count > MAX_LISTED_NAMES => {
                 Written::Counted { counted: *count }
             }
             Kind::Counted { .. } | Kind::Listed(_) => Written::Listed(self.to_vec()),
@@ -210,14 +210,14 @@ impl<'de> Deserialize<'de> for Names {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match Written::deserialize(deserializer)? {
             Written::Listed(names) => names.into(),
-            Written::Counted { counted } => Self::counted(counted).as_given(),
+            Written::Counted { counted } => Self::counted(counted).marked_as_given(),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_LISTED, Names};
+    use super::{MAX_LISTED_NAMES, Names};
 
     fn written(names: &Names) -> String {
         serde_json::to_string(names).unwrap()
@@ -227,7 +227,7 @@ mod tests {
     fn few_names_are_listed_and_many_that_follow_the_count_are_counted() {
         let few = Names::from(vec!["c0".to_string(), "c1".to_string()]);
         assert_eq!(written(&few), r#"["c0","c1"]"#);
-        let many = Names::counted(MOST_LISTED + 1);
+        let many = Names::counted(MAX_LISTED_NAMES + 1);
         assert_eq!(written(&many), r#"{"counted":100001}"#);
         assert_eq!(Names::from(many.to_vec()), many);
         let others = Names::from(vec!["c0".to_string(), "bread".to_string()]);
@@ -243,11 +243,11 @@ mod tests {
     fn names_that_were_given_are_told_from_those_that_stand_in() {
         let given = Names::from(vec!["c0".to_string(), "c1".to_string()]);
         assert!(given.are_given() && !Names::counted(2).are_given());
-        assert!(Names::counted(2).as_given().are_given());
+        assert!(Names::counted(2).marked_as_given().are_given());
         assert_eq!(given, Names::counted(2), "they read the same");
         let turned = Names::from(vec!["c1".to_string(), "c0".to_string()]);
         assert!(turned.same_set(&given) && !turned.same_set(&Names::counted(3)));
-        assert!(given.follow_the_count() && !turned.follow_the_count());
+        assert!(given.are_numbered() && !turned.are_numbered());
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub fn check_free(path: &Path, force: bool) -> Result<()> {
         }
         Ok(_) | Err(_) => {}
     }
-    let folder = folder_of(path);
+    let folder = parent_folder(path);
     if folder.is_dir() {
         return Ok(());
     }
@@ -70,7 +70,7 @@ pub fn check_free(path: &Path, force: bool) -> Result<()> {
     )
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -91,8 +91,8 @@ const SUFFIX: &str = ".tmp";
 const TRIES: usize = 10;
 
 fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = folder_of(target);
-    remove_left_behind_once(folder);
+    let folder = parent_folder(target);
+    remove_stale_temp_files_once(folder);
     for _ in 1..TRIES {
         let file = temporary_in(folder)?;
         match file.as_file().try_lock() {
@@ -117,13 +117,13 @@ fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
 
 /// Removes temporary files in a folder whose processes have ended, the first time this process
 /// asks.
-fn remove_left_behind_once(folder: &Path) {
+fn remove_stale_temp_files_once(folder: &Path) {
     // Looking through a folder takes time, and experiments write thousands of files to one.
-    static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    static CLEANED_FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let Ok(place) = fs::canonicalize(folder) else {
         return;
     };
-    if SEEN
+    if CLEANED_FOLDERS
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .insert(place)

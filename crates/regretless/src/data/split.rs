@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, RandomStream};
 
 /// Rows for training, validation and test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ impl Split {
             return Err(Error::setting(message));
         }
         let mut order: Vec<usize> = (0..rows).collect();
-        Stream::new(Purpose::Split, seed, [0, 0]).shuffle(&mut order);
+        RandomStream::new(Purpose::Split, seed, [0, 0]).shuffle(&mut order);
         let count = |share: f64| (share * rows as f64).round() as usize;
         let (validation, test) = (count(validation), count(test));
         if validation + test >= rows {

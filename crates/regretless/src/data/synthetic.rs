@@ -4,12 +4,12 @@
 //! features, times noise: a linear predictor can never be exact, so it matters which errors it
 //! makes. Draws follow numpy's legacy stream in PyEPO's order, in double precision, rounded at the
 //! end. That order draws the noise of the costs last, row after row: rows can be made one at a time
-//! ([`Generator`]) and written down at once.
+//! ([`SyntheticGenerator`]) and written down at once.
 
-use super::{Dataset, Features, Matrix, Shape};
+use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
-use crate::random::NumpyStream;
-use crate::sizes::{self, MOST_COSTS, MOST_NUMBERS};
+use crate::random::NumpyRandomState;
+use crate::sizes::{self, MAX_TABLE_VALUES, MOST_COSTS};
 
 /// Size, difficulty and seed of a synthetic table.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -56,14 +56,18 @@ impl Recipe {
     /// Checks that a table with this many costs per row can be made: its features and the weights
     /// of the features in each cost are held in double precision, the features a second time in
     /// single precision.
-    fn check_room(&self, costs: usize) -> Result<()> {
+    fn check_memory_for(&self, costs: usize) -> Result<()> {
         sizes::product("costs of a row", &[costs], MOST_COSTS)?;
         let features = sizes::product(
             "features of a table",
             &[self.instances, self.features],
-            MOST_NUMBERS,
+            MAX_TABLE_VALUES,
         )?;
-        let mixing = sizes::product("weights of features", &[costs, self.features], MOST_NUMBERS)?;
+        let mixing = sizes::product(
+            "weights of features",
+            &[costs, self.features],
+            MAX_TABLE_VALUES,
+        )?;
         let in_double = features.saturating_add(mixing).saturating_add(costs);
         let bytes = in_double
             .saturating_mul(size_of::<f64>())
@@ -76,20 +80,20 @@ impl Recipe {
     }
 
     /// `count × features` zeros and ones.
-    fn coins(&self, stream: &mut NumpyStream, count: usize) -> Vec<f64> {
-        stream.fill(count * self.features, NumpyStream::coin)
+    fn coins(&self, stream: &mut NumpyRandomState, count: usize) -> Vec<f64> {
+        stream.fill(count * self.features, NumpyRandomState::coin)
     }
 
-    fn draw_features(&self, stream: &mut NumpyStream) -> Vec<f64> {
-        stream.fill(self.instances * self.features, NumpyStream::normal)
+    fn draw_features(&self, stream: &mut NumpyRandomState) -> Vec<f64> {
+        stream.fill(self.instances * self.features, NumpyRandomState::normal)
     }
 }
 
 /// Makes the rows of a synthetic table one after the other.
 #[derive(Debug, Clone)]
-pub struct Generator {
+pub struct SyntheticGenerator {
     recipe: Recipe,
-    stream: NumpyStream,
+    stream: NumpyRandomState,
     /// Weights of the features in each cost.
     mixing: Vec<f64>,
     features: Vec<f64>,
@@ -107,7 +111,7 @@ enum Kind {
     Tour(Vec<f64>),
 }
 
-impl Generator {
+impl SyntheticGenerator {
     /// Rows of the table.
     pub fn rows(&self) -> usize {
         self.recipe.instances
@@ -124,7 +128,7 @@ impl Generator {
     /// Never for a recipe that was checked.
     pub fn features(&self) -> Result<Features> {
         let values = Matrix::from_f64(self.recipe.instances, self.recipe.features, &self.features)?;
-        Features::new(values, Shape::Wide, None)
+        Features::new(values, FeatureShape::Wide, None)
     }
 
     /// Adds the costs of the next row, `shape((Bx)_j/√p + 3, ε)` with an ε of its own for each;
@@ -187,8 +191,8 @@ impl Generator {
     /// When a number is not finite, or there is not enough memory.
     pub fn dataset(mut self) -> Result<Dataset> {
         let (rows, cols) = (self.rows(), self.num_costs());
-        let count = sizes::product("costs of a table", &[rows, cols], MOST_NUMBERS)?;
-        let mut costs = sizes::reserved("the table of costs", count)?;
+        let count = sizes::product("costs of a table", &[rows, cols], MAX_TABLE_VALUES)?;
+        let mut costs = sizes::try_with_capacity("the table of costs", count)?;
         (0..rows).for_each(|_| self.next_row(&mut costs));
         Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
     }
@@ -206,13 +210,13 @@ pub fn shortest_path(recipe: Recipe, arcs: usize) -> Result<Dataset> {
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<Generator> {
+pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<SyntheticGenerator> {
     let recipe = recipe.checked()?;
-    recipe.check_room(arcs)?;
-    let mut stream = NumpyStream::new(recipe.seed);
+    recipe.check_memory_for(arcs)?;
+    let mut stream = NumpyRandomState::new(recipe.seed);
     let mixing = recipe.coins(&mut stream, arcs);
     let features = recipe.draw_features(&mut stream);
-    Ok(Generator {
+    Ok(SyntheticGenerator {
         recipe,
         stream,
         mixing,
@@ -243,11 +247,11 @@ pub fn knapsack_rows(
     recipe: Recipe,
     items: usize,
     dimensions: usize,
-) -> Result<(Vec<Vec<f64>>, Generator)> {
+) -> Result<(Vec<Vec<f64>>, SyntheticGenerator)> {
     let recipe = recipe.checked()?;
-    recipe.check_room(items)?;
-    let mut stream = NumpyStream::new(recipe.seed);
-    let weight = |stream: &mut NumpyStream| f64::from(300 + stream.index(500)) / 100.0;
+    recipe.check_memory_for(items)?;
+    let mut stream = NumpyRandomState::new(recipe.seed);
+    let weight = |stream: &mut NumpyRandomState| f64::from(300 + stream.index(500)) / 100.0;
     let weights = (0..dimensions)
         .map(|_| stream.fill(items, weight))
         .collect();
@@ -255,7 +259,7 @@ pub fn knapsack_rows(
     let features = recipe.draw_features(&mut stream);
     Ok((
         weights,
-        Generator {
+        SyntheticGenerator {
             recipe,
             stream,
             mixing,
@@ -271,25 +275,25 @@ pub fn knapsack_rows(
 /// # Errors
 /// When the recipe makes no table.
 pub fn tour(recipe: Recipe, nodes: usize) -> Result<Dataset> {
-    tour_rows(recipe, nodes)?.dataset()
+    tsp_rows(recipe, nodes)?.dataset()
 }
 
 /// The same, row by row.
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn tour_rows(recipe: Recipe, nodes: usize) -> Result<Generator> {
+pub fn tsp_rows(recipe: Recipe, nodes: usize) -> Result<SyntheticGenerator> {
     let recipe = recipe.checked()?;
     let edges = sizes::pairs("edges", nodes)?;
-    recipe.check_room(edges)?;
-    let mut stream = NumpyStream::new(recipe.seed);
-    let places = draw_places(&mut stream, nodes);
+    recipe.check_memory_for(edges)?;
+    let mut stream = NumpyRandomState::new(recipe.seed);
+    let places = draw_positions(&mut stream, nodes);
     let mut mixing = recipe.coins(&mut stream, edges);
     mixing
         .iter_mut()
         .for_each(|b| *b *= stream.uniform(-2.0, 2.0));
     let features = recipe.draw_features(&mut stream);
-    Ok(Generator {
+    Ok(SyntheticGenerator {
         recipe,
         stream,
         mixing,
@@ -301,7 +305,7 @@ pub fn tour_rows(recipe: Recipe, nodes: usize) -> Result<Generator> {
 
 /// Where the nodes of [`tour`] are.
 pub fn places(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
-    let places = draw_places(&mut NumpyStream::new(seed), nodes);
+    let places = draw_positions(&mut NumpyRandomState::new(seed), nodes);
     places
         .chunks_exact(2)
         .map(|place| [place[0], place[1]])
@@ -309,9 +313,9 @@ pub fn places(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
 }
 
 /// Coordinates of nodes, half of them uniform on a square, the others around its middle.
-fn draw_places(stream: &mut NumpyStream, nodes: usize) -> Vec<f64> {
+fn draw_positions(stream: &mut NumpyRandomState, nodes: usize) -> Vec<f64> {
     let mut places = stream.fill(nodes / 2 * 2, |s| s.uniform(-2.0, 2.0));
-    places.extend(stream.fill((nodes - nodes / 2) * 2, NumpyStream::normal));
+    places.extend(stream.fill((nodes - nodes / 2) * 2, NumpyRandomState::normal));
     places
 }
 

@@ -15,7 +15,7 @@ use crate::sizes::{self, LARGEST_COST, MOST_NODES};
 
 /// Largest coordinate, in size: distances are rounded to whole numbers, which are exact up to 9e15
 /// only.
-const LARGEST_COORDINATE: f64 = 1e15;
+const MAX_ABS_COORDINATE: f64 = 1e15;
 
 /// An instance of a routing problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -280,7 +280,7 @@ impl<'a> Reader<'a> {
     }
 
     fn coordinates(&mut self, line: usize) -> Result<()> {
-        let rows = self.per_node(line, 2, LARGEST_COORDINATE)?;
+        let rows = self.per_node(line, 2, MAX_ABS_COORDINATE)?;
         self.found.places = rows.iter().map(|row| Some((row[0], row[1]))).collect();
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::example::{Shown, shown};
-use super::ground::Ground;
+use super::ground::DataSplit;
 use super::plan::{Experiment, Stage, Trial};
 use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
@@ -13,8 +13,10 @@ use crate::evaluate::{Evaluation, predicted, regrets_of, summarise};
 use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::processor_seconds;
 use crate::text::file_name_part;
-use crate::train::{Approach, EpochReport, Settings, Stopped, Task, TrainReport, Trained, Tried};
-use crate::watch::Watch;
+use crate::train::{
+    Approach, CandidateReport, EpochReport, Settings, Stopped, Task, TrainReport, Trained,
+};
+use crate::watch::Observer;
 
 /// Raised when what a cell means changes.
 const FORMAT: u32 = 2;
@@ -27,11 +29,11 @@ pub(super) struct Cell {
     split: [usize; 3],
     pub(super) seed: u32,
     pub(super) label: String,
-    recipe: CellRecipe,
+    recipe: CellSpec,
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct CellRecipe {
+struct CellSpec {
     method: String,
     predictor: crate::predict::PredictorSpec,
     settings: Settings,
@@ -97,7 +99,7 @@ pub struct Measured {
     pub shown: Vec<Shown>,
     /// Competitors of `auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tried: Vec<Tried>,
+    pub tried: Vec<CandidateReport>,
 }
 
 /// One epoch.
@@ -122,7 +124,7 @@ impl Cell {
     ) -> Result<Self> {
         let settings = experiment.settings(stage, trial, seed)?;
         let predictor = experiment.predictor.clone();
-        let recipe = CellRecipe {
+        let recipe = CellSpec {
             method: trial.method.to_string(),
             predictor,
             settings,
@@ -183,10 +185,10 @@ impl Cell {
     /// Trains, judges and keeps; only an interruption or a full disk is an error.
     pub(super) fn run(
         &self,
-        ground: &Ground,
+        ground: &DataSplit,
         oracle: &Oracle,
         folder: &Path,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<Record> {
         let before = processor_seconds();
         let measured = self
@@ -227,10 +229,10 @@ impl Cell {
 
     fn train(
         &self,
-        ground: &Ground,
+        ground: &DataSplit,
         oracle: &Oracle,
-        watch: &dyn Watch,
-    ) -> Result<(Trained, Vec<Tried>)> {
+        watch: &dyn Observer,
+    ) -> Result<(Trained, Vec<CandidateReport>)> {
         let approach: Approach = self.recipe.method.parse()?;
         let task = Task {
             data: &ground.data,
@@ -248,9 +250,9 @@ impl Cell {
     fn judge(
         &self,
         trained: &Trained,
-        ground: &Ground,
+        ground: &DataSplit,
         oracle: &Oracle,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<Measured> {
         let (data, rows) = (&ground.data, &ground.split.test);
         let predictions = predicted(&trained.model, data, rows)?;

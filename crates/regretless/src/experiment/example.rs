@@ -114,7 +114,7 @@ pub(super) fn shown(answers: &[Answer], data: &Labelled, rows: &[usize]) -> Vec<
     }
     let one = |(row, answer): (&usize, &Answer)| {
         let decision = &answer.as_ref().ok()?.decision;
-        let regret = decision.dot(data.data().costs().row(*row)) - data.best_objective(*row);
+        let regret = decision.dot(data.data().costs().row(*row)) - data.optimal_objective(*row);
         Some(Shown {
             row: *row,
             regret,

@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::label::{LabelStore, Labelled};
 use crate::oracle::Oracle;
 use crate::problem::ProblemSpec;
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// Labelled rows of one seed.
-pub(super) struct Ground {
+pub(super) struct DataSplit {
     pub(super) problem: ProblemSpec,
     pub(super) data: Labelled,
     pub(super) split: Split,
@@ -22,13 +22,13 @@ pub(super) struct Ground {
     pub(super) label_seconds: f64,
 }
 
-impl Ground {
+impl DataSplit {
     /// Makes the rows and finds their best decisions, or takes them from the folder.
     pub(super) fn make(
         (stage, seed): (&Stage, u32),
         (files, labels): (&Files, &Path),
         oracle: impl FnOnce(&ProblemSpec) -> Result<Oracle>,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<Self> {
         let (problem, data, split) = stage.name.make(stage.split, seed, files)?;
         let store = LabelStore::beside(&labels.join(format!("{}-{seed}", stage.name)));

@@ -1,7 +1,7 @@
 //! Experiments: problems × methods × seeds, each a cell that is run once and kept.
 //!
 //! An [`Experiment`] is a TOML file anyone can copy and change; those of the paper are built in
-//! ([`Experiment::named`]). A [`Runner`] fills a folder with one file per cell. A cell's file name
+//! ([`Experiment::named`]). A [`ExperimentRunner`] fills a folder with one file per cell. A cell's file name
 //! holds a hash over all that its outcome depends on, so that nothing is run twice and nothing old
 //! is mistaken for new; shards on several machines fill the same folder, or folders that are copied
 //! together. [`Results`] are what the cells say together.
@@ -19,6 +19,6 @@ pub use cell::{CurvePoint, Measured, Outcome, Record};
 pub use example::{Drawing, Example, Shown};
 pub use plan::{Experiment, Figure, Published, Trial};
 pub use results::{MethodResults, ProblemResults, Provenance, Results};
-pub use runner::{Limits, Runner};
-pub use statistics::{Interval, Spread};
+pub use runner::{ExperimentRunner, Limits};
+pub use statistics::{ConfidenceInterval, MeanAndDeviation};
 pub use subject::{Files, Subject};

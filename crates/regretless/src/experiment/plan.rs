@@ -23,7 +23,7 @@ use crate::text::check_name;
 use crate::train::{Approach, Settings};
 
 /// Experiments that are built in, by name.
-const NAMED: [(&str, &str); 7] = [
+const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [
     (
         "components",
         include_str!("../../experiments/components.toml"),
@@ -40,7 +40,7 @@ const NAMED: [(&str, &str); 7] = [
 ];
 
 /// Settings by name, laid over others.
-type Overlay = Map<String, Value>;
+type SettingsOverrides = Map<String, Value>;
 
 /// Problems × methods × seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub struct Experiment {
     pub predictor: PredictorSpec,
     /// How to train, where it is not as in the paper's component table.
     #[serde(default)]
-    pub training: Overlay,
+    pub training: SettingsOverrides,
     /// What is decided.
     pub problems: Vec<Stage>,
     /// Who competes.
@@ -120,7 +120,7 @@ pub struct Stage {
     pub seeds: Option<u32>,
     /// Settings of this problem alone.
     #[serde(default)]
-    pub training: Overlay,
+    pub training: SettingsOverrides,
     /// Labels of the methods that are run here beside the reference; all where none is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
@@ -146,7 +146,7 @@ pub struct Trial {
     pub method: Approach,
     /// Its own settings.
     #[serde(default)]
-    pub training: Overlay,
+    pub training: SettingsOverrides,
     /// What the paper says of its solves.
     #[serde(default)]
     pub solves: Option<String>,
@@ -206,7 +206,7 @@ fn standard_predictor() -> PredictorSpec {
 impl Experiment {
     /// Names of the experiments that are built in.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMED.iter().map(|(name, _)| *name)
+        BUILT_IN_EXPERIMENTS.iter().map(|(name, _)| *name)
     }
 
     /// The text of an experiment that is built in.
@@ -214,12 +214,16 @@ impl Experiment {
     /// # Errors
     /// When there is none of that name; the message lists all.
     pub fn named(name: &str) -> Result<&'static str> {
-        let found = NAMED
+        let found = BUILT_IN_EXPERIMENTS
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found
-            .map(|(_, text)| *text)
-            .ok_or_else(|| Error::unknown("experiment", name, &NAMED.map(|(name, _)| name)))
+        found.map(|(_, text)| *text).ok_or_else(|| {
+            Error::unknown(
+                "experiment",
+                name,
+                &BUILT_IN_EXPERIMENTS.map(|(name, _)| name),
+            )
+        })
     }
 
     /// All methods, each with its label.
@@ -236,7 +240,7 @@ impl Experiment {
     }
 
     /// The methods that are run on a problem.
-    pub fn trials_of<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = Trial> + 'a {
+    pub fn methods_of<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = Trial> + 'a {
         let here = |label: &String| *label == self.reference || stage.methods.contains(label);
         self.trials()
             .filter(move |trial| stage.methods.is_empty() || here(&trial.label))
@@ -324,7 +328,7 @@ impl Experiment {
                     &known,
                 ));
             }
-            self.trials_of(stage)
+            self.methods_of(stage)
                 .try_for_each(|trial| self.settings(stage, &trial, 0).map(drop))?;
         }
         Ok(())

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::cell::{CurvePoint, Measured, Outcome, Record};
 use super::example::{Drawing, Example, Shown};
 use super::plan::{Experiment, Figure, Published, Stage, Trial, standard_tolerance};
-use super::runner::Runner;
-use super::statistics::{Interval, Spread};
+use super::runner::ExperimentRunner;
+use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::oracle::SolveCounts;
 
 /// An experiment and what came of it.
@@ -64,7 +64,7 @@ pub struct ProblemResults {
     /// Seeds that were asked for.
     pub seeds: u32,
     /// Seconds that finding the best decisions took, over seeds.
-    pub label_seconds: Spread,
+    pub label_seconds: MeanAndDeviation,
     /// One entry per method, in the order of the experiment.
     pub methods: Vec<MethodResults>,
     /// Where decisions can be drawn.
@@ -79,15 +79,15 @@ pub struct MethodResults {
     /// What tables call it.
     pub label: String,
     /// Regret over that of the reference.
-    pub ratio: Spread,
+    pub ratio: MeanAndDeviation,
     /// Ratio minus 1 with its interval.
-    pub difference: Option<Interval>,
+    pub difference: Option<ConfidenceInterval>,
     /// Regret in units of the objective.
-    pub regret: Spread,
+    pub regret: MeanAndDeviation,
     /// Regret relative to the best objective.
-    pub relative_regret: Spread,
+    pub relative_regret: MeanAndDeviation,
     /// Seconds of training.
-    pub seconds: Spread,
+    pub seconds: MeanAndDeviation,
     /// Mean number of solves by kind.
     pub solves: [(String, f64); 6],
     /// What the paper says of its solves.
@@ -109,7 +109,7 @@ pub struct MethodResults {
 }
 
 impl Results {
-    pub(super) fn of(runner: &Runner, records: &[Record]) -> Self {
+    pub(super) fn of(runner: &ExperimentRunner, records: &[Record]) -> Self {
         let experiment = &runner.experiment;
         let mut problems: Vec<ProblemResults> = experiment
             .problems
@@ -165,7 +165,7 @@ impl Results {
 impl MethodResults {
     /// Removes all that compares the method with the reference.
     fn drop_ratios(&mut self) {
-        self.ratio = Spread {
+        self.ratio = MeanAndDeviation {
             mean: None,
             sd: None,
             ..self.ratio
@@ -191,7 +191,7 @@ fn processor() -> String {
     name.unwrap_or_else(|| std::env::consts::ARCH.to_string())
 }
 
-fn problem(runner: &Runner, stage: &Stage, records: &[Record]) -> ProblemResults {
+fn problem(runner: &ExperimentRunner, stage: &Stage, records: &[Record]) -> ProblemResults {
     let experiment = &runner.experiment;
     let name = stage.name.to_string();
     let of: Vec<&Record> = records
@@ -202,7 +202,7 @@ fn problem(runner: &Runner, stage: &Stage, records: &[Record]) -> ProblemResults
         .map(|(seed, cell)| (seed, cell.regret))
         .collect();
     let mut methods: Vec<MethodResults> = experiment
-        .trials_of(stage)
+        .methods_of(stage)
         .map(|trial| method(experiment, stage, &trial, (&of, &reference)))
         .collect();
     mark(&mut methods, experiment.equal_seconds);
@@ -224,7 +224,7 @@ fn problem(runner: &Runner, stage: &Stage, records: &[Record]) -> ProblemResults
         rows,
         costs,
         seeds,
-        label_seconds: Spread::of(&label_seconds),
+        label_seconds: MeanAndDeviation::of(&label_seconds),
         methods,
         drawing,
         examples,
@@ -262,14 +262,15 @@ fn method(
     };
     let seeds: Vec<(u32, f64, f64)> = cells.iter().filter_map(ratio).collect();
     let of = |value: &dyn Fn(&Measured) -> f64| {
-        Spread::of(
+        MeanAndDeviation::of(
             &cells
                 .iter()
                 .map(|(_, cell)| value(cell))
                 .collect::<Vec<_>>(),
         )
     };
-    let ratios = Spread::of(&seeds.iter().map(|(_, ratio, _)| *ratio).collect::<Vec<_>>());
+    let ratios =
+        MeanAndDeviation::of(&seeds.iter().map(|(_, ratio, _)| *ratio).collect::<Vec<_>>());
     let first = cells
         .iter()
         .find(|(seed, _)| *seed == 0)
@@ -277,7 +278,7 @@ fn method(
     MethodResults {
         label: trial.label.clone(),
         ratio: ratios,
-        difference: ratios.interval().map(|at| Interval {
+        difference: ratios.interval().map(|at| ConfidenceInterval {
             mean: at.mean - 1.0,
             lower: at.lower - 1.0,
             upper: at.upper - 1.0,

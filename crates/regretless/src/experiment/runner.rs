@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, Outcome, Record};
 use super::example::{Drawing, Example, examples};
-use super::ground::Ground;
+use super::ground::DataSplit;
 use super::plan::{Experiment, Stage, Trial};
 use super::results::Results;
 use super::subject::Files;
@@ -21,7 +21,7 @@ use crate::label::Shard;
 use crate::oracle::Oracle;
 use crate::parallel::Threads;
 use crate::problem::ProblemSpec;
-use crate::watch::{Silent, Watch};
+use crate::watch::{NoopObserver, Observer};
 
 /// How much of an experiment is run.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +34,7 @@ pub struct Limits {
 
 /// Runs an experiment in a folder.
 #[derive(Debug, Clone)]
-pub struct Runner {
+pub struct ExperimentRunner {
     /// What is run.
     pub experiment: Experiment,
     /// Where records are kept.
@@ -66,13 +66,13 @@ struct Batch<'a> {
     cells: Vec<Cell>,
 }
 
-impl Runner {
+impl ExperimentRunner {
     /// Runs what is missing and returns all there is.
     ///
     /// # Errors
     /// When the experiment makes no sense, the folder cannot be written, or the user interrupts;
     /// what is finished is kept.
-    pub fn run(&self, watch: &dyn Watch) -> Result<Results> {
+    pub fn run(&self, watch: &dyn Observer) -> Result<Results> {
         self.experiment.check()?;
         let batches = self.batches()?;
         let begun = Instant::now();
@@ -83,7 +83,7 @@ impl Runner {
             if watch.interrupted() {
                 return Err(Error::Interrupted);
             }
-            if !self.is_late(begun) && !batch.cells.is_empty() {
+            if !self.is_over_budget(begun) && !batch.cells.is_empty() {
                 self.run_batch(batch, begun, &mut refused, watch)?;
             }
         }
@@ -100,7 +100,7 @@ impl Runner {
         self.gather(Vec::new())
     }
 
-    fn is_late(&self, begun: Instant) -> bool {
+    fn is_over_budget(&self, begun: Instant) -> bool {
         self.limits
             .budget
             .is_some_and(|budget| begun.elapsed() >= budget)
@@ -143,7 +143,7 @@ impl Runner {
     }
 
     fn cells(&self, stage: &Stage, seed: u32) -> Result<Vec<Cell>> {
-        let trials: Vec<Trial> = self.experiment.trials_of(stage).collect();
+        let trials: Vec<Trial> = self.experiment.methods_of(stage).collect();
         trials
             .iter()
             .map(|trial| Cell::new(&self.experiment, stage, trial, seed))
@@ -157,16 +157,16 @@ impl Runner {
         batch: &Batch<'_>,
         begun: Instant,
         refused: &mut Vec<Record>,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<()> {
         watch.note(&format!("{} seed {}", batch.stage.name, batch.seed));
         let oracle =
             |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
-        let ground = Ground::make(
+        let ground = DataSplit::make(
             (batch.stage, batch.seed),
             (&self.files, &self.labels),
             oracle,
-            &Inner(watch),
+            &InterruptOnlyObserver(watch),
         );
         let ground = match ground {
             Ok(ground) => ground,
@@ -186,11 +186,11 @@ impl Runner {
                 return Ok(());
             }
         };
-        self.keep_scene(batch, &ground)?;
+        self.write_context(batch, &ground)?;
         if self.experiment.side_by_side {
             self.side_by_side(batch, &ground, watch)
         } else {
-            self.in_turn(batch, &ground, begun, watch)
+            self.run_sequentially(batch, &ground, begun, watch)
         }
     }
 
@@ -198,7 +198,12 @@ impl Runner {
         Ok(Oracle::new(problem.build()?))
     }
 
-    fn side_by_side(&self, batch: &Batch<'_>, ground: &Ground, watch: &dyn Watch) -> Result<()> {
+    fn side_by_side(
+        &self,
+        batch: &Batch<'_>,
+        ground: &DataSplit,
+        watch: &dyn Observer,
+    ) -> Result<()> {
         let run = |cell: &Cell| {
             if watch.interrupted() {
                 return Err(Error::Interrupted);
@@ -207,7 +212,7 @@ impl Runner {
                 ground,
                 &self.oracle(&ground.problem)?,
                 &self.folder,
-                &Inner(watch),
+                &InterruptOnlyObserver(watch),
             );
             watch.advance(1);
             record.map(drop)
@@ -224,31 +229,31 @@ impl Runner {
         ends.into_iter().collect()
     }
 
-    fn in_turn(
+    fn run_sequentially(
         &self,
         batch: &Batch<'_>,
-        ground: &Ground,
+        ground: &DataSplit,
         begun: Instant,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<()> {
         let oracle = self
             .oracle(&ground.problem)?
             .with_threads(self.threads.clone());
         for cell in &batch.cells {
-            if self.is_late(begun) {
+            if self.is_over_budget(begun) {
                 return Ok(());
             }
             watch.note(&format!(
                 "{} seed {} {}",
                 cell.problem, cell.seed, cell.label
             ));
-            cell.run(ground, &oracle, &self.folder, &Inner(watch))?;
+            cell.run(ground, &oracle, &self.folder, &InterruptOnlyObserver(watch))?;
             watch.advance(1);
         }
         Ok(())
     }
 
-    fn scene_file(&self, stage: &Stage, seed: u32) -> PathBuf {
+    fn context_file(&self, stage: &Stage, seed: u32) -> PathBuf {
         let [train, validation, test] = stage.split;
         self.folder
             .join("cells")
@@ -256,8 +261,8 @@ impl Runner {
             .join(format!("scene-{seed}-{train}-{validation}-{test}.json"))
     }
 
-    fn keep_scene(&self, batch: &Batch<'_>, ground: &Ground) -> Result<()> {
-        let file = self.scene_file(batch.stage, batch.seed);
+    fn write_context(&self, batch: &Batch<'_>, ground: &DataSplit) -> Result<()> {
+        let file = self.context_file(batch.stage, batch.seed);
         if file.exists() {
             return Ok(());
         }
@@ -285,7 +290,7 @@ impl Runner {
     }
 
     pub(super) fn scene(&self, stage: &Stage, seed: u32) -> Option<Scene> {
-        let text = std::fs::read(self.scene_file(stage, seed)).ok()?;
+        let text = std::fs::read(self.context_file(stage, seed)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
@@ -302,14 +307,14 @@ impl Runner {
 }
 
 /// Hears interruptions and shows no bars of its own: the bar counts cells.
-struct Inner<'a>(&'a dyn Watch);
+struct InterruptOnlyObserver<'a>(&'a dyn Observer);
 
-impl Watch for Inner<'_> {
+impl Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {
         self.0.interrupted()
     }
 
     fn remark(&self, text: &str) {
-        Silent.remark(text);
+        NoopObserver.remark(text);
     }
 }

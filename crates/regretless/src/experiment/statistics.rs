@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Mean and sample standard deviation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct MeanAndDeviation {
     /// The mean; none without values.
     pub mean: Option<f64>,
     /// The sample standard deviation; none below two values.
@@ -17,7 +17,7 @@ pub struct Spread {
     pub count: usize,
 }
 
-impl Spread {
+impl MeanAndDeviation {
     /// Mean and deviation of some values.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len() as f64;
@@ -31,10 +31,10 @@ impl Spread {
     }
 
     /// The interval that holds the true mean with 95 % confidence.
-    pub fn interval(&self) -> Option<Interval> {
+    pub fn interval(&self) -> Option<ConfidenceInterval> {
         let (mean, sd) = (self.mean?, self.sd?);
         let reach = student(self.count - 1) * sd / (self.count as f64).sqrt();
-        Some(Interval {
+        Some(ConfidenceInterval {
             mean,
             lower: mean - reach,
             upper: mean + reach,
@@ -44,7 +44,7 @@ impl Spread {
 
 /// A mean and where the true one lies with 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct ConfidenceInterval {
     /// The mean.
     pub mean: f64,
     /// Lower end.
@@ -55,10 +55,13 @@ pub struct Interval {
 
 /// The 97.5 % point of Student's distribution.
 fn student(freedom: usize) -> f64 {
-    const FIRST: [f64; 10] = [
+    const T_QUANTILES: [f64; 10] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     ];
-    if let Some(point) = freedom.checked_sub(1).and_then(|place| FIRST.get(place)) {
+    if let Some(point) = freedom
+        .checked_sub(1)
+        .and_then(|place| T_QUANTILES.get(place))
+    {
         return *point;
     }
     // Cornish and Fisher's expansion around the normal point.
@@ -71,19 +74,22 @@ fn student(freedom: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spread, student};
+    use super::{MeanAndDeviation, student};
 
     #[test]
     fn the_deviation_is_that_of_a_sample() {
-        let spread = Spread::of(&[1.0, 2.0, 4.0, 5.0]);
+        let spread = MeanAndDeviation::of(&[1.0, 2.0, 4.0, 5.0]);
         assert_eq!(spread.mean, Some(3.0));
         assert!((spread.sd.unwrap() - (10.0_f64 / 3.0).sqrt()).abs() < 1e-12);
         assert_eq!(
-            (Spread::of(&[7.0]).mean, Spread::of(&[7.0]).sd),
+            (
+                MeanAndDeviation::of(&[7.0]).mean,
+                MeanAndDeviation::of(&[7.0]).sd
+            ),
             (Some(7.0), None)
         );
-        assert_eq!(Spread::of(&[]).mean, None);
-        assert_eq!(Spread::of(&[]).interval(), None);
+        assert_eq!(MeanAndDeviation::of(&[]).mean, None);
+        assert_eq!(MeanAndDeviation::of(&[]).interval(), None);
     }
 
     #[test]
@@ -102,7 +108,7 @@ mod tests {
                 student(freedom)
             );
         }
-        let interval = Spread::of(&[1.0, 2.0, 3.0]).interval().unwrap();
+        let interval = MeanAndDeviation::of(&[1.0, 2.0, 3.0]).interval().unwrap();
         assert!((interval.upper - (2.0 + 4.303 / 3.0_f64.sqrt())).abs() < 1e-9);
     }
 }

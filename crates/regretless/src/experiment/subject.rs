@@ -26,7 +26,7 @@ pub struct Files {
 }
 
 /// Load files of the three scheduling problems, within the folder.
-const LOADS: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day08.txt"];
+const LOAD_FILES: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day08.txt"];
 
 /// A problem with data, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ impl Subject {
 
     #[cfg(feature = "highs")]
     fn schedule(self, load: usize, files: &Files) -> Result<ProblemSpec> {
-        let file = self.energy_file(files, LOADS[load - 1])?;
+        let file = self.energy_file(files, LOAD_FILES[load - 1])?;
         Ok(ProblemSpec::Schedule(crate::problem::Schedule::read(
             &file,
         )?))
@@ -188,7 +188,7 @@ impl FromStr for Subject {
         let found = if let Some(capacity) = number("ENERGYKS") {
             capacity.map(|capacity| Self::EnergyItems { capacity })
         } else if let Some(load) = number("ENERGY") {
-            load.filter(|load| *load <= LOADS.len())
+            load.filter(|load| *load <= LOAD_FILES.len())
                 .map(|load| Self::Schedule { load })
         } else if let Some(houses) = number("CAKS") {
             houses.map(|houses| Self::Houses { houses })

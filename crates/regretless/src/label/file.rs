@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
 use crate::oracle::{Answer, Heuristic};
-use crate::sealed::{LONGEST_HEADER, Sealed};
-use crate::solve::{Failure, Solution, Status};
+use crate::sealed::{MAX_HEADER_BYTES, Sealed};
+use crate::solve::{Failure, Solution, SolveStatus};
 
 /// Kind and version of the file.
 const FORMAT: &str = "labels 1";
@@ -35,7 +35,7 @@ struct Note {
 
 /// What labels belong to: a table, a problem, and who decided.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Belonging<'a> {
+pub(super) struct LabelContext<'a> {
     /// Hash over all that the labels depend on.
     pub key: &'a str,
     pub heuristic: Option<Heuristic>,
@@ -43,7 +43,7 @@ pub(super) struct Belonging<'a> {
 
 /// The answers as a file: those of the whole table in its order, or of some rows.
 pub(super) fn encode(
-    to: Belonging<'_>,
+    to: LabelContext<'_>,
     rows: Option<&[usize]>,
     answers: &[Answer],
 ) -> Result<Vec<u8>, String> {
@@ -120,7 +120,7 @@ pub(super) fn encode(
 /// with `num_costs` costs.
 pub(super) fn decode(
     bytes: &[u8],
-    to: Belonging<'_>,
+    to: LabelContext<'_>,
     instances: usize,
     num_costs: usize,
 ) -> Result<Vec<(usize, Answer)>, String> {
@@ -158,25 +158,25 @@ pub(super) fn decode(
 pub(super) fn most_bytes(instances: usize, num_costs: usize) -> u64 {
     let (instances, num_costs) = (instances as u64, num_costs as u64);
     let entries = instances.saturating_mul(num_costs).saturating_mul(4 + 8);
-    LONGEST_HEADER
+    MAX_HEADER_BYTES
         .saturating_add(16)
         .saturating_add(entries)
         .saturating_add(instances.saturating_mul(52))
 }
 
-fn status_to_number(status: Status) -> (u32, f64) {
+fn status_to_number(status: SolveStatus) -> (u32, f64) {
     match status {
-        Status::Optimal => (0, 0.0),
-        Status::WithinGap(gap) => (1, gap),
-        Status::LimitReached => (2, 0.0),
+        SolveStatus::Optimal => (0, 0.0),
+        SolveStatus::WithinGap(gap) => (1, gap),
+        SolveStatus::LimitReached => (2, 0.0),
     }
 }
 
-fn status_from_number(number: u32, gap: f64) -> Result<Status, String> {
+fn status_from_number(number: u32, gap: f64) -> Result<SolveStatus, String> {
     match number {
-        0 => Ok(Status::Optimal),
-        1 => Ok(Status::WithinGap(gap)),
-        2 => Ok(Status::LimitReached),
+        0 => Ok(SolveStatus::Optimal),
+        1 => Ok(SolveStatus::WithinGap(gap)),
+        2 => Ok(SolveStatus::LimitReached),
         other => Err(format!("it has an unknown status {other}")),
     }
 }
@@ -266,12 +266,12 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use super::{Belonging, decode, encode};
+    use super::{LabelContext, decode, encode};
     use crate::decision::Decision;
     use crate::oracle::{Answer, Heuristic};
-    use crate::solve::{Failure, Solution, Status};
+    use crate::solve::{Failure, Solution, SolveStatus};
 
-    const KEY: Belonging<'static> = Belonging {
+    const KEY: LabelContext<'static> = LabelContext {
         key: "key",
         heuristic: None,
     };
@@ -287,11 +287,14 @@ mod tests {
             })
         };
         vec![
-            label(Decision::choosing([0, 3]), Status::Optimal),
-            label(Decision::choosing([]).with_fixed(2.5), Status::LimitReached),
+            label(Decision::choosing([0, 3]), SolveStatus::Optimal),
+            label(
+                Decision::choosing([]).with_fixed(2.5),
+                SolveStatus::LimitReached,
+            ),
             label(
                 Decision::from_dense(&[0.0, 0.25, 0.0, 1.0]),
-                Status::WithinGap(0.125),
+                SolveStatus::WithinGap(0.125),
             ),
         ]
     }
@@ -337,7 +340,7 @@ mod tests {
         assert!(
             decode(
                 &bytes,
-                Belonging {
+                LabelContext {
                     key: "other",
                     ..KEY
                 },
@@ -361,7 +364,7 @@ mod tests {
 
     #[test]
     fn labels_of_a_heuristic_are_none_of_a_search() {
-        let by_local_search = Belonging {
+        let by_local_search = LabelContext {
             heuristic: Some(Heuristic::LocalSearch),
             ..KEY
         };

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::oracle::{Answer, Oracle};
 use crate::problem::{Sense, match_costs};
 use crate::solve::{Failure, Solution};
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 mod file;
 mod parts;
@@ -33,7 +33,7 @@ pub struct Labelled {
 /// A warning where costs that are kept in single precision alone differ by so little that rounding
 /// may change decisions.
 fn coarse_costs(costs: &Matrix) -> Option<String> {
-    if costs.has_doubles() {
+    if costs.has_f64_values() {
         return None;
     }
     let row = costs.first_coarse_row()?;
@@ -55,7 +55,7 @@ impl Labelled {
     /// # Errors
     /// When the table does not fit the problem, an instance has no decision, or the user
     /// interrupts.
-    pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Watch) -> Result<Self> {
+    pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Observer) -> Result<Self> {
         let sense = Self::turn(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
             watch.remark(&warning);
@@ -79,10 +79,10 @@ impl Labelled {
     ///
     /// # Errors
     /// When the table does not fit the problem, no instance has a decision, or the user interrupts.
-    pub fn solve_possible(
+    pub fn solve_feasible(
         mut data: Dataset,
         oracle: &Oracle,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<(Self, Vec<(usize, Failure)>)> {
         let sense = Self::turn(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
@@ -92,13 +92,13 @@ impl Labelled {
         let answers = oracle.solve_all(data.costs(), watch)?;
         watch.end();
         let mut failed = Vec::new();
-        let labelled = Self::partly(data, sense, answers, &mut failed)?;
+        let labelled = Self::from_partial_results(data, sense, answers, &mut failed)?;
         Ok((labelled, failed))
     }
 
     /// A table whose costs are to be minimised, with the answers of all its rows; failures go to
     /// `failed`.
-    fn partly(
+    fn from_partial_results(
         data: Dataset,
         sense: Sense,
         answers: Vec<Answer>,
@@ -161,7 +161,7 @@ impl Labelled {
             )));
         }
         // Where both have the digits of double precision, these must be the same too.
-        let exact = data.costs().has_doubles() && self.data.costs().has_doubles();
+        let exact = data.costs().has_f64_values() && self.data.costs().has_f64_values();
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut same = |row: &usize| {
             if exact {
@@ -263,7 +263,7 @@ impl Labelled {
     }
 
     /// Cost of an instance's best decision, recomputed from the table.
-    pub fn best_objective(&self, instance: usize) -> f64 {
+    pub fn optimal_objective(&self, instance: usize) -> f64 {
         self.data
             .costs()
             .objective_of(self.best(instance), instance)

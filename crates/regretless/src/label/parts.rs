@@ -19,7 +19,7 @@ use crate::data::Matrix;
 use crate::data::output::{remove_left_behind, write_atomically};
 use crate::error::{Error, Result};
 use crate::oracle::{Answer, Oracle};
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// One of several equal shares of the rows: row r belongs to shard r mod `count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(super) struct Parts<'a> {
 }
 
 /// Solved rows that are not written down yet.
-struct Pending {
+struct UnwrittenLabels {
     rows: Vec<(usize, Answer)>,
     since: Instant,
     /// Why nothing can be written, once that is known.
@@ -69,8 +69,8 @@ struct Pending {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn to(&self) -> file::Belonging<'a> {
-        file::Belonging {
+    pub(super) fn to(&self) -> file::LabelContext<'a> {
+        file::LabelContext {
             key: self.key,
             heuristic: self.oracle.heuristic(),
         }
@@ -125,9 +125,9 @@ impl<'a> Parts<'a> {
         &self,
         rows: &[usize],
         keep: bool,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<(Vec<Answer>, Option<Error>)> {
-        let pending = Mutex::new(Pending {
+        let pending = Mutex::new(UnwrittenLabels {
             rows: Vec::new(),
             since: Instant::now(),
             refused: None,
@@ -158,7 +158,7 @@ impl<'a> Parts<'a> {
         outcome.map(|answers| (answers, refused))
     }
 
-    fn keep(&self, mut rows: Vec<(usize, Answer)>, pending: &Mutex<Pending>) {
+    fn keep(&self, mut rows: Vec<(usize, Answer)>, pending: &Mutex<UnwrittenLabels>) {
         if rows.is_empty() {
             return;
         }
@@ -197,7 +197,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl Pending {
+impl UnwrittenLabels {
     fn take_if_due(&mut self, patience: Duration) -> Vec<(usize, Answer)> {
         if self.since.elapsed() < patience || self.refused.is_some() {
             return Vec::new();

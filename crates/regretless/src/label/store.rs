@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::oracle::{Answer, Oracle};
 use crate::problem::ProblemSpec;
 use crate::solve::Failure;
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// Raised when the form of the file changes, or when an engine begins to give other answers.
 const FORMAT: u32 = 1;
@@ -86,7 +86,7 @@ impl LabelStore {
 
     /// The same store; what is solved waits so long at most before it is written down.
     #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
+    pub fn with_flush_interval(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
@@ -108,7 +108,7 @@ impl LabelStore {
         mut data: Dataset,
         problem: &ProblemSpec,
         oracle: &Oracle,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<(Labelled, LabelReport)> {
         check_same(problem, oracle)?;
         let sense = Labelled::turn(&mut data, oracle)?;
@@ -138,7 +138,7 @@ impl LabelStore {
                 finish(&parts, &mut report, watch)?
             }
         };
-        let labelled = Labelled::partly(data, sense, answers, &mut report.failed)?;
+        let labelled = Labelled::from_partial_results(data, sense, answers, &mut report.failed)?;
         Ok((labelled, report))
     }
 
@@ -152,7 +152,7 @@ impl LabelStore {
         mut data: Dataset,
         (problem, oracle): (&ProblemSpec, &Oracle),
         shard: Shard,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<ShardReport> {
         check_same(problem, oracle)?;
         Labelled::turn(&mut data, oracle)?;
@@ -197,7 +197,11 @@ impl LabelStore {
 }
 
 /// Solves what no part holds and writes all labels as one file.
-fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Result<Vec<Answer>> {
+fn finish(
+    parts: &Parts<'_>,
+    report: &mut LabelReport,
+    watch: &dyn Observer,
+) -> Result<Vec<Answer>> {
     report.source = LabelSource::Solved;
     let (mut known, mut warnings) = parts.load();
     report.warnings.append(&mut warnings);
@@ -223,7 +227,7 @@ fn finish(parts: &Parts<'_>, report: &mut LabelReport, watch: &dyn Watch) -> Res
     Ok(answers)
 }
 
-fn keep(path: &Path, to: file::Belonging<'_>, answers: &[Answer]) -> Result<()> {
+fn keep(path: &Path, to: file::LabelContext<'_>, answers: &[Answer]) -> Result<()> {
     let bytes = file::encode(to, None, answers).map_err(Error::data)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io(folder))?;

@@ -12,7 +12,7 @@ use super::{Labelled, Robust};
 use crate::error::{Error, Result};
 use crate::oracle::Oracle;
 use crate::solve::relax::Relaxation;
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// How labels to train on are made.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -25,7 +25,7 @@ pub struct TrainingLabels {
 
 impl TrainingLabels {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 3] =
+    pub const EXAMPLES: [&'static str; 3] =
         ["knn(10,0.5)", "labels relaxed", "labels relaxed tight"];
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
@@ -73,7 +73,7 @@ impl TrainingLabels {
         data: &Labelled,
         rows: &[usize],
         method: &str,
-        (oracle, watch): (&Oracle, &dyn Watch),
+        (oracle, watch): (&Oracle, &dyn Observer),
     ) -> Result<Option<Labelled>> {
         if *self == Self::default() {
             return Ok(None);

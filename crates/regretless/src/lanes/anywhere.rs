@@ -1,10 +1,10 @@
 //! Sixteen numbers as an array, for processors other than x86-64, and to compare with.
 
-use super::{Doubles, Half, LANES, Lane, QUARTER, SHIFTS};
+use super::{AlignedF32x16, Doubles, F64_LANES, Half, LANES, SIGN_BIT_SHIFTS};
 
 /// The promise that multiplying and adding in one is an instruction here.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Instructions(());
+pub(crate) struct Avx2Fma(());
 
 /// Sixteen numbers.
 #[derive(Clone, Copy)]
@@ -12,9 +12,9 @@ pub(crate) struct Lanes([f32; LANES]);
 
 /// Four numbers in double precision.
 #[derive(Clone, Copy)]
-pub(crate) struct Quarter([f64; QUARTER]);
+pub(crate) struct F64x4([f64; F64_LANES]);
 
-impl Instructions {
+impl Avx2Fma {
     /// The promise, where it can be given.
     pub(crate) fn here() -> Option<Self> {
         cfg!(any(target_arch = "aarch64", test)).then_some(Self(()))
@@ -32,7 +32,7 @@ impl Instructions {
 
     /// Fewer than sixteen numbers, zeros beyond.
     #[inline(always)]
-    pub(crate) fn read_part(self, values: &[f32]) -> Lanes {
+    pub(crate) fn load_partial(self, values: &[f32]) -> Lanes {
         Lanes(std::array::from_fn(|l| {
             values.get(l).copied().unwrap_or(0.0)
         }))
@@ -45,10 +45,10 @@ impl Instructions {
         self,
         values: &[f32],
         (rows, distance): (usize, usize),
-        out: &mut [Lane],
+        out: &mut [AlignedF32x16],
     ) {
         for (k, lane) in out.iter_mut().enumerate() {
-            *lane = Lane(std::array::from_fn(|row| {
+            *lane = AlignedF32x16(std::array::from_fn(|row| {
                 if row < rows {
                     values[row * distance + k]
                 } else {
@@ -61,18 +61,18 @@ impl Instructions {
     /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
     #[inline(always)]
     pub(crate) fn signs(self, word: &u32, half: usize) -> Lanes {
-        Lanes(SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
+        Lanes(SIGN_BIT_SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
     }
 
     #[inline(always)]
-    pub(crate) fn zero_quarter(self) -> Quarter {
-        Quarter([0.0; QUARTER])
+    pub(crate) fn zero_f64x4(self) -> F64x4 {
+        F64x4([0.0; F64_LANES])
     }
 
     /// Four of sixteen numbers.
     #[inline(always)]
-    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> Quarter {
-        Quarter(std::array::from_fn(|l| doubles.0[QUARTER * index + l]))
+    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> F64x4 {
+        F64x4(std::array::from_fn(|l| doubles.0[F64_LANES * index + l]))
     }
 
     /// Nothing, where there is no way to ask.
@@ -128,7 +128,7 @@ each! {
 
 impl Lanes {
     #[inline(always)]
-    pub(crate) fn store(self, lane: &mut Lane) {
+    pub(crate) fn store(self, lane: &mut AlignedF32x16) {
         lane.0 = self.0;
     }
 
@@ -139,7 +139,7 @@ impl Lanes {
 
     /// Stores as many numbers as there is room for.
     #[inline(always)]
-    pub(crate) fn store_part(self, out: &mut [f32]) {
+    pub(crate) fn store_partial(self, out: &mut [f32]) {
         out.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
     }
 
@@ -154,12 +154,12 @@ impl Lanes {
 
     /// Stores in double precision.
     #[inline(always)]
-    pub(crate) fn widen(self, out: &mut Doubles) {
+    pub(crate) fn store_f64(self, out: &mut Doubles) {
         out.0 = self.0.map(f64::from);
     }
 }
 
-impl Quarter {
+impl F64x4 {
     #[inline(always)]
     pub(crate) fn fused(self, factor: Self, term: Self) -> Self {
         Self(std::array::from_fn(|l| {
@@ -169,7 +169,7 @@ impl Quarter {
 
     /// Adds each number to its sum.
     #[inline(always)]
-    pub(crate) fn add_to(self, sums: &mut [f64; QUARTER]) {
+    pub(crate) fn add_to(self, sums: &mut [f64; F64_LANES]) {
         sums.iter_mut()
             .zip(self.0)
             .for_each(|(sum, value)| *sum += value);

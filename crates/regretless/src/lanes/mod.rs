@@ -3,19 +3,19 @@
 //! On x86-64 a [`Lanes`] is two AVX2 registers, elsewhere an array. Both round every operation the
 //! same way, with fused multiplication and addition everywhere, so that results depend on neither.
 //! A value exists only where the processor has the instructions: the ways to make one need an
-//! [`Instructions`], which only [`Instructions::here`] gives.
+//! [`Avx2Fma`], which only [`Avx2Fma::here`] gives.
 
 /// Numbers handled together.
 pub(crate) const LANES: usize = 16;
 /// Numbers handled together in double precision.
-pub(crate) const QUARTER: usize = 4;
+pub(crate) const F64_LANES: usize = 4;
 
 /// Sixteen numbers in memory, on a cache line of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Lane(pub(crate) [f32; LANES]);
+pub(crate) struct AlignedF32x16(pub(crate) [f32; LANES]);
 
-impl Lane {
+impl AlignedF32x16 {
     pub(crate) const ZERO: Self = Self([0.0; LANES]);
 }
 
@@ -28,8 +28,8 @@ impl Half {
     pub(crate) const ZERO: Self = Self([0.0; LANES / 2]);
 
     /// Adds the numbers to four sums in double precision, each with the one four places on.
-    pub(crate) fn add_to(&self, sums: &mut [f64; QUARTER]) {
-        let (low, high) = self.0.split_at(QUARTER);
+    pub(crate) fn add_to(&self, sums: &mut [f64; F64_LANES]) {
+        let (low, high) = self.0.split_at(F64_LANES);
         for ((sum, low), high) in sums.iter_mut().zip(low).zip(high) {
             *sum += f64::from(*low) + f64::from(*high);
         }
@@ -47,7 +47,7 @@ impl Doubles {
 
 /// By how many places a bit moves to become the sign of its lane: those of a word's lower half,
 /// then those of its upper half.
-static SHIFTS: [[u32; LANES]; 2] = [
+static SIGN_BIT_SHIFTS: [[u32; LANES]; 2] = [
     [
         31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
     ],
@@ -60,18 +60,18 @@ mod anywhere;
 mod x86;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use anywhere::{Instructions, Lanes};
+pub(crate) use anywhere::{Avx2Fma, Lanes};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{Instructions, Lanes};
+pub(crate) use x86::{Avx2Fma, Lanes};
 
 /// Defines a function that is compiled for AVX2 and FMA where the processor family has them. What
 /// its body calls must be inlined into it to profit, hence no closures over iterators there.
 macro_rules! compiled {
     ($(#[$doc:meta])* $see:vis $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),* $(,)?)) => {
         $(#[$doc])*
-        $see fn $name<$(const $const: $kind),*>(here: Instructions, $($arg: $type),*) {
+        $see fn $name<$(const $const: $kind),*>(here: Avx2Fma, $($arg: $type),*) {
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
-            fn compiled<$(const $const: $kind),*>(here: Instructions, $($arg: $type),*) {
+            fn compiled<$(const $const: $kind),*>(here: Avx2Fma, $($arg: $type),*) {
                 $body::<$($const),*>(here, $($arg),*);
             }
             // SAFETY: `here` promises that the instructions exist.
@@ -86,7 +86,7 @@ pub(crate) use compiled;
 
 #[cfg(test)]
 mod tests {
-    use super::{Doubles, Half, LANES, Lane, anywhere};
+    use super::{AlignedF32x16, Doubles, Half, LANES, anywhere};
 
     /// Numbers of all kinds.
     fn numbers(salt: u32) -> [f32; LANES] {
@@ -117,7 +117,7 @@ mod tests {
             let here = $here;
             let (x, y, z) = (here.read($x), here.read($y), here.read($z));
             let mut found = Vec::new();
-            let mut note = |lanes: super::Lane| found.extend(bits(&lanes.0));
+            let mut note = |lanes: super::AlignedF32x16| found.extend(bits(&lanes.0));
             for lanes in [
                 x.fused(y, z),
                 x.plus(y),
@@ -132,9 +132,9 @@ mod tests {
                 x.or_where_minus(y, z),
                 here.signs(&0xa5c3_0f1e, 0).or(here.splat(2.0)),
                 here.signs(&0xa5c3_0f1e, 1).or(here.splat(2.0)),
-                here.read_part(&$x[..11]),
+                here.load_partial(&$x[..11]),
             ] {
-                let mut lane = Lane::ZERO;
+                let mut lane = AlignedF32x16::ZERO;
                 lanes.store(&mut lane);
                 note(lane);
             }
@@ -142,23 +142,23 @@ mod tests {
             z.add_product_to(z, &mut half);
             found.extend(bits(&half.0));
             let (mut doubles, mut quarter) = (Doubles::ZERO, [0.25; 4]);
-            z.widen(&mut doubles);
+            z.store_f64(&mut doubles);
             let first = here.quarter(&doubles, 3);
             first
                 .fused(first, here.quarter(&doubles, 2))
                 .add_to(&mut quarter);
-            here.zero_quarter().add_to(&mut quarter);
+            here.zero_f64x4().add_to(&mut quarter);
             found.extend(quarter.iter().map(|q| (*q as f32).to_bits()));
             let mut written = [0.0; LANES];
             here.prefetch(written.as_ptr(), 0);
             z.write(&mut written);
             found.extend(bits(&written));
             let mut part = [7.0; 5];
-            z.store_part(&mut part);
+            z.store_partial(&mut part);
             found.extend(bits(&part));
             let table: Vec<f32> = (0..16 * 21).map(|i| i as f32).collect();
             for rows in [16, 9] {
-                let mut columns = [Lane([3.0; LANES]); 19];
+                let mut columns = [AlignedF32x16([3.0; LANES]); 19];
                 here.columns(&table, (rows, 21), &mut columns);
                 assert_eq!(columns[18].0[rows - 1], ((rows - 1) * 21 + 18) as f32);
                 found.extend(columns.iter().flat_map(|column| bits(&column.0)));
@@ -169,8 +169,7 @@ mod tests {
 
     #[test]
     fn registers_and_arrays_compute_the_same_bits() {
-        let (Some(here), Some(anywhere)) =
-            (super::Instructions::here(), anywhere::Instructions::here())
+        let (Some(here), Some(anywhere)) = (super::Avx2Fma::here(), anywhere::Avx2Fma::here())
         else {
             return;
         };

@@ -11,11 +11,11 @@
 )]
 use std::arch::x86_64::*;
 
-use super::{Doubles, Half, LANES, Lane, QUARTER, SHIFTS};
+use super::{AlignedF32x16, Doubles, F64_LANES, Half, LANES, SIGN_BIT_SHIFTS};
 
 /// The promise that this processor has AVX2 and FMA.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Instructions(());
+pub(crate) struct Avx2Fma(());
 
 /// Sixteen numbers in registers.
 #[derive(Clone, Copy)]
@@ -23,10 +23,10 @@ pub(crate) struct Lanes([__m256; 2]);
 
 /// Four numbers in double precision in a register.
 #[derive(Clone, Copy)]
-pub(crate) struct Quarter(__m256d);
+pub(crate) struct F64x4(__m256d);
 
 /// All bits sixteen times, then none sixteen times.
-static MASKS: [i32; 2 * LANES] = {
+static PARTIAL_LOAD_MASKS: [i32; 2 * LANES] = {
     let mut masks = [0; 2 * LANES];
     let mut i = 0;
     while i < LANES {
@@ -41,7 +41,7 @@ static MASKS: [i32; 2 * LANES] = {
 /// # Safety
 /// The numbers and the room must be there, and the processor must have AVX.
 #[inline(always)]
-unsafe fn turn(rows: *const f32, distance: usize, out: *mut Lane, place: usize) {
+unsafe fn turn(rows: *const f32, distance: usize, out: *mut AlignedF32x16, place: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let row = |i: usize| _mm256_loadu_ps(rows.add(i * distance));
@@ -71,7 +71,7 @@ unsafe fn turn(rows: *const f32, distance: usize, out: *mut Lane, place: usize) 
     }
 }
 
-impl Instructions {
+impl Avx2Fma {
     /// The promise, where it can be given.
     pub(crate) fn here() -> Option<Self> {
         let both = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
@@ -93,7 +93,7 @@ impl Instructions {
 
     /// Fewer than sixteen numbers, zeros beyond.
     #[inline(always)]
-    pub(crate) fn read_part(self, values: &[f32]) -> Lanes {
+    pub(crate) fn load_partial(self, values: &[f32]) -> Lanes {
         let (start, [low, high]) = (values.as_ptr(), self.mask(values.len()));
         // SAFETY: lanes beyond the end are masked and not touched.
         unsafe {
@@ -107,7 +107,7 @@ impl Instructions {
     /// All bits in this many lanes.
     #[inline(always)]
     fn mask(self, count: usize) -> [__m256i; 2] {
-        let start = &MASKS[LANES - count.min(LANES)..];
+        let start = &PARTIAL_LOAD_MASKS[LANES - count.min(LANES)..];
         // SAFETY: at least sixteen numbers begin at `start`.
         unsafe {
             [
@@ -124,7 +124,7 @@ impl Instructions {
         self,
         values: &[f32],
         (rows, distance): (usize, usize),
-        out: &mut [Lane],
+        out: &mut [AlignedF32x16],
     ) {
         assert!(
             rows <= LANES && (rows == 0 || values.len() >= (rows - 1) * distance + out.len()),
@@ -146,7 +146,7 @@ impl Instructions {
             }
         }
         for k in whole..out.len() {
-            out[k] = Lane::ZERO;
+            out[k] = AlignedF32x16::ZERO;
             for row in 0..rows {
                 out[k].0[row] = values[row * distance + k];
             }
@@ -156,7 +156,7 @@ impl Instructions {
     /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
     #[inline(always)]
     pub(crate) fn signs(self, word: &u32, half: usize) -> Lanes {
-        let shifts = &SHIFTS[half];
+        let shifts = &SIGN_BIT_SHIFTS[half];
         // SAFETY: sixteen numbers begin at `shifts`.
         unsafe {
             let word = _mm256_castps_si256(_mm256_broadcast_ss(&f32::from_bits(*word)));
@@ -170,17 +170,17 @@ impl Instructions {
     }
 
     #[inline(always)]
-    pub(crate) fn zero_quarter(self) -> Quarter {
+    pub(crate) fn zero_f64x4(self) -> F64x4 {
         // SAFETY: as above.
-        Quarter(unsafe { _mm256_setzero_pd() })
+        F64x4(unsafe { _mm256_setzero_pd() })
     }
 
     /// Four of sixteen numbers.
     #[inline(always)]
-    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> Quarter {
-        let four = &doubles.0[QUARTER * index..QUARTER * index + QUARTER];
+    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> F64x4 {
+        let four = &doubles.0[F64_LANES * index..F64_LANES * index + F64_LANES];
         // SAFETY: four numbers begin there.
-        Quarter(unsafe { _mm256_loadu_pd(four.as_ptr()) })
+        F64x4(unsafe { _mm256_loadu_pd(four.as_ptr()) })
     }
 
     /// Asks for what lies some places after an address, before it is needed.
@@ -233,7 +233,7 @@ both! {
 
 impl Lanes {
     #[inline(always)]
-    pub(crate) fn store(self, lane: &mut Lane) {
+    pub(crate) fn store(self, lane: &mut AlignedF32x16) {
         self.write(&mut lane.0);
     }
 
@@ -249,8 +249,8 @@ impl Lanes {
 
     /// Stores as many numbers as there is room for.
     #[inline(always)]
-    pub(crate) fn store_part(self, out: &mut [f32]) {
-        let mut lane = Lane::ZERO;
+    pub(crate) fn store_partial(self, out: &mut [f32]) {
+        let mut lane = AlignedF32x16::ZERO;
         self.store(&mut lane);
         let count = out.len().min(LANES);
         out[..count].copy_from_slice(&lane.0[..count]);
@@ -269,7 +269,7 @@ impl Lanes {
 
     /// Stores in double precision.
     #[inline(always)]
-    pub(crate) fn widen(self, out: &mut Doubles) {
+    pub(crate) fn store_f64(self, out: &mut Doubles) {
         let start = out.0.as_mut_ptr();
         for i in 0..2 {
             let half = self.0[i];
@@ -288,16 +288,16 @@ impl Lanes {
     }
 }
 
-impl Quarter {
+impl F64x4 {
     #[inline(always)]
     pub(crate) fn fused(self, factor: Self, term: Self) -> Self {
-        // SAFETY: a value of `Quarter` exists only where the instructions do.
+        // SAFETY: a value of `F64x4` exists only where the instructions do.
         Self(unsafe { _mm256_fmadd_pd(self.0, factor.0, term.0) })
     }
 
     /// Adds each number to its sum.
     #[inline(always)]
-    pub(crate) fn add_to(self, sums: &mut [f64; QUARTER]) {
+    pub(crate) fn add_to(self, sums: &mut [f64; F64_LANES]) {
         let start = sums.as_mut_ptr();
         // SAFETY: four numbers begin at `start`.
         unsafe { _mm256_storeu_pd(start, _mm256_add_pd(_mm256_loadu_pd(start), self.0)) };

@@ -9,24 +9,24 @@ thread_local! {
 
 /// Numbers that go back to their thread when dropped.
 #[derive(Debug)]
-pub(crate) struct Buffer(Vec<f64>);
+pub(crate) struct ScratchBuffer(Vec<f64>);
 
 /// This many zeros.
-pub(crate) fn zeros(len: usize) -> Buffer {
+pub(crate) fn zeros(len: usize) -> ScratchBuffer {
     let mut numbers = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
     numbers.clear();
     numbers.resize(len, 0.0);
-    Buffer(numbers)
+    ScratchBuffer(numbers)
 }
 
 /// These numbers.
-pub(crate) fn filled(values: impl Iterator<Item = f64>) -> Buffer {
+pub(crate) fn filled(values: impl Iterator<Item = f64>) -> ScratchBuffer {
     let mut buffer = zeros(0);
     buffer.0.extend(values);
     buffer
 }
 
-impl Deref for Buffer {
+impl Deref for ScratchBuffer {
     type Target = [f64];
 
     fn deref(&self) -> &[f64] {
@@ -34,13 +34,13 @@ impl Deref for Buffer {
     }
 }
 
-impl DerefMut for Buffer {
+impl DerefMut for ScratchBuffer {
     fn deref_mut(&mut self) -> &mut [f64] {
         &mut self.0
     }
 }
 
-impl Drop for Buffer {
+impl Drop for ScratchBuffer {
     fn drop(&mut self) {
         let numbers = std::mem::take(&mut self.0);
         // A thread that is ending has no place left to keep it.

@@ -24,17 +24,17 @@
 use std::fmt;
 
 use super::options::{Label, Options};
-use super::{Loss, Query, buffer};
+use super::{Loss, LossInput, buffer};
 use crate::error::{Error, Result};
-use crate::oracle::{Asker, Oracle};
-use crate::solve::cone::Cone;
+use crate::oracle::{Oracle, OracleWorker};
+use crate::solve::cone::NormalCone;
 
 /// Shorter vectors have no direction.
-const SHORTEST: f64 = 1e-12;
+const MIN_NORM: f64 = 1e-12;
 /// Share of a vector's length below which its projection is rounding.
-const NOTHING: f64 = 1e-9;
+const MIN_PROJECTION_RATIO: f64 = 1e-9;
 /// Weight of the mean normal in the point inside the cone.
-const INWARDS: f64 = 0.2;
+const MEAN_NORMAL_WEIGHT: f64 = 0.2;
 /// Share of evaluations that project, under `hybrid`.
 const RATIO: f64 = 0.3;
 
@@ -69,7 +69,7 @@ pub struct Cave {
 
 impl Cave {
     pub(super) fn read(options: &mut Options, plus: bool) -> Result<Self> {
-        let steps = options.count("steps", if plus { STEPS } else { Cone::MOST_STEPS })?;
+        let steps = options.count("steps", if plus { STEPS } else { NormalCone::MOST_STEPS })?;
         let projection = if plus {
             Projection::Early { steps }
         } else {
@@ -103,7 +103,7 @@ impl Cave {
         let instead = "use a loss without cones, such as MAE(O,S) or SPO+";
         oracle
             .problem()
-            .decides_at_vertices()
+            .has_vertex_decisions()
             .then_some(self)
             .ok_or_else(|| Error::Capability {
                 method: self.to_string(),
@@ -114,7 +114,12 @@ impl Cave {
     }
 
     /// A point of the cone to align with.
-    fn aim(self, query: &Query<'_>, asker: &mut Asker<'_>, v: &[f64]) -> Result<Vec<f64>> {
+    fn aim(
+        self,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
+        v: &[f64],
+    ) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
             return Ok(inwards(
                 &asker.cone(query.best, &self.to_string())?,
@@ -126,7 +131,7 @@ impl Cave {
         let point = asker.project(query.best, &self.to_string(), |cone| {
             let point = match self.projection {
                 Projection::Nearest { steps } => cone.project_within(v, steps),
-                Projection::Early { steps } => cone.project_early(v, steps)?,
+                Projection::Early { steps } => cone.project_interior(v, steps)?,
             };
             Ok(if self.inner {
                 inwards(cone, point, norm(v))
@@ -146,9 +151,9 @@ impl fmt::Display for Cave {
             .number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 })
             .flag("inner", self.inner);
         f.write_str(&match self.projection {
-            Projection::Nearest { steps } => {
-                label.number("steps", steps, Cone::MOST_STEPS).after("CaVE")
-            }
+            Projection::Nearest { steps } => label
+                .number("steps", steps, NormalCone::MOST_STEPS)
+                .after("CaVE"),
             Projection::Early { steps } => label.number("steps", steps, STEPS).after("CaVE+"),
         })
     }
@@ -156,14 +161,15 @@ impl fmt::Display for Cave {
 
 /// A vector at unit length, moved towards the mean normal of a cone; where next to nothing is left
 /// of what was projected, that normal alone.
-fn inwards(cone: &Cone, mut vector: Vec<f64>, projected: f64) -> Vec<f64> {
+fn inwards(cone: &NormalCone, mut vector: Vec<f64>, projected: f64) -> Vec<f64> {
     let length = norm(&vector);
-    let share = if length > SHORTEST.max(NOTHING * projected) {
-        (1.0 - INWARDS) / length
+    let share = if length > MIN_NORM.max(MIN_PROJECTION_RATIO * projected) {
+        (1.0 - MEAN_NORMAL_WEIGHT) / length
     } else {
         0.0
     };
-    let pull = |(entry, normal): (&mut f64, f64)| *entry = share * *entry + INWARDS * normal;
+    let pull =
+        |(entry, normal): (&mut f64, f64)| *entry = share * *entry + MEAN_NORMAL_WEIGHT * normal;
     vector.iter_mut().zip(cone.mean_normal()).for_each(pull);
     vector
 }
@@ -175,15 +181,15 @@ fn norm(values: &[f64]) -> f64 {
 impl Loss for Cave {
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let v = buffer::filled(query.prediction.iter().map(|p| -p));
         let aim = self.aim(query, asker, &v)?;
         let (length, reach) = (norm(&v), norm(&aim));
         gradient.fill(0.0);
-        if length < SHORTEST || reach < SHORTEST {
+        if length < MIN_NORM || reach < MIN_NORM {
             return Ok(1.0);
         }
         let cosine = v.iter().zip(&aim).map(|(v, p)| v * p).sum::<f64>() / (length * reach);

@@ -18,14 +18,14 @@
 
 use std::fmt;
 
-use super::{OfDecisions, Query, Sink, known};
+use super::{DecisionGradient, GradientAccumulator, LossInput, known};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// How comparisons with the pool are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rivals {
+pub enum PoolReduction {
     /// The one that looks best (MAP).
     Worst,
     /// All of them (NCE).
@@ -36,7 +36,7 @@ pub enum Rivals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contrastive {
     /// How comparisons are joined.
-    pub rivals: Rivals,
+    pub rivals: PoolReduction,
     /// Whether errors ĉ − c are compared instead of predictions.
     pub centred: bool,
 }
@@ -47,28 +47,28 @@ impl Contrastive {
         (
             "MAP",
             Self {
-                rivals: Rivals::Worst,
+                rivals: PoolReduction::Worst,
                 centred: false,
             },
         ),
         (
             "MAP_c",
             Self {
-                rivals: Rivals::Worst,
+                rivals: PoolReduction::Worst,
                 centred: true,
             },
         ),
         (
             "NCE",
             Self {
-                rivals: Rivals::Mean,
+                rivals: PoolReduction::Mean,
                 centred: false,
             },
         ),
         (
             "NCE_c",
             Self {
-                rivals: Rivals::Mean,
+                rivals: PoolReduction::Mean,
                 centred: true,
             },
         ),
@@ -83,7 +83,7 @@ impl Contrastive {
     }
 
     /// What a decision costs under the compared vector.
-    fn price(self, query: &Query<'_>, decision: &Decision) -> f64 {
+    fn price(self, query: &LossInput<'_>, decision: &Decision) -> f64 {
         let predicted = decision.dot(query.prediction);
         if self.centred {
             predicted - decision.dot(query.costs)
@@ -103,18 +103,18 @@ impl fmt::Display for Contrastive {
     }
 }
 
-impl OfDecisions for Contrastive {
-    fn sum<S: Sink + ?Sized>(
+impl DecisionGradient for Contrastive {
+    fn sum<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let pool = known(asker, || self.to_string())?;
         let price = |decision: &Decision| self.price(query, decision);
         gradient.add_decision(1.0, query.best);
         let rival = match self.rivals {
-            Rivals::Worst => {
+            PoolReduction::Worst => {
                 let priced = pool.iter().map(|x| (x, price(x)));
                 let (worst, cost) = priced.fold((&pool[0], f64::INFINITY), |least, next| {
                     if next.1 < least.1 { next } else { least }
@@ -122,7 +122,7 @@ impl OfDecisions for Contrastive {
                 gradient.add_decision(-1.0, worst);
                 cost
             }
-            Rivals::Mean => {
+            PoolReduction::Mean => {
                 let share = 1.0 / pool.len() as f64;
                 pool.iter().for_each(|x| gradient.add_decision(-share, x));
                 pool.iter().map(price).sum::<f64>() * share
@@ -132,7 +132,7 @@ impl OfDecisions for Contrastive {
     }
 
     fn terms(&self) -> Option<usize> {
-        (self.rivals == Rivals::Worst).then_some(2)
+        (self.rivals == PoolReduction::Worst).then_some(2)
     }
 
     fn compares(&self) -> bool {

@@ -20,10 +20,10 @@ use std::fmt;
 
 use super::layer::{Goal, Judge, Layer};
 use super::options::{Label, Options};
-use super::{Loss, Query, buffer};
+use super::{Loss, LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// The regularised problem and how closely it is solved.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,11 +50,11 @@ impl Default for FrankWolfe {
 }
 
 /// A mean of decisions.
-struct Blend {
+struct ConvexCombination {
     /// Decisions and their weights, which sum to 1.
     parts: Vec<(Decision, f64)>,
     /// The mean itself, dense.
-    mean: buffer::Buffer,
+    mean: buffer::ScratchBuffer,
     /// Its cost beside the predicted ones.
     fixed: f64,
 }
@@ -82,8 +82,12 @@ impl FrankWolfe {
     }
 
     /// The regularised decision.
-    fn solve(&self, query: &Query<'_>, asker: &mut Asker<'_>) -> Result<Blend> {
-        let mut blend = Blend::of(
+    fn solve(
+        &self,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
+    ) -> Result<ConvexCombination> {
+        let mut blend = ConvexCombination::of(
             query.ask(asker, query.prediction)?.decision.clone(),
             query.prediction.len(),
         );
@@ -118,7 +122,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-impl Blend {
+impl ConvexCombination {
     fn of(decision: Decision, width: usize) -> Self {
         let mut mean = buffer::zeros(width);
         decision.write_dense(&mut mean);
@@ -188,7 +192,7 @@ impl Blend {
     /// Projects a vector on the span of differences between the parts.
     fn project(&self, vector: &[f64], out: &mut [f64]) {
         out.fill(0.0);
-        let mut directions: Vec<buffer::Buffer> = Vec::new();
+        let mut directions: Vec<buffer::ScratchBuffer> = Vec::new();
         for (decision, _) in &self.parts[1..] {
             let mut direction = buffer::zeros(vector.len());
             decision.write_dense(&mut direction);
@@ -224,8 +228,8 @@ impl fmt::Display for FrankWolfe {
 impl Loss for FrankWolfe {
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let blend = self.solve(query, asker)?;
@@ -250,8 +254,8 @@ impl Loss for FrankWolfe {
 impl Layer for FrankWolfe {
     fn decide(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         judge: &mut Judge<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
@@ -266,7 +270,7 @@ impl Layer for FrankWolfe {
 
 impl FrankWolfe {
     /// The label of the layer.
-    pub(super) fn layer_label(&self, goal: Goal) -> String {
+    pub(super) fn layer_name(&self, goal: Goal) -> String {
         goal.write(self.label()).after("RFW")
     }
 }

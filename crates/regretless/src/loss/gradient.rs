@@ -1,13 +1,13 @@
 //! Where gradients go: a row of numbers, or a list of entries where a decision has few.
 //!
-//! The gradients of many losses are sums of decisions. Such a loss implements [`OfDecisions`] and
+//! The gradients of many losses are sums of decisions. Such a loss implements [`DecisionGradient`] and
 //! is given both forms: a tour over 1000 nodes has 499,500 costs, of which a difference of two
 //! tours touches at most 2000.
 
-use super::{Loss, Query};
+use super::{Loss, LossInput};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// Entries of a gradient; those of the same cost add up.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,7 +37,7 @@ impl Entries {
 }
 
 /// What a gradient is added to.
-pub trait Sink {
+pub trait GradientAccumulator {
     /// Adds to the entry of one cost.
     fn add(&mut self, cost: usize, value: f64);
 
@@ -47,28 +47,28 @@ pub trait Sink {
     }
 }
 
-impl Sink for [f64] {
+impl GradientAccumulator for [f64] {
     fn add(&mut self, cost: usize, value: f64) {
         self[cost] += value;
     }
 }
 
-impl Sink for Entries {
+impl GradientAccumulator for Entries {
     fn add(&mut self, cost: usize, value: f64) {
         self.0.push((cost as u32, value));
     }
 }
 
 /// A loss that asks questions and whose gradient is a sum of decisions.
-pub trait OfDecisions: Send + Sync {
+pub trait DecisionGradient: Send + Sync {
     /// Adds the gradient to nothing and returns the value.
     ///
     /// # Errors
     /// When a question has no answer.
-    fn sum<S: Sink + ?Sized>(
+    fn sum<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64>;
 
@@ -81,11 +81,11 @@ pub trait OfDecisions: Send + Sync {
     }
 }
 
-impl<L: OfDecisions> Loss for L {
+impl<L: DecisionGradient> Loss for L {
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         gradient.fill(0.0);
@@ -94,8 +94,8 @@ impl<L: OfDecisions> Loss for L {
 
     fn evaluate_sparse(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut Entries,
     ) -> Result<f64> {
         gradient.clear();
@@ -111,6 +111,6 @@ impl<L: OfDecisions> Loss for L {
     }
 
     fn compares(&self) -> bool {
-        OfDecisions::compares(self)
+        DecisionGradient::compares(self)
     }
 }

@@ -18,12 +18,12 @@
 use std::fmt;
 
 use super::options::{Label, Options};
-use super::{Loss, Query};
+use super::{Loss, LossInput};
 use crate::error::Result;
 use crate::label::Labelled;
-use crate::oracle::{Asker, Oracle};
-use crate::solve::relax::Delta;
-use crate::watch::Watch;
+use crate::oracle::{Oracle, OracleWorker};
+use crate::solve::relax::VertexDelta;
+use crate::watch::Observer;
 
 /// The loss in writing.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,12 +45,17 @@ impl Lava {
     ///
     /// # Errors
     /// When the problem does not know them, a relaxation has no optimum, or the user interrupts.
-    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<LavaLoss> {
+    pub fn build(
+        &self,
+        data: &Labelled,
+        oracle: &Oracle,
+        watch: &dyn Observer,
+    ) -> Result<LavaLoss> {
         let costs = data.data().costs();
-        let mut ways: Vec<Vec<Delta>> = vec![Vec::new(); costs.rows()];
+        let mut ways: Vec<Vec<VertexDelta>> = vec![Vec::new(); costs.rows()];
         watch.begin("adjacent vertices", costs.rows() as u64);
-        let keep = |_: usize, (_, found), slot: &mut Vec<Delta>| *slot = found;
-        oracle.neighbours_all(costs, &mut ways, keep, (&self.to_string(), watch))?;
+        let keep = |_: usize, (_, found), slot: &mut Vec<VertexDelta>| *slot = found;
+        oracle.adjacent_vertices_all(costs, &mut ways, keep, (&self.to_string(), watch))?;
         watch.end();
         Ok(LavaLoss {
             threshold: self.threshold,
@@ -74,12 +79,12 @@ impl fmt::Display for Lava {
 pub struct LavaLoss {
     threshold: f64,
     /// The ways to the neighbours of each row's relaxed optimum.
-    ways: Vec<Vec<Delta>>,
+    ways: Vec<Vec<VertexDelta>>,
 }
 
 impl LavaLoss {
     /// The loss with known ways to the neighbours of each row's relaxed optimum.
-    pub fn new(threshold: f64, ways: Vec<Vec<Delta>>) -> Self {
+    pub fn new(threshold: f64, ways: Vec<Vec<VertexDelta>>) -> Self {
         Self { threshold, ways }
     }
 }
@@ -87,8 +92,8 @@ impl LavaLoss {
 impl Loss for LavaLoss {
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        _asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        _asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let ways = &self.ways[query.instance];

@@ -8,8 +8,8 @@
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::oracle::Asker;
-use crate::random::{Purpose, Stream};
+use crate::oracle::OracleWorker;
+use crate::random::{Purpose, RandomStream};
 use crate::solve::Solution;
 
 pub(crate) mod buffer;
@@ -30,9 +30,9 @@ pub mod spo_plus;
 
 pub use cave::Cave;
 pub use contrastive::Contrastive;
-pub use cos::{BaseError, Cos, Side, SingleQuery, Weighting};
+pub use cos::{BaseError, Cos, Side, SinglePrecisionInput, Weighting};
 pub use frank_wolfe::FrankWolfe;
-pub use gradient::{Entries, OfDecisions, Sink};
+pub use gradient::{DecisionGradient, Entries, GradientAccumulator};
 pub use lava::Lava;
 pub use layer::blackbox::Blackbox;
 pub use layer::implicit::ImplicitMle;
@@ -46,7 +46,7 @@ pub use spo_plus::SpoPlus;
 
 /// Which noise a perturbed method draws: the same on every thread, another in every epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Draw {
+pub struct NoiseKey {
     /// Seed of the training.
     pub seed: u64,
     /// Epoch; 0 wherever nothing is trained, so that epochs are judged with the same noise.
@@ -55,7 +55,7 @@ pub struct Draw {
 
 /// One instance and what is predicted for it; costs are to be minimised.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
+pub struct LossInput<'a> {
     /// Row of the table.
     pub instance: usize,
     /// True costs.
@@ -65,24 +65,24 @@ pub struct Query<'a> {
     /// Best decision under the true costs.
     pub best: &'a Decision,
     /// Which noise is drawn.
-    pub draw: Draw,
+    pub draw: NoiseKey,
 }
 
-impl Query<'_> {
+impl LossInput<'_> {
     /// Asks for the best decision under some costs; the asker keeps the answer until the next
     /// question.
     ///
     /// # Errors
     /// When there is none; the error names the instance.
-    pub fn ask<'k>(&self, asker: &'k mut Asker<'_>, costs: &[f64]) -> Result<&'k Solution> {
+    pub fn ask<'k>(&self, asker: &'k mut OracleWorker<'_>, costs: &[f64]) -> Result<&'k Solution> {
         asker
-            .ask_from(costs, Some(self.best))
+            .solve_from(costs, Some(self.best))
             .map_err(|failure| Error::solver(self.instance, failure))
     }
 
     /// The random stream of this instance.
-    fn stream(&self) -> Stream {
-        Stream::new(
+    fn stream(&self) -> RandomStream {
+        RandomStream::new(
             Purpose::Loss,
             self.draw.seed,
             [self.draw.epoch as u64, self.instance as u64],
@@ -98,8 +98,8 @@ pub trait Loss: Send + Sync {
     /// When a solve that the loss needs has no answer.
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64>;
 
@@ -109,8 +109,8 @@ pub trait Loss: Send + Sync {
     /// As above.
     fn evaluate_sparse(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut Entries,
     ) -> Result<f64> {
         let mut row = buffer::zeros(query.prediction.len());
@@ -122,7 +122,11 @@ pub trait Loss: Send + Sync {
 
     /// Value and gradient of a row in single precision, where the loss has a fast way for such; the
     /// same but for rounding.
-    fn evaluate_single(&self, _query: &SingleQuery<'_>, _gradient: &mut [f32]) -> Option<f64> {
+    fn evaluate_single(
+        &self,
+        _query: &SinglePrecisionInput<'_>,
+        _gradient: &mut [f32],
+    ) -> Option<f64> {
         None
     }
 
@@ -141,7 +145,7 @@ pub trait Loss: Send + Sync {
     }
 
     /// The loss as a sum over costs, if it is one, so that it can be fused with a linear predictor.
-    fn separable(&self) -> Option<Separable<'_>> {
+    fn separable(&self) -> Option<SeparableLoss<'_>> {
         None
     }
 
@@ -150,7 +154,7 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// Whether the loss compares with known decisions ([`Asker::known`]). Training then keeps a
+    /// Whether the loss compares with known decisions ([`OracleWorker::known`]). Training then keeps a
     /// pool and, before each step, lets the best decisions under the predictions of the batch join
     /// it.
     fn compares(&self) -> bool {
@@ -158,7 +162,7 @@ pub trait Loss: Send + Sync {
     }
 
     /// All instances of a batch were evaluated, for training or only to judge.
-    fn batch_done(&self, _training: bool) {}
+    fn end_batch(&self, _training: bool) {}
 
     /// What the loss has learned from the batches so far; empty for all but adaptive ones.
     fn state(&self) -> Vec<f64> {
@@ -171,7 +175,7 @@ pub trait Loss: Send + Sync {
 
 /// A loss that is a sum over costs, after normalisation or without.
 #[derive(Debug, Clone, Copy)]
-pub struct Separable<'a> {
+pub struct SeparableLoss<'a> {
     /// Squared or absolute.
     pub error: BaseError,
     /// Which direction of error counts.
@@ -183,7 +187,7 @@ pub struct Separable<'a> {
 }
 
 /// The known decisions, of which a loss that compares needs at least one.
-fn known<'a>(asker: &Asker<'a>, label: impl Fn() -> String) -> Result<&'a [Decision]> {
+fn known<'a>(asker: &OracleWorker<'a>, label: impl Fn() -> String) -> Result<&'a [Decision]> {
     let pool = asker.known();
     if pool.is_empty() {
         Err(Error::EmptyPool { method: label() })

@@ -4,11 +4,11 @@
 //! time, since a row has as many numbers as there are costs. Additive noise turns ĉ into ĉ + σξ,
 //! multiplicative noise into ĉ ⊙ exp(σξ − σ²/2), which keeps signs and means.
 
-use super::{Query, buffer};
+use super::{LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::oracle::Asker;
-use crate::random::Stream;
+use crate::oracle::OracleWorker;
+use crate::random::RandomStream;
 use crate::solve::Solution;
 
 /// The distribution of ξ.
@@ -36,7 +36,7 @@ pub enum Noise {
 
 impl Noise {
     /// The rows of noise of a query, from the first.
-    pub(super) fn rows(&self, query: &Query<'_>) -> Rows<'_> {
+    pub(super) fn rows(&self, query: &LossInput<'_>) -> Rows<'_> {
         let given = match self {
             Self::Drawn(_) => &[],
             Self::Given(instances) => instances[query.instance].as_slice(),
@@ -52,7 +52,7 @@ impl Noise {
 /// Rows of noise of one instance.
 pub(super) struct Rows<'n> {
     noise: &'n Noise,
-    stream: Stream,
+    stream: RandomStream,
     /// Known rows still to come.
     given: &'n [f64],
 }
@@ -75,7 +75,7 @@ impl Rows<'_> {
     }
 }
 
-fn sum_of_gamma(stream: &mut Stream, kappa: f64, terms: usize) -> f64 {
+fn sum_of_gamma(stream: &mut RandomStream, kappa: f64, terms: usize) -> f64 {
     let sum: f64 = (1..=terms)
         .map(|i| stream.gamma(1.0 / kappa) * kappa / i as f64)
         .sum();
@@ -95,7 +95,7 @@ pub struct Perturbation {
 
 impl Perturbation {
     /// Ten samples of unit size.
-    pub const USUAL: Self = Self {
+    pub const DEFAULT: Self = Self {
         samples: 10,
         sigma: 1.0,
         multiplicative: false,
@@ -136,8 +136,8 @@ impl Perturbed {
     /// Solves under every row of noise around a vector; shows each answer with its noise, prepared.
     pub(super) fn solve_each(
         &self,
-        (query, around): (&Query<'_>, &[f64]),
-        asker: &mut Asker<'_>,
+        (query, around): (&LossInput<'_>, &[f64]),
+        asker: &mut OracleWorker<'_>,
         mut see: impl FnMut(&[f64], &Solution),
     ) -> Result<()> {
         let (mut row, mut costs) = (buffer::zeros(around.len()), buffer::zeros(around.len()));
@@ -154,8 +154,8 @@ impl Perturbed {
     /// The decisions under every row of noise around a vector.
     pub(super) fn decisions(
         &self,
-        around: (&Query<'_>, &[f64]),
-        asker: &mut Asker<'_>,
+        around: (&LossInput<'_>, &[f64]),
+        asker: &mut OracleWorker<'_>,
     ) -> Result<Vec<Decision>> {
         let mut decisions = Vec::with_capacity(self.perturbation.samples);
         self.solve_each(around, asker, |_, sample| {

@@ -15,9 +15,9 @@
 use std::fmt;
 
 use super::options::{Label, Options};
-use super::{OfDecisions, Query, Sink, buffer};
+use super::{DecisionGradient, GradientAccumulator, LossInput, buffer};
 use crate::error::Result;
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// The loss and its step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,11 +49,11 @@ impl fmt::Display for PerturbationGradient {
     }
 }
 
-impl OfDecisions for PerturbationGradient {
-    fn sum<S: Sink + ?Sized>(
+impl DecisionGradient for PerturbationGradient {
+    fn sum<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let (ahead, width) = if self.central {

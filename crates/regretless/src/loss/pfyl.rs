@@ -18,9 +18,9 @@ use std::fmt;
 
 use super::noise::{Distribution, Noise, Perturbation, Perturbed};
 use super::options::{Label, Options};
-use super::{OfDecisions, Query, Sink};
+use super::{DecisionGradient, GradientAccumulator, LossInput};
 use crate::error::Result;
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// The loss and its noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,16 +45,16 @@ impl Perturbation {
     pub(super) fn read(options: &mut Options) -> Result<Self> {
         Ok(Self {
             multiplicative: options.flag("mul"),
-            samples: options.count("samples", Self::USUAL.samples)?,
-            sigma: options.positive("sigma", Self::USUAL.sigma)?,
+            samples: options.count("samples", Self::DEFAULT.samples)?,
+            sigma: options.positive("sigma", Self::DEFAULT.sigma)?,
         })
     }
 
     pub(super) fn label(&self) -> Label {
         let label = Label::default().flag("mul", self.multiplicative);
         label
-            .number("samples", self.samples, Self::USUAL.samples)
-            .number("sigma", self.sigma, Self::USUAL.sigma)
+            .number("samples", self.samples, Self::DEFAULT.samples)
+            .number("sigma", self.sigma, Self::DEFAULT.sigma)
     }
 }
 
@@ -64,11 +64,11 @@ impl fmt::Display for Pfyl {
     }
 }
 
-impl OfDecisions for Pfyl {
-    fn sum<S: Sink + ?Sized>(
+impl DecisionGradient for Pfyl {
+    fn sum<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let perturbation = self.0.perturbation;

@@ -15,10 +15,10 @@
 use std::fmt;
 
 use super::options::{Label, Options};
-use super::{Loss, Query, buffer, known};
+use super::{Loss, LossInput, buffer, known};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Ranking {
         }
     }
 
-    fn pointwise(query: &Query<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
+    fn pointwise(query: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
         let share = 1.0 / pool.len() as f64;
         let each = pool.iter().map(|x| {
             let error = x.dot(query.prediction) - x.dot(query.costs);
@@ -53,7 +53,7 @@ impl Ranking {
         each.sum::<f64>() * share
     }
 
-    fn pairwise(query: &Query<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
+    fn pairwise(query: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
         let priced = pool.iter().map(|x| (x, x.dot(query.costs)));
         let cheapest = priced.fold((&pool[0], f64::INFINITY), |least, next| {
             if next.1 < least.1 { next } else { least }
@@ -72,7 +72,7 @@ impl Ranking {
         total
     }
 
-    fn listwise(query: &Query<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
+    fn listwise(query: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
         let (mut truth, mut found) = (buffer::zeros(pool.len()), buffer::zeros(pool.len()));
         log_softmax(pool, query.costs, &mut truth);
         log_softmax(pool, query.prediction, &mut found);
@@ -114,8 +114,8 @@ impl fmt::Display for Ranking {
 impl Loss for Ranking {
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let pool = known(asker, || self.to_string())?;

@@ -12,7 +12,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::oracle::Oracle;
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// A loss in writing, by the label the literature prints.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -48,7 +48,7 @@ pub enum LossSpec {
 
 impl LossSpec {
     /// How labels look, for messages.
-    pub const CHOICES: [&'static str; 21] = [
+    pub const EXAMPLES: [&'static str; 21] = [
         "MSE or MAE with components, such as MAE(O,S)",
         "SPO+",
         "PFYL",
@@ -81,7 +81,7 @@ impl LossSpec {
         &self,
         data: &Labelled,
         oracle: &Oracle,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<Box<dyn Loss>> {
         Ok(match self {
             Self::Cos(cos) => Box::new(cos.build(data, oracle, watch)?),
@@ -132,7 +132,7 @@ impl LossSpec {
     }
 
     /// Whether the loss can be zero although there is regret, in a way that upsets instance costs.
-    pub fn may_vanish(&self) -> bool {
+    pub fn can_vanish(&self) -> bool {
         self.cos()
             .is_some_and(|cos| matches!(cos.side, Side::Sensitive(_)))
     }
@@ -224,7 +224,7 @@ impl fmt::Display for LossSpec {
             Self::Blackbox(layer, goal) => f.write_str(&layer.label(*goal)),
             Self::Perturbed(layer, goal) => f.write_str(&layer.label(*goal)),
             Self::Implicit(layer, goal) => f.write_str(&layer.label(*goal)),
-            Self::Regularised(layer, goal) => f.write_str(&layer.layer_label(*goal)),
+            Self::Regularised(layer, goal) => f.write_str(&layer.layer_name(*goal)),
             Self::RegularisedFy(loss) => loss.fmt(f),
             Self::Cave(loss) => loss.fmt(f),
             Self::Lava(loss) => loss.fmt(f),
@@ -241,7 +241,7 @@ impl FromStr for LossSpec {
             return text.parse().map(Self::Cos);
         }
         let spec = Self::named(&name, &mut options)?;
-        let spec = spec.ok_or_else(|| Error::unknown("loss", text, &Self::CHOICES))?;
+        let spec = spec.ok_or_else(|| Error::unknown("loss", text, &Self::EXAMPLES))?;
         options.end()?;
         Ok(spec)
     }

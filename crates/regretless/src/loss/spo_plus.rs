@@ -10,19 +10,19 @@
 //! `relax` where it is not: the strongest known surrogate on most small problems, without a setting
 //! to tune.
 
-use super::{OfDecisions, Query, Sink, buffer};
+use super::{DecisionGradient, GradientAccumulator, LossInput, buffer};
 use crate::error::Result;
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// The loss; it has no settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpoPlus;
 
-impl OfDecisions for SpoPlus {
-    fn sum<S: Sink + ?Sized>(
+impl DecisionGradient for SpoPlus {
+    fn sum<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let beyond = buffer::filled(

@@ -1,20 +1,22 @@
 //! An oracle at the service of one training: it answers by its settings and keeps pool and
 //! memories.
 //!
-//! Losses ask an [`Asker`] and do not know where the answer comes from. Within a batch the pool
+//! Losses ask an [`OracleWorker`] and do not know where the answer comes from. Within a batch the pool
 //! does not change; what was found joins it afterwards, in the order of the instances, so that
 //! results do not depend on threads.
 
-use super::asker::{Asker, Help};
-use super::engine::{Engine, Role};
-use super::store::Store;
-use super::{Answer, Cache, Coin, NO_LOCAL_SEARCH, Oracle, OracleSettings, Pool};
+use super::asker::{OracleWorker, WorkerContext};
+use super::engine::{Engine, SolverRole};
+use super::store::WarmStartStore;
+use super::{
+    Answer, CacheGranularity, CacheSettings, NO_LOCAL_SEARCH, Oracle, OracleSettings, Pool,
+};
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, RandomStream};
 use crate::solve::Failure;
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// Whether a question is solved or answered from the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub enum Turn {
 
 /// Where in a training a question is asked; coins depend on this and the seed only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Occasion {
+pub struct StepId {
     /// Epoch, counted from 1.
     pub epoch: usize,
     /// Batch of the epoch, counted from 0.
@@ -39,15 +41,15 @@ pub struct Occasion {
 
 /// An oracle with settings, a pool and memories.
 #[derive(Debug)]
-pub struct Answering<'a> {
+pub struct TrainingOracle<'a> {
     oracle: &'a Oracle,
     settings: OracleSettings,
     pool: Option<Pool>,
-    store: Option<Store>,
+    store: Option<WarmStartStore>,
     seed: u64,
 }
 
-impl<'a> Answering<'a> {
+impl<'a> TrainingOracle<'a> {
     /// Every question is solved exactly.
     pub fn exactly(oracle: &'a Oracle) -> Self {
         Self {
@@ -84,11 +86,11 @@ impl<'a> Answering<'a> {
             seed,
         };
         match (answering.engine(), answering.role()) {
-            (Some(engine), _) => oracle.take_back(engine),
-            (None, Role::Heuristic(_)) => {
+            (Some(engine), _) => oracle.return_solver(engine),
+            (None, SolverRole::Heuristic(_)) => {
                 return Err(oracle.missing(method, "a local search", NO_LOCAL_SEARCH));
             }
-            (None, Role::Relaxed(_) | Role::Exact) => {
+            (None, SolverRole::Relaxed(_) | SolverRole::Exact) => {
                 let instead = "leave out 'relax', or use another problem";
                 return Err(oracle.missing(method, "a linear relaxation", instead));
             }
@@ -99,8 +101,8 @@ impl<'a> Answering<'a> {
     /// The same with memories for this many rows of the table, if the settings want them; how long
     /// their solves take is noted in any case.
     #[must_use]
-    pub fn remembering(mut self, rows: usize) -> Self {
-        self.store = Some(Store::new(
+    pub fn with_warm_starts(mut self, rows: usize) -> Self {
+        self.store = Some(WarmStartStore::new(
             rows,
             self.settings.budget(),
             self.settings.certify,
@@ -117,7 +119,7 @@ impl<'a> Answering<'a> {
     ) -> Self {
         if self.pool.is_some() || wanted {
             self.pool
-                .get_or_insert_with(|| Pool::new(Cache::MOST))
+                .get_or_insert_with(|| Pool::new(CacheSettings::MOST))
                 .extend(decisions);
         }
         self
@@ -133,11 +135,11 @@ impl<'a> Answering<'a> {
         self.pool.as_ref()
     }
 
-    fn role(&self) -> Role {
+    fn role(&self) -> SolverRole {
         match (self.settings.relaxation, self.settings.heuristic) {
             (None, None) => self.oracle.usual(),
-            (None, Some(kind)) => Role::Heuristic(kind),
-            (Some(kind), _) => Role::Relaxed(kind),
+            (None, Some(kind)) => SolverRole::Heuristic(kind),
+            (Some(kind), _) => SolverRole::Relaxed(kind),
         }
     }
 
@@ -146,13 +148,13 @@ impl<'a> Answering<'a> {
     }
 
     /// Access for the calling thread.
-    pub fn asker(&self) -> Asker<'_> {
-        let help = Help {
+    pub fn asker(&self) -> OracleWorker<'_> {
+        let help = WorkerContext {
             settings: self.settings,
             pool: self.pool.as_ref(),
             store: self.store.as_ref(),
         };
-        Asker::new(self.oracle, self.engine(), help)
+        OracleWorker::new(self.oracle, self.engine(), help)
     }
 
     /// Seconds that questions about a row are expected to take, by what they took last time; 0
@@ -171,7 +173,7 @@ impl<'a> Answering<'a> {
         &self,
         costs: &Matrix,
         instances: &[usize],
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<Vec<Answer>> {
         self.solve_each(
             (instances, watch),
@@ -185,7 +187,7 @@ impl<'a> Answering<'a> {
     /// thread.
     pub(super) fn solve_each(
         &self,
-        (instances, watch): (&[usize], &dyn Watch),
+        (instances, watch): (&[usize], &dyn Observer),
         read: impl Fn(usize, &mut Vec<f64>) + Sync + Send,
         done: impl Fn(usize, &Answer) + Sync + Send,
     ) -> Result<Vec<Answer>> {
@@ -197,7 +199,7 @@ impl<'a> Answering<'a> {
             |asker, index, slot| {
                 if !watch.interrupted() {
                     asker.about(instances[index]);
-                    let answer = asker.solve_read(|row| read(index, row));
+                    let answer = asker.solve_with(|row| read(index, row));
                     // An interrupted solve is no answer: nobody may keep it as one.
                     if answer != Err(Failure::Interrupted) {
                         done(instances[index], slot.insert(answer));
@@ -213,17 +215,17 @@ impl<'a> Answering<'a> {
     }
 
     /// What the coin says for an instance on this occasion.
-    pub fn turn(&self, occasion: Occasion, instance: usize) -> Turn {
+    pub fn turn(&self, step: StepId, instance: usize) -> Turn {
         match self.settings.cache {
             None => Turn::Solve,
-            Some(_) if !occasion.training => Turn::Recall,
+            Some(_) if !step.training => Turn::Recall,
             Some(cache) => {
                 let place = match cache.coin {
-                    Coin::Batch => u64::MAX - occasion.batch as u64,
-                    Coin::Instance => instance as u64,
+                    CacheGranularity::Batch => u64::MAX - step.batch as u64,
+                    CacheGranularity::Instance => instance as u64,
                 };
                 let mut stream =
-                    Stream::new(Purpose::Oracle, self.seed, [occasion.epoch as u64, place]);
+                    RandomStream::new(Purpose::Oracle, self.seed, [step.epoch as u64, place]);
                 if stream.unit() < cache.share {
                     Turn::Solve
                 } else {
@@ -242,10 +244,10 @@ impl<'a> Answering<'a> {
     /// When an instance has no decision under its prediction, or the user interrupts.
     pub fn solve_for_pool<'b>(
         &self,
-        (occasion, instances): (Occasion, &[usize]),
+        (step, instances): (StepId, &[usize]),
         predictions: &[f64],
         best: impl Fn(usize) -> &'b Decision + Sync + Send,
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<Vec<Decision>> {
         let width = predictions.len() / instances.len().max(1);
         let mut found: Vec<Result<Option<Decision>>> = Vec::new();
@@ -258,10 +260,10 @@ impl<'a> Answering<'a> {
                 let instance = instances[index];
                 if watch.interrupted() {
                     *slot = Err(Error::Interrupted);
-                } else if self.turn(occasion, instance) == Turn::Solve {
+                } else if self.turn(step, instance) == Turn::Solve {
                     asker.about(instance);
                     let answer = asker
-                        .ask_from(&predictions[index * width..][..width], Some(best(instance)));
+                        .solve_from(&predictions[index * width..][..width], Some(best(instance)));
                     let wrong = |failure| Error::solver(instance, failure);
                     *slot = answer
                         .map(|solution| Some(solution.decision.clone()))

@@ -4,33 +4,33 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::counts::Kind;
-use super::engine::{Engine, Question};
-use super::store::{Spot, Store};
+use super::engine::{Engine, SolverCall};
+use super::store::{WarmStartSlot, WarmStartStore};
 use super::{Answer, Oracle, OracleSettings, Pool, Turn, check_costs};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::solve::cone::Cone;
-use crate::solve::{Failure, Solution, Status, check_not_cancelled};
+use crate::solve::cone::NormalCone;
+use crate::solve::{Failure, Solution, SolveStatus, check_not_cancelled};
 
 thread_local! {
     /// The last answer of the asker before, for its memory.
-    static SPARE: RefCell<Solution> = RefCell::new(Solution::nothing());
+    static SPARE_SOLUTION: RefCell<Solution> = RefCell::new(Solution::nothing());
 }
 
 fn spare() -> Solution {
-    SPARE.with(|spare| spare.replace(Solution::nothing()))
+    SPARE_SOLUTION.with(|spare| spare.replace(Solution::nothing()))
 }
 
 /// Asks an oracle; the engine goes back when dropped.
-pub struct Asker<'a> {
+pub struct OracleWorker<'a> {
     oracle: &'a Oracle,
     /// Present until dropped.
     engine: Option<Engine>,
-    help: Help<'a>,
+    help: WorkerContext<'a>,
     turn: Turn,
     /// What the next question is about, if somebody said so.
-    spot: Option<Spot>,
+    spot: Option<WarmStartSlot>,
     /// What was solved since the last time somebody took it, if there is a pool.
     found: Vec<Decision>,
     widened: Vec<f64>,
@@ -40,14 +40,14 @@ pub struct Asker<'a> {
 
 /// What an asker may look at beside its engine.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Help<'a> {
+pub(super) struct WorkerContext<'a> {
     pub(super) settings: OracleSettings,
     pub(super) pool: Option<&'a Pool>,
-    pub(super) store: Option<&'a Store>,
+    pub(super) store: Option<&'a WarmStartStore>,
 }
 
-impl<'a> Asker<'a> {
-    pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, help: Help<'a>) -> Self {
+impl<'a> OracleWorker<'a> {
+    pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, help: WorkerContext<'a>) -> Self {
         let (found, widened) = (Vec::new(), Vec::new());
         Self {
             oracle,
@@ -72,21 +72,21 @@ impl<'a> Asker<'a> {
     }
 
     /// From now on questions are solved or answered from the pool.
-    pub fn take_turn(&mut self, turn: Turn) {
+    pub fn set_cache_action(&mut self, turn: Turn) {
         self.turn = turn;
     }
 
     /// From now on questions are about this row of the table; what is remembered of it may help.
     /// One thread at a time asks about a row.
     pub fn about(&mut self, instance: usize) {
-        self.spot = Some(Spot {
+        self.spot = Some(WarmStartSlot {
             instance,
             question: 0,
         });
     }
 
     /// What was solved since the last call, for the pool.
-    pub fn take_found(&mut self) -> Vec<Decision> {
+    pub fn take_solved(&mut self) -> Vec<Decision> {
         std::mem::take(&mut self.found)
     }
 
@@ -95,14 +95,14 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve_row(&mut self, costs: &[f32]) -> Answer {
-        self.solve_read(|widened| {
+        self.solve_with(|widened| {
             widened.clear();
             widened.extend(costs.iter().map(|cost| f64::from(*cost)));
         })
     }
 
     /// The best decision for the costs that `read` writes over a row.
-    pub(super) fn solve_read(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> Answer {
+    pub(super) fn solve_with(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> Answer {
         let mut costs = std::mem::take(&mut self.widened);
         read(&mut costs);
         let answer = self.solve(&costs);
@@ -124,14 +124,14 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When there is none.
     pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, Failure> {
-        self.ask_from(costs, None)
+        self.solve_from(costs, None)
     }
 
     /// The same, where a search that goes downhill may start from this decision.
     ///
     /// # Errors
     /// When there is none.
-    pub fn ask_from(
+    pub fn solve_from(
         &mut self,
         costs: &[f64],
         start: Option<&Decision>,
@@ -153,7 +153,7 @@ impl<'a> Asker<'a> {
     ///
     /// # Errors
     /// When the problem has none.
-    pub fn cone(&self, decision: &Decision, method: &str) -> Result<Cone> {
+    pub fn cone(&self, decision: &Decision, method: &str) -> Result<NormalCone> {
         self.oracle.cone(decision, method)
     }
 
@@ -165,7 +165,7 @@ impl<'a> Asker<'a> {
         &self,
         decision: &Decision,
         method: &str,
-        how: impl FnOnce(&Cone) -> T,
+        how: impl FnOnce(&NormalCone) -> T,
     ) -> Result<T> {
         let cone = self.cone(decision, method)?;
         self.oracle.counters.count(Kind::Projected);
@@ -182,17 +182,17 @@ impl<'a> Asker<'a> {
         self.answer.decision.clone_from(cheapest);
         self.answer.objective = objective;
         self.answer.bound = f64::NEG_INFINITY;
-        self.answer.status = Status::LimitReached;
+        self.answer.status = SolveStatus::LimitReached;
         Ok(())
     }
 
-    fn compute(&mut self, (costs, start): Question<'_>) -> Result<(), Failure> {
+    fn compute(&mut self, (costs, start): SolverCall<'_>) -> Result<(), Failure> {
         let Some(mut engine) = self.engine.take() else {
             return Err(Failure::Engine("the engine is gone".into()));
         };
         let outcome = match self.help.store.zip(self.spot) {
             Some(place) => self.solve_timed(&mut engine, (costs, start), place),
-            None => self.solve_plainly(&mut engine, (costs, start)),
+            None => self.solve_cold(&mut engine, (costs, start)),
         };
         if let Some(spot) = &mut self.spot {
             spot.question += 1;
@@ -217,11 +217,7 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    fn solve_plainly(
-        &mut self,
-        engine: &mut Engine,
-        question: Question<'_>,
-    ) -> Result<(), Failure> {
+    fn solve_cold(&mut self, engine: &mut Engine, question: SolverCall<'_>) -> Result<(), Failure> {
         self.oracle.counters.count(engine.kind());
         engine.solve_into(question, &mut self.answer)
     }
@@ -230,15 +226,15 @@ impl<'a> Asker<'a> {
     fn solve_timed(
         &mut self,
         engine: &mut Engine,
-        question: Question<'_>,
-        place: (&Store, Spot),
+        question: SolverCall<'_>,
+        place: (&WarmStartStore, WarmStartSlot),
     ) -> Result<(), Failure> {
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
         let outcome = if self.help.settings.remembers() {
-            self.solve_with_memory(engine, question.0, place)
+            self.solve_warm(engine, question.0, place)
                 .map(|solution| self.answer = solution)
         } else {
-            self.solve_plainly(engine, question)
+            self.solve_cold(engine, question)
         };
         if let Some(started) = started {
             place.0.note(place.1, started.elapsed().as_secs_f32());
@@ -246,11 +242,11 @@ impl<'a> Asker<'a> {
         outcome
     }
 
-    fn solve_with_memory(
+    fn solve_warm(
         &self,
         engine: &mut Engine,
         costs: &[f64],
-        (store, spot): (&Store, Spot),
+        (store, spot): (&WarmStartStore, WarmStartSlot),
     ) -> Answer {
         let mut memory = store.take(spot);
         if self.help.settings.certify
@@ -272,13 +268,13 @@ impl<'a> Asker<'a> {
     }
 }
 
-impl Drop for Asker<'_> {
+impl Drop for OracleWorker<'_> {
     fn drop(&mut self) {
         if let Some(engine) = self.engine.take() {
-            self.oracle.take_back(engine);
+            self.oracle.return_solver(engine);
         }
         let answer = std::mem::replace(&mut self.answer, Solution::nothing());
         // A thread that is ending has no place left to keep it.
-        let _ = SPARE.try_with(|spare| spare.replace(answer));
+        let _ = SPARE_SOLUTION.try_with(|spare| spare.replace(answer));
     }
 }

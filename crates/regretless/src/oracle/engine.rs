@@ -4,12 +4,12 @@ use super::counts::Kind;
 use super::{Answer, Heuristic};
 use crate::decision::Decision;
 use crate::solve::memory::Memory;
-use crate::solve::relax::{Relaxation, Relaxer};
+use crate::solve::relax::{Relaxation, RelaxationSolver};
 use crate::solve::{Failure, Solution, Solver};
 
 /// Who answers when a question is not answered from a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum SolverRole {
     /// The problem itself.
     Exact,
     /// Its relaxation.
@@ -19,21 +19,21 @@ pub(super) enum Role {
 }
 
 /// Costs, and a decision to start from if there is one.
-pub(super) type Question<'q> = (&'q [f64], Option<&'q Decision>);
+pub(super) type SolverCall<'q> = (&'q [f64], Option<&'q Decision>);
 
 /// An engine of one thread.
 pub(super) enum Engine {
     Exact(Box<dyn Solver>),
-    Relaxed(Relaxation, Box<dyn Relaxer>),
+    Relaxed(Relaxation, Box<dyn RelaxationSolver>),
     Heuristic(Heuristic, Box<dyn Solver>),
 }
 
 impl Engine {
-    pub(super) fn role(&self) -> Role {
+    pub(super) fn role(&self) -> SolverRole {
         match self {
-            Self::Exact(_) => Role::Exact,
-            Self::Relaxed(kind, _) => Role::Relaxed(*kind),
-            Self::Heuristic(kind, _) => Role::Heuristic(*kind),
+            Self::Exact(_) => SolverRole::Exact,
+            Self::Relaxed(kind, _) => SolverRole::Relaxed(*kind),
+            Self::Heuristic(kind, _) => SolverRole::Heuristic(*kind),
         }
     }
 
@@ -49,7 +49,7 @@ impl Engine {
     /// Solves, downhill from a decision where that is what the engine is for.
     pub(super) fn solve_into(
         &mut self,
-        (costs, start): Question<'_>,
+        (costs, start): SolverCall<'_>,
         solution: &mut Solution,
     ) -> Result<(), Failure> {
         match (self, start) {
@@ -67,7 +67,7 @@ impl Engine {
     pub(super) fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Answer {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_again(costs, memory),
-            Self::Relaxed(_, relaxer) => relaxer.relax_again(costs, memory),
+            Self::Relaxed(_, relaxer) => relaxer.relax_warm(costs, memory),
         }
     }
 

@@ -3,17 +3,17 @@
 //! Every question that solves a relaxation is counted once, here. What a problem does not offer is
 //! an error that names the method that asked, what it asked for, the problem, and a way out.
 
-use super::asker::Help;
+use super::asker::WorkerContext;
 use super::counts::Kind;
-use super::engine::Role;
-use super::{Answer, Asker, Oracle, check_costs};
+use super::engine::SolverRole;
+use super::{Answer, Oracle, OracleWorker, check_costs};
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::solve::cone::Cone;
-use crate::solve::relax::{Delta, RangeKind, Ranges, Relaxation};
+use crate::solve::cone::NormalCone;
+use crate::solve::relax::{CostRangeKind, Ranges, Relaxation, VertexDelta};
 use crate::solve::{Failure, Solution, check_not_cancelled};
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 impl Oracle {
     /// Solves of the linear relaxation done so far.
@@ -26,9 +26,9 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub fn require_relaxation(&self, kind: Relaxation, method: &str) -> Result<()> {
-        match self.engine(Role::Relaxed(kind)) {
+        match self.engine(SolverRole::Relaxed(kind)) {
             Some(engine) => {
-                self.take_back(engine);
+                self.return_solver(engine);
                 Ok(())
             }
             None => Err(self.missing(
@@ -48,7 +48,7 @@ impl Oracle {
     pub fn relax_all(
         &self,
         (costs, kind): (&Matrix, Relaxation),
-        asks: (&str, &dyn Watch),
+        asks: (&str, &dyn Observer),
     ) -> Result<Vec<Answer>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
         self.relax_rows((costs, &rows), kind, asks)
@@ -63,19 +63,19 @@ impl Oracle {
         &self,
         (costs, rows): (&Matrix, &[usize]),
         kind: Relaxation,
-        (method, watch): (&str, &dyn Watch),
+        (method, watch): (&str, &dyn Observer),
     ) -> Result<Vec<Answer>> {
         self.require_relaxation(kind, method)?;
         let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
         self.solver_threads.fill(
             &mut answers,
             || {
-                self.engine(Role::Relaxed(kind))
-                    .map(|engine| Asker::new(self, Some(engine), Help::default()))
+                self.engine(SolverRole::Relaxed(kind))
+                    .map(|engine| OracleWorker::new(self, Some(engine), WorkerContext::default()))
             },
             |asker, index, slot| {
                 if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
-                    let answer = asker.solve_read(|row| costs.read(rows[index], row));
+                    let answer = asker.solve_with(|row| costs.read(rows[index], row));
                     if answer != Err(Failure::Interrupted) {
                         *slot = Some(answer);
                         watch.advance(1);
@@ -96,17 +96,17 @@ impl Oracle {
     /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
     pub fn ranges_all<T: Send>(
         &self,
-        (costs, kind): (&Matrix, RangeKind),
+        (costs, kind): (&Matrix, CostRangeKind),
         slots: &mut [T],
         keep: impl Fn(usize, &Ranges, &mut T) + Sync + Send,
-        (method, watch): (&str, &dyn Watch),
+        (method, watch): (&str, &dyn Observer),
     ) -> Result<()> {
         let ranger = || self.problem.ranger(kind, &self.limits);
         if ranger().is_none() {
             return Err(self.missing_ranges(kind, method));
         }
         let keep = |row: usize, ranges: Ranges, slot: &mut T| keep(row, &ranges, slot);
-        self.ask_all(
+        self.run_on_rows(
             costs,
             slots,
             (
@@ -123,12 +123,12 @@ impl Oracle {
     ///
     /// # Errors
     /// When the problem cannot tell, a relaxation has no optimum, or the user interrupts.
-    pub fn neighbours_all<T: Send>(
+    pub fn adjacent_vertices_all<T: Send>(
         &self,
         costs: &Matrix,
         slots: &mut [T],
-        keep: impl Fn(usize, (Solution, Vec<Delta>), &mut T) + Sync + Send,
-        (method, watch): (&str, &dyn Watch),
+        keep: impl Fn(usize, (Solution, Vec<VertexDelta>), &mut T) + Sync + Send,
+        (method, watch): (&str, &dyn Observer),
     ) -> Result<()> {
         let neighbours = || self.problem.neighbours(&self.limits);
         if neighbours().is_none() {
@@ -141,14 +141,14 @@ impl Oracle {
         let ask = |engine: &mut Box<dyn crate::solve::relax::Neighbours>, costs: &[f64]| {
             self.counted(costs, |costs| engine.neighbours(costs))
         };
-        self.ask_all(costs, slots, (neighbours, ask, keep), watch)
+        self.run_on_rows(costs, slots, (neighbours, ask, keep), watch)
     }
 
     /// The cone of a decision; solves nothing.
     ///
     /// # Errors
     /// When the problem has none.
-    pub fn cone(&self, decision: &Decision, method: &str) -> Result<Cone> {
+    pub fn cone(&self, decision: &Decision, method: &str) -> Result<NormalCone> {
         let missing = || {
             self.missing(
                 method,
@@ -161,7 +161,7 @@ impl Oracle {
 
     /// Asks one engine per thread about each row of costs; `parts` make an engine, ask it, and keep
     /// what it says.
-    fn ask_all<E, X, T: Send>(
+    fn run_on_rows<E, X, T: Send>(
         &self,
         costs: &Matrix,
         slots: &mut [T],
@@ -170,7 +170,7 @@ impl Oracle {
             impl Fn(&mut E, &[f64]) -> Result<X, Failure> + Sync + Send,
             impl Fn(usize, X, &mut T) + Sync + Send,
         ),
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
@@ -205,18 +205,18 @@ impl Oracle {
         Ok(answer)
     }
 
-    fn missing_ranges(&self, kind: RangeKind, method: &str) -> Error {
+    fn missing_ranges(&self, kind: CostRangeKind, method: &str) -> Error {
         let other = |kind| self.problem.ranger(kind, &self.limits).is_some();
         match kind {
-            RangeKind::Basis if other(RangeKind::Exact) => self.missing(
+            CostRangeKind::Basis if other(CostRangeKind::Exact) => self.missing(
                 method,
                 "cost ranges of a basis",
                 "use O_S(exact) instead of O_S, or build with HiGHS",
             ),
-            RangeKind::Exact if other(RangeKind::Basis) => {
+            CostRangeKind::Exact if other(CostRangeKind::Basis) => {
                 self.missing(method, "exact cost ranges", "use O_S instead of O_S(exact)")
             }
-            RangeKind::Basis | RangeKind::Exact => {
+            CostRangeKind::Basis | CostRangeKind::Exact => {
                 self.missing(method, "cost ranges", "use O instead of O_S")
             }
         }

@@ -4,7 +4,7 @@
 //! code of its own, and keeps idle engines for the next batch. One failed instance does not stop
 //! the others; its place in the answers says why. `facts` asks linear relaxations the same way.
 //!
-//! During training an [`Answering`] stands between losses and oracle: by its [`OracleSettings`] a
+//! During training an [`TrainingOracle`] stands between losses and oracle: by its [`OracleSettings`] a
 //! question is solved, answered from the linear relaxation, by a heuristic, or from a [`Pool`] of
 //! known decisions. What was found for a row of the table may help with its next question
 //! (`store`); it changes how long an answer takes and not what the answer is, up to ties and last
@@ -16,10 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::parallel::Threads;
-use crate::problem::{Problem, SolverCalls};
+use crate::problem::{Problem, SolverThreading};
 use crate::sizes::LARGEST_COST;
 use crate::solve::{Failure, Limits, Solution};
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 mod answering;
 mod asker;
@@ -30,15 +30,15 @@ mod pool;
 mod settings;
 mod store;
 
-pub use answering::{Answering, Occasion, Turn};
-pub use asker::Asker;
+pub use answering::{StepId, TrainingOracle, Turn};
+pub use asker::OracleWorker;
 pub use counts::SolveCounts;
 pub use pool::Pool;
-pub use settings::{Cache, Coin, Heuristic, OracleSettings};
+pub use settings::{CacheGranularity, CacheSettings, Heuristic, OracleSettings};
 
-use asker::Help;
+use asker::WorkerContext;
 use counts::Counters;
-use engine::{Engine, Role};
+use engine::{Engine, SolverRole};
 
 /// What to do where there is no local search.
 const NO_LOCAL_SEARCH: &str = "use 'nodes 100', a search that stops early, which every problem has";
@@ -88,9 +88,9 @@ impl Oracle {
     #[must_use]
     pub fn with_threads(mut self, threads: Threads) -> Self {
         self.solver_threads = match self.problem.solver_calls() {
-            SolverCalls::InPool => threads.clone(),
-            SolverCalls::OutsidePool => threads.outside_pool(),
-            SolverCalls::OneAtATime => Threads::one(),
+            SolverThreading::InPool => threads.clone(),
+            SolverThreading::OutsidePool => threads.without_pool(),
+            SolverThreading::OneAtATime => Threads::one(),
         };
         self.threads = threads;
         self
@@ -110,10 +110,10 @@ impl Oracle {
     ///
     /// # Errors
     /// When the problem has no local search.
-    pub fn deciding_by(mut self, heuristic: Option<Heuristic>) -> Result<Self> {
+    pub fn with_heuristic(mut self, heuristic: Option<Heuristic>) -> Result<Self> {
         self.heuristic = heuristic;
         match self.engine(self.usual()) {
-            Some(engine) => self.take_back(engine),
+            Some(engine) => self.return_solver(engine),
             None => {
                 return Err(self.missing("deciding by 'lk'", "a local search", NO_LOCAL_SEARCH));
             }
@@ -127,8 +127,9 @@ impl Oracle {
     }
 
     /// Who answers where nothing else is asked for.
-    fn usual(&self) -> Role {
-        self.heuristic.map_or(Role::Exact, Role::Heuristic)
+    fn usual(&self) -> SolverRole {
+        self.heuristic
+            .map_or(SolverRole::Exact, SolverRole::Heuristic)
     }
 
     /// The problem that is solved.
@@ -163,27 +164,29 @@ impl Oracle {
     }
 
     /// An engine for the calling thread; it goes back when dropped.
-    pub fn asker(&self) -> Asker<'_> {
-        Asker::new(self, self.engine(self.usual()), Help::default())
+    pub fn asker(&self) -> OracleWorker<'_> {
+        OracleWorker::new(self, self.engine(self.usual()), WorkerContext::default())
     }
 
     /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for
     /// it.
-    fn engine(&self, role: Role) -> Option<Engine> {
-        self.idle_engine(role).or_else(|| self.new_engine(role))
+    fn engine(&self, role: SolverRole) -> Option<Engine> {
+        self.idle_solver(role).or_else(|| self.new_solver(role))
     }
 
-    fn new_engine(&self, role: Role) -> Option<Engine> {
+    fn new_solver(&self, role: SolverRole) -> Option<Engine> {
         Some(match role {
-            Role::Exact => Engine::Exact(self.problem.solver(&self.limits)),
-            Role::Relaxed(kind) => Engine::Relaxed(kind, self.problem.relaxer(kind, &self.limits)?),
-            Role::Heuristic(kind @ Heuristic::LocalSearch) => {
+            SolverRole::Exact => Engine::Exact(self.problem.solver(&self.limits)),
+            SolverRole::Relaxed(kind) => {
+                Engine::Relaxed(kind, self.problem.relaxer(kind, &self.limits)?)
+            }
+            SolverRole::Heuristic(kind @ Heuristic::LocalSearch) => {
                 Engine::Heuristic(kind, self.problem.local_search(&self.limits)?)
             }
-            Role::Heuristic(kind @ (Heuristic::Quick | Heuristic::Near)) => {
-                Engine::Heuristic(kind, self.problem.quick_search(&self.limits)?)
+            SolverRole::Heuristic(kind @ (Heuristic::Quick | Heuristic::Near)) => {
+                Engine::Heuristic(kind, self.problem.fast_local_search(&self.limits)?)
             }
-            Role::Heuristic(kind @ Heuristic::Nodes(nodes)) => Engine::Heuristic(
+            SolverRole::Heuristic(kind @ Heuristic::Nodes(nodes)) => Engine::Heuristic(
                 kind,
                 self.problem.solver(&Limits {
                     nodes,
@@ -193,7 +196,7 @@ impl Oracle {
         })
     }
 
-    fn idle_engine(&self, role: Role) -> Option<Engine> {
+    fn idle_solver(&self, role: SolverRole) -> Option<Engine> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter()
             .rposition(|engine| engine.role() == role)
@@ -201,7 +204,7 @@ impl Oracle {
     }
 
     /// Keeps an engine for whoever asks next.
-    fn take_back(&self, engine: Engine) {
+    fn return_solver(&self, engine: Engine) {
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -212,7 +215,7 @@ impl Oracle {
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
-    pub fn solve_all(&self, costs: &Matrix, watch: &dyn Watch) -> Result<Vec<Answer>> {
+    pub fn solve_all(&self, costs: &Matrix, watch: &dyn Observer) -> Result<Vec<Answer>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
         self.solve_rows(costs, &rows, watch)
     }
@@ -225,7 +228,7 @@ impl Oracle {
         &self,
         costs: &Matrix,
         rows: &[usize],
-        watch: &dyn Watch,
+        watch: &dyn Observer,
     ) -> Result<Vec<Answer>> {
         self.solve_each(costs, rows, watch, |_, _| ())
     }
@@ -239,10 +242,10 @@ impl Oracle {
         &self,
         costs: &Matrix,
         rows: &[usize],
-        watch: &dyn Watch,
+        watch: &dyn Observer,
         done: impl Fn(usize, &Answer) + Sync + Send,
     ) -> Result<Vec<Answer>> {
-        Answering::exactly(self).solve_each(
+        TrainingOracle::exactly(self).solve_each(
             (rows, watch),
             |index, row| costs.read(rows[index], row),
             done,

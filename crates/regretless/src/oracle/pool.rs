@@ -44,12 +44,12 @@ impl Pool {
             self.decisions.push(decision.clone());
             self.decisions.len() - 1
         } else {
-            self.replace_oldest(decision)
+            self.evict_oldest(decision)
         };
         self.places.entry(hash).or_default().push(place);
     }
 
-    fn replace_oldest(&mut self, decision: &Decision) -> usize {
+    fn evict_oldest(&mut self, decision: &Decision) -> usize {
         let place = self.oldest;
         self.oldest = (place + 1) % self.most;
         let left = std::mem::replace(&mut self.decisions[place], decision.clone());

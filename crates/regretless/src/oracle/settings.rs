@@ -15,7 +15,7 @@ use crate::solve::relax::Relaxation;
 
 /// When a coin decides between a solve and the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Coin {
+pub enum CacheGranularity {
     /// Once for all instances of a batch, as the released code of the field does.
     #[default]
     Batch,
@@ -29,16 +29,16 @@ pub enum Coin {
 /// question is solved and the answer joins the pool; otherwise the cheapest decision of the pool is
 /// the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cache {
+pub struct CacheSettings {
     /// Probability of a solve, from 0 to 1.
     pub share: f64,
     /// When the coin is thrown.
-    pub coin: Coin,
+    pub coin: CacheGranularity,
     /// Most decisions kept.
     pub most: usize,
 }
 
-impl Cache {
+impl CacheSettings {
     /// Most decisions kept unless told otherwise.
     pub const MOST: usize = 10_000;
 
@@ -46,7 +46,7 @@ impl Cache {
     pub fn new(share: f64) -> Self {
         Self {
             share,
-            coin: Coin::Batch,
+            coin: CacheGranularity::Batch,
             most: Self::MOST,
         }
     }
@@ -128,7 +128,7 @@ pub struct OracleSettings {
     /// Solve this relaxation instead of the problem itself.
     pub relaxation: Option<Relaxation>,
     /// Answer most questions from a pool.
-    pub cache: Option<Cache>,
+    pub cache: Option<CacheSettings>,
     /// Answer with decisions that need not be the best.
     pub heuristic: Option<Heuristic>,
     /// Start every solve from what was found for the same instance last time.
@@ -141,7 +141,7 @@ pub struct OracleSettings {
 
 impl OracleSettings {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 13] = [
+    pub const EXAMPLES: [&'static str; 13] = [
         "relax",
         "relax tight",
         "cache 5%",
@@ -295,7 +295,7 @@ fn read_nodes(words: &mut &[&str]) -> Result<u64> {
     )
 }
 
-fn read_cache(words: &mut &[&str]) -> Result<Cache> {
+fn read_cache(words: &mut &[&str]) -> Result<CacheSettings> {
     let wrong = || {
         Error::setting(
             "cache takes the share of questions that are solved, from 0% to 100%: cache 5%",
@@ -309,13 +309,13 @@ fn read_cache(words: &mut &[&str]) -> Result<Cache> {
     let share = share
         .filter(|share| (0.0..=100.0).contains(share))
         .ok_or_else(wrong)?;
-    let mut cache = Cache::new(share / 100.0);
+    let mut cache = CacheSettings::new(share / 100.0);
     loop {
         if words.starts_with(&["per", "instance"]) {
-            cache.coin = Coin::Instance;
+            cache.coin = CacheGranularity::Instance;
             *words = &words[2..];
         } else if words.starts_with(&["per", "batch"]) {
-            cache.coin = Coin::Batch;
+            cache.coin = CacheGranularity::Batch;
             *words = &words[2..];
         } else if take_if(words, "most") {
             let most = read_count(words, "", "cache … most takes a whole number from 1")?;
@@ -347,11 +347,11 @@ impl fmt::Display for OracleSettings {
     }
 }
 
-impl fmt::Display for Cache {
+impl fmt::Display for CacheSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Rounded to 12 digits, since 0.07 · 100 is not 7 in binary.
         write!(f, "cache {}%", (self.share * 1e14).round() / 1e12)?;
-        if self.coin == Coin::Instance {
+        if self.coin == CacheGranularity::Instance {
             f.write_str(" per instance")?;
         }
         if self.most != Self::MOST {

@@ -17,11 +17,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::solve::memory::Memory;
 
 /// Memories per row.
-const PLACES: usize = 2;
+const SLOTS_PER_ROW: usize = 2;
 
 /// The memories of all rows.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct WarmStartStore {
     rows: Vec<Mutex<Row>>,
     /// Most bytes of one memory.
     allowance: usize,
@@ -30,30 +30,30 @@ pub(super) struct Store {
 
 #[derive(Debug, Default)]
 struct Row {
-    memories: [Memory; PLACES],
-    seconds: [f32; PLACES],
+    memories: [Memory; SLOTS_PER_ROW],
+    seconds: [f32; SLOTS_PER_ROW],
 }
 
 /// Which memory is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct WarmStartSlot {
     /// Row of the table.
     pub(super) instance: usize,
     /// Questions about it before this one.
     pub(super) question: usize,
 }
 
-impl Spot {
+impl WarmStartSlot {
     fn place(self) -> usize {
-        self.question.min(PLACES - 1)
+        self.question.min(SLOTS_PER_ROW - 1)
     }
 }
 
-impl Store {
+impl WarmStartStore {
     /// Empty memories for this many rows that take this many bytes together at most; `prove` says
     /// whether proofs that can be used again are worth some work.
     pub(super) fn new(rows: usize, budget: usize, prove: bool) -> Self {
-        let allowance = budget / (PLACES * rows.max(1));
+        let allowance = budget / (SLOTS_PER_ROW * rows.max(1));
         Self {
             rows: (0..rows).map(|_| Mutex::default()).collect(),
             allowance,
@@ -71,7 +71,7 @@ impl Store {
     }
 
     /// Takes a memory out; empty where nothing is known.
-    pub(super) fn take(&self, spot: Spot) -> Memory {
+    pub(super) fn take(&self, spot: WarmStartSlot) -> Memory {
         let known = self
             .row(spot.instance)
             .map(|mut row| std::mem::take(&mut row.memories[spot.place()]));
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// Puts a memory back, as far as it may be kept.
-    pub(super) fn put(&self, spot: Spot, mut memory: Memory) {
+    pub(super) fn put(&self, spot: WarmStartSlot, mut memory: Memory) {
         memory.fit(self.allowance);
         if let Some(mut row) = self.row(spot.instance) {
             row.memories[spot.place()] = memory;
@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Notes how long a solve took.
-    pub(super) fn note(&self, spot: Spot, seconds: f32) {
+    pub(super) fn note(&self, spot: WarmStartSlot, seconds: f32) {
         if let Some(mut row) = self.row(spot.instance) {
             row.seconds[spot.place()] = seconds;
         }
@@ -105,13 +105,13 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::{Memory, Spot, Store};
-    use crate::solve::memory::Keepsake;
+    use super::{Memory, WarmStartSlot, WarmStartStore};
+    use crate::solve::memory::WarmStartState;
 
     #[derive(Debug)]
     struct Bytes(usize);
 
-    impl Keepsake for Bytes {
+    impl WarmStartState for Bytes {
         fn bytes(&self) -> usize {
             self.0
         }
@@ -121,11 +121,11 @@ mod tests {
         }
     }
 
-    fn spot(instance: usize, question: usize) -> Spot {
-        Spot { instance, question }
+    fn spot(instance: usize, question: usize) -> WarmStartSlot {
+        WarmStartSlot { instance, question }
     }
 
-    fn kept(store: &Store, spot: Spot, bytes: usize) -> usize {
+    fn kept(store: &WarmStartStore, spot: WarmStartSlot, bytes: usize) -> usize {
         let mut memory = Memory::new(false);
         memory.keep(Bytes(bytes));
         store.put(spot, memory);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_memory_keeps_to_its_own_share_of_the_budget() {
-        let store = Store::new(10, 2000, false);
+        let store = WarmStartStore::new(10, 2000, false);
         assert_eq!(
             [kept(&store, spot(3, 0), 100), kept(&store, spot(3, 0), 101)],
             [100, 10]
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_first_question_has_a_memory_of_its_own_and_the_others_share_one() {
-        let store = Store::new(2, 1 << 20, true);
+        let store = WarmStartStore::new(2, 1 << 20, true);
         for (question, bytes) in [(0, 5), (1, 6), (2, 7)] {
             let mut memory = store.take(spot(1, question));
             assert!(memory.wants_proof());
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn seconds_of_both_places_add_up() {
-        let store = Store::new(2, 0, false);
+        let store = WarmStartStore::new(2, 0, false);
         store.note(spot(0, 0), 1.0);
         store.note(spot(0, 4), 0.5);
         store.note(spot(0, 1), 0.25);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{About, InputMap, Model, Network, OutputMap, Predictor};
+use super::{About, CostScaler, FeatureScaler, Model, Network, Predictor};
 use crate::data::output::write_atomically;
 use crate::error::{Error, Place, Result};
 use crate::sealed::Sealed;
@@ -16,7 +16,7 @@ const MOST: usize = 4096;
 /// The description in a model file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Description {
+struct ModelFileHeader {
     /// Features, hidden layers and outputs of every network.
     sizes: Vec<usize>,
     networks: usize,
@@ -47,7 +47,7 @@ impl Model {
     /// When the file cannot be read, is damaged, or is not a model.
     pub fn load(path: &Path) -> Result<Self> {
         let sealed = Sealed::read(path, FORMAT)?;
-        Self::unseal(sealed).map_err(|message| Error::input(Place::file(path), message))
+        Self::from_file(sealed).map_err(|message| Error::input(Place::file(path), message))
     }
 
     /// The bytes of the model file.
@@ -58,13 +58,13 @@ impl Model {
         self.sealed().to_bytes(FORMAT)
     }
 
-    fn sealed(&self) -> Sealed<Description> {
+    fn sealed(&self) -> Sealed<ModelFileHeader> {
         let sizes = self
             .members
             .first()
             .map(|network| network.sizes().to_vec())
             .unwrap_or_default();
-        let description = Description {
+        let description = ModelFileHeader {
             sizes,
             networks: self.members.len(),
             about: self.about.clone(),
@@ -89,13 +89,13 @@ impl Model {
     /// When they are damaged or no model.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Sealed::from_bytes(bytes, FORMAT)
-            .and_then(Self::unseal)
+            .and_then(Self::from_file)
             .map_err(Error::data)
     }
 
-    fn unseal(mut sealed: Sealed<Description>) -> std::result::Result<Self, String> {
+    fn from_file(mut sealed: Sealed<ModelFileHeader>) -> std::result::Result<Self, String> {
         let wrong = |what: &str| format!("the model file contradicts itself: {what}");
-        let Description {
+        let ModelFileHeader {
             sizes,
             networks,
             about,
@@ -130,14 +130,14 @@ impl Model {
         ) {
             // Features are divided by their deviation.
             (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
-                Some(InputMap { mean, deviation })
+                Some(FeatureScaler { mean, deviation })
             }
             (None, None) if !is_scaled => None,
             _ => return Err(wrong("the scaling of its features")),
         };
         let map = column("output.offset", outputs).zip(column("output.scale", outputs));
         let (offset, scale) = map.ok_or_else(|| wrong("its output map"))?;
-        if let Some(name) = sealed.left_over() {
+        if let Some(name) = sealed.unused_array() {
             return Err(wrong(&format!("it holds '{name}', which no model has")));
         }
         let costs = about.shape.rows_per_instance().checked_mul(outputs);
@@ -147,7 +147,7 @@ impl Model {
         Ok(Self {
             members,
             input,
-            output: OutputMap { offset, scale },
+            output: CostScaler { offset, scale },
             about,
         })
     }
@@ -156,8 +156,8 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::{FORMAT, Sealed};
-    use crate::data::{Names, Shape};
-    use crate::predict::{About, InputMap, Model, Network, OutputMap};
+    use crate::data::{FeatureShape, Names};
+    use crate::predict::{About, CostScaler, FeatureScaler, Model, Network};
 
     fn model(deviation: f64) -> Model {
         let about = About {
@@ -167,15 +167,15 @@ mod tests {
             seed: 0,
             features: vec!["x".into()],
             costs: Names::counted(2),
-            shape: Shape::Wide,
+            shape: FeatureShape::Wide,
         };
         Model {
             members: vec![Network::new(1, &[], 2, 0)],
-            input: Some(InputMap {
+            input: Some(FeatureScaler {
                 mean: vec![0.0],
                 deviation: vec![deviation],
             }),
-            output: OutputMap {
+            output: CostScaler {
                 offset: vec![0.0; 2],
                 scale: vec![1.0; 2],
             },

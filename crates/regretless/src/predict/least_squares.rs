@@ -5,7 +5,7 @@
 //! adds. The normal equations are solved by a Cholesky factorisation in double precision. It is the
 //! baseline that every trained model has to beat.
 
-use super::{InputMap, Network, OutputMap, Predictor, Tape};
+use super::{CostScaler, FeatureScaler, Network, Predictor, Tape};
 use crate::data::{Dataset, Features};
 use crate::error::{Error, Result};
 
@@ -13,17 +13,17 @@ use crate::error::{Error, Result};
 /// leave the plain equations without a single solution; this picks one close to that of least norm.
 /// At 1e-8 it changes the predictions of a well-posed fit by less than the rounding of single
 /// precision, in which they are stored.
-const RIDGE: f64 = 1e-8;
+const RIDGE_PENALTY: f64 = 1e-8;
 
 /// A linear predictor fitted in closed form, with the maps around it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearFit {
     /// Standardises features.
-    pub input: InputMap,
+    pub input: FeatureScaler,
     /// Weights and biases.
     pub network: Network,
     /// Gives the costs in the sense of the table that was fitted.
-    pub output: OutputMap,
+    pub output: CostScaler,
 }
 
 impl LinearFit {
@@ -37,8 +37,8 @@ impl LinearFit {
             return Err(Error::setting("no rows to fit least squares on"));
         }
         let (input, output) = (
-            InputMap::fit(data.features(), instances),
-            OutputMap::fit(data, instances),
+            FeatureScaler::fit(data.features(), instances),
+            CostScaler::fit(data, instances),
         );
         let mut equations = NormalEquations::new(input.mean.len(), output.scale.len());
         let mut features = data.features().chosen(instances);
@@ -74,7 +74,7 @@ impl LinearFit {
     }
 
     /// `weights` holds one row per feature; a network holds one row per output, then the biases.
-    fn assemble(input: InputMap, output: OutputMap, weights: &[f64]) -> Result<Self> {
+    fn assemble(input: FeatureScaler, output: CostScaler, weights: &[f64]) -> Result<Self> {
         let (width, outputs) = (input.mean.len(), output.scale.len());
         let mut parameters = vec![0.0_f32; outputs * (width + 1)];
         for (feature, row) in weights.chunks_exact(outputs).enumerate() {
@@ -134,7 +134,7 @@ impl NormalEquations {
     /// The weights, one row per feature.
     fn solve(mut self) -> Result<Vec<f64>> {
         for i in 0..self.width {
-            self.gram[i * self.width + i] += RIDGE * self.rows.max(1) as f64;
+            self.gram[i * self.width + i] += RIDGE_PENALTY * self.rows.max(1) as f64;
         }
         self.factorize();
         for i in 0..self.width {
@@ -200,9 +200,9 @@ fn divide(row: &mut [f64], by: f64) {
 #[cfg(test)]
 mod tests {
     use super::LinearFit;
-    use crate::data::{Dataset, Features, Matrix, Shape};
+    use crate::data::{Dataset, FeatureShape, Features, Matrix};
 
-    fn table(rows: usize, features: Vec<f32>, costs: Vec<f32>, shape: Shape) -> Dataset {
+    fn table(rows: usize, features: Vec<f32>, costs: Vec<f32>, shape: FeatureShape) -> Dataset {
         let cols = features.len() / (rows * shape.rows_per_instance());
         let values = Matrix::new(rows * shape.rows_per_instance(), cols, features).unwrap();
         let features = Features::new(values, shape, None).unwrap();
@@ -226,7 +226,7 @@ mod tests {
             .chunks(2)
             .flat_map(|x| [1.0 + x[0] - 2.0 * x[1], 3.0 * x[1]])
             .collect();
-        table(10, inputs, costs, Shape::Wide)
+        table(10, inputs, costs, FeatureShape::Wide)
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
         let costs: Vec<f32> = (0..40)
             .map(|i| ((i * 29 % 17) as f32).cos() * 5.0 + 100.0)
             .collect();
-        let data = table(20, inputs, costs, Shape::Wide);
+        let data = table(20, inputs, costs, FeatureShape::Wide);
         let fit = LinearFit::least_squares(&data, &(0..20).collect::<Vec<_>>()).unwrap();
         let found = predictions(&fit, &data);
         for cost in 0..2 {
@@ -273,7 +273,7 @@ mod tests {
             .flat_map(|i| [i as f32, 2.0 * i as f32, 1.0, -(i as f32)])
             .collect();
         let costs: Vec<f32> = (0..5).map(|i| 3.0 * i as f32 - 1.0).collect();
-        let data = table(5, inputs, costs, Shape::Wide);
+        let data = table(5, inputs, costs, FeatureShape::Wide);
         let fit = LinearFit::least_squares(&data, &[0, 1, 2]).unwrap();
         for (row, found) in predictions(&fit, &data).iter().enumerate() {
             assert!(
@@ -288,7 +288,7 @@ mod tests {
     fn items_of_a_long_table_share_one_set_of_weights() {
         let inputs: Vec<f32> = (0..12).map(|i| (i * 5 % 11) as f32).collect();
         let costs: Vec<f32> = inputs.iter().map(|x| 2.0 * x + 1.0).collect();
-        let data = table(4, inputs, costs, Shape::Long { items: 3 });
+        let data = table(4, inputs, costs, FeatureShape::Long { items: 3 });
         let fit = LinearFit::least_squares(&data, &[0, 1, 2, 3]).unwrap();
         assert_eq!(fit.network.sizes(), [1, 1]);
         for (found, cost) in predictions(&fit, &data).iter().zip(data.costs().as_slice()) {

@@ -2,7 +2,7 @@
 //!
 //! A predictor maps rows of features to rows of outputs. In the wide shape a row is an instance and
 //! its outputs are all costs; in the long shape a row is one item and the one output is its cost,
-//! so the same predictor serves every item. Outputs pass a fixed [`OutputMap`] on their way out.
+//! so the same predictor serves every item. Outputs pass a fixed [`CostScaler`] on their way out.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,9 +21,9 @@ mod scale;
 
 pub use least_squares::LinearFit;
 pub use model::{About, Model};
-pub(crate) use network::LEAK;
+pub(crate) use network::LEAKY_RELU_SLOPE;
 pub use network::Network;
-pub use scale::{InputMap, OutputMap};
+pub use scale::{CostScaler, FeatureScaler};
 
 /// Something trainable between features and costs.
 pub trait Predictor: Send + Sync {

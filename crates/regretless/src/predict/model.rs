@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{InputMap, Network, OutputMap, Predictor, Tape};
-use crate::data::{CostMatching, CostSide, Features, Matrix, Names, Shape};
+use super::{CostScaler, FeatureScaler, Network, Predictor, Tape};
+use crate::data::{CostMatching, CostSide, FeatureShape, Features, Matrix, Names};
 use crate::error::{Error, Result};
 
 /// Where a model comes from.
@@ -26,7 +26,7 @@ pub struct About {
     /// c1, … where neither has any.
     pub costs: Names,
     /// Wide or long.
-    pub shape: Shape,
+    pub shape: FeatureShape,
 }
 
 /// One network, or several whose predictions are averaged, with the maps around them.
@@ -35,9 +35,9 @@ pub struct Model {
     /// The networks; all of one size.
     pub members: Vec<Network>,
     /// Applied to features first, if any.
-    pub input: Option<InputMap>,
+    pub input: Option<FeatureScaler>,
     /// Applied to outputs last; gives costs in the user's sense.
-    pub output: OutputMap,
+    pub output: CostScaler,
     /// Where it comes from.
     pub about: About,
 }
@@ -45,7 +45,7 @@ pub struct Model {
 /// Rows predicted at a time, so that outputs stay small beside the result, and most outputs at a
 /// time.
 const ROWS_AT_A_TIME: usize = 1024;
-const OUTPUTS_AT_A_TIME: usize = 1 << 25;
+const MAX_OUTPUTS_PER_CHUNK: usize = 1 << 25;
 
 impl Model {
     /// Predicted costs, one row per instance, in the user's sense.
@@ -62,7 +62,7 @@ impl Model {
         let mut costs = Vec::with_capacity(features.values().rows() * self.output.scale.len());
         let mut tape = Tape::default();
         let at_a_time =
-            (OUTPUTS_AT_A_TIME / self.output.scale.len().max(1)).clamp(1, ROWS_AT_A_TIME);
+            (MAX_OUTPUTS_PER_CHUNK / self.output.scale.len().max(1)).clamp(1, ROWS_AT_A_TIME);
         for rows in features.values().as_slice().chunks(at_a_time * width) {
             self.predict_rows(rows, &mut tape, &mut costs);
         }
@@ -78,15 +78,15 @@ impl Model {
     /// # Errors
     /// When both have names and the sets differ.
     pub fn matching(&self, wanted: CostSide<'_>) -> Result<CostMatching> {
-        CostMatching::new(self.costs_beside(wanted.names), wanted)
+        CostMatching::new(self.cost_side(wanted.names), wanted)
     }
 
     /// The costs this model predicts, beside others. A model file does not tell whether c0, c1, c2,
     /// … are names or stand in for missing ones: they are names where the others are called so too.
-    pub fn costs_beside(&self, others: Option<&Names>) -> CostSide<'_> {
+    pub fn cost_side(&self, others: Option<&Names>) -> CostSide<'_> {
         let names = &self.about.costs;
         let are_names =
-            !names.follow_the_count() || others.is_some_and(|o| o.are_given() && o.same_set(names));
+            !names.are_numbered() || others.is_some_and(|o| o.are_given() && o.same_set(names));
         CostSide {
             owner: "the model",
             names: are_names.then_some(names),

@@ -5,11 +5,11 @@
 
 use super::product::{Out, View, multiply, weigh_rows};
 use super::{Predictor, Tape};
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, RandomStream};
 use crate::sizes;
 
 /// Slope of the activation below zero.
-pub(crate) const LEAK: f32 = 0.01;
+pub(crate) const LEAKY_RELU_SLOPE: f32 = 0.01;
 /// Fewer inputs do not fill the sixteen columns that a product handles at once.
 const FEW: usize = 16;
 
@@ -25,7 +25,7 @@ impl Network {
     /// A fresh network whose parameters depend on the seed only.
     pub fn new(features: usize, hidden: &[usize], outputs: usize, seed: u64) -> Self {
         let sizes = [&[features], hidden, &[outputs]].concat();
-        let mut stream = Stream::new(Purpose::Parameters, seed, [0, 0]);
+        let mut stream = RandomStream::new(Purpose::Parameters, seed, [0, 0]);
         let mut parameters = Vec::with_capacity(count(&sizes));
         for layer in sizes.windows(2) {
             let bound = 1.0 / (layer[0] as f64).sqrt();
@@ -207,7 +207,7 @@ impl Layer {
             },
         );
         for (g, a) in to.iter_mut().zip(activated) {
-            *g *= if *a > 0.0 { 1.0 } else { LEAK };
+            *g *= if *a > 0.0 { 1.0 } else { LEAKY_RELU_SLOPE };
         }
     }
 }
@@ -232,7 +232,7 @@ impl Predictor for Network {
             if depth < last {
                 after[0]
                     .iter_mut()
-                    .for_each(|a| *a = if *a > 0.0 { *a } else { LEAK * *a });
+                    .for_each(|a| *a = if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a });
             }
         }
     }
@@ -345,7 +345,7 @@ mod tests {
             if last || *s > 0.0 {
                 1.0
             } else {
-                f64::from(super::LEAK)
+                f64::from(super::LEAKY_RELU_SLOPE)
             }
         };
         let activated: Vec<f64> = sums.iter().map(|s| leak(s) * s).collect();

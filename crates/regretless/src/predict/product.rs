@@ -18,7 +18,7 @@
 
 use std::cell::RefCell;
 
-use crate::lanes::{Instructions, LANES, Lane, Lanes, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, LANES, Lanes, compiled};
 
 /// Rows of the result handled together.
 const ROWS: usize = 4;
@@ -77,7 +77,7 @@ pub(crate) struct Out<'a> {
 
 thread_local! {
     /// Columns made of rows.
-    static TURNED: RefCell<Vec<Lane>> = const { RefCell::new(Vec::new()) };
+    static PACKED_COLUMNS: RefCell<Vec<AlignedF32x16>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Writes or adds a · b.
@@ -92,23 +92,25 @@ pub(crate) fn multiply(a: View<'_>, b: View<'_>, mut out: Out<'_>) {
         b.strides.contains(&1),
         "one dimension of the right-hand factor must be contiguous"
     );
-    match Instructions::here() {
-        Some(here) => TURNED.with_borrow_mut(|turned| by_lanes(here, &a, &b, &mut out, turned)),
+    match Avx2Fma::here() {
+        Some(here) => {
+            PACKED_COLUMNS.with_borrow_mut(|turned| by_lanes(here, &a, &b, &mut out, turned))
+        }
         None => without_lanes(a, b, &mut out),
     }
 }
 
 compiled! {
-    by_lanes = by_lanes_body [] (a: &View<'_>, b: &View<'_>, out: &mut Out<'_>, turned: &mut Vec<Lane>)
+    by_lanes = by_lanes_body [] (a: &View<'_>, b: &View<'_>, out: &mut Out<'_>, turned: &mut Vec<AlignedF32x16>)
 }
 
 #[inline(always)]
 fn by_lanes_body(
-    here: Instructions,
+    here: Avx2Fma,
     a: &View<'_>,
     b: &View<'_>,
     out: &mut Out<'_>,
-    turned: &mut Vec<Lane>,
+    turned: &mut Vec<AlignedF32x16>,
 ) {
     for first in (0..b.cols).step_by(LANES) {
         let cols = (b.cols - first).min(LANES);
@@ -135,11 +137,11 @@ fn by_lanes_body(
 
 /// Sixteen columns of a matrix, or fewer at its end, as lanes.
 #[inline(always)]
-fn turn(here: Instructions, b: &View<'_>, (first, cols): (usize, usize), out: &mut Vec<Lane>) {
-    out.resize(b.rows, Lane::ZERO);
+fn turn(here: Avx2Fma, b: &View<'_>, (first, cols): (usize, usize), out: &mut Vec<AlignedF32x16>) {
+    out.resize(b.rows, AlignedF32x16::ZERO);
     if b.strides[1] == 1 {
         for k in 0..b.rows {
-            here.read_part(&b.values[k * b.strides[0] + first..][..cols])
+            here.load_partial(&b.values[k * b.strides[0] + first..][..cols])
                 .store(&mut out[k]);
         }
     } else {
@@ -154,7 +156,7 @@ fn turn(here: Instructions, b: &View<'_>, (first, cols): (usize, usize), out: &m
 /// inner index.
 #[inline(always)]
 unsafe fn panel<const R: usize>(
-    here: Instructions,
+    here: Avx2Fma,
     (a, row): (&View<'_>, usize),
     (lines, distance): (*const f32, usize),
     out: &mut Out<'_>,
@@ -185,15 +187,15 @@ unsafe fn panel<const R: usize>(
 }
 
 #[inline(always)]
-fn put(here: Instructions, sum: Lanes, out: &mut [f32], add: bool) {
+fn put(here: Avx2Fma, sum: Lanes, out: &mut [f32], add: bool) {
     match out.first_chunk_mut::<LANES>() {
         Some(full) => (if add { here.read(full).plus(sum) } else { sum }).write(full),
         None => (if add {
-            here.read_part(out).plus(sum)
+            here.load_partial(out).plus(sum)
         } else {
             sum
         })
-        .store_part(out),
+        .store_partial(out),
     }
 }
 
@@ -204,8 +206,8 @@ pub(crate) fn weigh_rows(rows: &[f32], factors: &[f32], sums: &mut [f32], total:
         factors.len() * sums.len(),
         "every row needs a factor"
     );
-    match Instructions::here() {
-        Some(here) => TURNED
+    match Avx2Fma::here() {
+        Some(here) => PACKED_COLUMNS
             .with_borrow_mut(|turned| weigh_by_lanes(here, rows, factors, (sums, total), turned)),
         None => {
             sums.fill(0.0);
@@ -221,29 +223,29 @@ pub(crate) fn weigh_rows(rows: &[f32], factors: &[f32], sums: &mut [f32], total:
 
 compiled! {
     weigh_by_lanes = weigh_by_lanes_body [] (
-        rows: &[f32], factors: &[f32], out: (&mut [f32], &mut f32), turned: &mut Vec<Lane>,
+        rows: &[f32], factors: &[f32], out: (&mut [f32], &mut f32), turned: &mut Vec<AlignedF32x16>,
     )
 }
 
 /// Sixteen rows at a time, one of them in each lane.
 #[inline(always)]
 fn weigh_by_lanes_body(
-    here: Instructions,
+    here: Avx2Fma,
     rows: &[f32],
     factors: &[f32],
     (sums, total): (&mut [f32], &mut f32),
-    turned: &mut Vec<Lane>,
+    turned: &mut Vec<AlignedF32x16>,
 ) {
     let width = sums.len();
     turned.clear();
-    turned.resize(2 * width, Lane::ZERO);
+    turned.resize(2 * width, AlignedF32x16::ZERO);
     let (turned, lanes) = turned.split_at_mut(width);
     let mut all = here.splat(0.0);
     for (rows, factors) in rows.chunks(LANES * width).zip(factors.chunks(LANES)) {
         here.columns(rows, (factors.len(), width), turned);
         let factors = match factors.first_chunk() {
             Some(full) => here.read(full),
-            None => here.read_part(factors),
+            None => here.load_partial(factors),
         };
         all = all.plus(factors);
         for k in 0..width {
@@ -255,7 +257,7 @@ fn weigh_by_lanes_body(
     for k in 0..width {
         sums[k] = lanes[k].0.iter().sum();
     }
-    let mut last = Lane::ZERO;
+    let mut last = AlignedF32x16::ZERO;
     all.store(&mut last);
     *total = last.0.iter().sum();
 }

@@ -1,20 +1,20 @@
 //! Fixed affine maps around a predictor: features on the way in, costs on the way out.
 
-use crate::data::{Dataset, Features, Shape};
+use crate::data::{Dataset, FeatureShape, Features};
 
 /// Standard deviations below this count as this.
-const LEAST_DEVIATION: f64 = 1e-6;
+const MIN_STANDARD_DEVIATION: f64 = 1e-6;
 
 /// Brings features to mean 0 and standard deviation 1 over the training rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InputMap {
+pub struct FeatureScaler {
     /// Mean of each feature.
     pub mean: Vec<f64>,
     /// Standard deviation of each feature; 1 where a feature never varies.
     pub deviation: Vec<f64>,
 }
 
-impl InputMap {
+impl FeatureScaler {
     /// The map fitted on these instances.
     pub fn fit(features: &Features, instances: &[usize]) -> Self {
         let width = features.names().len();
@@ -54,14 +54,14 @@ impl InputMap {
 /// With the mean and the sample standard deviation of the training costs, outputs of order 1 are
 /// costs of the right size, and no prediction starts at zero, where unit length has no meaning.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OutputMap {
+pub struct CostScaler {
     /// Added to each output of a row.
     pub offset: Vec<f64>,
     /// Multiplies each output of a row.
     pub scale: Vec<f64>,
 }
 
-impl OutputMap {
+impl CostScaler {
     /// Outputs are costs as they are.
     pub fn identity(outputs: usize) -> Self {
         Self {
@@ -74,8 +74,8 @@ impl OutputMap {
     /// one output serves them all.
     pub fn fit(data: &Dataset, instances: &[usize]) -> Self {
         let width = match data.features().shape() {
-            Shape::Wide => data.costs().cols(),
-            Shape::Long { .. } => 1,
+            FeatureShape::Wide => data.costs().cols(),
+            FeatureShape::Long { .. } => 1,
         };
         let rows = || {
             instances
@@ -85,7 +85,7 @@ impl OutputMap {
         let (offset, deviation) = moments(width, rows, 1.0);
         let scale = deviation
             .into_iter()
-            .map(|sd| sd.max(LEAST_DEVIATION))
+            .map(|sd| sd.max(MIN_STANDARD_DEVIATION))
             .collect();
         Self { offset, scale }
     }
@@ -104,7 +104,7 @@ impl OutputMap {
     }
 
     /// Adds to `back` the gradient of outputs, `factor` times that of costs.
-    pub fn send_back(&self, gradient: &[f64], factor: f64, back: &mut Vec<f32>) {
+    pub fn backward(&self, gradient: &[f64], factor: f64, back: &mut Vec<f32>) {
         for row in gradient.chunks_exact(self.scale.len()) {
             back.extend(
                 row.iter()

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cvrp, Knapsack, ProblemSpec, ShortestPath, Tsp};
 use crate::data::Dataset;
-use crate::data::synthetic::{self, Generator, Recipe};
+use crate::data::synthetic::{self, Recipe, SyntheticGenerator};
 use crate::error::{Error, Result};
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, RandomStream};
 use crate::sizes::{self, MOST_COSTS};
 use crate::solve::grid::GridPath;
 
@@ -23,10 +23,14 @@ const VEHICLES: usize = 5;
 const CAPACITY: f64 = 30.0;
 
 /// Up to this many items have 2 dimensions, more have 4.
-const FEW_ITEMS: usize = 64;
+const MAX_TWO_DIMENSION_ITEMS: usize = 64;
 
 fn dimensions_of(items: usize) -> usize {
-    if items <= FEW_ITEMS { 2 } else { 4 }
+    if items <= MAX_TWO_DIMENSION_ITEMS {
+        2
+    } else {
+        4
+    }
 }
 
 /// A benchmark by name.
@@ -61,7 +65,7 @@ pub enum Benchmark {
 
 impl Benchmark {
     /// How names look, for messages.
-    pub const CHOICES: [&'static str; 4] = [
+    pub const EXAMPLES: [&'static str; 4] = [
         "SP5x5 (any grid size)",
         "KS32 (any number of items)",
         "TSP20 (any number of nodes)",
@@ -98,7 +102,7 @@ impl Benchmark {
                     numbers.saturating_mul(3 * size_of::<f64>()),
                 )?;
                 let weights = paper_weights(items, dimensions, seed);
-                let problem = if items <= FEW_ITEMS {
+                let problem = if items <= MAX_TWO_DIMENSION_ITEMS {
                     Knapsack {
                         weights,
                         capacity: vec![20.0; dimensions],
@@ -134,7 +138,7 @@ impl Benchmark {
     ///
     /// # Errors
     /// When the recipe makes no table.
-    pub fn rows(self, recipe: Recipe) -> Result<(ProblemSpec, Generator)> {
+    pub fn rows(self, recipe: Recipe) -> Result<(ProblemSpec, SyntheticGenerator)> {
         let problem = self.problem(recipe.seed)?;
         let data = match self {
             Self::ShortestPath { rows, cols } => {
@@ -143,7 +147,7 @@ impl Benchmark {
             Self::Knapsack { items } => {
                 synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1
             }
-            Self::Tour { nodes } | Self::Routes { nodes } => synthetic::tour_rows(recipe, nodes)?,
+            Self::Tour { nodes } | Self::Routes { nodes } => synthetic::tsp_rows(recipe, nodes)?,
         };
         Ok((problem, data))
     }
@@ -153,7 +157,7 @@ impl Benchmark {
 /// demand as much, since no route serves one alone: they are scaled no further than one simple set
 /// of routes can carry.
 fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
-    let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let raw: Vec<f64> = (0..customers)
         .map(|_| (1 + stream.below(10)) as f64)
         .collect();
@@ -184,7 +188,7 @@ fn largest_load(demands: &[f64]) -> f64 {
 
 /// Weights uniform from 3 to 8, to one decimal.
 pub(crate) fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
-    let mut stream = Stream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let mut weight = |_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0;
     (0..dimensions)
         .map(|_| (0..items).map(&mut weight).collect())
@@ -226,7 +230,7 @@ impl FromStr for Benchmark {
                 .and_then(number)
                 .map(|items| Self::Knapsack { items })
         };
-        found.ok_or_else(|| Error::unknown("benchmark", text, &Self::CHOICES))
+        found.ok_or_else(|| Error::unknown("benchmark", text, &Self::EXAMPLES))
     }
 }
 

@@ -8,9 +8,9 @@ use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::sizes;
-use crate::solve::choice::Choice;
-use crate::solve::cone::Cone;
-use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
+use crate::solve::choice::TopKSolver;
+use crate::solve::cone::NormalCone;
+use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
 use crate::solve::{Limits, Solver};
 
 /// Choose k of the items.
@@ -48,8 +48,8 @@ impl TopK {
         if self.at_most { 0 } else { self.k }
     }
 
-    fn engine(&self) -> Box<Choice> {
-        Box::new(Choice::new(self.items, self.least(), self.k))
+    fn engine(&self) -> Box<TopKSolver> {
+        Box::new(TopKSolver::new(self.items, self.least(), self.k))
     }
 }
 
@@ -70,12 +70,12 @@ impl Problem for TopK {
         self.engine()
     }
 
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
         Some(self.engine())
     }
 
     /// The exact ranges are as good as any basis could give, so they serve both.
-    fn ranger(&self, _kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn ranger(&self, _kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
         Some(self.engine())
     }
 
@@ -83,8 +83,8 @@ impl Problem for TopK {
         Some(self.engine())
     }
 
-    fn cone(&self, decision: &Decision) -> Option<Cone> {
-        let mut cone = Cone::binary(decision, self.items);
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        let mut cone = NormalCone::binary(decision, self.items);
         let chosen = decision.indices().len() as f64;
         cone.row(
             [self.least() as f64, self.k as f64],

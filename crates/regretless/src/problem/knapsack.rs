@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::solve::cone::Cone;
-use crate::solve::knapsack::{KnapsackFacts, KnapsackSearch};
-use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
+use crate::solve::cone::NormalCone;
+use crate::solve::knapsack::{KnapsackBranchAndBound, KnapsackRelaxation};
+use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
 use crate::solve::{Limits, Solver};
 
 /// Items with weights in each dimension, and the capacity of each dimension.
@@ -23,7 +23,7 @@ pub struct Knapsack {
 
 impl Knapsack {
     /// Most dimensions the engine takes.
-    pub const MOST_DIMENSIONS: usize = 30;
+    pub const MAX_DIMENSIONS: usize = 30;
 
     /// The problem, if its numbers make one.
     ///
@@ -31,8 +31,8 @@ impl Knapsack {
     /// When counts do not match, or a weight or capacity is negative or not finite.
     pub fn checked(self) -> Result<Self> {
         let dimensions = self.weights.len();
-        if !(1..=Self::MOST_DIMENSIONS).contains(&dimensions) {
-            let most = Self::MOST_DIMENSIONS;
+        if !(1..=Self::MAX_DIMENSIONS).contains(&dimensions) {
+            let most = Self::MAX_DIMENSIONS;
             return Err(Error::setting(format!(
                 "a knapsack has 1 to {most} dimensions, not {dimensions}"
             )));
@@ -71,8 +71,8 @@ impl Knapsack {
         Ok(self)
     }
 
-    fn facts(&self) -> Box<KnapsackFacts> {
-        Box::new(KnapsackFacts::new(&self.weights, &self.capacity))
+    fn facts(&self) -> Box<KnapsackRelaxation> {
+        Box::new(KnapsackRelaxation::new(&self.weights, &self.capacity))
     }
 
     /// The same items with this share of their total weight as capacity of each dimension.
@@ -103,17 +103,21 @@ impl Problem for Knapsack {
     }
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
-        Box::new(KnapsackSearch::new(&self.weights, &self.capacity, *limits))
+        Box::new(KnapsackBranchAndBound::new(
+            &self.weights,
+            &self.capacity,
+            *limits,
+        ))
     }
 
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
         Some(self.facts())
     }
 
-    fn ranger(&self, kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn ranger(&self, kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
         match kind {
-            RangeKind::Basis => Some(self.facts()),
-            RangeKind::Exact => None,
+            CostRangeKind::Basis => Some(self.facts()),
+            CostRangeKind::Exact => None,
         }
     }
 
@@ -121,8 +125,8 @@ impl Problem for Knapsack {
         Some(self.facts())
     }
 
-    fn cone(&self, decision: &Decision) -> Option<Cone> {
-        let mut cone = Cone::binary(decision, self.num_costs());
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        let mut cone = NormalCone::binary(decision, self.num_costs());
         for (weights, capacity) in self.weights.iter().zip(&self.capacity) {
             cone.row(
                 [f64::NEG_INFINITY, *capacity],

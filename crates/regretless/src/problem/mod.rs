@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::data::{CostMatching, CostSide, Names};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::solve::cone::Cone;
-use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
+use crate::solve::cone::NormalCone;
+use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
 use crate::solve::{Limits, Solver};
 
 mod benchmark;
@@ -36,9 +36,9 @@ pub use given::Given;
 pub use knapsack::Knapsack;
 pub use linear::{Column, CostColumns, LinearArrays, LinearFile, Row};
 #[cfg(feature = "highs")]
-pub use linear::{Domain, LinearBuilder, LinearProblem};
-pub use of_model::OfModel;
-pub use published::{FileKind, Published, Reading};
+pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
+pub use of_model::ModelProblem;
+pub use published::{FileFormat, Published, Reading};
 pub use route::Cvrp;
 #[cfg(feature = "highs")]
 pub use schedule::{Schedule, Task};
@@ -88,7 +88,7 @@ pub enum Bounds {
 
 /// On which threads the engines of a problem may be called. Answers are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SolverCalls {
+pub enum SolverThreading {
     /// On several threads of the pool at the same time.
     InPool,
     /// On several threads at the same time, none of them of the pool: a call may itself wait for
@@ -135,8 +135,8 @@ pub trait Problem: Send + Sync + fmt::Debug {
     fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
 
     /// On which threads its engines may be called.
-    fn solver_calls(&self) -> SolverCalls {
-        SolverCalls::InPool
+    fn solver_calls(&self) -> SolverThreading {
+        SolverThreading::InPool
     }
 
     /// A local search for one thread, if the problem has one: good decisions, soon, without a
@@ -146,7 +146,7 @@ pub trait Problem: Send + Sync + fmt::Debug {
     }
 
     /// The same, several times as soon and a little worse.
-    fn quick_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn fast_local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
         self.local_search(limits)
     }
 
@@ -163,13 +163,13 @@ pub trait Problem: Send + Sync + fmt::Debug {
     }
 
     /// The linear relaxation for one thread, if the problem has it.
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
         None
     }
 
     /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of the
     /// plain relaxation.
-    fn ranger(&self, _kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn ranger(&self, _kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
         None
     }
 
@@ -180,13 +180,13 @@ pub trait Problem: Send + Sync + fmt::Debug {
 
     /// The cone of negated costs under which a decision is known to be best, if the problem has it:
     /// by the rows of the plain relaxation that bind there, and others of its own.
-    fn cone(&self, _decision: &Decision) -> Option<Cone> {
+    fn cone(&self, _decision: &Decision) -> Option<NormalCone> {
         None
     }
 
     /// Whether every decision is a vertex of the plain relaxation, so that its cone means
     /// something: true where there are no whole numbers or all of them are 0 or 1.
-    fn decides_at_vertices(&self) -> bool {
+    fn has_vertex_decisions(&self) -> bool {
         true
     }
 

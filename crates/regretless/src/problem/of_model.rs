@@ -19,7 +19,7 @@ const REMEDY: &str =
 
 /// What a model file says about its problem.
 #[derive(Debug, Clone, Copy)]
-pub struct OfModel<'a> {
+pub struct ModelProblem<'a> {
     /// The problem in writing.
     pub problem: &'a serde_json::Value,
     /// BLAKE3 of the file it names, at training.
@@ -28,7 +28,7 @@ pub struct OfModel<'a> {
     pub folder: Option<&'a Path>,
 }
 
-impl OfModel<'_> {
+impl ModelProblem<'_> {
     /// The problem, in writing and ready to be solved.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl OfModel<'_> {
             let problem = spec.build()?;
             return Ok((spec, problem));
         };
-        let file = self.verified(&linear.file)?;
+        let file = self.verified_path(&linear.file)?;
         let spec = ProblemSpec::Linear(LinearFile {
             file: file.clone(),
             ..linear
@@ -55,7 +55,7 @@ impl OfModel<'_> {
     }
 
     /// The file that the model names, once its content is known to be that of the training.
-    fn verified(&self, named: &Path) -> Result<PathBuf> {
+    fn verified_path(&self, named: &Path) -> Result<PathBuf> {
         let known = named
             .extension()
             .and_then(|end| end.to_str())

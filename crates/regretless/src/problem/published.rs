@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// Kinds of files that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
+pub enum FileFormat {
     /// Tours and routes as TSPLIB and CVRPLIB write them.
     Tsplib,
     /// Knapsacks as the OR-Library writes them.
@@ -24,7 +24,7 @@ pub enum FileKind {
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
     /// Kind of the file; told by name and content unless given.
-    pub kind: Option<FileKind>,
+    pub kind: Option<FileFormat>,
     /// Only this problem of an OR-Library file, counted from 1.
     pub number: Option<usize>,
     /// Vehicles of a routing file whose name does not end in -k and their number.
@@ -61,15 +61,15 @@ impl Published {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        match reading.kind.map_or_else(|| guessed(path), Ok)? {
-            FileKind::Tsplib => Ok(vec![routing(path, name, reading)?]),
-            FileKind::Knapsack => knapsacks(path, &name, reading),
-            FileKind::Linear => Ok(vec![linear(path, name, reading)?]),
+        match reading.kind.map_or_else(|| detect_format(path), Ok)? {
+            FileFormat::Tsplib => Ok(vec![routing(path, name, reading)?]),
+            FileFormat::Knapsack => knapsacks(path, &name, reading),
+            FileFormat::Linear => Ok(vec![linear(path, name, reading)?]),
         }
     }
 }
 
-impl FromStr for FileKind {
+impl FromStr for FileFormat {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -88,15 +88,15 @@ impl FromStr for FileKind {
 
 /// The kind that a file's name says, or else its first word: only OR-Library files begin with a
 /// number.
-fn guessed(path: &Path) -> Result<FileKind> {
+fn detect_format(path: &Path) -> Result<FileFormat> {
     let ending = path
         .extension()
         .unwrap_or_default()
         .to_string_lossy()
         .to_ascii_lowercase();
     match ending.as_str() {
-        "tsp" | "vrp" => return Ok(FileKind::Tsplib),
-        "mps" | "lp" => return Ok(FileKind::Linear),
+        "tsp" | "vrp" => return Ok(FileFormat::Tsplib),
+        "mps" | "lp" => return Ok(FileFormat::Linear),
         _ => {}
     }
     let text = fs::read_to_string(path).map_err(Error::io(path))?;
@@ -105,10 +105,10 @@ fn guessed(path: &Path) -> Result<FileKind> {
         .next()
         .is_some_and(|word| word.parse::<f64>().is_ok())
     {
-        return Ok(FileKind::Knapsack);
+        return Ok(FileFormat::Knapsack);
     }
     if text.contains("_SECTION") {
-        return Ok(FileKind::Tsplib);
+        return Ok(FileFormat::Tsplib);
     }
     let message = "cannot tell what kind of file this is; name its kind (--kind, or kind= in \
         Python): tsplib, knapsack or linear";
@@ -118,7 +118,7 @@ fn guessed(path: &Path) -> Result<FileKind> {
 fn routing(path: &Path, name: String, reading: &Reading) -> Result<Published> {
     let mut instance = tsplib::read(path)?;
     let nodes = instance.nodes;
-    let there = |error: Error| error.about_file(path);
+    let there = |error: Error| error.with_file(path);
     if instance.capacity.is_none() {
         let problem = Tsp { nodes }.checked().map_err(there)?;
         return Ok(Published {
@@ -175,7 +175,7 @@ fn knapsacks(path: &Path, name: &str, reading: &Reading) -> Result<Vec<Published
                     .map(|item| format!("item{item}"))
                     .collect(),
             ),
-            spec: ProblemSpec::Knapsack(problem.checked().map_err(|error| error.about_file(path))?),
+            spec: ProblemSpec::Knapsack(problem.checked().map_err(|error| error.with_file(path))?),
             costs: instance.values,
         })
     };

@@ -18,11 +18,11 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 #[cfg(feature = "highs")]
 use crate::sizes::MOST_NODES;
-use crate::solve::cone::Cone;
+use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
-use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
+use crate::solve::relax::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
 #[cfg(feature = "highs")]
-use crate::solve::route::{Fleet, RouteCut, RouteLocal, RouteRelaxation, routes_of};
+use crate::solve::route::{CvrpBranchAndCut, CvrpLocalSearch, CvrpRelaxation, Fleet, routes_of};
 use crate::solve::tour::edges::{edge_ends, num_edges};
 #[cfg(feature = "highs")]
 use crate::solve::tour::edges::{edges_at, edges_within};
@@ -30,12 +30,12 @@ use crate::solve::tour::edges::{edges_at, edges_within};
 use crate::solve::{Limits, Solver};
 
 /// Share of the capacity by which rounding may overload a vehicle.
-const OVERLOAD: f64 = 1e-8;
+const CAPACITY_TOLERANCE: f64 = 1e-8;
 
 /// Most routes of which every choice is looked at for rows that bind; of more, single ones and all
 /// together.
 #[cfg(feature = "highs")]
-const MOST_CHOSEN: usize = 6;
+const MAX_ROUTE_SUBSET: usize = 6;
 
 /// Vehicle routing with one depot and equal vehicles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,7 +78,8 @@ impl Cvrp {
                 self.vehicles, self.capacity
             ));
         }
-        let fine = |demand: &f64| (0.0..=self.capacity * (1.0 + OVERLOAD)).contains(demand);
+        let fine =
+            |demand: &f64| (0.0..=self.capacity * (1.0 + CAPACITY_TOLERANCE)).contains(demand);
         match self.demands.iter().position(|demand| !fine(demand)) {
             Some(bad) => {
                 let (demand, most) = (self.demands[bad], self.capacity);
@@ -165,7 +166,7 @@ impl Cvrp {
     /// Adds the rows of customers on whole routes that no fewer vehicles could serve: so many
     /// vehicles enter and leave them at least, and here no more do.
     #[cfg(feature = "highs")]
-    fn add_full_sets(&self, cone: &mut Cone, point: &[f64], routes: &[Vec<u32>]) {
+    fn add_tight_capacity_rows(&self, cone: &mut NormalCone, point: &[f64], routes: &[Vec<u32>]) {
         let (fleet, count) = (self.fleet(), routes.len());
         let mut add = |chosen: &dyn Fn(usize) -> bool| {
             let members: Vec<&[u32]> = (0..count)
@@ -183,7 +184,7 @@ impl Cvrp {
                 inside.into_iter().map(|edge| (edge, 1.0)),
             );
         };
-        if count <= MOST_CHOSEN {
+        if count <= MAX_ROUTE_SUBSET {
             (1_usize..1 << count).for_each(|choice| add(&|route| choice >> route & 1 == 1));
         } else {
             (0..count).for_each(|only| add(&|route| route == only));
@@ -192,7 +193,7 @@ impl Cvrp {
     }
 
     /// How often an edge may be used.
-    fn most_uses(&self, depot: bool) -> f64 {
+    fn max_edge_uses(&self, depot: bool) -> f64 {
         if depot && self.single_customer_routes {
             2.0
         } else {
@@ -219,7 +220,7 @@ impl Cvrp {
         let mut degrees = vec![0.0; nodes];
         let mut adjacent = vec![Vec::new(); nodes];
         for ((i, j), (_, value)) in edge_ends(nodes, decision.indices()).zip(decision.iter()) {
-            if value != 1.0 && value != self.most_uses(i == 0) {
+            if value != 1.0 && value != self.max_edge_uses(i == 0) {
                 return Err(format!(
                     "the edge from {i} to {j} cannot be used {value} times"
                 ));
@@ -255,7 +256,7 @@ impl Cvrp {
                     .copied()
                     .find(|next| *next != 0 && !served[*next]);
             }
-            if load > self.capacity * (1.0 + OVERLOAD) {
+            if load > self.capacity * (1.0 + CAPACITY_TOLERANCE) {
                 return Err(format!(
                     "the route over customer {first} carries {load} of {}",
                     self.capacity
@@ -289,7 +290,7 @@ impl Problem for Cvrp {
         }
         let customers = self.demands.len();
         let upper = (0..self.num_costs())
-            .map(|edge| self.most_uses(edge < customers))
+            .map(|edge| self.max_edge_uses(edge < customers))
             .collect();
         Bounds::Box {
             lower: vec![0.0; self.num_costs()],
@@ -298,44 +299,44 @@ impl Problem for Cvrp {
     }
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
-        Box::new(RouteCut::new(self.fleet(), *limits))
+        Box::new(CvrpBranchAndCut::new(self.fleet(), *limits))
     }
 
     fn local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
         let kicks = self.nodes() * self.nodes() / 3;
-        Some(Box::new(RouteLocal::new(self.fleet(), kicks, *limits)))
+        Some(Box::new(CvrpLocalSearch::new(self.fleet(), kicks, *limits)))
     }
 
-    fn quick_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
-        Some(Box::new(RouteLocal::new(
+    fn fast_local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(CvrpLocalSearch::new(
             self.fleet(),
             self.nodes(),
             *limits,
         )))
     }
 
-    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
-        Some(Box::new(RouteRelaxation::new(self.fleet(), kind)))
+    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+        Some(Box::new(CvrpRelaxation::new(self.fleet(), kind)))
     }
 
-    fn ranger(&self, kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn ranger(&self, kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
         match kind {
-            RangeKind::Basis => Some(Box::new(RouteRelaxation::new(
+            CostRangeKind::Basis => Some(Box::new(CvrpRelaxation::new(
                 self.fleet(),
                 Relaxation::Plain,
             ))),
-            RangeKind::Exact => None,
+            CostRangeKind::Exact => None,
         }
     }
 
-    fn cone(&self, decision: &Decision) -> Option<Cone> {
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let (nodes, customers) = (self.nodes(), self.demands.len());
         let mut point = vec![0.0; self.num_costs()];
         decision.write_dense(&mut point);
         let bounds: Vec<_> = (0..point.len())
-            .map(|edge| [0.0, self.most_uses(edge < customers)])
+            .map(|edge| [0.0, self.max_edge_uses(edge < customers)])
             .collect();
-        let mut cone = Cone::new(&point, &bounds);
+        let mut cone = NormalCone::new(&point, &bounds);
         let ends = |node: usize| edges_at(nodes, node).map(|edge| (edge, 1.0));
         let at_depot: f64 = point[..customers].iter().sum();
         cone.row(
@@ -344,7 +345,7 @@ impl Problem for Cvrp {
             ends(0),
         );
         (1..nodes).for_each(|customer| cone.equality(ends(customer)));
-        self.add_full_sets(&mut cone, &point, &routes_of(nodes, decision));
+        self.add_tight_capacity_rows(&mut cone, &point, &routes_of(nodes, decision));
         Some(cone)
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Domain, LinearBuilder, LinearProblem, Sense};
+use super::{LinearBuilder, LinearProblem, Sense, VariableDomain};
 use crate::error::{Error, Result};
 
 /// Slots of a day.
@@ -104,7 +104,12 @@ impl Schedule {
         let hours = self.minutes / 60.0;
         let most: f64 = self.tasks.iter().map(|task| task.power * hours).sum();
         let energy: Vec<usize> = (0..SLOTS)
-            .map(|slot| build.predicted(format!("slot{slot}"), Domain::Continuous([0.0, most])))
+            .map(|slot| {
+                build.predicted(
+                    format!("slot{slot}"),
+                    VariableDomain::Continuous([0.0, most]),
+                )
+            })
             .collect();
         let mut used: Vec<Vec<(usize, f64)>> =
             energy.iter().map(|column| vec![(*column, -1.0)]).collect();
@@ -116,7 +121,7 @@ impl Schedule {
             for (machine, start) in starts {
                 let column = build.auxiliary(
                     format!("task{number}_machine{machine}_start{start}"),
-                    Domain::Binary,
+                    VariableDomain::Binary,
                     0.0,
                 );
                 once.push((column, 1.0));
@@ -141,7 +146,7 @@ impl Schedule {
             build.row([f64::NEG_INFINITY, capacity], entries);
         }
         build.without_names();
-        Ok(build.build()?.never_named())
+        Ok(build.build()?.without_cost_names())
     }
 
     /// Machines and slots in which a task may start.

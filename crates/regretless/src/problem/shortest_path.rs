@@ -6,9 +6,9 @@ use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::sizes;
-use crate::solve::cone::Cone;
-use crate::solve::grid::{GridPath, GridRanges, flow};
-use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
+use crate::solve::cone::NormalCone;
+use crate::solve::grid::{GridCostRanging, GridPath, flow};
+use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
 use crate::solve::{Limits, Solver};
 
 /// Path from the top left to the bottom right node of a grid.
@@ -38,16 +38,16 @@ impl ShortestPath {
 
     /// Ranges of the flow problem's basis, which only HiGHS has.
     #[cfg(feature = "highs")]
-    fn basis_ranger(&self, limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn basis_cost_ranging(&self, limits: &Limits) -> Option<Box<dyn CostRanging>> {
         let model = flow::model(self.grid[0], self.grid[1]);
         let all = (0..self.num_costs()).collect();
-        Some(Box::new(crate::solve::linear::LinearFacts::new(
+        Some(Box::new(crate::solve::linear::LinearRelaxation::new(
             &model, &all, *limits,
         )))
     }
 
     #[cfg(not(feature = "highs"))]
-    fn basis_ranger(&self, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn basis_cost_ranging(&self, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
         None
     }
 }
@@ -69,14 +69,16 @@ impl Problem for ShortestPath {
         Box::new(GridPath::new(self.grid[0], self.grid[1]))
     }
 
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
+    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
         Some(Box::new(GridPath::new(self.grid[0], self.grid[1])))
     }
 
-    fn ranger(&self, kind: RangeKind, limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn ranger(&self, kind: CostRangeKind, limits: &Limits) -> Option<Box<dyn CostRanging>> {
         match kind {
-            RangeKind::Basis => self.basis_ranger(limits),
-            RangeKind::Exact => Some(Box::new(GridRanges::new(self.grid[0], self.grid[1]))),
+            CostRangeKind::Basis => self.basis_cost_ranging(limits),
+            CostRangeKind::Exact => {
+                Some(Box::new(GridCostRanging::new(self.grid[0], self.grid[1])))
+            }
         }
     }
 
@@ -84,8 +86,8 @@ impl Problem for ShortestPath {
         Some(Box::new(GridPath::new(self.grid[0], self.grid[1])))
     }
 
-    fn cone(&self, decision: &Decision) -> Option<Cone> {
-        let mut cone = Cone::binary(decision, self.num_costs());
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        let mut cone = NormalCone::binary(decision, self.num_costs());
         for balance in flow::balances(self.grid[0], self.grid[1]) {
             cone.equality(balance);
         }

@@ -8,13 +8,13 @@ use super::{Problem, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::sizes::MOST_NODES;
-use crate::solve::cone::Cone;
+use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
-use crate::solve::relax::{RangeKind, Ranger, Relaxation, Relaxer};
+use crate::solve::relax::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
 #[cfg(feature = "highs")]
-use crate::solve::tour::cut::{TourCut, TourRelaxation};
+use crate::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
 use crate::solve::tour::edges::{edge_ends, edges_at, edges_within, num_edges};
-use crate::solve::tour::{TourLocal, TourSearch};
+use crate::solve::tour::{TspBranchAndBound, TspLocalSearch};
 use crate::solve::{Limits, Solver};
 
 /// A tour through all nodes of a complete graph.
@@ -28,7 +28,7 @@ pub struct Tsp {
 impl Tsp {
     /// Up to so many nodes the search on 1-trees is faster than branch and cut.
     #[cfg(feature = "highs")]
-    const FEW_NODES: usize = 64;
+    const BRANCH_AND_BOUND_MAX_NODES: usize = 64;
 
     /// The problem, if its numbers make one.
     ///
@@ -46,9 +46,9 @@ impl Tsp {
 
     /// The cone of a tour, with the rows that forbid a ring on these sets of nodes where they bind:
     /// wanted where the relaxation meant is one that a solver has cut.
-    pub fn cone_with_rings(&self, tour: &Decision, sets: &[Vec<usize>]) -> Cone {
+    pub fn cone_with_subtours(&self, tour: &Decision, sets: &[Vec<usize>]) -> NormalCone {
         let nodes = self.nodes;
-        let mut cone = Cone::binary(tour, self.num_costs());
+        let mut cone = NormalCone::binary(tour, self.num_costs());
         (0..nodes).for_each(|node| cone.equality(edges_at(nodes, node).map(|edge| (edge, 1.0))));
         for set in sets {
             let inside: Vec<usize> = edges_within(nodes, set).collect();
@@ -79,35 +79,37 @@ impl Problem for Tsp {
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
         #[cfg(feature = "highs")]
-        if self.nodes > Self::FEW_NODES {
-            return Box::new(TourCut::new(self.nodes, *limits));
+        if self.nodes > Self::BRANCH_AND_BOUND_MAX_NODES {
+            return Box::new(TspBranchAndCut::new(self.nodes, *limits));
         }
-        Box::new(TourSearch::new(self.nodes, *limits))
+        Box::new(TspBranchAndBound::new(self.nodes, *limits))
     }
 
     fn local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
-        Some(Box::new(TourLocal::new(self.nodes, *limits)))
+        Some(Box::new(TspLocalSearch::new(self.nodes, *limits)))
     }
 
-    fn quick_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
-        Some(Box::new(TourLocal::quick(self.nodes, *limits)))
-    }
-
-    #[cfg(feature = "highs")]
-    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn Relaxer>> {
-        Some(Box::new(TourRelaxation::new(self.nodes, kind)))
+    fn fast_local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TspLocalSearch::quick(self.nodes, *limits)))
     }
 
     #[cfg(feature = "highs")]
-    fn ranger(&self, kind: RangeKind, _limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+        Some(Box::new(TspRelaxation::new(self.nodes, kind)))
+    }
+
+    #[cfg(feature = "highs")]
+    fn ranger(&self, kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
         match kind {
-            RangeKind::Basis => Some(Box::new(TourRelaxation::new(self.nodes, Relaxation::Plain))),
-            RangeKind::Exact => None,
+            CostRangeKind::Basis => {
+                Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
+            }
+            CostRangeKind::Exact => None,
         }
     }
 
-    fn cone(&self, decision: &Decision) -> Option<Cone> {
-        Some(self.cone_with_rings(decision, &[]))
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        Some(self.cone_with_subtours(decision, &[]))
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -7,19 +7,21 @@
 //! fewer are allowed, one more, where more are allowed, and one exchanged, where the number could
 //! not go the other way: adding and dropping are then no two steps on the way.
 
-use super::relax::{Delta, MOST_NEIGHBOURS, Neighbours, Ranger, Ranges, Relaxer};
+use super::relax::{
+    CostRanging, MAX_ADJACENT_VERTICES, Neighbours, Ranges, RelaxationSolver, VertexDelta,
+};
 use super::{Failure, Solution, Solver};
 use crate::decision::Decision;
 
 /// Picks between `least` and `most` of the items, the cheapest ones.
 #[derive(Debug, Clone)]
-pub struct Choice {
+pub struct TopKSolver {
     least: usize,
     most: usize,
     order: Vec<u32>,
 }
 
-impl Choice {
+impl TopKSolver {
     /// An engine for `items` items of which `least..=most` are chosen.
     pub fn new(items: usize, least: usize, most: usize) -> Self {
         Self {
@@ -30,7 +32,7 @@ impl Choice {
     }
 }
 
-impl Choice {
+impl TopKSolver {
     /// Brings the items into order of cost; returns how many of the first are chosen.
     fn rank(&mut self, costs: &[f64]) -> Result<usize, Failure> {
         if self.least > self.most.min(costs.len()) {
@@ -50,14 +52,14 @@ impl Choice {
     }
 }
 
-impl Solver for Choice {
+impl Solver for TopKSolver {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let number = self.rank(costs)?;
         Ok(self.solution(number, costs))
     }
 }
 
-impl Relaxer for Choice {
+impl RelaxationSolver for TopKSolver {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.solve(costs)
     }
@@ -65,7 +67,7 @@ impl Relaxer for Choice {
 
 /// A chosen item may rise to the cheapest one left out, one left out may fall to the dearest
 /// chosen; where the number may change, neither may pass 0.
-impl Ranger for Choice {
+impl CostRanging for TopKSolver {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         let number = self.rank(costs)?;
         let (chosen, left) = self.order.split_at(number);
@@ -88,11 +90,11 @@ impl Ranger for Choice {
 }
 
 /// Exchanges come in the order of how little they matter: dear items against cheap ones first.
-impl Neighbours for Choice {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure> {
+impl Neighbours for TopKSolver {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
         let number = self.rank(costs)?;
         let (chosen, left) = self.order.split_at(number);
-        let mut found: Vec<Delta> = Vec::new();
+        let mut found: Vec<VertexDelta> = Vec::new();
         if number > self.least {
             found.extend(
                 chosen
@@ -107,21 +109,21 @@ impl Neighbours for Choice {
         if number == self.least || number == self.most {
             found.extend(exchanges(chosen, left));
         }
-        found.truncate(MOST_NEIGHBOURS);
+        found.truncate(MAX_ADJACENT_VERTICES);
         Ok((self.solution(number, costs), found))
     }
 }
 
 /// One chosen item, counted from the dearest, for one left out, counted from the cheapest, lowest
 /// sums of the two counts first.
-fn exchanges(chosen: &[u32], left: &[u32]) -> impl Iterator<Item = Delta> {
+fn exchanges(chosen: &[u32], left: &[u32]) -> impl Iterator<Item = VertexDelta> {
     let sums = 0..(chosen.len() + left.len()).saturating_sub(1);
     let pairs = sums.flat_map(move |sum| {
         let first = (sum + 1).saturating_sub(left.len());
         (first..chosen.len().min(sum + 1))
             .map(move |out| (chosen[chosen.len() - 1 - out], left[sum - out]))
     });
-    pairs.take(MOST_NEIGHBOURS).map(|(out, into)| {
+    pairs.take(MAX_ADJACENT_VERTICES).map(|(out, into)| {
         let (a, b) = ((out, -1.0), (into, 1.0));
         Decision::from_entries(if out < into { [a, b] } else { [b, a] })
     })

@@ -8,25 +8,25 @@
 //! Where basic variables stand at a bound themselves the vertex is *degenerate*: it has several
 //! bases, and a column may be blocked at once. Exchanging the blocking variable leads to another
 //! basis of the same vertex, with other columns free. Bases are visited depth first in the order of
-//! columns and rows, up to [`MOST_BASES`]; edges found from several bases count once. The list can
+//! columns and rows, up to [`MAX_BASES`]; edges found from several bases count once. The list can
 //! then be incomplete, but whatever is on it is adjacent. Nothing is drawn at random.
 
 use std::collections::HashSet;
 
-use super::relax::{MOST_NEIGHBOURS, Ranges};
+use super::relax::{MAX_ADJACENT_VERTICES, Ranges};
 
 /// Most bases of a degenerate vertex that are visited.
-pub(super) const MOST_BASES: usize = 250;
+pub(super) const MAX_BASES: usize = 250;
 /// Distance to a bound below which a variable stands at it.
-const AT_BOUND: f64 = 1e-9;
+const BOUND_TOLERANCE: f64 = 1e-9;
 /// Share of a column's greatest cell below which a cell counts as 0.
 const NEGLIGIBLE: f64 = 1e-10;
 /// Least size of a cell that may be pivoted on, as a share of its column's greatest.
-const PIVOT: f64 = 1e-7;
+const PIVOT_TOLERANCE: f64 = 1e-7;
 
 /// A variable of the programme: a column, or the activity or slack of a row.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Variable {
+pub(super) struct DictionaryVariable {
     /// Its number; costs are asked for and moves are told by it.
     pub(super) number: u32,
     /// Where it stands.
@@ -35,14 +35,14 @@ pub(super) struct Variable {
     pub(super) bounds: [f64; 2],
 }
 
-impl Variable {
+impl DictionaryVariable {
     fn is_fixed(&self) -> bool {
         self.bounds[0] == self.bounds[1]
     }
 
     /// Room up to which it counts as being at a bound.
     fn nearness(&self) -> f64 {
-        AT_BOUND * self.value.abs().max(1.0)
+        BOUND_TOLERANCE * self.value.abs().max(1.0)
     }
 
     /// How far it can go down or up.
@@ -60,9 +60,9 @@ pub(super) type Move = Vec<(u32, f64)>;
 
 /// Basic and nonbasic variables, and how they depend on each other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Corner {
-    basics: Vec<Variable>,
-    nonbasics: Vec<Variable>,
+pub(super) struct SimplexDictionary {
+    basics: Vec<DictionaryVariable>,
+    nonbasics: Vec<DictionaryVariable>,
     /// Column after column, one cell per basic variable.
     cells: Vec<f64>,
 }
@@ -75,9 +75,9 @@ enum Ratio {
     Blocked(Vec<usize>),
 }
 
-impl Corner {
+impl SimplexDictionary {
     /// A corner with these basic variables and no column yet.
-    pub(super) fn new(basics: Vec<Variable>) -> Self {
+    pub(super) fn new(basics: Vec<DictionaryVariable>) -> Self {
         Self {
             basics,
             ..Self::default()
@@ -85,7 +85,11 @@ impl Corner {
     }
 
     /// Adds a nonbasic variable and its column, one cell per basic variable.
-    pub(super) fn push(&mut self, variable: Variable, cells: impl IntoIterator<Item = f64>) {
+    pub(super) fn push(
+        &mut self,
+        variable: DictionaryVariable,
+        cells: impl IntoIterator<Item = f64>,
+    ) {
         self.nonbasics.push(variable);
         self.cells.extend(cells);
         debug_assert_eq!(self.cells.len(), self.basics.len() * self.nonbasics.len());
@@ -163,10 +167,10 @@ impl Corner {
 
     /// Moves to the adjacent vertices, in the order they are found.
     pub(super) fn neighbours(mut self) -> Vec<Move> {
-        self.expel_fixed();
-        let mut walk = Walk {
+        self.pivot_out_fixed();
+        let mut walk = BasisTraversal {
             several: self.is_degenerate(),
-            ..Walk::default()
+            ..BasisTraversal::default()
         };
         walk.bases.insert(self.basis());
         let mut open = vec![(walk.visit(&self), None)];
@@ -190,14 +194,14 @@ impl Corner {
     }
 
     /// Takes variables that cannot move out of the basis, so that they block nothing.
-    fn expel_fixed(&mut self) {
+    fn pivot_out_fixed(&mut self) {
         for row in 0..self.basics.len() {
             let size = |column: &usize| self.column(*column)[row].abs();
             let movable =
                 (0..self.nonbasics.len()).filter(|column| !self.nonbasics[*column].is_fixed());
             let largest = movable.max_by(|a, b| size(a).total_cmp(&size(b)).then(b.cmp(a)));
-            if let Some(column) =
-                largest.filter(|column| self.basics[row].is_fixed() && size(column) > PIVOT)
+            if let Some(column) = largest
+                .filter(|column| self.basics[row].is_fixed() && size(column) > PIVOT_TOLERANCE)
             {
                 self.pivot(row, column);
             }
@@ -205,7 +209,7 @@ impl Corner {
     }
 
     fn is_degenerate(&self) -> bool {
-        let at_bound = |variable: &Variable| {
+        let at_bound = |variable: &DictionaryVariable| {
             [true, false]
                 .iter()
                 .any(|up| variable.room(*up) <= variable.nearness())
@@ -286,7 +290,7 @@ impl Corner {
 
 /// What the search over the bases of a vertex has seen.
 #[derive(Default)]
-struct Walk {
+struct BasisTraversal {
     /// Whether there can be several bases; edges of one basis are all different.
     several: bool,
     bases: HashSet<Vec<u32>>,
@@ -295,10 +299,10 @@ struct Walk {
     found: Vec<Move>,
 }
 
-impl Walk {
+impl BasisTraversal {
     /// Notes the edges that are free in a basis; returns the exchanges that lead to others, last
     /// one first.
-    fn visit(&mut self, corner: &Corner) -> Vec<(usize, usize)> {
+    fn visit(&mut self, corner: &SimplexDictionary) -> Vec<(usize, usize)> {
         let mut exchanges = Vec::new();
         for (column, variable) in corner
             .nonbasics
@@ -314,7 +318,8 @@ impl Walk {
                     Ratio::Free(step) => self.note(corner, column, if up { step } else { -step }),
                     Ratio::Blocked(rows) => {
                         let cells = corner.column(column);
-                        let large = |row: &usize| cells[*row].abs() > PIVOT * largest(cells);
+                        let large =
+                            |row: &usize| cells[*row].abs() > PIVOT_TOLERANCE * largest(cells);
                         exchanges.extend(rows.into_iter().filter(large).map(|row| (row, column)));
                     }
                 }
@@ -324,8 +329,8 @@ impl Walk {
         exchanges
     }
 
-    fn note(&mut self, corner: &Corner, column: usize, by: f64) {
-        if by.is_finite() && self.found.len() < MOST_NEIGHBOURS {
+    fn note(&mut self, corner: &SimplexDictionary, column: usize, by: f64) {
+        if by.is_finite() && self.found.len() < MAX_ADJACENT_VERTICES {
             let moves = corner.moves(column, by);
             if !self.several
                 || self
@@ -338,8 +343,8 @@ impl Walk {
     }
 
     /// Whether an exchange leads to a basis not seen before, which then counts as seen.
-    fn wants(&mut self, corner: &Corner, row: usize, column: usize) -> bool {
-        if self.bases.len() >= MOST_BASES || self.found.len() >= MOST_NEIGHBOURS {
+    fn wants(&mut self, corner: &SimplexDictionary, row: usize, column: usize) -> bool {
+        if self.bases.len() >= MAX_BASES || self.found.len() >= MAX_ADJACENT_VERTICES {
             return false;
         }
         let mut numbers = corner.basis();

@@ -9,14 +9,14 @@
 //!   may decide which is given; of a relaxed point the last digits may differ.
 //! * A warm search that ends at its limit of nodes is done again without memory, and where a gap is
 //!   allowed memories are not used at all: answers that need not be best would depend on them.
-//! * Each engine states the drift up to which it starts warm ([`Sample::drift`]); beyond it starts
+//! * Each engine states the drift up to which it starts warm ([`CostSample::drift`]); beyond it starts
 //!   cold.
 
 use std::any::Any;
 use std::fmt;
 
 /// What an engine leaves behind.
-pub trait Keepsake: Any + Send + fmt::Debug {
+pub trait WarmStartState: Any + Send + fmt::Debug {
     /// Memory it takes, in bytes, roughly.
     fn bytes(&self) -> usize;
 
@@ -27,7 +27,7 @@ pub trait Keepsake: Any + Send + fmt::Debug {
 /// The memory of one instance for one purpose.
 #[derive(Debug, Default)]
 pub struct Memory {
-    kept: Option<Box<dyn Keepsake>>,
+    kept: Option<Box<dyn WarmStartState>>,
     /// Whether a proof that can be used again is worth some work.
     prove: bool,
 }
@@ -44,20 +44,20 @@ impl Memory {
     }
 
     /// What an engine of this kind kept.
-    pub fn recall<K: Keepsake>(&self) -> Option<&K> {
+    pub fn recall<K: WarmStartState>(&self) -> Option<&K> {
         let kept: &dyn Any = self.kept.as_deref()?;
         kept.downcast_ref()
     }
 
     /// Takes out what an engine of this kind kept.
-    pub fn take<K: Keepsake>(&mut self) -> Option<Box<K>> {
+    pub fn take<K: WarmStartState>(&mut self) -> Option<Box<K>> {
         self.recall::<K>()?;
         let kept: Box<dyn Any> = self.kept.take()?;
         kept.downcast().ok()
     }
 
     /// Keeps this and forgets what was kept before.
-    pub fn keep(&mut self, keepsake: impl Keepsake) {
+    pub fn keep(&mut self, keepsake: impl WarmStartState) {
         self.kept = Some(Box::new(keepsake));
     }
 
@@ -92,12 +92,12 @@ const MOST: usize = 512;
 
 /// A few costs, evenly spread, to tell later how far they moved.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
+pub struct CostSample {
     step: usize,
     values: Box<[f32]>,
 }
 
-impl Sample {
+impl CostSample {
     /// A sample of these costs.
     pub fn of(costs: &[f64]) -> Self {
         let step = costs.len().div_ceil(MOST).max(1);
@@ -135,12 +135,12 @@ impl Sample {
 
 #[cfg(test)]
 mod tests {
-    use super::{Keepsake, Memory, Sample};
+    use super::{CostSample, Memory, WarmStartState};
 
     #[derive(Debug)]
     struct Numbers(Vec<u8>, Vec<u8>);
 
-    impl Keepsake for Numbers {
+    impl WarmStartState for Numbers {
         fn bytes(&self) -> usize {
             self.0.len() + self.1.len()
         }
@@ -153,7 +153,7 @@ mod tests {
     #[derive(Debug)]
     struct Other;
 
-    impl Keepsake for Other {
+    impl WarmStartState for Other {
         fn bytes(&self) -> usize {
             0
         }
@@ -185,13 +185,13 @@ mod tests {
     #[test]
     fn drift_is_relative_and_safe_at_the_edges() {
         let costs: Vec<f64> = (0..2000).map(|j| f64::from(j) - 700.0).collect();
-        let sample = Sample::of(&costs);
+        let sample = CostSample::of(&costs);
         assert!(sample.values.len() <= 512 && sample.values.len() > 400);
         assert_eq!(sample.drift(&costs), 0.0);
         let moved: Vec<f64> = costs.iter().map(|cost| cost * 1.02).collect();
         assert!((sample.drift(&moved) - 0.02).abs() < 1e-6);
-        assert_eq!(Sample::of(&[0.0; 3]).drift(&[0.0; 3]), 0.0);
-        assert_eq!(Sample::of(&[0.0; 3]).drift(&[1.0; 3]), f64::INFINITY);
-        assert_eq!(Sample::of(&[1e300]).drift(&[1.0]), f64::INFINITY);
+        assert_eq!(CostSample::of(&[0.0; 3]).drift(&[0.0; 3]), 0.0);
+        assert_eq!(CostSample::of(&[0.0; 3]).drift(&[1.0; 3]), f64::INFINITY);
+        assert_eq!(CostSample::of(&[1e300]).drift(&[1.0]), f64::INFINITY);
     }
 }

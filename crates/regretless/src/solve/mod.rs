@@ -117,7 +117,7 @@ impl Default for Limits {
 
 /// How good a decision is known to be.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Status {
+pub enum SolveStatus {
     /// No decision is cheaper.
     Optimal,
     /// No decision is cheaper by more than this share of the objective.
@@ -136,7 +136,7 @@ pub struct Solution {
     /// No decision costs less than this.
     pub bound: f64,
     /// How good it is known to be.
-    pub status: Status,
+    pub status: SolveStatus,
     /// What it took to find, as [`Solver::work`] counts; 0 where nobody counted.
     pub work: u64,
 }
@@ -168,7 +168,7 @@ impl Solution {
             decision,
             objective,
             bound: objective,
-            status: Status::Optimal,
+            status: SolveStatus::Optimal,
             work: 0,
         }
     }

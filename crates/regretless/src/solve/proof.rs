@@ -1,7 +1,7 @@
 //! When a part of a search may be dropped, and what a search has proven at its end.
 
 use super::tour::edges::Distances;
-use super::{Limits, Solution, Status};
+use super::{Limits, Solution, SolveStatus};
 use crate::decision::Decision;
 
 /// A part may be dropped when its bound is above the *level*: the cost of the best decision less
@@ -28,7 +28,7 @@ impl Rules {
 
     /// Nothing that beats a decision of this cost has a bound above the level.
     pub(super) fn level(&self, cost: f64) -> f64 {
-        let exact = self.exact_level(cost);
+        let exact = self.exact_cutoff(cost);
         // Noise is taken off again before a bound is reported.
         if self.limits.gap > 0.0 {
             exact.min(cost - self.limits.gap * cost.abs() + self.noise)
@@ -37,7 +37,7 @@ impl Rules {
         }
     }
 
-    fn exact_level(&self, cost: f64) -> f64 {
+    fn exact_cutoff(&self, cost: f64) -> f64 {
         cost - self.grain.map_or(self.noise, |grain| {
             (grain - 2.0 * self.noise).max(self.noise)
         })
@@ -51,16 +51,16 @@ impl Rules {
         objective: f64,
         (floor, complete): (f64, bool),
     ) -> Solution {
-        if floor > self.exact_level(objective) {
+        if floor > self.exact_cutoff(objective) {
             return Solution::optimal(decision, objective);
         }
         let bound = (floor - self.noise).min(objective);
         let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
         let within = complete || gap <= self.limits.gap;
         let status = if within {
-            Status::WithinGap(gap)
+            SolveStatus::WithinGap(gap)
         } else {
-            Status::LimitReached
+            SolveStatus::LimitReached
         };
         Solution {
             decision,
@@ -76,7 +76,7 @@ impl Rules {
 mod tests {
     use super::Rules;
     use crate::decision::Decision;
-    use crate::solve::{Limits, Status};
+    use crate::solve::{Limits, SolveStatus};
 
     #[test]
     fn an_answer_is_optimal_when_nothing_can_lie_between_it_and_the_floor() {
@@ -93,12 +93,14 @@ mod tests {
         };
         assert_eq!(
             (status(None, 10.0), status(Some(1.0), 9.5)),
-            (Status::Optimal, Status::Optimal)
+            (SolveStatus::Optimal, SolveStatus::Optimal)
         );
         assert_eq!(
             (status(None, 8.0), status(Some(1.0), 8.5)),
-            (Status::LimitReached, Status::LimitReached)
+            (SolveStatus::LimitReached, SolveStatus::LimitReached)
         );
-        assert!(matches!(status(None, 9.5), Status::WithinGap(gap) if (gap - 0.05).abs() < 1e-6));
+        assert!(
+            matches!(status(None, 9.5), SolveStatus::WithinGap(gap) if (gap - 0.05).abs() < 1e-6)
+        );
     }
 }

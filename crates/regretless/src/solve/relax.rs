@@ -23,7 +23,7 @@ pub enum Relaxation {
 /// Where a cost range comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RangeKind {
+pub enum CostRangeKind {
     /// The optimal basis the simplex method ends with. Valid, but on degenerate problems narrower
     /// than necessary, and dependent on the basis.
     Basis,
@@ -52,7 +52,7 @@ impl Ranges {
 }
 
 /// Solves the relaxation; one per thread. The answer depends on the costs only.
-pub trait Relaxer: Send {
+pub trait RelaxationSolver: Send {
     /// The cheapest point of the relaxation; entries may be fractional.
     ///
     /// # Errors
@@ -64,12 +64,12 @@ pub trait Relaxer: Send {
         None
     }
 
-    /// As good a point as [`Relaxer::relax`]'s, sooner where `memory` holds what was found for
+    /// As good a point as [`RelaxationSolver::relax`]'s, sooner where `memory` holds what was found for
     /// earlier costs of the same instance; what is found now takes its place.
     ///
     /// # Errors
-    /// As [`Relaxer::relax`].
-    fn relax_again(&mut self, costs: &[f64], _memory: &mut Memory) -> Result<Solution, Failure> {
+    /// As [`RelaxationSolver::relax`].
+    fn relax_warm(&mut self, costs: &[f64], _memory: &mut Memory) -> Result<Solution, Failure> {
         self.relax(costs)
     }
 
@@ -81,7 +81,7 @@ pub trait Relaxer: Send {
 }
 
 /// Finds cost ranges; one per thread. The answer depends on the costs only.
-pub trait Ranger: Send {
+pub trait CostRanging: Send {
     /// The ranges of all costs around their present values.
     ///
     /// # Errors
@@ -91,17 +91,17 @@ pub trait Ranger: Send {
 
 /// The way from one vertex to another: their difference, its fixed cost included, so that `dot`
 /// says what the way costs.
-pub type Delta = Decision;
+pub type VertexDelta = Decision;
 
 /// Most neighbours that are listed.
-pub const MOST_NEIGHBOURS: usize = 10_000;
+pub const MAX_ADJACENT_VERTICES: usize = 10_000;
 
 /// Finds the vertices next to the relaxed optimum; one per thread. The answer depends on the costs
 /// only.
 pub trait Neighbours: Send {
-    /// The relaxed optimum and the way to each vertex adjacent to it, at most [`MOST_NEIGHBOURS`].
+    /// The relaxed optimum and the way to each vertex adjacent to it, at most [`MAX_ADJACENT_VERTICES`].
     ///
     /// # Errors
     /// When the relaxation has no optimum.
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure>;
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure>;
 }

@@ -90,7 +90,7 @@ pub fn least_squares(task: &Task<'_>, problem: &ProblemSpec) -> Result<Model> {
             .map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
         seed: 0,
         features: data.features().names().to_vec(),
-        costs: data.cost_names().as_given(),
+        costs: data.cost_names().marked_as_given(),
         shape: data.features().shape(),
     };
     Ok(Model {

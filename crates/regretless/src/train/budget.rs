@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// Settings of one method that win over those of the whole training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Budget {
+pub struct StageOverrides {
     /// Size of a step.
     pub learning_rate: Option<f64>,
     /// Most passes over the training rows.
@@ -24,9 +24,9 @@ pub struct Budget {
     pub decay: bool,
 }
 
-impl Budget {
+impl StageOverrides {
     /// How settings look, for messages.
-    pub const CHOICES: [&'static str; 5] = [
+    pub const EXAMPLES: [&'static str; 5] = [
         "lr 0.001",
         "epochs 5",
         "rows 300 (of each epoch)",
@@ -112,7 +112,7 @@ fn take<'w>(words: &mut &[&'w str]) -> &'w str {
     first
 }
 
-impl fmt::Display for Budget {
+impl fmt::Display for StageOverrides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(rate) = self.learning_rate {
             write!(f, " lr {rate}")?;

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::Standing;
+use super::engine::TrainerState;
 use super::optimizer::Moments;
-use super::results::CLAIM;
+use super::results::MANIFEST_FILE_NAME;
 use super::{EpochReport, Recipe, RoundReport, Stopped, Task};
 use crate::data::output::{lock_file, write_atomically};
 use crate::decision::Decision;
@@ -30,7 +30,7 @@ use crate::sealed::Sealed;
 /// Kind and version of the file.
 const FORMAT: &str = "checkpoint 1";
 /// The lock's name in the folder of checkpoints.
-const LOCK: &str = "lock";
+const LOCK_FILE_NAME: &str = "lock";
 
 /// Where checkpoints lie and how often they are written.
 #[derive(Debug, Clone)]
@@ -44,12 +44,12 @@ impl Checkpoints {
     pub const EVERY: Duration = Duration::from_secs(2);
 
     /// What is added to the name of a model for the folder of its checkpoints.
-    pub const ENDING: &str = ".progress";
+    pub const CHECKPOINT_FOLDER_SUFFIX: &str = ".progress";
 
     /// Checkpoints in the folder named like a model file, with `.progress` added.
     pub fn beside(model: &Path) -> Self {
         let mut name = model.file_name().unwrap_or_default().to_os_string();
-        name.push(Self::ENDING);
+        name.push(Self::CHECKPOINT_FOLDER_SUFFIX);
         Self {
             folder: model.with_file_name(name),
             every: Self::EVERY,
@@ -74,7 +74,7 @@ impl Checkpoints {
 pub(super) struct Snapshot {
     /// Which of the methods of a recipe, which round of it, which epoch.
     pub place: [usize; 3],
-    pub standing: Standing,
+    pub standing: TrainerState,
     /// Epoch and score of the best epoch so far.
     pub best: Option<(usize, f64)>,
     pub epochs: Vec<EpochReport>,
@@ -104,14 +104,14 @@ struct Note {
 }
 
 /// Writes and reads the checkpoints of one training.
-pub(super) struct Keeper<'a> {
+pub(super) struct CheckpointWriter<'a> {
     at: &'a Checkpoints,
     key: String,
     /// When the last one was written and how long that took.
     last: Mutex<(Instant, Duration)>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> CheckpointWriter<'a> {
     pub(super) fn new(
         at: &'a Checkpoints,
         task: &Task<'_>,
@@ -179,7 +179,7 @@ impl<'a> Keeper<'a> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn keep_stage(&self, stage: usize, model: &Model) -> Result<()> {
+    pub(super) fn write_stage_model(&self, stage: usize, model: &Model) -> Result<()> {
         fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
         model.save(&self.stage_file(stage), true)
     }
@@ -211,11 +211,11 @@ impl Checkpoints {
         };
         for entry in entries {
             let entry = entry.map_err(Error::io(&self.folder))?;
-            if entry.file_name() != CLAIM && entry.file_name() != LOCK {
+            if entry.file_name() != MANIFEST_FILE_NAME && entry.file_name() != LOCK_FILE_NAME {
                 fs::remove_file(entry.path()).or_else(refused)?;
             }
         }
-        fs::remove_file(self.folder.join(CLAIM)).or_else(refused)?;
+        fs::remove_file(self.folder.join(MANIFEST_FILE_NAME)).or_else(refused)?;
         match fs::remove_dir(&self.folder) {
             // The lock is still held; its owner removes it and the folder.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
@@ -232,7 +232,7 @@ impl Checkpoints {
     /// When another process trains to the same model now, or the folder cannot be written.
     pub fn lock(&self) -> Result<RunLock> {
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
-        let path = self.folder.join(LOCK);
+        let path = self.folder.join(LOCK_FILE_NAME);
         match lock_file(&path).map_err(Error::io(&path))? {
             Some(file) => Ok(RunLock {
                 folder: self.folder.clone(),
@@ -259,7 +259,7 @@ impl Drop for RunLock {
     /// Removes the lock's file while the lock is held, and the folder if nothing else is in it.
     fn drop(&mut self) {
         // What stays behind is empty and in nobody's way.
-        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_file(self.folder.join(LOCK_FILE_NAME));
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -328,7 +328,7 @@ impl Task<'_> {
             }
         }
         for row in self.data.rows() {
-            hasher.update(&self.data.best_objective(row).to_le_bytes());
+            hasher.update(&self.data.optimal_objective(row).to_le_bytes());
         }
         Ok(hasher.finalize().to_hex().to_string())
     }
@@ -448,7 +448,7 @@ fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
         weights: sealed.take("weights"),
         loss: sealed.take("loss")?,
         counts: sealed.about.counts,
-        standing: Standing {
+        standing: TrainerState {
             parameters: sealed.take("parameters")?,
             kept: sealed.take("best.parameters"),
             moments,
@@ -522,7 +522,7 @@ mod tests {
     use crate::decision::Decision;
     use crate::oracle::{Pool, SolveCounts};
     use crate::sealed::Sealed;
-    use crate::train::engine::Standing;
+    use crate::train::engine::TrainerState;
     use crate::train::optimizer::Moments;
     use crate::train::{EpochReport, RoundReport, Stopped};
 
@@ -547,7 +547,7 @@ mod tests {
         };
         Snapshot {
             place: [1, 2, 3],
-            standing: Standing {
+            standing: TrainerState {
                 parameters: vec![1.5, -2.0],
                 kept: Some(vec![3.0, 4.0]),
                 moments,

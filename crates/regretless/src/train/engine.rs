@@ -3,17 +3,17 @@
 
 use std::time::Instant;
 
-use super::optimizer::{Moments, Stepper};
+use super::optimizer::{Moments, OptimizerState};
 use super::step::Batch;
 use super::{Objective, Ready};
 use crate::error::{Error, Result};
-use crate::oracle::{Occasion, Pool};
+use crate::oracle::{Pool, StepId};
 use crate::predict::{Network, Predictor};
 
 /// Where a training stands: all that must be known to go on from there. How numbers are laid out is
 /// the engine's own business.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Standing {
+pub(super) struct TrainerState {
     pub parameters: Vec<f32>,
     /// Parameters remembered as the best.
     pub kept: Option<Vec<f32>>,
@@ -28,10 +28,10 @@ pub(super) struct Standing {
 pub(super) trait Engine {
     /// One pass over the rows in this order, none of them for no training, then the losses of the
     /// rows to be judged under the parameters it ends with.
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed>;
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult>;
 
     /// Ends an epoch early once this moment has passed, where an epoch may take long.
-    fn hurry(&mut self, _deadline: Instant) {}
+    fn set_deadline(&mut self, _deadline: Instant) {}
 
     /// Ends an epoch early once the oracle's work has reached this, where an epoch may take long.
     fn limit_work(&mut self, _work: u64) {}
@@ -46,15 +46,15 @@ pub(super) trait Engine {
     fn finish(self: Box<Self>) -> Network;
 
     /// Where training stands.
-    fn standing(&mut self) -> Standing;
+    fn standing(&mut self) -> TrainerState;
 
     /// Goes on from there; false, and nothing changed, when that is no standing of this engine.
-    fn restore(&mut self, standing: Standing) -> bool;
+    fn restore(&mut self, standing: TrainerState) -> bool;
 }
 
 /// What an epoch came to.
 #[derive(Debug, Clone)]
-pub(super) struct Passed {
+pub(super) struct EpochResult {
     /// Mean loss of the rows trained on, each at its own step; not a number without any.
     pub(super) loss: f64,
     /// Losses of the rows judged.
@@ -66,7 +66,7 @@ pub(super) struct Plain<'a> {
     ready: &'a Ready<'a>,
     objective: Objective<'a>,
     network: Network,
-    stepper: Stepper,
+    stepper: OptimizerState,
     batch: Batch<'a>,
     /// Parameters of the best epoch.
     kept: Vec<f32>,
@@ -83,7 +83,7 @@ impl<'a> Plain<'a> {
         network: Network,
     ) -> Result<Self> {
         let settings = ready.settings();
-        let stepper = Stepper::new(settings.optimizer, network.parameters().len());
+        let stepper = OptimizerState::new(settings.optimizer, network.parameters().len());
         let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
         let batch = batch.listing(ready, objective, &network);
         Ok(Self {
@@ -99,11 +99,11 @@ impl<'a> Plain<'a> {
     }
 
     /// One step on a batch of rows; returns the sum of their losses before it.
-    pub(super) fn step(&mut self, occasion: Occasion, rows: &[usize]) -> Result<f64> {
+    pub(super) fn step(&mut self, step: StepId, rows: &[usize]) -> Result<f64> {
         self.batch.predict(self.ready, &self.network, rows);
         let total = self
             .batch
-            .evaluate(self.ready, self.objective, (occasion, rows))?;
+            .evaluate(self.ready, self.objective, (step, rows))?;
         let gradient = self
             .batch
             .backpropagate(self.ready, &self.network, rows.len());
@@ -118,14 +118,14 @@ impl<'a> Plain<'a> {
 }
 
 impl Engine for Plain<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
         let (mut total, mut seen) = (0.0, 0);
         for (batch, rows) in order.chunks(self.ready.settings().batch).enumerate() {
             if self.ready.task.watch.interrupted() {
                 return Err(Error::Interrupted);
             }
             total += self.step(
-                Occasion {
+                StepId {
                     epoch,
                     batch,
                     training: true,
@@ -151,13 +151,13 @@ impl Engine for Plain<'_> {
         let judged =
             self.batch
                 .losses(self.ready, self.objective, &self.network, (epoch, judged))?;
-        Ok(Passed {
+        Ok(EpochResult {
             loss: total / seen as f64,
             judged,
         })
     }
 
-    fn hurry(&mut self, deadline: Instant) {
+    fn set_deadline(&mut self, deadline: Instant) {
         self.deadline = Some(deadline);
     }
 
@@ -181,8 +181,8 @@ impl Engine for Plain<'_> {
         self.network
     }
 
-    fn standing(&mut self) -> Standing {
-        Standing {
+    fn standing(&mut self) -> TrainerState {
+        TrainerState {
             parameters: self.network.parameters().to_vec(),
             kept: (!self.kept.is_empty()).then(|| self.kept.clone()),
             moments: self.stepper.moments.clone(),
@@ -191,8 +191,8 @@ impl Engine for Plain<'_> {
         }
     }
 
-    fn restore(&mut self, standing: Standing) -> bool {
-        let Standing {
+    fn restore(&mut self, standing: TrainerState) -> bool {
+        let TrainerState {
             parameters,
             kept,
             moments,

@@ -1,16 +1,16 @@
 //! The training loop: epochs of steps, each epoch judged, the best one kept.
 
-use super::checkpoint::{Keeper, Snapshot};
+use super::checkpoint::{CheckpointWriter, Snapshot};
 use super::engine::{Engine, Plain};
 use super::fused::fused;
-use super::select::Selection;
+use super::select::EarlyStopping;
 use super::step::Batch;
-use super::{EpochReport, Objective, Ready, RoundReport, Select, Stopped, Tally};
+use super::{EpochReport, Objective, Ready, RoundReport, SelectionCriterion, Stopped, Tally};
 use crate::error::Result;
 use crate::evaluate::{regrets_of, rows_at_a_time};
-use crate::oracle::Answering;
+use crate::oracle::TrainingOracle;
 use crate::predict::{Network, Predictor};
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, RandomStream};
 
 /// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too. A
 /// snapshot is where an earlier run was; the journal is where this one is written down.
@@ -18,11 +18,11 @@ pub(super) fn fit(
     ready: &Ready<'_>,
     objective: Objective<'_>,
     network: Network,
-    (snapshot, journal): (Option<Snapshot>, Option<&Journal<'_>>),
+    (snapshot, journal): (Option<Snapshot>, Option<&CheckpointContext<'_>>),
 ) -> Result<(Network, RoundReport)> {
     let settings = ready.settings();
     let mut run = Run::new(ready, objective, network)?;
-    let label = ready.stage.method.stage_label();
+    let label = ready.stage.method.stage_name();
     ready
         .task
         .watch
@@ -34,7 +34,7 @@ pub(super) fn fit(
     }
     ready.task.watch.advance(epoch as u64);
     if let Some(deadline) = run.selection.deadline(settings) {
-        run.engine.hurry(deadline);
+        run.engine.set_deadline(deadline);
     }
     let work_limit = settings
         .work_limit
@@ -66,8 +66,8 @@ pub(super) fn fit(
 }
 
 /// Where a round is written down, and what is known about the rounds before.
-pub(super) struct Journal<'a> {
-    pub keeper: &'a Keeper<'a>,
+pub(super) struct CheckpointContext<'a> {
+    pub keeper: &'a CheckpointWriter<'a>,
     /// Which of the methods of a recipe, and which round of it.
     pub place: [usize; 2],
     pub rounds: &'a [RoundReport],
@@ -75,7 +75,7 @@ pub(super) struct Journal<'a> {
     pub tally: &'a Tally,
 }
 
-impl Journal<'_> {
+impl CheckpointContext<'_> {
     /// Writes the run down if it is time.
     fn keep(&self, run: &mut Run<'_>, epoch: usize) -> Result<()> {
         if !self.keeper.is_due() {
@@ -108,8 +108,8 @@ struct Run<'a> {
     /// Predicts for validation by regret.
     batch: Batch<'a>,
     /// Decides for validation by regret.
-    judging: Answering<'a>,
-    selection: Selection,
+    judging: TrainingOracle<'a>,
+    selection: EarlyStopping,
     epochs: Vec<EpochReport>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
             Some(engine) => engine,
             None => Box::new(Plain::new(ready, objective, network)?),
         };
-        let batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
+        let batch = Batch::new(1.0, TrainingOracle::exactly(ready.task.oracle));
         let judging = ready.judging()?;
         Ok(Self {
             ready,
@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
             engine,
             batch,
             judging,
-            selection: Selection::new(),
+            selection: EarlyStopping::new(),
             epochs: Vec::new(),
         })
     }
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
         if !self.engine.restore(snapshot.standing) {
             return None;
         }
-        self.selection = Selection::restored(snapshot.best, seconds);
+        self.selection = EarlyStopping::restored(snapshot.best, seconds);
         self.epochs = snapshot.epochs;
         self.objective.loss.restore(&snapshot.loss);
         Some(snapshot.place[2])
@@ -154,14 +154,14 @@ impl<'a> Run<'a> {
         } else {
             task.split.train.clone()
         };
-        Stream::new(
+        RandomStream::new(
             Purpose::BatchOrder,
             self.ready.settings().seed,
             [epoch as u64, 0],
         )
         .shuffle(&mut order);
         order.truncate(self.ready.settings().rows_of_epoch(order.len()));
-        let judged = if select == Select::ValidationLoss {
+        let judged = if select == SelectionCriterion::ValidationLoss {
             task.split.validation.as_slice()
         } else {
             &[]
@@ -177,17 +177,17 @@ impl<'a> Run<'a> {
             seconds: 0.0,
         };
         let score = match select {
-            Select::ValidationRegret => {
+            SelectionCriterion::ValidationRegret => {
                 report.validation_regret = Some(self.validation_regret(epoch)?);
                 report.validation_regret
             }
-            Select::ValidationLoss => {
+            SelectionCriterion::ValidationLoss => {
                 report.validation_loss =
                     Some(passed.judged.iter().sum::<f64>() / judged.len() as f64);
                 report.validation_loss
             }
-            Select::TrainingLoss => Some(report.training_loss.unwrap_or(f64::INFINITY)),
-            Select::Last => None,
+            SelectionCriterion::TrainingLoss => Some(report.training_loss.unwrap_or(f64::INFINITY)),
+            SelectionCriterion::Last => None,
         };
         self.note(report, score);
         Ok(())
@@ -212,7 +212,7 @@ impl<'a> Run<'a> {
     fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
         let Ready { task, .. } = self.ready;
         let rows = &task.split.validation;
-        let quiet = super::step::WithoutProgress(task.watch);
+        let quiet = super::step::InterruptOnlyObserver(task.watch);
         let network = self.engine.network();
         let mut regrets = Vec::with_capacity(rows.len());
         for part in rows.chunks(rows_at_a_time(task.data, task.oracle)) {
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
     fn finish(self, stopped: Stopped) -> (Network, RoundReport) {
         let (best_epoch, method) = (
             self.selection.best_epoch(),
-            self.ready.stage.method.stage_label(),
+            self.ready.stage.method.stage_name(),
         );
         (
             self.engine.finish(),
@@ -250,16 +250,16 @@ mod tests {
 
     use super::common::{assert_close, golden, numbers, rows};
     use super::{Engine, Network, Objective, Plain, Ready};
-    use crate::data::{Dataset, Features, Matrix, Shape, Split};
+    use crate::data::{Dataset, FeatureShape, Features, Matrix, Split};
     use crate::decision::Decision;
     use crate::label::Labelled;
-    use crate::oracle::Occasion;
     use crate::oracle::Oracle;
+    use crate::oracle::StepId;
     use crate::predict::{Predictor, PredictorSpec};
     use crate::problem::ShortestPath;
     use crate::solve::Solution;
     use crate::train::{Method, Settings, Stage, Task};
-    use crate::watch::Silent;
+    use crate::watch::NoopObserver;
 
     fn matrix(values: &[Vec<f64>]) -> Matrix {
         Matrix::from_f64(values.len(), values[0].len(), &values.concat()).unwrap()
@@ -275,7 +275,7 @@ mod tests {
         };
         let inputs = &file["inputs"];
         let features =
-            Features::new(matrix(&rows(&inputs["features"])), Shape::Wide, None).unwrap();
+            Features::new(matrix(&rows(&inputs["features"])), FeatureShape::Wide, None).unwrap();
         let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
         let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }));
         let known = rows(&inputs["true_sol"])
@@ -288,7 +288,7 @@ mod tests {
             data: &data,
             split: &split,
             oracle: &oracle,
-            watch: &Silent,
+            watch: &NoopObserver,
         };
         let start: Vec<f32> = [rows(&inputs["W0"]).concat(), numbers(&inputs["b0"])]
             .concat()
@@ -312,14 +312,14 @@ mod tests {
                 start: None,
             };
             let ready = Ready::new(&task, &stage).unwrap();
-            let loss = method.loss.build(&data, &oracle, &Silent).unwrap();
+            let loss = method.loss.build(&data, &oracle, &NoopObserver).unwrap();
             let objective = Objective {
                 loss: loss.as_ref(),
                 weights: None,
             };
             let network = Network::with_parameters(vec![3, 12], start.clone()).unwrap();
             let mut run = Plain::new(&ready, objective, network).unwrap();
-            let occasion = Occasion {
+            let step = StepId {
                 epoch: 1,
                 batch: 0,
                 training: true,
@@ -328,7 +328,7 @@ mod tests {
             for order in inputs["batch_order"].as_array().unwrap() {
                 let order: Vec<usize> = numbers(order).iter().map(|row| *row as usize).collect();
                 for batch in order.chunks(6) {
-                    losses.push(run.step(occasion, batch).unwrap() / batch.len() as f64);
+                    losses.push(run.step(step, batch).unwrap() / batch.len() as f64);
                 }
             }
             let squared = label.starts_with("MSE");

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Budget;
+use super::StageOverrides;
 use crate::error::{Error, Result};
 use crate::label::TrainingLabels;
 use crate::loss::LossSpec;
@@ -26,7 +26,7 @@ pub struct Method {
     /// Which labels it trains on.
     pub labels: TrainingLabels,
     /// What it may spend.
-    pub budget: Budget,
+    pub budget: StageOverrides,
     /// The method that trains on from the result.
     pub then: Option<Box<Method>>,
 }
@@ -37,7 +37,7 @@ impl From<LossSpec> for Method {
             loss,
             oracle: OracleSettings::default(),
             labels: TrainingLabels::default(),
-            budget: Budget::default(),
+            budget: StageOverrides::default(),
             then: None,
         }
     }
@@ -50,7 +50,7 @@ impl Method {
     }
 
     /// The label of this stage alone.
-    pub fn stage_label(&self) -> String {
+    pub fn stage_name(&self) -> String {
         format!("{}{}{}{}", self.loss, self.oracle, self.labels, self.budget)
     }
 
@@ -90,16 +90,16 @@ impl Method {
         Ok(())
     }
 
-    fn read_stage(text: &str) -> Result<Self> {
+    fn parse_stage(text: &str) -> Result<Self> {
         let words = words(text);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let Some((loss, mut rest)) = words.split_first().map(|(loss, rest)| (*loss, rest)) else {
-            return Err(Error::unknown("loss", text, &LossSpec::CHOICES));
+            return Err(Error::unknown("loss", text, &LossSpec::EXAMPLES));
         };
         let mut method = Self::from(loss.parse::<LossSpec>()?);
         while let Some(word) = rest.first() {
             let known = method
-                .read_addition(&mut rest)
+                .parse_modifier(&mut rest)
                 .map_err(|e| Error::setting(format!("method '{text}': {e}")))?;
             if !known {
                 return Err(unknown(text, word));
@@ -110,7 +110,7 @@ impl Method {
     }
 
     /// Reads what may stand behind a loss, if it is that.
-    fn read_addition(&mut self, words: &mut &[&str]) -> Result<bool> {
+    fn parse_modifier(&mut self, words: &mut &[&str]) -> Result<bool> {
         Ok(self.oracle.read(words)? || self.labels.read(words)? || self.budget.read(words)?)
     }
 }
@@ -131,9 +131,9 @@ fn words(text: &str) -> Vec<String> {
 
 fn unknown(text: &str, word: &str) -> Error {
     let choices = [
-        OracleSettings::CHOICES.as_slice(),
-        &TrainingLabels::CHOICES,
-        &Budget::CHOICES,
+        OracleSettings::EXAMPLES.as_slice(),
+        &TrainingLabels::EXAMPLES,
+        &StageOverrides::EXAMPLES,
         &["then another method"],
     ];
     let choices = choices.concat();
@@ -142,7 +142,7 @@ fn unknown(text: &str, word: &str) -> Error {
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.stage_label())?;
+        f.write_str(&self.stage_name())?;
         self.then
             .as_ref()
             .map_or(Ok(()), |then| write!(f, " then {then}"))
@@ -155,13 +155,13 @@ impl FromStr for Method {
     fn from_str(text: &str) -> Result<Self> {
         let stages: Vec<Self> = text
             .split(" then ")
-            .map(Self::read_stage)
+            .map(Self::parse_stage)
             .collect::<Result<_>>()?;
         let joined = stages.into_iter().rev().reduce(|later, earlier| Self {
             then: Some(Box::new(later)),
             ..earlier
         });
-        joined.ok_or_else(|| Error::unknown("loss", text, &LossSpec::CHOICES))
+        joined.ok_or_else(|| Error::unknown("loss", text, &LossSpec::EXAMPLES))
     }
 }
 

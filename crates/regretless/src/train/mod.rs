@@ -11,11 +11,11 @@ use crate::data::{CostSide, Features, Split};
 use crate::error::{Error, Result};
 use crate::label::Labelled;
 use crate::loss::{Loss, Weighting};
-use crate::oracle::{Answering, Oracle, SolveCounts};
+use crate::oracle::{Oracle, SolveCounts, TrainingOracle};
 use crate::parallel::processor_seconds;
-use crate::predict::{About, InputMap, Model, Network, OutputMap, Predictor, PredictorSpec};
+use crate::predict::{About, CostScaler, FeatureScaler, Model, Network, Predictor, PredictorSpec};
 use crate::problem::ProblemSpec;
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 mod auto;
 mod baseline;
@@ -35,21 +35,21 @@ mod settings;
 mod step;
 mod weighting;
 
-pub use auto::{Approach, Auto, Judged, Tried};
+pub use auto::{Approach, Auto, CandidateReport, Judged};
 pub use baseline::{Baseline, least_squares};
-pub use budget::Budget;
+pub use budget::StageOverrides;
 pub use checkpoint::{Checkpoints, RunLock};
 pub use method::Method;
 pub use optimizer::Optimizer;
 pub use outcome::{Outcome, Plan, Summary};
 pub use report::{EpochReport, RoundReport, Stopped, TrainReport};
 pub use results::{ResultFile, Results};
-pub use select::Select;
+pub use select::SelectionCriterion;
 pub use settings::Settings;
 pub use weighting::{instance_costs, reweighted};
 
-use checkpoint::{Keeper, Snapshot};
-use fit::Journal;
+use checkpoint::{CheckpointWriter, Snapshot};
+use fit::CheckpointContext;
 
 /// What is trained on, and with whose help.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ pub struct Task<'a> {
     /// Solves the problem where a loss, an instance weight or the validation needs it.
     pub oracle: &'a Oracle,
     /// Watches the progress.
-    pub watch: &'a dyn Watch,
+    pub watch: &'a dyn Observer,
 }
 
 /// How to train.
@@ -118,7 +118,7 @@ pub fn train_with_checkpoints(
     problem: &ProblemSpec,
     checkpoints: &Checkpoints,
 ) -> Result<Trained> {
-    let keeper = Keeper::new(checkpoints, task, recipe, problem)?;
+    let keeper = CheckpointWriter::new(checkpoints, task, recipe, problem)?;
     Training::new(task, recipe, problem).run(Some(&keeper))
 }
 
@@ -149,7 +149,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    fn run(mut self, keeper: Option<&Keeper<'_>>) -> Result<Trained> {
+    fn run(mut self, keeper: Option<&CheckpointWriter<'_>>) -> Result<Trained> {
         self.recipe.settings.check(self.task.split)?;
         let (started, spent) = (Instant::now(), processor_seconds());
         let split = self.recipe.settings.rows(self.task.split);
@@ -200,7 +200,7 @@ impl<'a> Training<'a> {
         let asks = (task.oracle, task.watch);
         let labels = method
             .labels
-            .apply(task.data, &split.train, &method.stage_label(), asks)?;
+            .apply(task.data, &split.train, &method.stage_name(), asks)?;
         let task = Task {
             data: labels.as_ref().unwrap_or(task.data),
             split,
@@ -217,7 +217,7 @@ impl<'a> Training<'a> {
         if let Some(keeper) = kept.1
             && place + 1 < self.recipe.method.stages().count()
         {
-            keeper.keep_stage(place, &model)?;
+            keeper.write_stage_model(place, &model)?;
         }
         self.model = Some(model);
         Ok(())
@@ -225,10 +225,10 @@ impl<'a> Training<'a> {
 }
 
 /// Where an earlier run was, and where this one is written down.
-type Kept<'a> = (Option<Snapshot>, Option<&'a Keeper<'a>>);
+type Kept<'a> = (Option<Snapshot>, Option<&'a CheckpointWriter<'a>>);
 
 /// The checkpoint of an earlier run, if there is one that can be used.
-fn found(keeper: &Keeper<'_>, watch: &dyn Watch) -> Option<Snapshot> {
+fn found(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Snapshot> {
     match keeper.load() {
         Ok(Some(snapshot)) => {
             watch.remark(&format!(
@@ -274,19 +274,19 @@ impl Stage<'_> {
         &self,
         task: &Task<'_>,
         training: &mut Training<'_>,
-        (place, snapshot, keeper): (usize, Option<Snapshot>, Option<&Keeper<'_>>),
+        (place, snapshot, keeper): (usize, Option<Snapshot>, Option<&CheckpointWriter<'_>>),
     ) -> Result<Model> {
         self.method.check()?;
         let ready = Ready::new(task, self)?;
         let plan = Rounds::of(self.method.loss.weighting());
         let loss = self.method.loss.build(task.data, task.oracle, task.watch)?;
-        let mut earlier = Earlier::new(&ready, snapshot, training);
+        let mut earlier = RoundState::new(&ready, snapshot, training);
         for round in earlier.round..=plan.count {
             let objective = Objective {
                 loss: loss.as_ref(),
                 weights: earlier.weights.as_deref(),
             };
-            let journal = keeper.map(|keeper| Journal {
+            let journal = keeper.map(|keeper| CheckpointContext {
                 keeper,
                 place: [place, round],
                 rounds: &training.rounds,
@@ -319,7 +319,7 @@ impl Stage<'_> {
 }
 
 /// What earlier rounds left, of this run or of one before it.
-struct Earlier {
+struct RoundState {
     /// The round to begin with.
     round: usize,
     members: Vec<Network>,
@@ -328,7 +328,7 @@ struct Earlier {
     snapshot: Option<Snapshot>,
 }
 
-impl Earlier {
+impl RoundState {
     fn new(ready: &Ready<'_>, mut snapshot: Option<Snapshot>, training: &mut Training<'_>) -> Self {
         let Some(kept) = &mut snapshot else {
             return Self {
@@ -427,8 +427,8 @@ struct Ready<'a> {
     task: &'a Task<'a>,
     stage: &'a Stage<'a>,
     features: Features,
-    input: Option<InputMap>,
-    output: OutputMap,
+    input: Option<FeatureScaler>,
+    output: CostScaler,
     /// Where training starts, unless afresh.
     network: Option<Network>,
 }
@@ -443,12 +443,12 @@ impl<'a> Ready<'a> {
             None => {
                 let input = settings
                     .standardize
-                    .then(|| InputMap::fit(&features, &task.split.train));
-                let fitted = OutputMap::fit(data, &task.split.train);
+                    .then(|| FeatureScaler::fit(&features, &task.split.train));
+                let fitted = CostScaler::fit(data, &task.split.train);
                 let output = if settings.output_map {
                     fitted
                 } else {
-                    OutputMap::identity(fitted.scale.len())
+                    CostScaler::identity(fitted.scale.len())
                 };
                 (input, output, None)
             }
@@ -478,7 +478,7 @@ impl<'a> Ready<'a> {
     /// The factor training multiplies the loss by.
     fn rescaling(&self, objective: Objective<'_>) -> f64 {
         let settings = self.settings();
-        let rescale = settings.rescale && settings.optimizer.ignores_scale();
+        let rescale = settings.rescale && settings.optimizer.is_scale_invariant();
         if rescale {
             objective.rescaling(self.task.data.data().costs().cols())
         } else {
@@ -492,7 +492,7 @@ impl<'a> Ready<'a> {
         let warm = self
             .settings()
             .warm_start
-            .unwrap_or(self.stage.method.loss.may_vanish());
+            .unwrap_or(self.stage.method.loss.can_vanish());
         let baseline = members.last().filter(|_| warm);
         baseline
             .or(self.network.as_ref())
@@ -507,26 +507,26 @@ impl<'a> Ready<'a> {
 
     /// The oracle as the method wants it to answer, knowing the best decisions of the training
     /// rows.
-    fn answering(&self, loss: &dyn Loss) -> Result<Answering<'a>> {
+    fn answering(&self, loss: &dyn Loss) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
-        let asks = (&*method.stage_label(), self.settings().seed);
+        let asks = (&*method.stage_name(), self.settings().seed);
         let best = self
             .task
             .split
             .train
             .iter()
             .map(|row| self.task.data.best(*row));
-        let answering =
-            Answering::new(self.task.oracle, method.oracle, asks)?.knowing(best, loss.compares());
-        Ok(answering.remembering(self.task.data.len()))
+        let answering = TrainingOracle::new(self.task.oracle, method.oracle, asks)?
+            .knowing(best, loss.compares());
+        Ok(answering.with_warm_starts(self.task.data.len()))
     }
 
     /// The oracle as it judges: exactly, with the help of memories where the method wants them.
-    fn judging(&self) -> Result<Answering<'a>> {
+    fn judging(&self) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
-        let asks = (&*method.stage_label(), self.settings().seed);
-        let answering = Answering::new(self.task.oracle, method.oracle.harmless(), asks)?;
-        Ok(answering.remembering(self.task.data.len()))
+        let asks = (&*method.stage_name(), self.settings().seed);
+        let answering = TrainingOracle::new(self.task.oracle, method.oracle.harmless(), asks)?;
+        Ok(answering.with_warm_starts(self.task.data.len()))
     }
 
     fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<Model> {
@@ -544,7 +544,7 @@ impl<'a> Ready<'a> {
                 .map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
             seed: self.stage.settings.seed,
             features: self.features.names().to_vec(),
-            costs: data.data().cost_names().as_given(),
+            costs: data.data().cost_names().marked_as_given(),
             shape: self.features.shape(),
         };
         Ok(Model {
@@ -560,7 +560,7 @@ impl<'a> Ready<'a> {
 fn continued(
     model: &Model,
     task: &Task<'_>,
-) -> Result<(Option<InputMap>, OutputMap, Option<Network>)> {
+) -> Result<(Option<FeatureScaler>, CostScaler, Option<Network>)> {
     let data = task.data.data();
     model.check(data.features())?;
     if model.about.costs.len() != data.costs().cols() {

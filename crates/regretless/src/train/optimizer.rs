@@ -95,7 +95,7 @@ impl Optimizer {
     }
 
     /// Whether the length of gradients does not matter, so that the loss may be rescaled.
-    pub(super) fn ignores_scale(self) -> bool {
+    pub(super) fn is_scale_invariant(self) -> bool {
         matches!(self, Self::Adam { .. })
     }
 }
@@ -162,14 +162,14 @@ pub(super) struct Moments {
 
 /// An optimiser at work on one row of parameters.
 #[derive(Debug, Clone)]
-pub(super) struct Stepper {
+pub(super) struct OptimizerState {
     rule: Optimizer,
     pub(super) moments: Moments,
 }
 
-impl Stepper {
+impl OptimizerState {
     pub(super) fn new(rule: Optimizer, parameters: usize) -> Self {
-        let square = if rule.ignores_scale() {
+        let square = if rule.is_scale_invariant() {
             vec![0.0; parameters]
         } else {
             Vec::new()

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{
-    Approach, Checkpoints, Recipe, Settings, Stopped, Task, Trained, Tried, train,
+    Approach, CandidateReport, Checkpoints, Recipe, Settings, Stopped, Task, Trained, train,
     train_with_checkpoints,
 };
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ pub struct Outcome {
     /// The model and its epochs.
     pub trained: Trained,
     /// Competitors of `auto`.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<CandidateReport>,
     /// On the validation rows, if there are any.
     pub validation: Option<Evaluation>,
     /// On the test rows, if there are any.
@@ -47,7 +47,7 @@ pub struct Summary<'a> {
     loss: &'a Approach,
     seed: u64,
     chosen: &'a str,
-    tried: &'a [Tried],
+    tried: &'a [CandidateReport],
     best_epoch: usize,
     stopped: Option<Stopped>,
     validation: Option<&'a Evaluation>,
@@ -69,7 +69,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`train`], and when `auto` is asked to start from a model.
-    pub fn carry_out(
+    pub fn fit_and_evaluate(
         &self,
         task: &Task<'_>,
         problem: &ProblemSpec,
@@ -96,7 +96,7 @@ impl Plan {
         task: &Task<'_>,
         problem: &ProblemSpec,
         kept: Option<&Checkpoints>,
-    ) -> Result<(Trained, Vec<Tried>)> {
+    ) -> Result<(Trained, Vec<CandidateReport>)> {
         let Self {
             approach,
             predictor,

@@ -10,7 +10,7 @@ use crate::parallel::Threads;
 const LITTLE: f64 = 2e-4;
 /// Seconds within which threads must have finished a batch for the next one to be tried without
 /// them.
-const SHORT: f64 = 1e-3;
+const MAX_PROBE_SECONDS: f64 = 1e-3;
 
 /// How long batches took of late.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Pace {
             self.alone = Some(started.elapsed().as_secs_f64() / instances.max(1) as f64);
         } else {
             work(threads);
-            self.short = started.elapsed().as_secs_f64() < SHORT;
+            self.short = started.elapsed().as_secs_f64() < MAX_PROBE_SECONDS;
         }
     }
 }

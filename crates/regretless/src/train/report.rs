@@ -67,7 +67,7 @@ pub struct TrainReport {
 /// Share of the whole fall of the training loss that may lie in the last tenth of the epochs of a
 /// training that has converged. A loss that decays exponentially towards its limit is then within
 /// about 10 % of its fall.
-const LATE_FALL: f64 = 0.03;
+const CONVERGED_FALL_THRESHOLD: f64 = 0.03;
 
 impl RoundReport {
     /// Whether the training loss was clearly still falling when the round ended; none where too few
@@ -84,7 +84,7 @@ impl RoundReport {
         }
         let tenth = losses.len().div_ceil(10);
         let before = losses[losses.len() - 1 - tenth.min(losses.len() - 1)];
-        Some(first > last && before - last > LATE_FALL * (first - last))
+        Some(first > last && before - last > CONVERGED_FALL_THRESHOLD * (first - last))
     }
 }
 

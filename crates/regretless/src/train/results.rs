@@ -19,7 +19,7 @@ use crate::data::output::{check_free, write_atomically};
 use crate::error::{Error, Result};
 
 /// The claim's name in the folder of checkpoints.
-pub(super) const CLAIM: &str = "results.json";
+pub(super) const MANIFEST_FILE_NAME: &str = "results.json";
 
 /// A file to be written.
 pub struct ResultFile<'a> {
@@ -89,7 +89,9 @@ impl Results<'_> {
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
         let text =
             serde_json::to_vec(&claim).map_err(|e| Error::setting(format!("results: {e}")))?;
-        write_atomically(&folder.join(CLAIM), true, |out| out.write_all(&text))?;
+        write_atomically(&folder.join(MANIFEST_FILE_NAME), true, |out| {
+            out.write_all(&text)
+        })?;
         for (file, ours) in files.iter().zip(replaceable) {
             write_atomically(file.path, self.force || ours, |out| (file.write)(out))?;
         }
@@ -98,7 +100,7 @@ impl Results<'_> {
 
     /// The claim of an earlier call of this run; an empty one where there is none.
     fn claim(&self) -> Claim {
-        let text = fs::read(self.checkpoints.folder().join(CLAIM)).unwrap_or_default();
+        let text = fs::read(self.checkpoints.folder().join(MANIFEST_FILE_NAME)).unwrap_or_default();
         let claim: Claim = serde_json::from_slice(&text).unwrap_or_default();
         if claim.run == hash(self.run.as_bytes()) {
             claim
@@ -146,13 +148,13 @@ mod tests {
     use crate::error::Error;
     use crate::train::Checkpoints;
 
-    struct Shop {
+    struct ResultFixture {
         _folder: tempfile::TempDir,
         paths: [PathBuf; 2],
         checkpoints: Checkpoints,
     }
 
-    impl Shop {
+    impl ResultFixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let paths = ["m.csv", "m.safetensors"].map(|name| folder.path().join(name));
@@ -202,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_run_replaces_what_it_wrote_itself_until_the_checkpoints_are_gone() {
-        let shop = Shop::new();
+        let shop = ResultFixture::new();
         shop.check("run").unwrap();
         shop.write("run", "first").unwrap();
         shop.check("run").unwrap();
@@ -223,7 +225,7 @@ mod tests {
 
     #[test]
     fn files_of_another_run_and_changed_files_are_refused() {
-        let shop = Shop::new();
+        let shop = ResultFixture::new();
         shop.write("run", "first").unwrap();
         assert!(matches!(shop.check("other"), Err(Error::Exists(_))));
         assert!(matches!(shop.write("other", "x"), Err(Error::Exists(_))));
@@ -233,7 +235,7 @@ mod tests {
                 .starts_with("first")
         );
 
-        let shop = Shop::new();
+        let shop = ResultFixture::new();
         shop.write("run", "first").unwrap();
         fs::write(&shop.paths[0], "mine").unwrap();
         assert!(matches!(shop.check("run"), Err(Error::Exists(path)) if path == shop.paths[0]));
@@ -244,7 +246,7 @@ mod tests {
     /// The claim of a second call is written while the files of the first are still there.
     #[test]
     fn a_kill_between_the_claim_and_the_files_of_a_second_call_is_survived() {
-        let shop = Shop::new();
+        let shop = ResultFixture::new();
         shop.write("run", "first").unwrap();
         let first = fs::read(&shop.paths[0]).unwrap();
         shop.write("run", "second").unwrap();

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// What the best epoch is best at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Select {
+pub enum SelectionCriterion {
     /// Least regret on the validation rows; one solve per row and epoch.
     ValidationRegret,
     /// Least loss on the validation rows; no solves beyond those of the loss.
@@ -23,7 +23,7 @@ pub enum Select {
     Last,
 }
 
-impl Select {
+impl SelectionCriterion {
     const NAMES: [(Self, &'static str); 4] = [
         (Self::ValidationRegret, "validation-regret"),
         (Self::ValidationLoss, "validation-loss"),
@@ -32,12 +32,12 @@ impl Select {
     ];
 
     /// Whether validation rows are needed.
-    pub fn validates(self) -> bool {
+    pub fn needs_validation(self) -> bool {
         matches!(self, Self::ValidationRegret | Self::ValidationLoss)
     }
 }
 
-impl fmt::Display for Select {
+impl fmt::Display for SelectionCriterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Self::NAMES
             .iter()
@@ -47,7 +47,7 @@ impl fmt::Display for Select {
     }
 }
 
-impl FromStr for Select {
+impl FromStr for SelectionCriterion {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -59,7 +59,7 @@ impl FromStr for Select {
     }
 }
 
-impl TryFrom<String> for Select {
+impl TryFrom<String> for SelectionCriterion {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -67,22 +67,22 @@ impl TryFrom<String> for Select {
     }
 }
 
-impl From<Select> for String {
-    fn from(select: Select) -> Self {
+impl From<SelectionCriterion> for String {
+    fn from(select: SelectionCriterion) -> Self {
         select.to_string()
     }
 }
 
 /// Remembers the best epoch, and since when nothing was better.
 #[derive(Debug)]
-pub(super) struct Selection {
+pub(super) struct EarlyStopping {
     started: Instant,
     improved: Instant,
     /// Epoch and score of the best so far.
     best: Option<(usize, f64)>,
 }
 
-impl Selection {
+impl EarlyStopping {
     pub(super) fn new() -> Self {
         Self {
             started: Instant::now(),

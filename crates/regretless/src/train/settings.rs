@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Optimizer, Select};
+use super::{Optimizer, SelectionCriterion};
 use crate::data::Split;
 use crate::error::{Error, Result};
 
@@ -46,7 +46,7 @@ pub struct Settings {
     /// Rule of a step.
     pub optimizer: Optimizer,
     /// Which epoch is kept.
-    pub select: Select,
+    pub select: SelectionCriterion,
     /// Whether validation rows are trained on as well.
     pub join_validation: bool,
     /// Epochs without improvement before stopping.
@@ -89,7 +89,7 @@ impl Default for Settings {
             learning_rate: 0.005,
             decay: false,
             optimizer: Optimizer::default(),
-            select: Select::ValidationRegret,
+            select: SelectionCriterion::ValidationRegret,
             join_validation: false,
             patience: None,
             patience_seconds: None,
@@ -126,7 +126,7 @@ impl Settings {
         Self {
             learning_rate: 0.01,
             epochs: 100,
-            select: Select::ValidationLoss,
+            select: SelectionCriterion::ValidationLoss,
             patience_seconds: Some(300.0),
             time_limit: Some(3600.0),
             ..Self::paper(seed)
@@ -139,7 +139,7 @@ impl Settings {
     pub fn joined(self) -> Self {
         Self {
             join_validation: true,
-            select: Select::TrainingLoss,
+            select: SelectionCriterion::TrainingLoss,
             ..self
         }
     }
@@ -227,7 +227,7 @@ impl Settings {
         if split.train.is_empty() {
             return Err(Error::setting("no rows to train on"));
         }
-        if self.select.validates() && self.join_validation {
+        if self.select.needs_validation() && self.join_validation {
             let message = format!(
                 "select = {} needs the validation rows that join_validation trains on",
                 self.select
@@ -236,7 +236,7 @@ impl Settings {
                 "{message}; use select = training-loss or last"
             )));
         }
-        if self.select.validates() && split.validation.is_empty() {
+        if self.select.needs_validation() && split.validation.is_empty() {
             let message = format!(
                 "select = {} needs validation rows; give some or use select = last",
                 self.select

@@ -3,14 +3,14 @@
 
 use super::pace::Pace;
 use super::{Objective, Ready};
-use crate::data::{Matrix, Shape, first_not_finite};
+use crate::data::{FeatureShape, Matrix, first_not_finite};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::loss::{Draw, Entries, Query, buffer};
-use crate::oracle::{Answering, Asker, Occasion};
+use crate::loss::{Entries, LossInput, NoiseKey, buffer};
+use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
 use crate::predict::{Network, Predictor, Tape};
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// Rows evaluated at a time outside training.
 const ROWS_AT_A_TIME: usize = 256;
@@ -19,7 +19,7 @@ const ROWS_AT_A_TIME: usize = 256;
 #[derive(Debug)]
 pub(super) struct Batch<'a> {
     /// Answers what the loss asks.
-    answering: Answering<'a>,
+    answering: TrainingOracle<'a>,
     /// Training minimises the loss times this.
     factor: f64,
     /// Whether gradients are lists of entries.
@@ -37,11 +37,11 @@ pub(super) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// How questions are answered.
-    pub(super) fn answering(&mut self) -> &mut Answering<'a> {
+    pub(super) fn answering(&mut self) -> &mut TrainingOracle<'a> {
         &mut self.answering
     }
 
-    pub(super) fn new(factor: f64, answering: Answering<'a>) -> Self {
+    pub(super) fn new(factor: f64, answering: TrainingOracle<'a>) -> Self {
         Self {
             answering,
             factor,
@@ -66,7 +66,7 @@ impl<'a> Batch<'a> {
         network: &Network,
     ) -> Self {
         let data = ready.task.data;
-        let own = network.is_linear() && data.data().features().shape() == Shape::Wide;
+        let own = network.is_linear() && data.data().features().shape() == FeatureShape::Wide;
         let chosen = ready
             .task
             .split
@@ -100,24 +100,24 @@ impl<'a> Batch<'a> {
         &mut self,
         ready: &Ready<'_>,
         objective: Objective<'_>,
-        (occasion, instances): (Occasion, &[usize]),
+        (step, instances): (StepId, &[usize]),
     ) -> Result<f64> {
-        if objective.loss.compares() && occasion.training {
-            self.refresh(ready, occasion, instances)?;
+        if objective.loss.compares() && step.training {
+            self.refresh(ready, step, instances)?;
         }
         let width = ready.task.data.data().costs().cols();
-        let draw = Draw {
+        let draw = NoiseKey {
             seed: ready.settings().seed,
-            epoch: if occasion.training { occasion.epoch } else { 0 },
+            epoch: if step.training { step.epoch } else { 0 },
         };
         let slots = self.outcomes.len().max(instances.len());
         self.outcomes.resize_with(slots, Outcome::default);
         let (answering, predictions, sparse) = (&self.answering, &self.predictions, self.sparse);
         let outcomes = &mut self.outcomes[..instances.len()];
-        let work = |asker: &mut Asker<'_>, index: usize, outcome: &mut Outcome| {
+        let work = |asker: &mut OracleWorker<'_>, index: usize, outcome: &mut Outcome| {
             let prediction = &predictions[index * width..][..width];
             let instance = instances[index];
-            asker.take_turn(answering.turn(occasion, instance));
+            asker.set_cache_action(answering.turn(step, instance));
             asker.about(instance);
             let part = Part {
                 ready,
@@ -131,7 +131,7 @@ impl<'a> Batch<'a> {
             } else {
                 part.write(asker, outcome)
             };
-            outcome.found = asker.take_found();
+            outcome.found = asker.take_solved();
         };
         let one = Threads::one();
         let threads = if objective.loss.solves() {
@@ -145,30 +145,25 @@ impl<'a> Batch<'a> {
         });
         self.values.clear();
         for ((index, outcome), instance) in self.outcomes.iter_mut().enumerate().zip(instances) {
-            if occasion.training {
+            if step.training {
                 self.answering.keep(&outcome.found);
             }
             let prediction = &self.predictions[index * width..][..width];
             self.values
-                .push(outcome.finite(prediction, (occasion.epoch, *instance))?);
+                .push(outcome.finite(prediction, (step.epoch, *instance))?);
         }
-        objective.loss.batch_done(occasion.training);
+        objective.loss.end_batch(step.training);
         Ok(self.values.iter().sum())
     }
 
     /// Lets the best decisions under the predictions of a batch join the pool, where the coin says
     /// so.
-    fn refresh(
-        &mut self,
-        ready: &Ready<'_>,
-        occasion: Occasion,
-        instances: &[usize],
-    ) -> Result<()> {
+    fn refresh(&mut self, ready: &Ready<'_>, step: StepId, instances: &[usize]) -> Result<()> {
         let (data, watch) = (ready.task.data, ready.task.watch);
         let best = |instance: usize| data.best(instance);
         let found =
             self.answering
-                .solve_for_pool((occasion, instances), &self.predictions, best, watch)?;
+                .solve_for_pool((step, instances), &self.predictions, best, watch)?;
         self.answering.keep(&found);
         Ok(())
     }
@@ -200,7 +195,7 @@ impl<'a> Batch<'a> {
             outcomes.iter().for_each(|outcome| {
                 ready
                     .output
-                    .send_back(&outcome.gradient, factor, &mut self.output_gradient)
+                    .backward(&outcome.gradient, factor, &mut self.output_gradient)
             });
             network.backpropagate(
                 &self.rows,
@@ -245,7 +240,7 @@ impl<'a> Batch<'a> {
         network: &Network,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<Vec<f64>> {
-        let occasion = Occasion {
+        let step = StepId {
             epoch,
             batch: 0,
             training: false,
@@ -253,7 +248,7 @@ impl<'a> Batch<'a> {
         let mut losses = Vec::with_capacity(instances.len());
         for part in instances.chunks(ROWS_AT_A_TIME) {
             self.predict(ready, network, part);
-            self.evaluate(ready, objective, (occasion, part))?;
+            self.evaluate(ready, objective, (step, part))?;
             losses.extend_from_slice(&self.values);
         }
         Ok(losses)
@@ -270,12 +265,12 @@ impl<'a> Batch<'a> {
         self.predictions.clear();
         self.predictions
             .extend(predictions.as_slice().iter().map(|cost| f64::from(*cost)));
-        let occasion = Occasion {
+        let step = StepId {
             epoch: 0,
             batch: 0,
             training: false,
         };
-        self.evaluate(ready, objective, (occasion, instances))?;
+        self.evaluate(ready, objective, (step, instances))?;
         Ok(std::mem::take(&mut self.values))
     }
 }
@@ -284,14 +279,14 @@ impl<'a> Batch<'a> {
 struct Part<'p> {
     ready: &'p Ready<'p>,
     objective: Objective<'p>,
-    draw: Draw,
+    draw: NoiseKey,
     instance: usize,
     prediction: &'p [f64],
 }
 
 impl Part<'_> {
     /// Value and gradient as a row.
-    fn write(&self, asker: &mut Asker<'_>, outcome: &mut Outcome) -> Result<f64> {
+    fn write(&self, asker: &mut OracleWorker<'_>, outcome: &mut Outcome) -> Result<f64> {
         outcome.gradient.resize(self.prediction.len(), 0.0);
         let value = self.ask(|query| {
             self.objective
@@ -306,7 +301,7 @@ impl Part<'_> {
     }
 
     /// Value and gradient as a list of entries.
-    fn list(&self, asker: &mut Asker<'_>, outcome: &mut Outcome) -> Result<f64> {
+    fn list(&self, asker: &mut OracleWorker<'_>, outcome: &mut Outcome) -> Result<f64> {
         let value = self.ask(|query| {
             self.objective
                 .loss
@@ -317,7 +312,7 @@ impl Part<'_> {
         Ok(weight * value)
     }
 
-    fn ask<T>(&self, evaluate: impl FnOnce(&Query<'_>) -> T) -> T {
+    fn ask<T>(&self, evaluate: impl FnOnce(&LossInput<'_>) -> T) -> T {
         let data = self.ready.task.data;
         let costs = buffer::filled(
             data.data()
@@ -328,7 +323,7 @@ impl Part<'_> {
         );
         let best = data.best(self.instance);
         let (instance, prediction, draw) = (self.instance, self.prediction, self.draw);
-        evaluate(&Query {
+        evaluate(&LossInput {
             instance,
             costs: &costs,
             prediction,
@@ -393,9 +388,9 @@ impl Outcome {
 }
 
 /// Listens for interruption only: solves within an epoch are not steps of the task on show.
-pub(super) struct WithoutProgress<'a>(pub(super) &'a dyn Watch);
+pub(super) struct InterruptOnlyObserver<'a>(pub(super) &'a dyn Observer);
 
-impl Watch for WithoutProgress<'_> {
+impl Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {
         self.0.interrupted()
     }

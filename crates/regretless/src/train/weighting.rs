@@ -3,12 +3,12 @@
 //! C_i = regret_i / loss_i makes the weighted loss of the baseline equal its regret, so that a step
 //! that lowers the one lowers the other where the two are locally proportional.
 
-use super::step::{Batch, WithoutProgress};
+use super::step::{Batch, InterruptOnlyObserver};
 use super::{Objective, Ready};
 use crate::error::Result;
 use crate::evaluate::regrets;
 use crate::loss::Loss;
-use crate::oracle::Answering;
+use crate::oracle::TrainingOracle;
 use crate::predict::Network;
 
 /// How regret and loss of a baseline become a weight.
@@ -35,7 +35,7 @@ pub(super) fn weights(
         &predictions,
         task.data,
         &rows,
-        (task.oracle, &WithoutProgress(task.watch)),
+        (task.oracle, &InterruptOnlyObserver(task.watch)),
     )?;
     let found = match rule {
         Rule::Reweighted(w) => reweighted(&regrets, w),
@@ -44,7 +44,7 @@ pub(super) fn weights(
                 loss,
                 weights: None,
             };
-            let losses = Batch::new(1.0, Answering::exactly(task.oracle)).losses_of(
+            let losses = Batch::new(1.0, TrainingOracle::exactly(task.oracle)).losses_of(
                 ready,
                 unweighted,
                 &predictions,
@@ -52,9 +52,9 @@ pub(super) fn weights(
             )?;
             let best: Vec<f64> = rows
                 .iter()
-                .map(|row| task.data.best_objective(*row))
+                .map(|row| task.data.optimal_objective(*row))
                 .collect();
-            let clipped = ready.settings().clip_costs && ready.stage.method.loss.may_vanish();
+            let clipped = ready.settings().clip_costs && ready.stage.method.loss.can_vanish();
             instance_costs(&regrets, &losses, &best, clipped)
         }
     };
@@ -71,7 +71,7 @@ fn mean_predictions(
     members: &[Network],
     rows: &[usize],
 ) -> Result<crate::data::Matrix> {
-    let mut batch = Batch::new(1.0, Answering::exactly(ready.task.oracle));
+    let mut batch = Batch::new(1.0, TrainingOracle::exactly(ready.task.oracle));
     let mut mean = batch.predictions(ready, &members[0], (0, rows))?;
     for (count, member) in members.iter().enumerate().skip(1) {
         let next = batch.predictions(ready, member, (0, rows))?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use regretless::Decision;
 use regretless::data::Matrix;
-use regretless::loss::{Draw, Loss, Query};
+use regretless::loss::{Loss, LossInput, NoiseKey};
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK};
 use regretless::solve::tour::edges::edge_ends;
@@ -181,12 +181,12 @@ impl Case {
             .enumerate()
             .map(|(instance, prediction)| {
                 let mut gradient = vec![0.0; prediction.len()];
-                let query = Query {
+                let query = LossInput {
                     instance,
                     costs: &self.costs[instance],
                     prediction,
                     best: &self.best[instance],
-                    draw: Draw::default(),
+                    draw: NoiseKey::default(),
                 };
                 let value = loss
                     .evaluate(&query, &mut self.oracle.asker(), &mut gradient)

@@ -18,7 +18,7 @@ use regretless::parallel::Threads;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::{Benchmark, Problem, ProblemSpec};
 use regretless::train::{Method, Recipe, Settings, Task, Trained, train};
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 
 pub struct Setting {
     pub problem: ProblemSpec,
@@ -42,7 +42,7 @@ impl Setting {
     ) -> Self {
         let oracle = Oracle::new(solved).with_threads(Threads::new(threads).unwrap());
         let split = Split::in_order(data.len(), counts).unwrap();
-        let data = Labelled::solve(data, &oracle, &Silent).unwrap();
+        let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
         Self {
             problem,
             data,
@@ -67,7 +67,7 @@ impl Setting {
             data: &self.data,
             split: &self.split,
             oracle: &self.oracle,
-            watch: &Silent,
+            watch: &NoopObserver,
         }
     }
 
@@ -99,7 +99,13 @@ impl Setting {
             .flat_map(|row| predictions.row(*row).to_vec())
             .collect();
         let rows = Matrix::new(self.split.test.len(), width, rows).unwrap();
-        evaluate(&rows, &self.data, &self.split.test, (&self.oracle, &Silent)).unwrap()
+        evaluate(
+            &rows,
+            &self.data,
+            &self.split.test,
+            (&self.oracle, &NoopObserver),
+        )
+        .unwrap()
     }
 }
 

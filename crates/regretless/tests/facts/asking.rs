@@ -7,9 +7,9 @@ use regretless::data::Matrix;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{Knapsack, Problem, Sense, ShortestPath};
-use regretless::solve::relax::{RangeKind, Relaxation};
+use regretless::solve::relax::{CostRangeKind, Relaxation};
 use regretless::solve::{Limits, Solver};
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 use regretless::{Decision, Error};
 
 /// A problem that knows nothing beyond its best decisions.
@@ -61,7 +61,7 @@ fn knapsack() -> (Oracle, Matrix) {
 fn relaxed_answers_are_counted_and_do_not_depend_on_threads() {
     let (oracle, costs) = knapsack();
     let one = oracle
-        .relax_all((&costs, Relaxation::Plain), ("SPO+ relax", &Silent))
+        .relax_all((&costs, Relaxation::Plain), ("SPO+ relax", &NoopObserver))
         .unwrap();
     assert_eq!(
         (oracle.relaxed_solves(), oracle.counts().exact, one.len()),
@@ -70,7 +70,7 @@ fn relaxed_answers_are_counted_and_do_not_depend_on_threads() {
     let oracle = oracle.with_threads(Threads::new(3).unwrap());
     assert_eq!(
         oracle
-            .relax_all((&costs, Relaxation::Tight), ("SPO+ relax", &Silent))
+            .relax_all((&costs, Relaxation::Tight), ("SPO+ relax", &NoopObserver))
             .unwrap(),
         one
     );
@@ -91,10 +91,10 @@ fn neighbours_and_ranges_are_counted_and_reach_their_rows() {
         *slot = solution.objective;
     };
     oracle
-        .neighbours_all(&costs, &mut objectives, keep, ("LAVA", &Silent))
+        .adjacent_vertices_all(&costs, &mut objectives, keep, ("LAVA", &NoopObserver))
         .unwrap();
     let relaxed = oracle
-        .relax_all((&costs, Relaxation::Plain), ("LAVA", &Silent))
+        .relax_all((&costs, Relaxation::Plain), ("LAVA", &NoopObserver))
         .unwrap();
     assert_eq!(
         objectives,
@@ -106,10 +106,10 @@ fn neighbours_and_ranges_are_counted_and_reach_their_rows() {
     let mut rows = vec![usize::MAX; 50];
     oracle
         .ranges_all(
-            (&costs, RangeKind::Basis),
+            (&costs, CostRangeKind::Basis),
             &mut rows,
             |row, _, slot| *slot = row,
-            ("O_S", &Silent),
+            ("O_S", &NoopObserver),
         )
         .unwrap();
     assert_eq!(rows, (0..50).collect::<Vec<_>>());
@@ -138,7 +138,7 @@ fn what_is_missing_is_named_with_the_method_and_a_way_out() {
         (
             words(
                 oracle
-                    .relax_all((&costs, Relaxation::Tight), ("PFYL", &Silent))
+                    .relax_all((&costs, Relaxation::Tight), ("PFYL", &NoopObserver))
                     .unwrap_err(),
             ),
             "PFYL",
@@ -152,7 +152,12 @@ fn what_is_missing_is_named_with_the_method_and_a_way_out() {
         (
             words(
                 oracle
-                    .neighbours_all(&costs, &mut slots, |_, _, ()| (), ("LAVA", &Silent))
+                    .adjacent_vertices_all(
+                        &costs,
+                        &mut slots,
+                        |_, _, ()| (),
+                        ("LAVA", &NoopObserver),
+                    )
                     .unwrap_err(),
             ),
             "LAVA",
@@ -162,10 +167,10 @@ fn what_is_missing_is_named_with_the_method_and_a_way_out() {
             words(
                 oracle
                     .ranges_all(
-                        (&costs, RangeKind::Basis),
+                        (&costs, CostRangeKind::Basis),
                         &mut slots,
                         |_, _, ()| (),
-                        ("O_S", &Silent),
+                        ("O_S", &NoopObserver),
                     )
                     .unwrap_err(),
             ),
@@ -190,10 +195,10 @@ fn the_other_kind_of_ranges_is_pointed_to() {
     let (oracle, costs) = knapsack();
     let mut slots = vec![(); 50];
     let found = oracle.ranges_all(
-        (&costs, RangeKind::Exact),
+        (&costs, CostRangeKind::Exact),
         &mut slots,
         |_, _, ()| (),
-        ("MSE(O_S(exact))", &Silent),
+        ("MSE(O_S(exact))", &NoopObserver),
     );
     assert!(
         found
@@ -208,15 +213,15 @@ fn costs_that_are_no_numbers_fail_their_own_row_only() {
     let oracle = Oracle::new(Arc::new(ShortestPath { grid: [2, 2] }));
     let costs = Matrix::new(2, 4, [[1.0; 4], [f32::NAN; 4]].concat()).unwrap();
     let answers = oracle
-        .relax_all((&costs, Relaxation::Plain), ("SPO+ relax", &Silent))
+        .relax_all((&costs, Relaxation::Plain), ("SPO+ relax", &NoopObserver))
         .unwrap();
     assert!(answers[0].is_ok() && answers[1].is_err());
     let mut slots = [(); 2];
     let found = oracle.ranges_all(
-        (&costs, RangeKind::Exact),
+        (&costs, CostRangeKind::Exact),
         &mut slots,
         |_, _, ()| (),
-        ("O_S", &Silent),
+        ("O_S", &NoopObserver),
     );
     assert!(matches!(found, Err(Error::Solver { instance: 1, .. })));
 }

@@ -7,15 +7,15 @@ use super::{routes, tour};
 use crate::common::{assert_close, golden, numbers, rings, rows};
 use regretless::Decision;
 use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
-use regretless::random::Stream;
+use regretless::random::RandomStream;
 use regretless::solve::Limits;
-use regretless::solve::cone::{Cone, Stand};
+use regretless::solve::cone::{NormalCone, Stand};
 #[cfg(feature = "highs")]
 use regretless::solve::relax::Relaxation;
 use serde_json::Value;
 
 /// All normals of a cone as rays, an equation as two.
-fn rays(cone: &Cone) -> Vec<Vec<f64>> {
+fn rays(cone: &NormalCone) -> Vec<Vec<f64>> {
     let count = cone.stands().len();
     let mut rays = Vec::new();
     let mut add = |entries: &[(usize, f64)], sign: f64| {
@@ -134,7 +134,7 @@ fn least_squares(rays: &[&[f64]], vector: &[f64]) -> Vec<f64> {
 
 /// The nearest point of a cone is the one whose rest makes no acute angle with any ray and a right
 /// one with itself. Returns whether one step is too few to find it.
-fn assert_nearest(cone: &Cone, vector: &[f64], what: &str) -> bool {
+fn assert_nearest(cone: &NormalCone, vector: &[f64], what: &str) -> bool {
     let found = cone.project(vector);
     let rest: Vec<f64> = vector.iter().zip(&found).map(|(v, p)| v - p).collect();
     let scale = dot(vector, vector).sqrt();
@@ -173,7 +173,7 @@ fn assert_nearest(cone: &Cone, vector: &[f64], what: &str) -> bool {
     off(&early) > off(&found) + 1e-3
 }
 
-fn vector(stream: &mut Stream, count: usize) -> Vec<f64> {
+fn vector(stream: &mut RandomStream, count: usize) -> Vec<f64> {
     (0..count).map(|_| stream.uniform(-3.0, 3.0)).collect()
 }
 
@@ -215,7 +215,7 @@ fn random_cones_with_many_rows_are_projected_on() {
         let point: Vec<f64> = (0..count)
             .map(|_| [0.0, 0.5, 1.0][stream.below(3)])
             .collect();
-        let mut cone = Cone::new(&point, &bounds);
+        let mut cone = NormalCone::new(&point, &bounds);
         for row in 0..stream.below(2 * count) {
             let entries: Vec<(usize, f64)> = (0..count)
                 .map(|j| (j, (stream.below(5) as f64 - 2.0) * 1000.0))
@@ -266,7 +266,7 @@ fn projected(file: &Value) -> Vec<Vec<f64>> {
         .collect()
 }
 
-fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> Cone) {
+fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> NormalCone) {
     let normals: Vec<Vec<Vec<f64>>> = file["inputs"]["tight_constraint_normals"]
         .as_array()
         .unwrap()
@@ -351,7 +351,7 @@ fn golden_tours_have_their_normals_and_projections() {
     };
     let problem = Tsp { nodes: 7 };
     assert_golden(&file, |best, normals| {
-        problem.cone_with_rings(best, &rings(7, normals))
+        problem.cone_with_subtours(best, &rings(7, normals))
     });
 }
 
@@ -360,7 +360,7 @@ fn rings_that_a_tour_leaves_loose_add_nothing_to_its_cone() {
     let tour = Decision::choosing([0, 4, 5, 9, 12, 14]);
     let problem = Tsp { nodes: 6 };
     assert_eq!(problem.check(&tour), Ok(()));
-    let rows = |sets: &[Vec<usize>]| problem.cone_with_rings(&tour, sets).num_rows();
+    let rows = |sets: &[Vec<usize>]| problem.cone_with_subtours(&tour, sets).num_rows();
     assert_eq!(
         (
             rows(&[]),
@@ -371,7 +371,7 @@ fn rings_that_a_tour_leaves_loose_add_nothing_to_its_cone() {
     );
     assert_eq!(
         problem.cone(&tour).unwrap(),
-        problem.cone_with_rings(&tour, &[])
+        problem.cone_with_subtours(&tour, &[])
     );
 }
 
@@ -463,9 +463,9 @@ fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
 #[cfg(feature = "highs")]
 #[test]
 fn linear_problems_with_auxiliary_columns_have_no_cone() {
-    use regretless::problem::{Domain, LinearBuilder, Sense};
+    use regretless::problem::{LinearBuilder, Sense, VariableDomain};
     let mut build = LinearBuilder::new("shops", Sense::Minimize);
-    build.predicted("a", Domain::Binary);
-    build.auxiliary("b", Domain::Binary, 3.0);
+    build.predicted("a", VariableDomain::Binary);
+    build.auxiliary("b", VariableDomain::Binary, 3.0);
     assert_eq!(build.build().unwrap().cone(&Decision::default()), None);
 }

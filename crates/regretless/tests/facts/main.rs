@@ -16,22 +16,22 @@ mod ranges;
 #[cfg(feature = "highs")]
 use regretless::problem::{Cvrp, Tsp};
 use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, TopK};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relax::Relaxation;
 use regretless::solve::{Failure, Limits};
 
 /// A stream of its own for each case of a test.
-fn stream(test: u64, case: u64) -> Stream {
-    Stream::new(Purpose::Benchmark, 1000 + test, [case, 0])
+fn stream(test: u64, case: u64) -> RandomStream {
+    RandomStream::new(Purpose::Benchmark, 1000 + test, [case, 0])
 }
 
-fn grid(stream: &mut Stream, most: usize) -> ShortestPath {
+fn grid(stream: &mut RandomStream, most: usize) -> ShortestPath {
     ShortestPath {
         grid: [1 + stream.below(most), 2 + stream.below(most - 1)],
     }
 }
 
-fn choice(stream: &mut Stream, most: usize) -> TopK {
+fn choice(stream: &mut RandomStream, most: usize) -> TopK {
     let items = 1 + stream.below(most);
     TopK {
         items,
@@ -43,7 +43,7 @@ fn choice(stream: &mut Stream, most: usize) -> TopK {
 
 /// Knapsacks whose kind changes with their number: general, decimal, whole and so often degenerate,
 /// closed.
-fn knapsack(stream: &mut Stream, case: u64, most: usize) -> Knapsack {
+fn knapsack(stream: &mut RandomStream, case: u64, most: usize) -> Knapsack {
     let (items, dimensions) = (1 + stream.below(most), 1 + stream.below(3));
     let mut weight = |_| match case % 4 {
         0 => stream.uniform(0.0, 10.0),
@@ -63,7 +63,7 @@ fn knapsack(stream: &mut Stream, case: u64, most: usize) -> Knapsack {
 
 /// Tours through 3 nodes or more.
 #[cfg(feature = "highs")]
-fn tour(stream: &mut Stream, most: usize) -> Box<dyn Problem> {
+fn tour(stream: &mut RandomStream, most: usize) -> Box<dyn Problem> {
     Box::new(Tsp {
         nodes: 3 + stream.below(most - 2),
     })
@@ -71,7 +71,7 @@ fn tour(stream: &mut Stream, most: usize) -> Box<dyn Problem> {
 
 /// Routes of 4 nodes or more; every other time a single customer may have one.
 #[cfg(feature = "highs")]
-fn routes(stream: &mut Stream, case: u64, most: usize) -> Box<dyn Problem> {
+fn routes(stream: &mut RandomStream, case: u64, most: usize) -> Box<dyn Problem> {
     let demands: Vec<f64> = (0..3 + stream.below(most - 3))
         .map(|_| 1.0 + stream.below(5) as f64)
         .collect();
@@ -87,7 +87,7 @@ fn routes(stream: &mut Stream, case: u64, most: usize) -> Box<dyn Problem> {
 }
 
 /// Costs that are real or, every third time, whole and so full of ties.
-fn costs(stream: &mut Stream, problem: &dyn Problem, case: u64) -> Vec<f64> {
+fn costs(stream: &mut RandomStream, problem: &dyn Problem, case: u64) -> Vec<f64> {
     let whole = case % 3 == 2;
     let cost = |_| {
         if whole {
@@ -110,8 +110,12 @@ fn is_unbounded(problem: &dyn Problem, costs: &[f64]) -> bool {
 /// A linear problem with bounded columns, rows of all kinds, and a feasible point. Every fifth
 /// may be unbounded.
 #[cfg(feature = "highs")]
-fn linear(stream: &mut Stream, case: u64, columns: usize) -> regretless::problem::LinearProblem {
-    use regretless::problem::{Domain, LinearBuilder};
+fn linear(
+    stream: &mut RandomStream,
+    case: u64,
+    columns: usize,
+) -> regretless::problem::LinearProblem {
+    use regretless::problem::{LinearBuilder, VariableDomain};
     let mut build = LinearBuilder::new("random", Sense::Minimize);
     let mut point = Vec::new();
     for column in 0..columns {
@@ -120,7 +124,7 @@ fn linear(stream: &mut Stream, case: u64, columns: usize) -> regretless::problem
         let open = column == 0 && case % 5 == 4;
         build.predicted(
             format!("x{column}"),
-            Domain::Continuous([lower, if open { f64::INFINITY } else { upper }]),
+            VariableDomain::Continuous([lower, if open { f64::INFINITY } else { upper }]),
         );
     }
     for _ in 0..stream.below(4) {

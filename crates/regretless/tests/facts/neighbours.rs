@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::{choice, costs, grid, knapsack, stream};
 use regretless::Decision;
 use regretless::problem::Problem;
-use regretless::random::Stream;
+use regretless::random::RandomStream;
 use regretless::solve::Limits;
 
 /// Rows `a·x ≤ b` of a polytope, bounds and both sides of equations included.
@@ -234,7 +234,7 @@ fn compare(
     problem: &dyn Problem,
     polytope: &Polytope,
     vertices: &[Vec<f64>],
-    (stream, case): (&mut Stream, u64),
+    (stream, case): (&mut RandomStream, u64),
 ) {
     let costs = costs(stream, problem, case);
     let what = format!("case {case}");
@@ -373,7 +373,7 @@ fn large_grids_list_ten_thousand_detours_at_most() {
 mod linear {
     use super::{Polytope, check, compare, costs, stream};
     use crate::{is_unbounded, linear};
-    use regretless::problem::{Domain, LinearBuilder, LinearProblem, Problem, Sense};
+    use regretless::problem::{LinearBuilder, LinearProblem, Problem, Sense, VariableDomain};
     use regretless::solve::Limits;
 
     fn polytope(problem: &LinearProblem) -> Polytope {
@@ -414,7 +414,7 @@ mod linear {
         let grid = regretless::problem::ShortestPath { grid: [3, 3] };
         let mut build = LinearBuilder::new("grid", Sense::Minimize);
         for arc in 0..12 {
-            build.predicted(format!("a{arc}"), Domain::Binary);
+            build.predicted(format!("a{arc}"), VariableDomain::Binary);
         }
         for (node, balance) in regretless::solve::grid::flow::balances(3, 3)
             .into_iter()
@@ -443,8 +443,8 @@ mod linear {
     #[test]
     fn what_auxiliary_columns_cost_is_part_of_the_way() {
         let mut build = LinearBuilder::new("shops", Sense::Minimize);
-        let a = build.predicted("a", Domain::Continuous([0.0, 1.0]));
-        let b = build.auxiliary("b", Domain::Continuous([0.0, 1.0]), 3.0);
+        let a = build.predicted("a", VariableDomain::Continuous([0.0, 1.0]));
+        let b = build.auxiliary("b", VariableDomain::Continuous([0.0, 1.0]), 3.0);
         build.row([1.0, 1.0], [(a, 1.0), (b, 1.0)]);
         let problem = build.build().unwrap();
         let (solution, deltas) = problem

@@ -5,13 +5,13 @@ use super::{choice, costs, grid, knapsack, stream};
 use super::{routes, tour};
 use crate::common::{assert_close, golden, numbers, rows};
 use regretless::problem::{Knapsack, Problem, ShortestPath};
-use regretless::solve::relax::{RangeKind, Ranges, Relaxation};
+use regretless::solve::relax::{CostRangeKind, Ranges, Relaxation};
 use regretless::solve::{Failure, Limits};
 
 /// How far inside and outside an end the tests look.
 const NEAR: f64 = 1e-6;
 
-fn ranges(problem: &dyn Problem, kind: RangeKind, costs: &[f64]) -> Ranges {
+fn ranges(problem: &dyn Problem, kind: CostRangeKind, costs: &[f64]) -> Ranges {
     problem
         .ranger(kind, &Limits::default())
         .unwrap()
@@ -34,7 +34,7 @@ fn excess(problem: &dyn Problem, costs: &[f64], j: usize, cost: f64) -> f64 {
 }
 
 /// Checks every range of a problem; returns how many ends were finite.
-fn check(problem: &dyn Problem, kind: RangeKind, costs: &[f64], what: &str) -> usize {
+fn check(problem: &dyn Problem, kind: CostRangeKind, costs: &[f64], what: &str) -> usize {
     let ranges = ranges(problem, kind, costs);
     let mut finite = 0;
     for j in 0..costs.len() {
@@ -57,7 +57,7 @@ fn check(problem: &dyn Problem, kind: RangeKind, costs: &[f64], what: &str) -> u
                 finite += 1;
                 let lost = excess(problem, costs, j, end + outwards * 100.0 * NEAR);
                 assert!(
-                    kind == RangeKind::Basis || lost > NEAR,
+                    kind == CostRangeKind::Basis || lost > NEAR,
                     "{what}: cost {j} can go beyond {end}"
                 );
             }
@@ -73,7 +73,12 @@ fn exact_ranges_of_grids_are_valid_and_cannot_be_wider() {
         let mut stream = stream(1, case);
         let problem = grid(&mut stream, 5);
         let costs = costs(&mut stream, &problem, case);
-        finite += check(&problem, RangeKind::Exact, &costs, &format!("case {case}"));
+        finite += check(
+            &problem,
+            CostRangeKind::Exact,
+            &costs,
+            &format!("case {case}"),
+        );
     }
     assert!(finite > 2000, "only {finite} ends were looked at");
 }
@@ -85,7 +90,12 @@ fn exact_ranges_of_choices_are_valid_and_cannot_be_wider() {
         let mut stream = stream(2, case);
         let problem = choice(&mut stream, 8);
         let costs = costs(&mut stream, &problem, case);
-        finite += check(&problem, RangeKind::Exact, &costs, &format!("case {case}"));
+        finite += check(
+            &problem,
+            CostRangeKind::Exact,
+            &costs,
+            &format!("case {case}"),
+        );
     }
     assert!(finite > 2000, "only {finite} ends were looked at");
 }
@@ -97,7 +107,12 @@ fn ranges_of_knapsacks_are_valid() {
         let mut stream = stream(3, case);
         let problem = knapsack(&mut stream, case, 10);
         let costs = costs(&mut stream, &problem, case);
-        finite += check(&problem, RangeKind::Basis, &costs, &format!("case {case}"));
+        finite += check(
+            &problem,
+            CostRangeKind::Basis,
+            &costs,
+            &format!("case {case}"),
+        );
     }
     assert!(finite > 2000, "only {finite} ends were looked at");
 }
@@ -108,7 +123,7 @@ fn an_item_that_never_fits_may_cost_anything() {
         weights: vec![vec![1.0, 2.0], vec![0.0, 1.0]],
         capacity: vec![1.0, 0.0],
     };
-    let found = ranges(&problem, RangeKind::Basis, &[-1.0, -5.0]);
+    let found = ranges(&problem, CostRangeKind::Basis, &[-1.0, -5.0]);
     assert_eq!(
         (found.lower, found.upper),
         (vec![f64::NEG_INFINITY; 2], vec![0.0, f64::INFINITY])
@@ -123,9 +138,14 @@ fn basis_ranges_of_grids_are_valid_and_lie_within_the_exact_ones() {
         let mut stream = stream(4, case);
         let problem = grid(&mut stream, 5);
         let costs = costs(&mut stream, &problem, 0);
-        finite += check(&problem, RangeKind::Basis, &costs, &format!("case {case}"));
-        let basis = ranges(&problem, RangeKind::Basis, &costs);
-        let exact = ranges(&problem, RangeKind::Exact, &costs);
+        finite += check(
+            &problem,
+            CostRangeKind::Basis,
+            &costs,
+            &format!("case {case}"),
+        );
+        let basis = ranges(&problem, CostRangeKind::Basis, &costs);
+        let exact = ranges(&problem, CostRangeKind::Exact, &costs);
         for j in 0..costs.len() {
             assert!(
                 basis.lower[j] >= exact.lower[j] - 1e-7 && basis.upper[j] <= exact.upper[j] + 1e-7
@@ -148,7 +168,12 @@ fn ranges_of_linear_problems_are_valid() {
         let problem = super::linear(&mut stream, case, 6);
         let costs = costs(&mut stream, &problem, case);
         if !crate::is_unbounded(&problem, &costs) {
-            finite += check(&problem, RangeKind::Basis, &costs, &format!("case {case}"));
+            finite += check(
+                &problem,
+                CostRangeKind::Basis,
+                &costs,
+                &format!("case {case}"),
+            );
         }
     }
     assert!(finite > 2000, "only {finite} ends were looked at");
@@ -170,7 +195,7 @@ fn ranges_of_tours_and_routes_are_valid() {
             if relaxed != Err(Failure::Infeasible) {
                 *finite += check(
                     problem.as_ref(),
-                    RangeKind::Basis,
+                    CostRangeKind::Basis,
                     &costs,
                     &format!("case {case}"),
                 );
@@ -188,7 +213,7 @@ fn ranges_of_tours_and_routes_are_valid() {
 #[cfg(feature = "highs")]
 #[test]
 fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
-    use regretless::problem::{Domain, LinearBuilder, Sense};
+    use regretless::problem::{LinearBuilder, Sense, VariableDomain};
     let mut stream = stream(7, 0);
     let weights: Vec<Vec<f64>> = (0..8)
         .map(|_| (0..1300).map(|_| stream.uniform(3.0, 8.0)).collect())
@@ -196,7 +221,7 @@ fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
     let own = Knapsack::with_capacity_share(weights, 0.1);
     let mut build = LinearBuilder::new("knapsack", Sense::Minimize);
     for item in 0..1300 {
-        build.predicted(format!("x{item}"), Domain::Binary);
+        build.predicted(format!("x{item}"), VariableDomain::Binary);
     }
     for (weights, capacity) in own.weights.iter().zip(&own.capacity) {
         build.row(
@@ -207,8 +232,8 @@ fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
     let other = build.build().unwrap();
     let costs: Vec<f64> = (0..1300).map(|_| stream.uniform(-5.0, 1.0)).collect();
     let (a, b) = (
-        ranges(&own, RangeKind::Basis, &costs),
-        ranges(&other, RangeKind::Basis, &costs),
+        ranges(&own, CostRangeKind::Basis, &costs),
+        ranges(&other, CostRangeKind::Basis, &costs),
     );
     assert_close(&a.lower, &b.lower, 1e-6, "lower ends");
     assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
@@ -237,8 +262,8 @@ fn ranges_scale_with_costs() {
     let small = costs(&mut stream, &problem, 0);
     let large: Vec<f64> = small.iter().map(|cost| 1024.0 * cost).collect();
     let (a, b) = (
-        ranges(&problem, RangeKind::Basis, &small),
-        ranges(&problem, RangeKind::Basis, &large),
+        ranges(&problem, CostRangeKind::Basis, &small),
+        ranges(&problem, CostRangeKind::Basis, &large),
     );
     assert_close(
         &b.lower,
@@ -270,7 +295,7 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
     );
     let objectives = numbers(&case["lp_objectives"]);
     for (row, costs) in rows(&case["costs"]).iter().enumerate() {
-        let found = ranges(&problem, RangeKind::Exact, costs);
+        let found = ranges(&problem, CostRangeKind::Exact, costs);
         assert_close(&found.lower, &lower[row], 1e-8, "lower ends");
         assert_close(&found.upper, &upper[row], 1e-8, "upper ends");
         assert_close(
@@ -301,7 +326,7 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
     let objectives = numbers(&case["lp_objectives"]);
     for (row, values) in rows(&case["costs"]).iter().enumerate() {
         let costs = negated(values);
-        let found = ranges(&problem, RangeKind::Basis, &costs);
+        let found = ranges(&problem, CostRangeKind::Basis, &costs);
         assert_close(&negated(&found.upper), &lower[row], 1e-8, "lower ends");
         assert_close(&negated(&found.lower), &upper[row], 1e-8, "upper ends");
         assert_close(

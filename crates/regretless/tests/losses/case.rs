@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use regretless::Decision;
 use regretless::loss::noise::Noise;
-use regretless::loss::{Draw, Layer, Loss, Query};
-use regretless::oracle::{Answering, Asker, Oracle, Turn};
+use regretless::loss::{Layer, Loss, LossInput, NoiseKey};
+use regretless::oracle::{Oracle, OracleWorker, TrainingOracle, Turn};
 use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, Tsp};
-use regretless::solve::cone::Cone;
+use regretless::solve::cone::NormalCone;
 use regretless::solve::{Limits, Solver};
 use serde_json::Value;
 
@@ -91,9 +91,9 @@ impl Problem for CutTours {
         self.tours.solver(limits)
     }
 
-    fn cone(&self, decision: &Decision) -> Option<Cone> {
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let (_, rings) = self.rings.iter().find(|(tour, _)| tour == decision)?;
-        Some(self.tours.cone_with_rings(decision, rings))
+        Some(self.tours.cone_with_subtours(decision, rings))
     }
 
     fn check(&self, decision: &Decision) -> Result<(), String> {
@@ -174,30 +174,42 @@ impl Case {
         )
     }
 
-    pub fn query<'a>(&'a self, instance: usize, prediction: &'a [f64]) -> Query<'a> {
+    pub fn query<'a>(&'a self, instance: usize, prediction: &'a [f64]) -> LossInput<'a> {
         let (costs, best) = (&self.costs[instance], &self.best[instance]);
-        Query {
+        LossInput {
             instance,
             costs,
             prediction,
             best,
-            draw: Draw::default(),
+            draw: NoiseKey::default(),
         }
     }
 
     /// Compares values and gradients with the golden ones, which are in the user's sense.
-    pub fn check(&self, golden: &str, loss: &dyn Loss, answering: &Answering<'_>, tolerance: f64) {
+    pub fn check(
+        &self,
+        golden: &str,
+        loss: &dyn Loss,
+        answering: &TrainingOracle<'_>,
+        tolerance: f64,
+    ) {
         self.check_with(golden, loss, &mut answering.asker(), tolerance);
     }
 
     /// The same with every question answered from the pool.
-    pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &Answering<'_>) {
+    pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &TrainingOracle<'_>) {
         let mut asker = answering.asker();
-        asker.take_turn(Turn::Recall);
+        asker.set_cache_action(Turn::Recall);
         self.check_with(golden, loss, &mut asker, 1e-8);
     }
 
-    fn check_with(&self, golden: &str, loss: &dyn Loss, asker: &mut Asker<'_>, tolerance: f64) {
+    fn check_with(
+        &self,
+        golden: &str,
+        loss: &dyn Loss,
+        asker: &mut OracleWorker<'_>,
+        tolerance: f64,
+    ) {
         let what = format!("{} {golden}", self.name);
         let (mut values, mut gradients) = (Vec::new(), Vec::new());
         for (instance, prediction) in self.predictions(golden).iter().enumerate() {

@@ -2,14 +2,14 @@
 //! engines.
 
 use regretless::loss::cave::Projection;
-use regretless::loss::layer::implicit::{ImplicitMle, Reach};
+use regretless::loss::layer::implicit::{ImplicitMle, ImplicitStepSize};
 use regretless::loss::noise::{Perturbation, Perturbed};
 use regretless::loss::{
     Blackbox, Cave, Contrastive, FrankWolfe, Layer, LossSpec, PerturbationGradient,
     PerturbedOptimizer, Pfyl, Ranking, SpoPlus,
 };
-use regretless::oracle::{Answering, Cache, Occasion, OracleSettings, Turn};
-use regretless::solve::cone::Cone;
+use regretless::oracle::{CacheSettings, OracleSettings, StepId, TrainingOracle, Turn};
+use regretless::solve::cone::NormalCone;
 
 use super::case::Case;
 
@@ -22,7 +22,7 @@ fn spo_plus_equals_the_golden_values() {
         case.check(
             "spo_plus",
             &SpoPlus,
-            &Answering::exactly(&case.oracle),
+            &TrainingOracle::exactly(&case.oracle),
             1e-8,
         );
     }
@@ -46,7 +46,7 @@ fn perturbed_fenchel_young_losses_equal_the_golden_values() {
     for case in Case::all() {
         for (golden, multiplicative) in [("pfyl_additive", false), ("pfyl_multiplicative", true)] {
             let loss = Pfyl(perturbed(&case, golden, multiplicative));
-            case.check(golden, &loss, &Answering::exactly(&case.oracle), 1e-8);
+            case.check(golden, &loss, &TrainingOracle::exactly(&case.oracle), 1e-8);
         }
     }
 }
@@ -62,7 +62,12 @@ fn perturbation_gradients_equal_the_golden_values() {
                 sigma: case.number(golden, "sigma"),
                 central,
             };
-            case.check(golden, &loss, &Answering::exactly(&case.oracle), PADDED);
+            case.check(
+                golden,
+                &loss,
+                &TrainingOracle::exactly(&case.oracle),
+                PADDED,
+            );
         }
     }
 }
@@ -70,7 +75,7 @@ fn perturbation_gradients_equal_the_golden_values() {
 #[test]
 fn losses_over_a_pool_equal_the_golden_values() {
     for case in Case::all() {
-        let answering = Answering::exactly(&case.oracle).knowing(&case.pool, true);
+        let answering = TrainingOracle::exactly(&case.oracle).knowing(&case.pool, true);
         let contrastive = |label: &str| match label.parse().unwrap() {
             LossSpec::Contrastive(loss) => loss,
             other => panic!("{other}"),
@@ -88,7 +93,7 @@ fn losses_over_a_pool_equal_the_golden_values() {
 #[test]
 fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
     for case in Case::all() {
-        let mut answering = Answering::exactly(&case.oracle).knowing(&case.pool, true);
+        let mut answering = TrainingOracle::exactly(&case.oracle).knowing(&case.pool, true);
         let mut asker = case.oracle.asker();
         let solved: Vec<_> = case
             .predictions("cmap_refreshed")
@@ -115,18 +120,18 @@ fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
 fn spo_plus_that_never_solves_equals_the_golden_values() {
     for case in Case::all() {
         let settings = OracleSettings {
-            cache: Some(Cache::new(0.0)),
+            cache: Some(CacheSettings::new(0.0)),
             ..OracleSettings::default()
         };
-        let answering = Answering::new(&case.oracle, settings, ("SPO+", 0))
+        let answering = TrainingOracle::new(&case.oracle, settings, ("SPO+", 0))
             .unwrap()
             .knowing(&case.pool, false);
-        let occasion = Occasion {
+        let step = StepId {
             epoch: 1,
             batch: 0,
             training: true,
         };
-        assert_eq!(answering.turn(occasion, 3), Turn::Recall);
+        assert_eq!(answering.turn(step, 3), Turn::Recall);
         case.check_recalling("spo_plus_cached", &SpoPlus, &answering);
         assert_eq!(
             (case.oracle.counts().total(), case.oracle.counts().pooled),
@@ -170,7 +175,7 @@ fn implicit_mle_equals_the_golden_values() {
             let spec = ImplicitMle {
                 samples: 4,
                 sigma: case.number(golden, "sigma"),
-                reach: Reach::Fixed(case.number(golden, "lambd")),
+                reach: ImplicitStepSize::Fixed(case.number(golden, "lambd")),
                 central,
                 noise: case.noise(golden, false),
             };
@@ -189,7 +194,7 @@ fn regularised_fenchel_young_losses_equal_the_golden_values() {
             tolerance: 1e-11,
             ..FrankWolfe::default()
         };
-        case.check("rfy", &loss, &Answering::exactly(&case.oracle), 1e-4);
+        case.check("rfy", &loss, &TrainingOracle::exactly(&case.oracle), 1e-4);
     }
 }
 
@@ -199,7 +204,10 @@ fn regularised_fenchel_young_losses_equal_the_golden_values() {
 #[test]
 fn cone_alignment_equals_the_golden_values() {
     for case in Case::cones() {
-        let (answering, steps) = (Answering::exactly(&case.oracle), Cone::MOST_STEPS);
+        let (answering, steps) = (
+            TrainingOracle::exactly(&case.oracle),
+            NormalCone::MOST_STEPS,
+        );
         let exact = Cave {
             ratio: 1.0,
             projection: Projection::Nearest { steps },

@@ -1,12 +1,12 @@
 //! Gradients against finite differences, at points where nothing ties.
 
 use regretless::Decision;
-use regretless::data::{Dataset, Features, Matrix, Shape};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::Labelled;
-use regretless::loss::{Draw, Entries, Loss, LossSpec, Query};
-use regretless::oracle::{Answering, Oracle};
+use regretless::loss::{Entries, Loss, LossInput, LossSpec, NoiseKey};
+use regretless::oracle::{Oracle, TrainingOracle};
 use regretless::problem::{Problem, ShortestPath};
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 use std::sync::Arc;
 
 const STEP: f64 = 1e-6;
@@ -38,7 +38,7 @@ impl Place {
         let best = oracle.asker().solve(&costs).unwrap().decision;
         let features = Features::new(
             Matrix::new(10, 1, vec![0.0; 10]).unwrap(),
-            Shape::Wide,
+            FeatureShape::Wide,
             None,
         )
         .unwrap();
@@ -48,7 +48,7 @@ impl Place {
             None,
         )
         .unwrap();
-        let data = Labelled::solve(rows, &oracle, &Silent).unwrap();
+        let data = Labelled::solve(rows, &oracle, &NoopObserver).unwrap();
         Self {
             oracle,
             costs,
@@ -61,20 +61,20 @@ impl Place {
 
     fn built(&self, label: &str) -> (LossSpec, Box<dyn Loss>) {
         let spec: LossSpec = label.parse().unwrap();
-        let loss = spec.build(&self.data, &self.oracle, &Silent).unwrap();
+        let loss = spec.build(&self.data, &self.oracle, &NoopObserver).unwrap();
         (spec, loss)
     }
 
     fn evaluate(&self, loss: &dyn Loss, prediction: &[f64]) -> (f64, Vec<f64>) {
-        let draw = Draw { seed: 4, epoch: 2 };
-        let query = Query {
+        let draw = NoiseKey { seed: 4, epoch: 2 };
+        let query = LossInput {
             instance: 9,
             costs: &self.costs,
             prediction,
             best: &self.best,
             draw,
         };
-        let answering = Answering::exactly(&self.oracle).knowing(&self.pool, true);
+        let answering = TrainingOracle::exactly(&self.oracle).knowing(&self.pool, true);
         let mut gradient = vec![0.0; 12];
         let value = loss
             .evaluate(&query, &mut answering.asker(), &mut gradient)
@@ -180,16 +180,16 @@ fn listed_gradients_equal_whole_ones() {
         let (spec, loss) = place.built(label);
         let (value, gradient) = place.evaluate(loss.as_ref(), &place.prediction);
         let mut entries = Entries::default();
-        let draw = Draw { seed: 4, epoch: 2 };
+        let draw = NoiseKey { seed: 4, epoch: 2 };
         let prediction = &place.prediction;
-        let query = Query {
+        let query = LossInput {
             instance: 9,
             costs: &place.costs,
             prediction,
             best: &place.best,
             draw,
         };
-        let answering = Answering::exactly(&place.oracle).knowing(&place.pool, true);
+        let answering = TrainingOracle::exactly(&place.oracle).knowing(&place.pool, true);
         for _ in 0..2 {
             assert_eq!(
                 loss.evaluate_sparse(&query, &mut answering.asker(), &mut entries)
@@ -241,8 +241,8 @@ fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
     let place = Place::new();
     let (_, loss) = place.built("PFYL(samples=1)");
     let value = |seed: u64, epoch: usize, instance: usize| {
-        let draw = Draw { seed, epoch };
-        let query = Query {
+        let draw = NoiseKey { seed, epoch };
+        let query = LossInput {
             instance,
             costs: &place.costs,
             prediction: &place.prediction,

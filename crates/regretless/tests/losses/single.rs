@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regretless::Decision;
 use regretless::loss::cos::CosLoss;
-use regretless::loss::{Cos, Draw, Loss, Query, Side, SingleQuery};
+use regretless::loss::{Cos, Loss, LossInput, NoiseKey, Side, SinglePrecisionInput};
 use regretless::oracle::Oracle;
 use regretless::problem::{Bounds, Sense, TopK};
 
@@ -33,7 +33,7 @@ fn both(cos: &Cos, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)
     let (count, costs) = (prediction.len(), row(2.1, prediction.len()));
     let best = Decision::choosing((0..count as u32).filter(|j| j % 3 == 1));
     let mut single = vec![f32::NAN; count];
-    let query = SingleQuery {
+    let query = SinglePrecisionInput {
         costs: &costs,
         prediction,
         sign,
@@ -41,12 +41,12 @@ fn both(cos: &Cos, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)
     };
     let value = loss.evaluate_single(&query, &mut single)?;
     let (costs, prediction) = (doubles(&costs, 1.0), doubles(prediction, sign));
-    let query = Query {
+    let query = LossInput {
         instance: 0,
         costs: &costs,
         prediction: &prediction,
         best: &best,
-        draw: Draw::default(),
+        draw: NoiseKey::default(),
     };
     let oracle = Oracle::new(Arc::new(TopK {
         items: count,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use regretless::loss::{Draw, LossSpec, Query};
-use regretless::oracle::{Answering, Cache, OracleSettings, SolveCounts};
+use regretless::loss::{LossInput, LossSpec, NoiseKey};
+use regretless::oracle::{CacheSettings, OracleSettings, SolveCounts, TrainingOracle};
 use regretless::problem::{Problem, Sense, ShortestPath};
-use regretless::solve::relax::{Relaxation, Relaxer};
+use regretless::solve::relax::{Relaxation, RelaxationSolver};
 use regretless::solve::{Failure, Limits, Solution, Solver};
-use regretless::train::{Select, Settings};
-use regretless::watch::Silent;
+use regretless::train::{SelectionCriterion, Settings};
+use regretless::watch::NoopObserver;
 use regretless::{Decision, Error};
 
 use crate::setting::{Setting, quick};
@@ -20,7 +20,7 @@ const EPOCHS: u64 = 3;
 fn unjudged() -> Settings {
     Settings {
         epochs: EPOCHS as usize,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         ..quick()
     }
 }
@@ -50,9 +50,9 @@ impl Problem for RelaxedPath {
         self.0.solver(limits)
     }
 
-    fn relaxer(&self, kind: Relaxation, limits: &Limits) -> Option<Box<dyn Relaxer>> {
+    fn relaxer(&self, kind: Relaxation, limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
         (kind == Relaxation::Plain)
-            .then(|| Box::new(Plain(self.0.solver(limits))) as Box<dyn Relaxer>)
+            .then(|| Box::new(Plain(self.0.solver(limits))) as Box<dyn RelaxationSolver>)
     }
 
     fn check(&self, decision: &Decision) -> Result<(), String> {
@@ -62,7 +62,7 @@ impl Problem for RelaxedPath {
 
 struct Plain(Box<dyn Solver>);
 
-impl Relaxer for Plain {
+impl RelaxationSolver for Plain {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.0.solve(costs)
     }
@@ -207,7 +207,7 @@ fn epochs_of_a_cached_method_are_judged_on_the_cache() {
     let setting = Setting::paths(1);
     let settings = Settings {
         epochs: 2,
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     let counts = |method: &str| setting.train(method, settings).unwrap().report.solves;
@@ -272,7 +272,7 @@ fn joined_rows_train_too_and_cannot_judge() {
     assert_eq!(trained.report.solves.total(), 2 * (ROWS + 40));
     assert!(trained.report.best_epoch() > 0);
     let wrong = Settings {
-        select: Select::ValidationRegret,
+        select: SelectionCriterion::ValidationRegret,
         ..joined
     };
     let message = setting.train("SPO+", wrong).unwrap_err().to_string();
@@ -283,26 +283,26 @@ fn joined_rows_train_too_and_cannot_judge() {
 fn an_empty_pool_is_named_with_what_to_do() {
     let setting = Setting::paths(1);
     let settings = OracleSettings {
-        cache: Some(Cache::new(0.0)),
+        cache: Some(CacheSettings::new(0.0)),
         ..OracleSettings::default()
     };
-    let empty = Answering::new(&setting.oracle, settings, ("MAP", 0)).unwrap();
+    let empty = TrainingOracle::new(&setting.oracle, settings, ("MAP", 0)).unwrap();
     let costs = vec![1.0; 24];
-    let query = Query {
+    let query = LossInput {
         instance: 3,
         costs: &costs,
         prediction: &costs,
         best: setting.data.best(3),
-        draw: Draw::default(),
+        draw: NoiseKey::default(),
     };
     let evaluate = |label: &str| {
         let loss = label
             .parse::<LossSpec>()
             .unwrap()
-            .build(&setting.data, &setting.oracle, &Silent)
+            .build(&setting.data, &setting.oracle, &NoopObserver)
             .unwrap();
         let mut asker = empty.asker();
-        asker.take_turn(regretless::oracle::Turn::Recall);
+        asker.set_cache_action(regretless::oracle::Turn::Recall);
         loss.evaluate(&query, &mut asker, &mut [0.0; 24])
             .unwrap_err()
     };

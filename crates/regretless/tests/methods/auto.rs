@@ -4,8 +4,8 @@ use regretless::data::synthetic::Recipe as DataRecipe;
 use regretless::evaluate::{predicted, regrets};
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::Benchmark;
-use regretless::train::{Approach, Select, Settings, Trained, Tried};
-use regretless::watch::Silent;
+use regretless::train::{Approach, CandidateReport, SelectionCriterion, Settings, Trained};
+use regretless::watch::NoopObserver;
 
 use crate::setting::{Setting, quick};
 
@@ -18,7 +18,7 @@ fn small(name: &str, threads: usize) -> Setting {
     Setting::new(problem, data, [80, 40, 30], threads)
 }
 
-fn chosen(setting: &Setting) -> (Trained, Vec<Tried>) {
+fn chosen(setting: &Setting) -> (Trained, Vec<CandidateReport>) {
     let auto: Approach = "auto".parse().unwrap();
     auto.train(
         &setting.task(),
@@ -35,7 +35,7 @@ fn validation_regret(setting: &Setting, model: &Model) -> f64 {
         &predictions,
         &setting.data,
         rows,
-        (&setting.oracle, &Silent),
+        (&setting.oracle, &NoopObserver),
     )
     .unwrap();
     regrets.iter().sum::<f64>() / regrets.len() as f64
@@ -64,7 +64,7 @@ fn what_it_says_of_a_competitor_is_what_training_it_alone_gives() {
     let setting = small("KS10", 1);
     let (_, tried) = chosen(&setting);
     let alone = Settings {
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     for one in tried.iter().filter(|one| !one.method.contains("SPO+")) {
@@ -83,7 +83,7 @@ fn the_winner_is_the_same_on_any_number_of_threads() {
     for name in ["KS10", "TSP7"] {
         let (one, two) = (chosen(&small(name, 1)), chosen(&small(name, 3)));
         assert_eq!(one.0.model, two.0.model, "{name}");
-        let told = |tried: &[Tried]| {
+        let told = |tried: &[CandidateReport]| {
             tried
                 .iter()
                 .map(|one| (one.method.clone(), one.regret))
@@ -144,7 +144,7 @@ fn the_solves_of_all_candidates_are_reported() {
 mod linear {
     use std::sync::Arc;
 
-    use regretless::data::{Dataset, Features, Matrix, Shape};
+    use regretless::data::{Dataset, FeatureShape, Features, Matrix};
     use regretless::decision::Decision;
     use regretless::label::LabelStore;
     use regretless::oracle::Oracle;
@@ -153,8 +153,8 @@ mod linear {
         Bounds, Column, Given, LinearArrays, Problem, ProblemSpec, Row, Sense,
     };
     use regretless::solve::{Failure, Limits, Solution, Solver};
-    use regretless::train::{Approach, Judged, Trained, Tried};
-    use regretless::watch::Silent;
+    use regretless::train::{Approach, CandidateReport, Judged, Trained};
+    use regretless::watch::NoopObserver;
 
     use crate::setting::{Setting, quick};
 
@@ -225,7 +225,8 @@ mod linear {
             }));
             x.extend(features);
         }
-        let features = Features::new(Matrix::new(rows, 3, x).unwrap(), Shape::Wide, None).unwrap();
+        let features =
+            Features::new(Matrix::new(rows, 3, x).unwrap(), FeatureShape::Wide, None).unwrap();
         Dataset::new(features, Matrix::new(rows, costs, c).unwrap(), None).unwrap()
     }
 
@@ -233,7 +234,7 @@ mod linear {
         Setting::new(assignment(), table(60, 60), [30, 20, 10], threads)
     }
 
-    fn raced(setting: &Setting, label: &str) -> (Trained, Vec<Tried>) {
+    fn raced(setting: &Setting, label: &str) -> (Trained, Vec<CandidateReport>) {
         let auto: Approach = label.parse().unwrap();
         auto.train(
             &setting.task(),
@@ -256,7 +257,7 @@ mod linear {
         for _ in 0..2 {
             let oracle = Oracle::new(assignment().build().unwrap());
             let (labels, _) = store
-                .label(table(60, 60), &assignment(), &oracle, &Silent)
+                .label(table(60, 60), &assignment(), &oracle, &NoopObserver)
                 .unwrap();
             assert_eq!(labels.mean_work(&rows), Some(counted), "solved or read");
         }
@@ -292,7 +293,7 @@ mod linear {
     fn the_winner_is_the_same_on_any_number_of_threads() {
         let (one, three) = (jobs(1), jobs(3));
         for label in ["auto 0.5s", "auto 20s"] {
-            let told = |tried: &[Tried]| {
+            let told = |tried: &[CandidateReport]| {
                 tried
                     .iter()
                     .map(|one| (one.method.clone(), one.regret))

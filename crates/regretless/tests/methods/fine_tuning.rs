@@ -9,7 +9,7 @@ use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::solve::relax::Relaxation;
 use regretless::train::{Recipe, Settings};
-use regretless::watch::Silent;
+use regretless::watch::NoopObserver;
 
 use crate::setting::{Setting, quick};
 
@@ -177,7 +177,7 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
             relaxed: None,
         };
         labels
-            .apply(&setting.data, rows, "MSE", (&setting.oracle, &Silent))
+            .apply(&setting.data, rows, "MSE", (&setting.oracle, &NoopObserver))
             .unwrap()
             .unwrap()
     };
@@ -208,11 +208,11 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
 /// By hand: rows on a line, of which each has its own nearest two; ties go to the earlier row.
 #[test]
 fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
-    use regretless::data::{Dataset, Features, Matrix, Shape};
+    use regretless::data::{Dataset, FeatureShape, Features, Matrix};
     use regretless::problem::{ProblemSpec, Sense, TopK};
     let features = Features::new(
         Matrix::new(5, 1, vec![0.0, 1.0, 2.0, 10.0, 11.5]).unwrap(),
-        Shape::Wide,
+        FeatureShape::Wide,
         None,
     )
     .unwrap();
@@ -243,7 +243,7 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
     };
     let rows = &setting.split.train;
     let made = labels
-        .apply(&setting.data, rows, "MSE", (&setting.oracle, &Silent))
+        .apply(&setting.data, rows, "MSE", (&setting.oracle, &NoopObserver))
         .unwrap()
         .unwrap();
     let found: Vec<f32> = (0..5).map(|row| made.data().costs().row(row)[0]).collect();
@@ -267,7 +267,10 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
         relaxed: Some(Relaxation::Plain),
     };
     let before = setting.oracle.counts();
-    let asks = (&setting.oracle, &Silent as &dyn regretless::watch::Watch);
+    let asks = (
+        &setting.oracle,
+        &NoopObserver as &dyn regretless::watch::Observer,
+    );
     let made = labels
         .apply(&setting.data, &setting.split.train, "SPO+", asks)
         .unwrap()
@@ -279,7 +282,10 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
         (0..40).any(|row| !made.best(row).is_binary()),
         "a knapsack's relaxed optimum has a fraction"
     );
-    assert!((0..40).all(|row| made.best_objective(row) <= setting.data.best_objective(row) + 1e-6));
+    assert!(
+        (0..40)
+            .all(|row| made.optimal_objective(row) <= setting.data.optimal_objective(row) + 1e-6)
+    );
     assert!((40..60).all(|row| made.best(row) == setting.data.best(row)));
     let trained = setting.train("SPO+ relax labels relaxed", quick()).unwrap();
     assert_eq!(trained.model.about.loss, "SPO+ relax labels relaxed");

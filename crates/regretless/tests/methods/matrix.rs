@@ -8,10 +8,10 @@ use regretless::data::synthetic::{Recipe, shortest_path};
 use regretless::loss::LossSpec;
 use regretless::problem::{Benchmark, Problem, ProblemSpec, Sense, TopK};
 #[cfg(feature = "highs")]
-use regretless::problem::{Cvrp, Domain, LinearBuilder, LinearProblem};
+use regretless::problem::{Cvrp, LinearBuilder, LinearProblem, VariableDomain};
 use regretless::solve::Limits;
-use regretless::solve::relax::{RangeKind, Relaxation};
-use regretless::train::{Method, Select, Settings};
+use regretless::solve::relax::{CostRangeKind, Relaxation};
+use regretless::train::{Method, SelectionCriterion, Settings};
 
 use crate::setting::{Setting, quick};
 
@@ -56,7 +56,7 @@ fn settings() -> Settings {
     Settings {
         epochs: 2,
         batch: 4,
-        select: Select::ValidationLoss,
+        select: SelectionCriterion::ValidationLoss,
         ..quick()
     }
 }
@@ -90,9 +90,9 @@ fn built(spec: &ProblemSpec) -> [Setting; 2] {
 fn production(whole: bool) -> [Setting; 2] {
     let mut build = LinearBuilder::new("production", Sense::Maximize);
     let domain = if whole {
-        Domain::Integer([0.0, 3.0])
+        VariableDomain::Integer([0.0, 3.0])
     } else {
-        Domain::Continuous([0.0, 3.0])
+        VariableDomain::Continuous([0.0, 3.0])
     };
     let goods: Vec<usize> = (0..6)
         .map(|good| build.predicted(format!("good {good}"), domain))
@@ -126,7 +126,7 @@ fn misses(method: &Method, setting: &Setting) -> Option<&'static str> {
         .any(|kind| !has_relaxation(kind))
     {
         Some("a linear relaxation")
-    } else if label.contains("CaVE") && !problem.decides_at_vertices() {
+    } else if label.contains("CaVE") && !problem.has_vertex_decisions() {
         Some("decisions of zeros and ones")
     } else if label.contains("CaVE") && problem.cone(setting.data.best(0)).is_none() {
         Some("the cone of binding constraints")
@@ -139,11 +139,11 @@ fn misses(method: &Method, setting: &Setting) -> Option<&'static str> {
     }
 }
 
-fn range_kind(label: &str) -> RangeKind {
+fn range_kind(label: &str) -> CostRangeKind {
     if label.contains("O_S(exact)") {
-        RangeKind::Exact
+        CostRangeKind::Exact
     } else {
-        RangeKind::Basis
+        CostRangeKind::Basis
     }
 }
 

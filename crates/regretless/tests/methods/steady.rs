@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use regretless::data::synthetic::Recipe;
 use regretless::problem::Benchmark;
-use regretless::train::{Select, Settings};
+use regretless::train::{SelectionCriterion, Settings};
 
 use crate::setting::Setting;
 
@@ -51,7 +51,7 @@ fn allocations(setting: &Setting, method: &str, epochs: usize) -> u64 {
     let settings = Settings {
         epochs,
         batch: 2,
-        select: Select::Last,
+        select: SelectionCriterion::Last,
         ..Settings::default()
     };
     let before = TAKEN.get();

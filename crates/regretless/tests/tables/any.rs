@@ -1,7 +1,7 @@
 //! Whatever the numbers or bytes are.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert_eq, proptest};
-use regretless::data::{Dataset, Features, Matrix, Shape, csv, npy};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix, csv, npy};
 
 use super::arrays::{npy_file, npy_header};
 use super::{Folder, assert_same, long, wide};
@@ -22,9 +22,9 @@ fn tables() -> impl Strategy<Value = Dataset> {
     (1_usize..5, 1_usize..5, 1_usize..4, any::<bool>()).prop_flat_map(
         |(instances, items, width, is_long)| {
             let (rows, shape) = if is_long {
-                (instances * items, Shape::Long { items })
+                (instances * items, FeatureShape::Long { items })
             } else {
-                (instances, Shape::Wide)
+                (instances, FeatureShape::Wide)
             };
             (matrix(rows, width), matrix(instances, items)).prop_map(move |(values, costs)| {
                 Dataset::new(Features::new(values, shape, None).unwrap(), costs, None).unwrap()
@@ -41,8 +41,8 @@ proptest! {
         let folder = Folder::new();
         csv::write(&folder.path("t.csv"), &data, false).unwrap();
         let layout = match data.features().shape() {
-            Shape::Wide => wide(&["x*"], &["c*"], &[]),
-            Shape::Long { .. } => long(Some("item")),
+            FeatureShape::Wide => wide(&["x*"], &["c*"], &[]),
+            FeatureShape::Long { .. } => long(Some("item")),
         };
         assert_same(&csv::read(&folder.path("t.csv"), &layout).unwrap(), &data);
         npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();

@@ -17,7 +17,7 @@ use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::train::{Method, Recipe, Settings, Task, Trained, train};
-use regretless::watch::{Silent, Watch};
+use regretless::watch::{NoopObserver, Observer};
 
 use super::Folder;
 use super::arrays::{npy_file, npy_header};
@@ -38,7 +38,13 @@ fn written(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) 
     let (features, costs) = (folder.path("features.npy"), folder.path("costs.npy"));
     npy::write_predictions(&features, rows.features().unwrap().values(), true).unwrap();
     let shape = [rows.rows(), rows.num_costs()];
-    npy::write_rows(&costs, shape, |row| rows.next_row(row), (true, &Silent)).unwrap();
+    npy::write_rows(
+        &costs,
+        shape,
+        |row| rows.next_row(row),
+        (true, &NoopObserver),
+    )
+    .unwrap();
     (problem, features, costs)
 }
 
@@ -46,12 +52,12 @@ fn trained(
     problem: &ProblemSpec,
     data: Dataset,
     loss: &str,
-    watch: &dyn Watch,
+    watch: &dyn Observer,
 ) -> regretless::Result<Trained> {
     let threads = if data.costs().is_mapped() { 2 } else { 1 };
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(threads)?);
     let mapped = data.costs().is_mapped();
-    let data = Labelled::solve(data, &oracle, &Silent)?;
+    let data = Labelled::solve(data, &oracle, &NoopObserver)?;
     assert_eq!(
         data.data().costs().is_mapped(),
         mapped,
@@ -86,7 +92,7 @@ fn training_from_a_file_gives_the_bytes_of_training_in_memory() {
             let [memory, file] = [Storage::Memory, Storage::File].map(|storage| {
                 let data = npy::read_as(&features, &costs, storage).unwrap();
                 assert_eq!(data.costs().is_mapped(), storage == Storage::File);
-                trained(&problem, data, loss, &Silent).unwrap()
+                trained(&problem, data, loss, &NoopObserver).unwrap()
             });
             assert_eq!(
                 memory.model.to_bytes().unwrap(),
@@ -139,7 +145,7 @@ fn rows_one_by_one_are_the_table_made_at_once() {
 /// Interrupts when so many rows are done.
 struct Impatient(AtomicUsize);
 
-impl Watch for Impatient {
+impl Observer for Impatient {
     fn advance(&self, _: u64) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -316,7 +322,7 @@ fn a_file_that_is_changed_while_it_is_used_is_noticed() {
 /// Writes behind the end of a file when training begins.
 struct Meddler(PathBuf);
 
-impl Watch for Meddler {
+impl Observer for Meddler {
     fn begin(&self, task: &str, _: u64) {
         if task.starts_with("training") {
             OpenOptions::new()

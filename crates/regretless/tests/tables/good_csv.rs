@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use regretless::data::csv::{self, DecisionForm};
+use regretless::data::csv::{self, DecisionFormat};
 use regretless::data::{
-    Dataset, Features, Layout, LongColumns, Matrix, Names, Shape, TableSource, WideColumns, npy,
+    Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, Names, TableSource, WideColumns,
+    npy,
 };
 use regretless::{Decision, Error};
 
@@ -34,7 +35,7 @@ fn a_long_table_survives_csv_and_npy_to_the_bit() {
     );
     npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
     let back = npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap();
-    assert_eq!(back.features().shape(), Shape::Long { items: 3 });
+    assert_eq!(back.features().shape(), FeatureShape::Long { items: 3 });
     assert_eq!(
         bits(back.features().values()),
         bits(data.features().values())
@@ -136,7 +137,7 @@ fn the_order_of_items_can_be_that_of_a_model() {
     };
     let features = csv::read_features(&path, &Layout::Long(columns), &words(&["x"])).unwrap();
     assert_eq!(features.values().as_slice(), [3.0, 1.0]);
-    assert_eq!(features.shape(), Shape::Long { items: 2 });
+    assert_eq!(features.shape(), FeatureShape::Long { items: 2 });
 }
 
 #[test]
@@ -179,7 +180,7 @@ fn predictions_and_decisions_are_written_under_their_names() {
         &folder.path("d.csv"),
         &names,
         &decisions,
-        DecisionForm::Dense,
+        DecisionFormat::Dense,
         false,
     )
     .unwrap();
@@ -188,7 +189,7 @@ fn predictions_and_decisions_are_written_under_their_names() {
         &folder.path("s.csv"),
         &names,
         &decisions,
-        DecisionForm::Sparse,
+        DecisionFormat::Sparse,
         false,
     )
     .unwrap();
@@ -205,7 +206,7 @@ fn predictions_and_decisions_are_written_under_their_names() {
             &folder.path("n"),
             &names,
             &too_wide,
-            DecisionForm::Sparse,
+            DecisionFormat::Sparse,
             false
         )
         .is_err()
@@ -225,7 +226,7 @@ fn names_that_look_like_formulas_are_guarded_in_decisions_alone() {
         &folder.path("d.csv"),
         &names,
         &decisions,
-        DecisionForm::Dense,
+        DecisionFormat::Dense,
         false,
     )
     .unwrap();
@@ -234,7 +235,7 @@ fn names_that_look_like_formulas_are_guarded_in_decisions_alone() {
         &folder.path("s.csv"),
         &names,
         &decisions,
-        DecisionForm::Sparse,
+        DecisionFormat::Sparse,
         false,
     )
     .unwrap();
@@ -269,7 +270,12 @@ fn a_taken_path_stops_every_writer_before_it_writes() {
 #[test]
 fn columns_that_would_share_a_name_are_not_written() {
     let folder = Folder::new();
-    let features = Features::new(Matrix::zeros(1, 1), Shape::Wide, Some(words(&["c0"]))).unwrap();
+    let features = Features::new(
+        Matrix::zeros(1, 1),
+        FeatureShape::Wide,
+        Some(words(&["c0"])),
+    )
+    .unwrap();
     let data = Dataset::new(features, Matrix::zeros(1, 1), None).unwrap();
     let error = csv::write(&folder.path("t.csv"), &data, false).unwrap_err();
     assert!(

@@ -16,7 +16,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use regretless::Error;
-use regretless::data::{Dataset, Features, Layout, LongColumns, Matrix, Shape, WideColumns, csv};
+use regretless::data::{
+    Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, WideColumns, csv,
+};
 use tempfile::TempDir;
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -101,7 +103,7 @@ const ODD: [f32; 12] = [
 fn wide_data() -> Dataset {
     let features = Features::new(
         Matrix::new(2, 3, ODD[..6].to_vec()).unwrap(),
-        Shape::Wide,
+        FeatureShape::Wide,
         None,
     )
     .unwrap();
@@ -117,7 +119,7 @@ fn long_data() -> Dataset {
     let values = Matrix::new(6, 2, ODD.to_vec()).unwrap();
     let features = Features::new(
         values,
-        Shape::Long { items: 3 },
+        FeatureShape::Long { items: 3 },
         Some(words(&["rooms", "age"])),
     )
     .unwrap();

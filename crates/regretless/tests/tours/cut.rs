@@ -3,22 +3,26 @@
 use super::measure::kinds;
 use super::{Claims, KINDS, checked, random_costs, scale};
 use regretless::problem::{Benchmark, Tsp};
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relax::Relaxation;
-use regretless::solve::tour::TourSearch;
-use regretless::solve::tour::cut::{TourCut, TourRelaxation};
+use regretless::solve::tour::TspBranchAndBound;
+use regretless::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
 use regretless::solve::tour::edges::edges_at;
-use regretless::solve::{Limits, Solution, Solver, Status};
+use regretless::solve::{Limits, Solution, SolveStatus, Solver};
 
 fn solve(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
-    checked(&Tsp { nodes }, &mut TourCut::new(nodes, limits), costs)
+    checked(
+        &Tsp { nodes },
+        &mut TspBranchAndCut::new(nodes, limits),
+        costs,
+    )
 }
 
 /// Both engines on the same costs. Ties keep the 1-tree search busy for ever, so it has a limit;
 /// then what it knows must at least not contradict branch and cut. Returns whether both have a
 /// proof.
 fn assert_agreement(nodes: usize, costs: &[f64], place: &str) -> bool {
-    let other = TourSearch::new(
+    let other = TspBranchAndBound::new(
         nodes,
         Limits {
             nodes: 3000,
@@ -28,9 +32,9 @@ fn assert_agreement(nodes: usize, costs: &[f64], place: &str) -> bool {
     .solve(costs)
     .unwrap();
     let found = solve(nodes, costs, Limits::default());
-    assert_eq!(found.status, Status::Optimal, "{place}: {found:?}");
+    assert_eq!(found.status, SolveStatus::Optimal, "{place}: {found:?}");
     let slack = 1e-10 * scale(costs) * nodes as f64;
-    let proved = other.status == Status::Optimal;
+    let proved = other.status == SolveStatus::Optimal;
     let (low, high) = (
         if proved { other.objective } else { other.bound },
         other.objective,
@@ -43,7 +47,7 @@ fn assert_agreement(nodes: usize, costs: &[f64], place: &str) -> bool {
 fn assert_agreement_on_kinds(cases: std::ops::Range<u64>) {
     let mut proved = 0;
     for case in cases.clone() {
-        let mut stream = Stream::new(Purpose::Benchmark, 21, [case, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 21, [case, 0]);
         let (nodes, kind) = (5 + (case as usize * 7) % 56, case as usize % KINDS);
         let costs = random_costs(nodes, kind, &mut stream);
         proved += usize::from(assert_agreement(
@@ -94,12 +98,12 @@ fn relaxations_bound_the_tour_and_keep_their_rules() {
         let costs = random_costs(
             nodes,
             case as usize % KINDS,
-            &mut Stream::new(Purpose::Benchmark, 31, [case, 0]),
+            &mut RandomStream::new(Purpose::Benchmark, 31, [case, 0]),
         );
         let tour = solve(nodes, &costs, Limits::default()).objective;
         let scale = scale(&costs);
         let [plain, tight] = [Relaxation::Plain, Relaxation::Tight].map(|kind| {
-            let relaxed = TourRelaxation::new(nodes, kind).solve(&costs).unwrap();
+            let relaxed = TspRelaxation::new(nodes, kind).solve(&costs).unwrap();
             let mut dense = vec![0.0; costs.len()];
             relaxed.solution.decision.write_dense(&mut dense);
             assert!(dense.iter().all(|value| (0.0..=1.0).contains(value)));
@@ -119,7 +123,7 @@ fn relaxations_bound_the_tour_and_keep_their_rules() {
 fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
     let mut finite = [0; 2];
     for case in 0..72 {
-        let mut stream = Stream::new(Purpose::Benchmark, 41, [case, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 41, [case, 0]);
         let nodes = 5 + case as usize % 18;
         let costs = random_costs(nodes, case as usize % KINDS, &mut stream);
         let kind = if case % 2 == 0 {
@@ -128,7 +132,7 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
             Relaxation::Tight
         };
         let scale = scale(&costs);
-        let mut engine = TourRelaxation::new(nodes, kind);
+        let mut engine = TspRelaxation::new(nodes, kind);
         let relaxed = engine.solve(&costs).unwrap().solution;
         let ranges = engine.ranges().unwrap();
         let mut moved = costs.clone();
@@ -145,7 +149,7 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
                     costs[edge] + far
                 };
                 moved[edge] = costs[edge] + (1.0 - 1e-6) * (limit - costs[edge]);
-                let best = TourRelaxation::new(nodes, kind)
+                let best = TspRelaxation::new(nodes, kind)
                     .solve(&moved)
                     .unwrap()
                     .solution
@@ -167,19 +171,19 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
 
 #[test]
 fn an_engine_used_again_answers_as_a_fresh_one() {
-    let mut reused = TourCut::new(40, Limits::default());
-    let mut relaxing = TourRelaxation::new(40, Relaxation::Tight);
+    let mut reused = TspBranchAndCut::new(40, Limits::default());
+    let mut relaxing = TspRelaxation::new(40, Relaxation::Tight);
     for case in 0..20 {
         let costs = random_costs(
             40,
             case % KINDS,
-            &mut Stream::new(Purpose::Benchmark, 51, [case as u64, 1]),
+            &mut RandomStream::new(Purpose::Benchmark, 51, [case as u64, 1]),
         );
         assert_eq!(
             reused.solve(&costs).unwrap(),
             solve(40, &costs, Limits::default())
         );
-        let fresh = TourRelaxation::new(40, Relaxation::Tight)
+        let fresh = TspRelaxation::new(40, Relaxation::Tight)
             .solve(&costs)
             .unwrap();
         assert_eq!(relaxing.solve(&costs).unwrap(), fresh);
@@ -190,7 +194,11 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
 fn limits_leave_a_tour_and_a_valid_bound() {
     let mut claims = Claims::new();
     for case in 0..20 {
-        let costs = random_costs(60, 3, &mut Stream::new(Purpose::Benchmark, 61, [case, 0]));
+        let costs = random_costs(
+            60,
+            3,
+            &mut RandomStream::new(Purpose::Benchmark, 61, [case, 0]),
+        );
         let optimum = solve(60, &costs, Limits::default()).objective;
         claims.hold(
             &solve(60, &costs, Limits { nodes: 1, gap: 0.0 }),
@@ -205,7 +213,7 @@ fn limits_leave_a_tour_and_a_valid_bound() {
                 gap: 0.01,
             },
         );
-        assert_ne!(wide.status, Status::LimitReached);
+        assert_ne!(wide.status, SolveStatus::LimitReached);
         claims.hold(&wide, optimum, (0.01, 1e-9));
     }
     assert!(claims.limited > 0 && claims.gaps > 0);

@@ -24,16 +24,16 @@ mod route;
 mod search;
 
 use regretless::problem::Problem;
-use regretless::random::Stream;
+use regretless::random::RandomStream;
 use regretless::solve::tour::edges::num_edges;
-use regretless::solve::{Solution, Solver, Status};
+use regretless::solve::{Solution, SolveStatus, Solver};
 use serde_json::Value;
 
 const KINDS: usize = 10;
 
 /// Costs of one of several kinds: real, with ties, negative, metric, mixed, shifted, decimal,
 /// large, alike to the paper's, and of very different sizes.
-fn random_costs(nodes: usize, kind: usize, stream: &mut Stream) -> Vec<f64> {
+fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64> {
     let edges = num_edges(nodes);
     let places: Vec<(f64, f64)> = (0..nodes).map(|_| (stream.unit(), stream.unit())).collect();
     let potentials: Vec<f64> = (0..nodes).map(|_| stream.uniform(-30.0, 30.0)).collect();
@@ -111,12 +111,12 @@ impl Claims {
             "{solution:?} {optimum}"
         );
         match solution.status {
-            Status::Optimal => assert!((solution.objective - optimum).abs() <= noise),
-            Status::WithinGap(found) => {
+            SolveStatus::Optimal => assert!((solution.objective - optimum).abs() <= noise),
+            SolveStatus::WithinGap(found) => {
                 self.gaps += 1;
                 assert!(found <= gap + 1e-9, "{found} for {gap}");
             }
-            Status::LimitReached => self.limited += 1,
+            SolveStatus::LimitReached => self.limited += 1,
         }
     }
 }

@@ -9,11 +9,11 @@ use regretless::data::tsplib::{self, Instance};
 use regretless::error::Place;
 use regretless::problem::{Cvrp, Tsp};
 use regretless::solve::relax::Relaxation;
-use regretless::solve::route::{Fleet, RouteCut};
-use regretless::solve::tour::TourSearch;
-use regretless::solve::tour::cut::{TourCut, TourRelaxation};
+use regretless::solve::route::{CvrpBranchAndCut, Fleet};
+use regretless::solve::tour::TspBranchAndBound;
+use regretless::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
 use regretless::solve::tour::edges::Distances;
-use regretless::solve::{Limits, Solution, Solver, Status};
+use regretless::solve::{Limits, Solution, SolveStatus, Solver};
 
 /// Nodes of tours and routes that are to be solved to the optimum; larger ones are to be enclosed.
 const EXACT_TOUR: usize = 150;
@@ -109,7 +109,7 @@ impl Published {
     }
 
     fn cut(&self, limits: Limits) -> Solution {
-        let mut engine = TourCut::new(self.instance.nodes, limits);
+        let mut engine = TspBranchAndCut::new(self.instance.nodes, limits);
         let (time, found) = timed(|| self.tour(&mut engine));
         self.tell(&found, engine.searched(), time);
         found
@@ -124,7 +124,7 @@ impl Published {
             vehicles: problem.vehicles,
             singles: problem.single_customer_routes,
         };
-        let mut engine = RouteCut::new(fleet, limits);
+        let mut engine = CvrpBranchAndCut::new(fleet, limits);
         let (time, found) = timed(|| checked(&problem, &mut engine, &self.instance.costs));
         self.tell(&found, engine.searched(), time);
         found
@@ -149,7 +149,7 @@ impl Published {
     fn assert_optimal(&self, found: &Solution) {
         assert_eq!(
             (found.status, found.objective),
-            (Status::Optimal, self.optimum),
+            (SolveStatus::Optimal, self.optimum),
             "{}",
             self.name
         );
@@ -180,9 +180,10 @@ fn published_tours_are_optimal() {
     {
         tour.assert_optimal(&tour.cut(Limits::default()));
         if tour.instance.nodes <= 52 {
-            tour.assert_optimal(
-                &tour.tour(&mut TourSearch::new(tour.instance.nodes, Limits::default())),
-            );
+            tour.assert_optimal(&tour.tour(&mut TspBranchAndBound::new(
+                tour.instance.nodes,
+                Limits::default(),
+            )));
         }
     }
 }
@@ -197,7 +198,7 @@ fn large_published_tours_are_enclosed() {
             nodes: 400,
             gap: 0.005,
         });
-        assert_ne!(found.status, Status::LimitReached, "{}", tour.name);
+        assert_ne!(found.status, SolveStatus::LimitReached, "{}", tour.name);
         tour.assert_enclosed(&found, 0.005);
     }
 }
@@ -222,7 +223,7 @@ fn large_published_tours_are_enclosed_further_the_longer_they_are_searched() {
 #[test]
 fn local_search_comes_within_one_percent_of_published_tours() {
     for tour in tours() {
-        let solution = tour.tour(&mut TourSearch::new(
+        let solution = tour.tour(&mut TspBranchAndBound::new(
             tour.instance.nodes,
             Limits { nodes: 0, gap: 0.0 },
         ));
@@ -264,7 +265,7 @@ fn published_optimal_tours_have_the_published_length() {
 fn subtour_relaxations_have_their_published_values() {
     for (name, value) in table("tsplib", "subtour_lp.csv", "subtour_lp_value") {
         let instance = read("tsplib", &name);
-        let found = TourRelaxation::new(instance.nodes, Relaxation::Tight)
+        let found = TspRelaxation::new(instance.nodes, Relaxation::Tight)
             .solve(&instance.costs)
             .unwrap()
             .solution;

@@ -3,15 +3,15 @@
 use super::common::{golden, numbers, rows};
 use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
 use regretless::problem::{
-    Cvrp, Domain, LinearBuilder, LinearProblem, Problem, ProblemSpec, Sense,
+    Cvrp, LinearBuilder, LinearProblem, Problem, ProblemSpec, Sense, VariableDomain,
 };
-use regretless::random::{Purpose, Stream};
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relax::Relaxation;
 use regretless::solve::tour::edges::{Distances, edges_at, num_edges};
-use regretless::solve::{Failure, Limits, Solution, Status};
+use regretless::solve::{Failure, Limits, Solution, SolveStatus};
 
 /// A problem of 5 to 8 nodes, sometimes with no solution.
-fn random_problem(single_customer_routes: bool, stream: &mut Stream) -> Cvrp {
+fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cvrp {
     let customers = 4 + stream.below(4);
     let factor = if stream.below(2) == 0 {
         1.0
@@ -85,7 +85,7 @@ fn solve(problem: &Cvrp, costs: &[f64], limits: Limits) -> Solution {
 fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
     let (mut feasible, mut infeasible) = (0, 0);
     for case in 0..700 {
-        let mut stream = Stream::new(Purpose::Benchmark, 13, [case, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 13, [case, 0]);
         let problem = random_problem(case % 2 == 0, &mut stream);
         let kind = (case as usize / 2) % KINDS;
         let costs = random_costs(problem.nodes(), kind, &mut stream);
@@ -98,7 +98,7 @@ fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
         feasible += 1;
         let found = solve(&problem, &costs, Limits::default());
         let slack = 2e-12 * scale(&costs) * problem.nodes() as f64;
-        assert_eq!(found.status, Status::Optimal, "case {case}");
+        assert_eq!(found.status, SolveStatus::Optimal, "case {case}");
         assert!(
             (found.objective - expected).abs() <= slack,
             "case {case}, kind {kind}: {} not {expected}: {problem:?}",
@@ -130,7 +130,7 @@ fn golden_optima_are_found() {
 
 #[test]
 fn an_engine_used_again_answers_as_a_fresh_one() {
-    let mut stream = Stream::new(Purpose::Benchmark, 17, [0, 0]);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 17, [0, 0]);
     let demands: Vec<f64> = (0..13).map(|_| 1.0 + stream.below(9) as f64).collect();
     let problem = Cvrp {
         demands,
@@ -153,7 +153,7 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
 fn limits_leave_routes_and_a_valid_bound() {
     let mut claims = Claims::new();
     for case in 0..10 {
-        let mut stream = Stream::new(Purpose::Benchmark, 19, [case, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 19, [case, 0]);
         let demands: Vec<f64> = (0..15).map(|_| 1.0 + stream.below(9) as f64).collect();
         let problem = Cvrp {
             demands,
@@ -176,7 +176,7 @@ fn limits_leave_routes_and_a_valid_bound() {
                 gap: 0.02,
             },
         );
-        assert_ne!(wide.status, Status::LimitReached);
+        assert_ne!(wide.status, SolveStatus::LimitReached);
         claims.hold(&wide, optimum, (0.02, 1e-9));
     }
     assert!(claims.limited > 0 && claims.gaps > 0);
@@ -192,7 +192,7 @@ fn by_degrees(problem: &Cvrp) -> LinearProblem {
         } else {
             1.0
         };
-        build.predicted(format!("x{edge}"), Domain::Continuous([0.0, most]));
+        build.predicted(format!("x{edge}"), VariableDomain::Continuous([0.0, most]));
     }
     for node in 0..nodes {
         let bounds = if node == 0 {
@@ -209,7 +209,7 @@ fn by_degrees(problem: &Cvrp) -> LinearProblem {
 fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees() {
     let mut tighter = 0;
     for case in 0..120 {
-        let mut stream = Stream::new(Purpose::Benchmark, 23, [case, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 23, [case, 0]);
         let problem = random_problem(case % 2 == 0, &mut stream);
         let costs = random_costs(problem.nodes(), case as usize % KINDS, &mut stream);
         let slack = 1e-8 * scale(&costs);

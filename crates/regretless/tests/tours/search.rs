@@ -4,18 +4,22 @@ use super::common::{assert_close, golden, rows};
 use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
 use regretless::data::synthetic::Recipe;
 use regretless::problem::{Benchmark, Problem, Tsp};
-use regretless::random::{Purpose, Stream};
-use regretless::solve::tour::TourSearch;
+use regretless::random::{Purpose, RandomStream};
+use regretless::solve::tour::TspBranchAndBound;
 use regretless::solve::tour::edges::Distances;
-use regretless::solve::{Limits, Solution, Status};
+use regretless::solve::{Limits, Solution, SolveStatus};
 
 fn solve_within(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
-    checked(&Tsp { nodes }, &mut TourSearch::new(nodes, limits), costs)
+    checked(
+        &Tsp { nodes },
+        &mut TspBranchAndBound::new(nodes, limits),
+        costs,
+    )
 }
 
 fn solve(nodes: usize, costs: &[f64]) -> Solution {
     let solution = solve_within(nodes, costs, Limits::default());
-    assert_eq!(solution.status, Status::Optimal);
+    assert_eq!(solution.status, SolveStatus::Optimal);
     solution
 }
 
@@ -44,7 +48,7 @@ fn brute_force(nodes: usize, costs: &[f64]) -> f64 {
 #[test]
 fn the_cheapest_tour_equals_brute_force_on_all_kinds_of_costs() {
     for case in 0..600 {
-        let mut stream = Stream::new(Purpose::Benchmark, 11, [case, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 11, [case, 0]);
         let (nodes, kind) = (3 + (case as usize / KINDS) % 9, case as usize % KINDS);
         let costs = random_costs(nodes, kind, &mut stream);
         let (found, expected) = (solve(nodes, &costs).objective, brute_force(nodes, &costs));
@@ -76,7 +80,7 @@ fn one_solver_used_again_answers_as_a_fresh_one() {
         let costs = random_costs(
             14,
             case % KINDS,
-            &mut Stream::new(Purpose::Benchmark, 5, [case as u64, 1]),
+            &mut RandomStream::new(Purpose::Benchmark, 5, [case as u64, 1]),
         );
         assert_eq!(reused.solve(&costs).unwrap(), solve(14, &costs));
     }
@@ -96,7 +100,7 @@ fn a_search_stopped_early_tells_the_truth() {
         let costs = random_costs(
             nodes,
             case % KINDS,
-            &mut Stream::new(Purpose::Benchmark, 3, [case as u64, 2]),
+            &mut RandomStream::new(Purpose::Benchmark, 3, [case as u64, 2]),
         );
         let (optimum, noise) = (brute_force(nodes, &costs), 1e-9 * scale(&costs).max(1.0));
         for limits in [
@@ -108,7 +112,7 @@ fn a_search_stopped_early_tells_the_truth() {
             },
         ] {
             let solution = solve_within(nodes, &costs, limits);
-            assert!(solution.status != Status::LimitReached || limits.nodes <= 1);
+            assert!(solution.status != SolveStatus::LimitReached || limits.nodes <= 1);
             claims.hold(&solution, optimum, (limits.gap, noise));
         }
     }
@@ -137,7 +141,7 @@ fn fifteen_nodes_equal_brute_force_too() {
         let costs = random_costs(
             15,
             case % KINDS,
-            &mut Stream::new(Purpose::Benchmark, 8, [case as u64, 15]),
+            &mut RandomStream::new(Purpose::Benchmark, 8, [case as u64, 15]),
         );
         let (found, expected) = (solve(15, &costs).objective, brute_force(15, &costs));
         assert!(
@@ -151,7 +155,7 @@ fn fifteen_nodes_equal_brute_force_too() {
 fn the_optimum_does_not_depend_on_how_nodes_are_numbered() {
     let nodes = 36;
     for case in 0..40 {
-        let mut stream = Stream::new(Purpose::Benchmark, 17, [case, 3]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 17, [case, 3]);
         let costs = random_costs(nodes, case as usize % KINDS, &mut stream);
         let mut names: Vec<u32> = (0..nodes as u32).collect();
         stream.shuffle(&mut names);

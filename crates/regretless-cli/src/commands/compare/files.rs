@@ -18,8 +18,8 @@ use super::summary::Summary;
 use crate::output::write_text;
 
 const RESULTS: &str = "results.jsonl";
-const LOCK: &str = "lock";
-const FILES: [&str; 4] = [RESULTS, "results.csv", "summary.csv", "settings.toml"];
+const LOCK_FILE_NAME: &str = "lock";
+const RESULT_FILE_NAMES: [&str; 4] = [RESULTS, "results.csv", "summary.csv", "settings.toml"];
 
 /// A folder that will hold results; nothing is made before the first run has finished.
 pub struct Folder {
@@ -38,13 +38,13 @@ impl Drop for FolderLock {
     /// Removes the lock's file while the lock is held, and the folder if nothing was written to it.
     fn drop(&mut self) {
         // What stays behind is empty and in nobody's way.
-        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_file(self.folder.join(LOCK_FILE_NAME));
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
 /// The comparison that a folder is for.
-pub struct Wanted<'a> {
+pub struct ComparisonKey<'a> {
     /// What each run depends on.
     pub keys: &'a [String],
     /// Its settings, in writing.
@@ -70,7 +70,7 @@ impl Folder {
     pub fn choose(
         given: Option<&Path>,
         name: &str,
-        wanted: &Wanted<'_>,
+        wanted: &ComparisonKey<'_>,
         force: bool,
     ) -> Result<(Self, Vec<Outcome>)> {
         if let Some(path) = given {
@@ -105,7 +105,7 @@ impl Folder {
     /// Makes the folder and keeps other comparisons out of it, for as long as the lock is held.
     pub fn lock(&self) -> Result<FolderLock> {
         fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
-        let path = self.path.join(LOCK);
+        let path = self.path.join(LOCK_FILE_NAME);
         match lock_file(&path).map_err(Error::io(&path))? {
             Some(file) => Ok(FolderLock {
                 folder: self.path.clone(),
@@ -124,9 +124,9 @@ impl Folder {
         &self.path
     }
 
-    fn held(&self, wanted: &Wanted<'_>) -> Result<Held> {
+    fn held(&self, wanted: &ComparisonKey<'_>) -> Result<Held> {
         let results = self.path.join(RESULTS);
-        let Some(other) = FILES
+        let Some(other) = RESULT_FILE_NAMES
             .iter()
             .map(|file| self.path.join(file))
             .find(|file| file.exists())
@@ -160,7 +160,7 @@ impl Folder {
 
     /// Whether the folder was made with the same settings, the number of threads aside, which
     /// changes no result.
-    fn has_settings(&self, wanted: &Wanted<'_>) -> Result<bool> {
+    fn has_settings(&self, wanted: &ComparisonKey<'_>) -> Result<bool> {
         let path = self.path.join("settings.toml");
         let written = match fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),

@@ -13,11 +13,11 @@ use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::train::{Approach, Baseline, Method};
-use regretless::watch::Watch;
+use regretless::watch::Observer;
 use regretless::{Error, Result};
 
-use super::Session;
-use super::ground::{Ground, Source, standard_split};
+use super::CommandContext;
+use super::ground::{DataSplit, Source, standard_split};
 use super::train::check_utf8;
 use crate::args::{CompareOptions, Profile};
 use crate::output::Report;
@@ -28,17 +28,17 @@ mod outcome;
 mod summary;
 mod verdict;
 
-use files::{Folder, Wanted};
+use files::{ComparisonKey, Folder};
 use outcome::{Contender, Outcome, RunSettings};
 use summary::Summary;
 
 /// Runs everything and reports.
-pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Report> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
     let options = resolved(options.clone(), session)?;
     let comparison = Comparison::new(&options, session)?;
     let keys = comparison.keys(&options)?;
-    let wanted = Wanted {
+    let wanted = ComparisonKey {
         keys: &keys,
         settings: &settings::text(&options, "compare")?,
     };
@@ -102,7 +102,7 @@ pub fn run(options: &CompareOptions, session: &Session) -> Result<Report> {
 }
 
 /// The options with every default written out.
-fn resolved(mut options: CompareOptions, session: &Session) -> Result<CompareOptions> {
+fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<CompareOptions> {
     if !options.data.is_given() && options.problem.problem.is_none() {
         options
             .problem
@@ -203,7 +203,7 @@ fn name(options: &CompareOptions) -> String {
 struct Comparison {
     contenders: Vec<Contender>,
     seeds: Vec<u32>,
-    grounds: Vec<Ground>,
+    grounds: Vec<DataSplit>,
 }
 
 /// Which contender on which seed: places in the lists of a comparison.
@@ -229,7 +229,7 @@ struct Found {
 type Slot = Option<Result<Outcome>>;
 
 impl Comparison {
-    fn new(options: &CompareOptions, session: &Session) -> Result<Self> {
+    fn new(options: &CompareOptions, session: &CommandContext) -> Result<Self> {
         let (first, count) = (options.seed.unwrap_or(0), options.seeds.unwrap_or(1));
         let past = first
             .checked_add(count)
@@ -316,7 +316,7 @@ impl Comparison {
     fn shares_test_rows(&self) -> bool {
         let first = &self.grounds[0];
         // A user's table is read once for all seeds; built-in data are made anew for each.
-        let same = |ground: &Ground| {
+        let same = |ground: &DataSplit| {
             ground.split.test == first.split.test && Arc::ptr_eq(&ground.data, &first.data)
         };
         self.grounds[1..].iter().all(same)
@@ -375,7 +375,7 @@ impl Comparison {
     fn run(
         &self,
         options: &CompareOptions,
-        session: &Session,
+        session: &CommandContext,
         keys: &[String],
         kept: &files::Runs,
     ) -> Result<Found> {

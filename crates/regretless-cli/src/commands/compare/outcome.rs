@@ -10,10 +10,10 @@ use regretless::train::{Approach, Baseline, Settings, Task, TrainReport};
 use regretless::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::super::ground::Ground;
+use super::super::ground::DataSplit;
 use super::super::{judge, oracle};
 use crate::args::{CompareOptions, Machine};
-use crate::progress::Quiet;
+use crate::progress::InterruptOnlyObserver;
 
 /// What takes part in a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ pub struct Outcome {
 }
 
 /// A hash over rows, labels, split and problem of one seed.
-pub fn task_key(ground: &Ground, options: &CompareOptions) -> Result<String> {
+pub fn task_key(ground: &DataSplit, options: &CompareOptions) -> Result<String> {
     let oracle = oracle(&ground.decided, &one_thread(&options.machine))?;
     task(ground, &oracle).fingerprint(&ground.decided.spec)
 }
@@ -82,12 +82,12 @@ fn one_thread(machine: &Machine) -> Machine {
     }
 }
 
-fn task<'a>(ground: &'a Ground, oracle: &'a regretless::oracle::Oracle) -> Task<'a> {
+fn task<'a>(ground: &'a DataSplit, oracle: &'a regretless::oracle::Oracle) -> Task<'a> {
     Task {
         data: &ground.data,
         split: &ground.split,
         oracle,
-        watch: &Quiet,
+        watch: &InterruptOnlyObserver,
     }
 }
 
@@ -105,7 +105,7 @@ impl Contender {
     /// Trains, if there is something to train, and judges on the test rows, on one thread.
     pub fn run(
         &self,
-        ground: &Ground,
+        ground: &DataSplit,
         settings: &RunSettings,
         machine: &Machine,
     ) -> Result<Outcome> {
@@ -120,7 +120,7 @@ impl Contender {
                     &trained.model,
                     &ground.data,
                     &ground.split.test,
-                    (&oracle, &Quiet),
+                    (&oracle, &InterruptOnlyObserver),
                 )?;
                 let still_falling = match approach {
                     Approach::Method(_) => trained.report.is_still_falling(),

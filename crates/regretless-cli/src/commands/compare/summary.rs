@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use regretless::experiment::Spread;
+use regretless::experiment::MeanAndDeviation;
 use regretless::{Error, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -71,14 +71,14 @@ impl Summary {
         let name = contender.to_string();
         let runs: Vec<&Outcome> = outcomes.iter().filter(|run| run.loss == name).collect();
         let mean = |value: fn(&Outcome) -> f64| {
-            Spread::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean
+            MeanAndDeviation::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean
         };
         let ratios: Vec<f64> = runs.iter().filter_map(|run| self.ratio(run)).collect();
-        let Spread {
+        let MeanAndDeviation {
             mean: ratio,
             sd: ratio_sd,
             ..
-        } = Spread::of(&ratios);
+        } = MeanAndDeviation::of(&ratios);
         Line {
             loss: name,
             runs: runs.len(),

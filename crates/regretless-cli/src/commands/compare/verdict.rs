@@ -1,7 +1,7 @@
 //! What a comparison says, in sentences: whether a trained method is worth it, and which figures
 //! not to trust.
 
-use regretless::experiment::Spread;
+use regretless::experiment::MeanAndDeviation;
 use regretless::loss::BaseError;
 use regretless::train::Baseline;
 
@@ -12,7 +12,7 @@ use crate::output::number;
 /// How much larger than that of least squares the error of a method may be before it is named.
 /// Twenty percent is far beyond what chance on a test set or the choice of an epoch by regret
 /// explains.
-const LARGER_ERROR: f64 = 1.2;
+const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 
 /// The verdict first, then warnings. A comparison that lacks runs has no verdict. Where all seeds
 /// are tested on the same rows, they say nothing about other rows.
@@ -78,7 +78,7 @@ fn verdict(summary: &Summary, same_rows: bool) -> Option<String> {
         method.loss, baseline.loss
     );
     let differences: Vec<f64> = paired(method, baseline);
-    Some(match Spread::of(&differences).interval() {
+    Some(match MeanAndDeviation::of(&differences).interval() {
         None => format!("{claim}, on one seed; more seeds tell whether that is chance."),
         Some(_) if same_rows => {
             format!(
@@ -151,7 +151,7 @@ fn worse_than_least_squares(summary: &Summary) -> Vec<String> {
             BaseError::Absolute => ("absolute", line.test_mae, simple.test_mae),
         };
         if let (Some(own), Some(other)) = (own, other)
-            && own > LARGER_ERROR * other
+            && own > ERROR_RATIO_WARNING_THRESHOLD * other
         {
             sentences.push(format!(
                 "{} predicts worse than least squares under its own error (mean {name} error {} \

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use regretless::experiment::{Experiment, Files, Limits, Results, Runner};
+use regretless::experiment::{Experiment, ExperimentRunner, Files, Limits, Results};
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::Session;
+use super::CommandContext;
 use crate::args::ReproduceOptions;
 use crate::output::{Report, path_json, write_text};
 use crate::settings::parse_toml;
@@ -16,7 +16,7 @@ use crate::settings::parse_toml;
 mod tables;
 
 /// Runs every experiment and reports.
-pub fn run(options: &ReproduceOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Report> {
     let texts = texts(options)?;
     if options.show {
         let text = texts
@@ -107,7 +107,7 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
     Ok(experiment)
 }
 
-fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Runner> {
+fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<ExperimentRunner> {
     if let Some(heuristic) = options.machine.decide_by {
         let message =
             format!("an experiment decides as it is written; drop --decide-by '{heuristic}'");
@@ -124,7 +124,7 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Runner> 
         energy: options.energy.clone(),
     };
     let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
-    Ok(Runner {
+    Ok(ExperimentRunner {
         experiment,
         folder,
         labels,
@@ -154,7 +154,7 @@ fn duration(text: &str) -> Result<Duration> {
 }
 
 /// Writes tables and the experiment itself beside its cells.
-fn keep(runner: &Runner, mut results: Results) -> Result<Results> {
+fn keep(runner: &ExperimentRunner, mut results: Results) -> Result<Results> {
     results.provenance.command =
         std::env::args()
             .skip(1)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use regretless::experiment::{MethodResults, ProblemResults, Results, Spread};
+use regretless::experiment::{MeanAndDeviation, MethodResults, ProblemResults, Results};
 use regretless::text::{escaped, spreadsheet_cell};
 
 use crate::output::number;
@@ -76,7 +76,7 @@ fn problem_text(problem: &ProblemResults) -> String {
     })
 }
 
-fn spread(spread: &Spread, digits: usize) -> String {
+fn spread(spread: &MeanAndDeviation, digits: usize) -> String {
     match (spread.mean, spread.sd) {
         (Some(mean), Some(sd)) => format!("{mean:.digits$} ({sd:.digits$})"),
         (Some(mean), None) => format!("{mean:.digits$}"),

@@ -7,12 +7,12 @@ use std::time::Instant;
 use regretless::data::output::check_free;
 use regretless::oracle::Oracle;
 use regretless::solve::relax::Relaxation;
-use regretless::solve::{Failure, Limits, Solution, Status};
-use regretless::watch::Watch;
+use regretless::solve::{Failure, Limits, Solution, SolveStatus};
+use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::Session;
+use super::CommandContext;
 use crate::args::SolveOptions;
 use crate::output::{Report, grouped, percent, write_text};
 use crate::table::Table;
@@ -37,7 +37,7 @@ struct Found {
 }
 
 /// Solves every problem of every file; one that fails does not stop the others.
-pub fn run(options: &SolveOptions, session: &Session) -> Result<Report> {
+pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<Report> {
     if options.files.is_empty() {
         return Err(Error::setting(
             "no file to solve; see --help for an example",
@@ -74,7 +74,7 @@ fn solved(
     subject: &Subject,
     (place, several): (usize, bool),
     options: &SolveOptions,
-    session: &Session,
+    session: &CommandContext,
 ) -> Outcome {
     let begun = Instant::now();
     let out = options
@@ -95,9 +95,9 @@ fn solved(
             bound: sign * solution.bound,
             status: match solution.status {
                 _ if options.relax.is_some() => "relaxed".into(),
-                Status::Optimal => "optimal".into(),
-                Status::WithinGap(gap) => format!("within {}", percent(gap)),
-                Status::LimitReached => "limit reached".into(),
+                SolveStatus::Optimal => "optimal".into(),
+                SolveStatus::WithinGap(gap) => format!("within {}", percent(gap)),
+                SolveStatus::LimitReached => "limit reached".into(),
             },
         };
         if let Some(path) = &out {
@@ -128,7 +128,7 @@ fn target(out: &Path, several: bool, subject: &Subject) -> PathBuf {
 }
 
 /// Asks before the work whether the decision could be written.
-fn free(path: &Path, several: bool, session: &Session) -> Result<()> {
+fn free(path: &Path, several: bool, session: &CommandContext) -> Result<()> {
     if let (true, Some(folder)) = (several, path.parent()) {
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
@@ -252,12 +252,12 @@ impl Found {
 }
 
 /// From here on digits before the point say nothing: whole numbers are not told apart any more.
-const LARGEST_WITH_DIGITS: f64 = 1e15;
+const MAX_PLAIN_NUMBER: f64 = 1e15;
 
 /// Whole numbers with commas, others with all digits that matter, very large ones with a power of
 /// ten.
 fn exact(value: f64) -> String {
-    if value.abs() >= LARGEST_WITH_DIGITS {
+    if value.abs() >= MAX_PLAIN_NUMBER {
         return format!("{value:e}");
     }
     if value.fract() == 0.0 {

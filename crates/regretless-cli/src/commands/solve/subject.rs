@@ -17,11 +17,11 @@ pub struct Subject {
     /// Costs in the user's sense.
     pub costs: Vec<f64>,
     /// How its decisions are written.
-    pub form: Form,
+    pub form: SolutionFormat,
 }
 
 /// How a decision is written.
-pub enum Form {
+pub enum SolutionFormat {
     /// A tour through so many nodes.
     Tour(usize),
     /// Routes from node 0 through so many nodes.
@@ -42,7 +42,7 @@ pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<Subject>> {
     let published = Published::read(path, &reading)?;
     published
         .into_iter()
-        .map(|one| Subject::of(one).map_err(|error| error.about_file(path)))
+        .map(|one| Subject::of(one).map_err(|error| error.with_file(path)))
         .collect()
 }
 
@@ -56,9 +56,9 @@ impl Subject {
         } = published;
         let problem = spec.build()?;
         let form = match spec {
-            ProblemSpec::Tsp(tour) => Form::Tour(tour.nodes),
-            ProblemSpec::Cvrp(routes) => Form::Routes(routes.nodes()),
-            _ => Form::Values(names.unwrap_or_default()),
+            ProblemSpec::Tsp(tour) => SolutionFormat::Tour(tour.nodes),
+            ProblemSpec::Cvrp(routes) => SolutionFormat::Routes(routes.nodes()),
+            _ => SolutionFormat::Values(names.unwrap_or_default()),
         };
         Ok(Self {
             name,

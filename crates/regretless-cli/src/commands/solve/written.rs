@@ -7,9 +7,9 @@ use regretless::solve::route::routes_of;
 use regretless::solve::tour::edges::order_of;
 use regretless::text::spreadsheet_cell;
 
-use super::subject::Form;
+use super::subject::SolutionFormat;
 
-impl Form {
+impl SolutionFormat {
     /// How the file of a decision ends.
     pub fn ending(&self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
 
 /// A number with all its digits, or with a power of ten where these would be many.
 fn plain(value: f64) -> String {
-    if value.abs() >= super::LARGEST_WITH_DIGITS {
+    if value.abs() >= super::MAX_PLAIN_NUMBER {
         format!("{value:e}")
     } else {
         value.to_string()
@@ -76,12 +76,12 @@ fn values(names: &[String], decision: &Decision) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Decision, Form};
+    use super::{Decision, SolutionFormat};
 
     #[test]
     fn a_tour_begins_at_the_first_node_and_goes_to_its_lower_neighbour() {
         // 0-2, 0-3, 1-2, 1-3 of four nodes.
-        let text = Form::Tour(4).write("box", &Decision::choosing([1, 2, 3, 4]), 4.0);
+        let text = SolutionFormat::Tour(4).write("box", &Decision::choosing([1, 2, 3, 4]), 4.0);
         assert_eq!(
             text,
             "NAME : box\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n1\n3\n2\n4\n-1\nEOF\n"
@@ -93,7 +93,7 @@ mod tests {
         // 0-1 twice; 0-2, 0-3, 2-3.
         let decision = Decision::from_dense(&[2.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
         assert_eq!(
-            Form::Routes(4).write("", &decision, 7.5),
+            SolutionFormat::Routes(4).write("", &decision, 7.5),
             "Route #1: 1\nRoute #2: 2 3\nCost 7.5\n"
         );
     }
@@ -101,14 +101,15 @@ mod tests {
     #[test]
     fn names_that_look_like_formulas_are_guarded() {
         let names = ["=1+2", "x"].map(String::from).to_vec();
-        let text = Form::Values(names).write("", &Decision::from_dense(&[-1.0, 1.0]), 0.0);
+        let text =
+            SolutionFormat::Values(names).write("", &Decision::from_dense(&[-1.0, 1.0]), 0.0);
         assert_eq!(text, "name,value\n'=1+2,-1\nx,1\n");
     }
 
     #[test]
     fn names_with_commas_are_quoted() {
         let names = ["a", "b,\"c"].map(String::from).to_vec();
-        let text = Form::Values(names).write("", &Decision::from_dense(&[0.0, 0.5]), 0.0);
+        let text = SolutionFormat::Values(names).write("", &Decision::from_dense(&[0.0, 0.5]), 0.0);
         assert_eq!(text, "name,value\n\"b,\"\"c\",0.5\n");
     }
 }

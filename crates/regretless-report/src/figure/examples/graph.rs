@@ -2,11 +2,11 @@
 
 use super::{Case, View};
 use crate::frame::Labels;
-use crate::svg::{Area, Point, Svg};
+use crate::svg::{Point, Rect, Svg};
 use crate::text::trimmed;
 
 /// Edges of each kind whose costs are written; those of others are left to the mouse.
-pub(super) const MOST_LABELS: usize = 6;
+pub(super) const MAX_EDGE_LABELS: usize = 6;
 
 /// The two nodes of an edge among pairs i < j in lexicographic order.
 pub(super) fn ends(edge: u32, nodes: usize) -> Option<(usize, usize)> {
@@ -40,7 +40,7 @@ fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
 }
 
 /// Places stretched to an area, both directions by the same factor.
-fn fitted(places: &[[f64; 2]], area: &Area) -> Vec<Point> {
+fn fitted(places: &[[f64; 2]], area: &Rect) -> Vec<Point> {
     let ((left, right), (low, high)) = reach(places);
     let factor =
         (area.width / (right - left).max(1e-12)).min(area.height / (high - low).max(1e-12));
@@ -57,7 +57,7 @@ pub(super) fn draw(
     svg: &mut Svg,
     (case, view): (&Case<'_>, &View),
     (places, depot): (&[[f64; 2]], bool),
-    area: Area,
+    area: Rect,
 ) {
     let nodes = fitted(places, &area);
     let edge = |entry: u32| ends(entry, nodes.len()).map(|(a, b)| (nodes[a], nodes[b]));
@@ -92,14 +92,16 @@ pub(super) fn draw(
 }
 
 /// True costs at the middle of the costliest edges that differ.
-fn costs(svg: &mut Svg, (case, view): (&Case<'_>, &View), (nodes, area): (&[Point], Area)) {
+fn costs(svg: &mut Svg, (case, view): (&Case<'_>, &View), (nodes, area): (&[Point], Rect)) {
     let mut labels = Labels::new(Labels::TINTED);
-    nodes.iter().for_each(|node| labels.keep_free(*node, 3.0));
+    nodes
+        .iter()
+        .for_each(|node| labels.reserve_point(*node, 3.0));
     for (entries, class) in [(&view.wrong, "wrong"), (&view.missed, "missed")] {
         let mut entries = entries.clone();
         entries.sort_by(|a, b| case.cost(*b).total_cmp(&case.cost(*a)));
         svg.group(class).open();
-        for entry in entries.iter().take(MOST_LABELS) {
+        for entry in entries.iter().take(MAX_EDGE_LABELS) {
             let Some((a, b)) = ends(*entry, nodes.len()) else {
                 continue;
             };
@@ -118,7 +120,7 @@ fn draw_nodes(svg: &mut Svg, nodes: &[Point], depot: bool) {
     svg.group("ink").open();
     for (place, (x, y)) in nodes.iter().enumerate() {
         if depot && place == 0 {
-            svg.rect(Area::new(x - 5.0, y - 5.0, 10.0, 10.0), "fill");
+            svg.rect(Rect::new(x - 5.0, y - 5.0, 10.0, 10.0), "fill");
         } else {
             svg.tag("circle")
                 .num("cx", *x)

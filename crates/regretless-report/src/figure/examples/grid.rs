@@ -2,11 +2,11 @@
 
 use super::{Case, View};
 use crate::frame::Labels;
-use crate::svg::{Anchor, Area, Point, Svg};
+use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::trimmed;
 
 /// Columns above which costs are left to the mouse.
-pub(super) const MOST_COLUMNS: usize = 12;
+pub(super) const MAX_LABELED_COLUMNS: usize = 12;
 
 type Node = (usize, usize);
 
@@ -27,7 +27,7 @@ pub(super) fn draw(
     svg: &mut Svg,
     (case, view): (&Case<'_>, &View),
     (rows, cols): (usize, usize),
-    area: Area,
+    area: Rect,
 ) {
     let (wide, tall) = (
         area.width / (cols.max(2) - 1) as f64,
@@ -70,7 +70,7 @@ pub(super) fn draw(
             .flat_map(|row| (0..cols).map(move |col| (row, col)))
             .map(at),
     );
-    if cols <= MOST_COLUMNS {
+    if cols <= MAX_LABELED_COLUMNS {
         let own = if view.regret.is_none() {
             &view.shared
         } else {

@@ -2,14 +2,14 @@
 
 use super::{Case, View, WIDTH, key, write_story};
 use crate::figure::Scene;
-use crate::scale::Scale;
-use crate::svg::{Anchor, Area, Svg};
+use crate::scale::AxisScale;
+use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{some, trimmed};
 
 /// Items that find room; those on which decisions differ come first.
 const MOST: usize = 90;
 /// Items above which bars are too narrow for numbers.
-pub(super) const MOST_LABELLED: usize = 40;
+pub(super) const MAX_LABELED_ITEMS: usize = 40;
 const PANEL: f64 = 96.0;
 const STEP: f64 = PANEL + 62.0;
 
@@ -54,9 +54,9 @@ pub(super) fn draw(
     scene.heading_with(&mut svg, "first seed");
     key(&mut svg, case);
     let values = items.iter().map(|item| case.cost(*item)).chain([0.0]);
-    let y = Scale::even(values, (PANEL, 0.0));
+    let y = AxisScale::even(values, (PANEL, 0.0));
     for (place, view) in case.views.iter().enumerate() {
-        let area = Area::new(52.0, 84.0 + STEP * place as f64, WIDTH - 64.0, PANEL);
+        let area = Rect::new(52.0, 84.0 + STEP * place as f64, WIDTH - 64.0, PANEL);
         svg.text(
             (12.0, area.top - 12.0),
             Anchor::Start,
@@ -71,7 +71,7 @@ pub(super) fn draw(
             area.width,
         );
     }
-    let area = Area::new(
+    let area = Rect::new(
         52.0,
         70.0 + STEP * case.views.len() as f64,
         WIDTH - 64.0,
@@ -87,7 +87,7 @@ pub(super) fn draw(
 }
 
 /// Where the bar of an item begins, and how wide it is.
-fn column(area: &Area, place: usize, count: usize) -> (f64, f64) {
+fn column(area: &Rect, place: usize, count: usize) -> (f64, f64) {
     let share = (area.width / count.max(1) as f64).min(40.0);
     (
         area.left + share * place as f64 + share * 0.14,
@@ -99,7 +99,7 @@ fn bars(
     svg: &mut Svg,
     (case, view): (&Case<'_>, &View),
     items: &[u32],
-    (area, y): (&Area, &Scale),
+    (area, y): (&Rect, &AxisScale),
 ) {
     svg.upwards(
         (area.left - 32.0, area.top + area.height / 2.0),
@@ -131,10 +131,10 @@ fn bars(
         svg.group(&format!("{class} mark")).open();
         svg.tip(&case.tip(*item, &format!("item {item}"), role));
         svg.rect(
-            Area::new(left, top, wide, area.bottom() - top),
+            Rect::new(left, top, wide, area.bottom() - top),
             &format!("{look} item"),
         );
-        if items.len() <= MOST_LABELLED && (class == "wrong" || class == "missed") {
+        if items.len() <= MAX_LABELED_ITEMS && (class == "wrong" || class == "missed") {
             svg.text(
                 (left + wide / 2.0, top - 3.0),
                 Anchor::Middle,
@@ -147,7 +147,7 @@ fn bars(
 }
 
 /// How much room items take, below all.
-fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Area, usize)) {
+fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Rect, usize)) {
     let most = rooms.iter().copied().fold(1e-12, f64::max);
     svg.line((area.left, area.top), (area.right(), area.top), "axis");
     for (place, (item, room)) in items.iter().zip(rooms).enumerate() {
@@ -158,7 +158,7 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Area, 
             trimmed(100.0 * room)
         ));
         svg.rect(
-            Area::new(left, area.top, wide, room / most * area.height),
+            Rect::new(left, area.top, wide, room / most * area.height),
             "soft",
         );
         svg.end();

@@ -10,8 +10,8 @@ mod items;
 
 use regretless::experiment::{Drawing, Example, MethodResults};
 
-use super::{Scene, Sketch, key_row};
-use crate::svg::{Anchor, Area, Svg};
+use super::{FigureWithCaption, Scene, key_row};
+use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{lines, some, trimmed};
 
 const WIDTH: f64 = 760.0;
@@ -206,7 +206,7 @@ impl View {
     }
 }
 
-pub(super) fn draw(scene: &Scene<'_>) -> Sketch {
+pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     let drawing = scene.problem.drawing.as_ref()?;
     let case = Case::of(scene, drawing)?;
     let svg = match drawing {
@@ -228,7 +228,7 @@ fn side_by_side(
     scene: &Scene<'_>,
     case: &Case<'_>,
     tall: f64,
-    panel: impl Fn(&mut Svg, &View, Area),
+    panel: impl Fn(&mut Svg, &View, Rect),
 ) -> Svg {
     let share = (WIDTH - 24.0) / case.views.len().max(2) as f64;
     let side = (share - 34.0).min(300.0);
@@ -241,7 +241,7 @@ fn side_by_side(
         panel(
             &mut svg,
             view,
-            Area::new(left + 8.0, 94.0, side, side * tall),
+            Rect::new(left + 8.0, 94.0, side, side * tall),
         );
         write_story(
             &mut svg,
@@ -288,9 +288,9 @@ fn all_written(case: &Case<'_>, drawing: &Drawing) -> bool {
         Drawing::Graph { .. } => case
             .views
             .iter()
-            .all(|view| view.wrong.len() <= graph::MOST_LABELS),
-        Drawing::Grid { cols, .. } => *cols <= grid::MOST_COLUMNS,
-        Drawing::Items { .. } => case.example.costs.len() <= items::MOST_LABELLED,
+            .all(|view| view.wrong.len() <= graph::MAX_EDGE_LABELS),
+        Drawing::Grid { cols, .. } => *cols <= grid::MAX_LABELED_COLUMNS,
+        Drawing::Items { .. } => case.example.costs.len() <= items::MAX_LABELED_ITEMS,
     }
 }
 

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::number::quoted;
 use super::sheet::Sheet;
-use crate::data::layout::{Chosen, Header, LongColumns};
-use crate::data::{Dataset, Features, Matrix, Shape};
+use crate::data::layout::{ColumnSelection, Header, LongColumns};
+use crate::data::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 
 /// Features and costs.
@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
     let cost = header.column(&columns.cost)?;
     let taken: Vec<usize> = [cost, keys.instance].into_iter().chain(keys.item).collect();
     let features = header.features(&columns.features, &columns.ignore, &taken)?;
-    let chosen = Chosen {
+    let chosen = ColumnSelection {
         features,
         costs: vec![cost],
         leftover: columns.features.is_empty(),
@@ -44,9 +44,9 @@ pub(super) fn read_features(
         .iter()
         .map(|name| sheet.header().column(name))
         .collect::<Result<_>>()?;
-    let chosen = Chosen {
+    let chosen = ColumnSelection {
         features,
-        ..Chosen::default()
+        ..ColumnSelection::default()
     };
     Ok(Table::read(&mut sheet, keys, chosen, &columns.items)?.features)
 }
@@ -155,7 +155,7 @@ impl Table {
     fn read(
         sheet: &mut Sheet,
         columns: KeyColumns,
-        chosen: Chosen,
+        chosen: ColumnSelection,
         wanted: &[String],
     ) -> Result<Self> {
         let mut keys = Keys::default();
@@ -185,7 +185,7 @@ impl Table {
         };
         let names = sheet.names_of(&numbers.feature_columns);
         let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
-        let features = Features::new(values, Shape::Long { items }, Some(names))?;
+        let features = Features::new(values, FeatureShape::Long { items }, Some(names))?;
         Ok(Self {
             features,
             costs: numbers.costs,
@@ -217,7 +217,7 @@ fn rows_of_each(sheet: &Sheet, column: usize, keys: &Keys) -> Result<usize> {
             many",
         counts[odd], counts[0]
     );
-    Err(sheet.wrong_at(first_row as u64 + 1, column, message))
+    Err(sheet.cell_error_at(first_row as u64 + 1, column, message))
 }
 
 /// The items that every instance must have: the wanted ones, or those of the first instance.
@@ -248,7 +248,7 @@ fn in_order(sheet: &Sheet, column: usize, keys: &Keys, items: &[usize]) -> Resul
             quoted(&keys.items.list[item]),
             what[1]
         );
-        Err(sheet.wrong_at(row as u64 + 1, column, message))
+        Err(sheet.cell_error_at(row as u64 + 1, column, message))
     };
     let mut by_instance: Vec<usize> = (0..keys.rows.len()).collect();
     by_instance.sort_by_key(|row| keys.rows[*row].0);

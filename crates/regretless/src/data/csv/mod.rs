@@ -17,7 +17,7 @@ mod sheet;
 mod wide;
 mod write;
 
-pub use write::{DecisionForm, write, write_decisions, write_predictions};
+pub use write::{DecisionFormat, write, write_decisions, write_predictions};
 
 /// Reads features and costs from one file.
 ///

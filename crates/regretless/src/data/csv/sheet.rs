@@ -10,7 +10,7 @@ use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::number;
 use super::rows::row_of;
-use crate::data::layout::{Chosen, Header};
+use crate::data::layout::{ColumnSelection, Header};
 use crate::error::{Error, Place, Result};
 
 /// An open file and its current row.
@@ -85,11 +85,11 @@ impl Sheet {
 
     /// An error about a cell of the current row.
     pub fn wrong(&self, column: usize, message: impl Into<String>) -> Error {
-        self.wrong_at(self.index, column, message)
+        self.cell_error_at(self.index, column, message)
     }
 
     /// An error about a cell of any record.
-    pub fn wrong_at(&self, record: u64, column: usize, message: impl Into<String>) -> Error {
+    pub fn cell_error_at(&self, record: u64, column: usize, message: impl Into<String>) -> Error {
         let name = self.names.get(column).filter(|name| !name.is_empty());
         let name = name.map_or_else(|| (column + 1).to_string(), String::clone);
         Error::input(
@@ -103,7 +103,7 @@ impl Sheet {
     /// Reads all rows; `each_row` sees every one of them.
     pub fn read(
         &mut self,
-        chosen: Chosen,
+        chosen: ColumnSelection,
         mut each_row: impl FnMut(&Self) -> Result<()>,
     ) -> Result<Numbers> {
         let (mut features, costs) = (chosen.features, chosen.costs);
@@ -218,7 +218,7 @@ impl Sheet {
                 pair[0] + 1,
                 pair[1] + 1
             );
-            Err(self.wrong_at(0, pair[1], message))
+            Err(self.cell_error_at(0, pair[1], message))
         })
     }
 }

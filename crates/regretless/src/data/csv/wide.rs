@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::sheet::{Numbers, Sheet};
-use crate::data::layout::{Chosen, Header, WideColumns};
-use crate::data::{Dataset, Features, Matrix, Shape};
+use crate::data::layout::{ColumnSelection, Header, WideColumns};
+use crate::data::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Place, Result};
 
 /// Features and costs from one file.
@@ -20,7 +20,7 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
     let costs = header.matching(&columns.costs, &columns.ignore)?;
     let features = header.features(&columns.features, &columns.ignore, &costs)?;
     let cost_names = sheet.names_of(&costs);
-    let chosen = Chosen {
+    let chosen = ColumnSelection {
         features,
         costs,
         leftover: columns.features.is_empty(),
@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
 pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) -> Result<Dataset> {
     let (mut left, mut right) = (Sheet::open(features)?, Sheet::open(costs)?);
     Header::check_ignored(&[left.header(), right.header()], &columns.ignore)?;
-    let chosen = Chosen {
+    let chosen = ColumnSelection {
         features: left
             .header()
             .features(&columns.features, &columns.ignore, &[])?,
@@ -55,9 +55,9 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
     let cost_names = right.names_of(&cost_columns);
     let found = left.read(chosen, |_| Ok(()))?;
     let paid = right.read(
-        Chosen {
+        ColumnSelection {
             costs: cost_columns,
-            ..Chosen::default()
+            ..ColumnSelection::default()
         },
         |_| Ok(()),
     )?;
@@ -81,9 +81,9 @@ pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> 
         .map(|name| sheet.header().column(name))
         .collect::<Result<_>>()?;
     let numbers = sheet.read(
-        Chosen {
+        ColumnSelection {
             features,
-            ..Chosen::default()
+            ..ColumnSelection::default()
         },
         |_| Ok(()),
     )?;
@@ -93,5 +93,5 @@ pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> 
 fn features_of(sheet: &Sheet, numbers: Numbers) -> Result<Features> {
     let names = sheet.names_of(&numbers.feature_columns);
     let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
-    Features::new(values, Shape::Wide, Some(names))
+    Features::new(values, FeatureShape::Wide, Some(names))
 }

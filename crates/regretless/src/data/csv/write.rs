@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::number::shortest;
 use crate::data::output::write_atomically;
-use crate::data::{Dataset, Matrix, Names, Shape};
+use crate::data::{Dataset, FeatureShape, Matrix, Names};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::text::spreadsheet_cell;
@@ -15,7 +15,7 @@ use crate::text::spreadsheet_cell;
 /// How decisions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum DecisionForm {
+pub enum DecisionFormat {
     /// One row per instance, one column per variable.
     #[default]
     Dense,
@@ -31,8 +31,8 @@ pub enum DecisionForm {
 /// fails.
 pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
     match data.features().shape() {
-        Shape::Wide => write_wide(path, data, force),
-        Shape::Long { items } => write_long(path, data, items, force),
+        FeatureShape::Wide => write_wide(path, data, force),
+        FeatureShape::Long { items } => write_long(path, data, items, force),
     }
 }
 
@@ -61,7 +61,7 @@ pub fn write_decisions(
     path: &Path,
     names: &Names,
     decisions: &[Decision],
-    form: DecisionForm,
+    form: DecisionFormat,
     force: bool,
 ) -> Result<()> {
     let last = decisions
@@ -72,7 +72,7 @@ pub fn write_decisions(
         check_width(names, *last as usize + 1)?;
     }
     match form {
-        DecisionForm::Dense => {
+        DecisionFormat::Dense => {
             let mut dense = vec![0.0; names.len()];
             let row = |decision: &Decision| {
                 decision.write_dense(&mut dense);
@@ -81,11 +81,11 @@ pub fn write_decisions(
             write_rows(
                 path,
                 force,
-                header(names.iter().map(|name| guarded(&name).into()))?,
+                header(names.iter().map(|name| escape_formula(&name).into()))?,
                 decisions.iter().map(row),
             )
         }
-        DecisionForm::Sparse => {
+        DecisionFormat::Sparse => {
             let entries = decisions
                 .iter()
                 .enumerate()
@@ -93,7 +93,7 @@ pub fn write_decisions(
                     decision.iter().map(move |(j, value)| {
                         vec![
                             instance.to_string(),
-                            guarded(&names.get(j)),
+                            escape_formula(&names.get(j)),
                             shortest(value),
                         ]
                     })
@@ -147,7 +147,7 @@ fn cells<T: Copy + std::fmt::Debug>(numbers: &[T]) -> impl Iterator<Item = Strin
 /// A variable's name in a file of decisions. These files are made for spreadsheets and never read
 /// back, so a name that looks like a formula gets a quote in front; tables and predictions are read
 /// back and keep their names.
-fn guarded(name: &str) -> String {
+fn escape_formula(name: &str) -> String {
     spreadsheet_cell(name).into_owned()
 }
 

@@ -12,7 +12,7 @@ use npyz::{DType, NpyHeader, Order, TypeChar, TypeStr};
 use crate::error::{Error, Place, Result};
 
 /// Longest header that is read; numpy's own are 118 bytes long unless types are structured.
-const LONGEST: usize = 1 << 16;
+const MAX_HEADER_BYTES: usize = 1 << 16;
 
 /// An open file behind its header.
 pub(super) struct Claim {
@@ -26,7 +26,7 @@ pub(super) struct Claim {
 
 impl Claim {
     /// Whether the numbers are as a program uses them: single precision, little-endian, in C order.
-    pub fn is_ready(&self) -> bool {
+    pub fn is_native(&self) -> bool {
         self.kind.to_string() == "<f4" && self.header.order() == Order::C
     }
 
@@ -92,7 +92,7 @@ fn header_bytes(file: &mut impl Read) -> Result<Vec<u8>, String> {
         start.extend(high);
         length |= usize::from(u16::from_le_bytes(high)) << 16;
     }
-    if length > LONGEST {
+    if length > MAX_HEADER_BYTES {
         return Err(format!(
             "a header of {length} bytes; plain arrays of numbers need far less"
         ));

@@ -13,7 +13,7 @@ use std::path::Path;
 use npyz::{NpyFile, Order, TypeChar};
 
 use super::mapped::Mapped;
-use super::{Dataset, Features, Matrix, Shape, first_not_finite};
+use super::{Dataset, FeatureShape, Features, Matrix, first_not_finite};
 use crate::error::{Error, Place, Result};
 
 mod header;
@@ -70,8 +70,8 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
         return Err(array.wrong(costs, "costs must have 2 dimensions: instances, costs"));
     };
     let fits = match found.shape() {
-        Shape::Wide => found.instances() == instances,
-        Shape::Long { items: rows } => (found.instances(), rows) == (instances, items),
+        FeatureShape::Wide => found.instances() == instances,
+        FeatureShape::Long { items: rows } => (found.instances(), rows) == (instances, items),
     };
     if !fits {
         let other = format!(
@@ -80,8 +80,8 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
             found.instances()
         );
         let rows = match found.shape() {
-            Shape::Wide => String::new(),
-            Shape::Long { items } => format!(" with {items} items each"),
+            FeatureShape::Wide => String::new(),
+            FeatureShape::Long { items } => format!(" with {items} items each"),
         };
         return Err(array.wrong(
             costs,
@@ -101,7 +101,7 @@ pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
     let [instances, items] = array.shape[..] else {
         return Err(array.wrong(path, "costs must have 2 dimensions: instances, costs"));
     };
-    let nothing = Features::new(Matrix::zeros(instances, 1), Shape::Wide, None)?;
+    let nothing = Features::new(Matrix::zeros(instances, 1), FeatureShape::Wide, None)?;
     Dataset::joined(nothing, array.matrix(instances, items)?, None)
 }
 
@@ -109,7 +109,7 @@ pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
 pub fn storage_hint(path: &Path, costs: &Matrix) -> Option<String> {
     let claim = header::open(path).ok()?;
     let large = size_of_val(costs.as_slice()) as u64 >= Storage::LARGE;
-    (large && !claim.is_ready()).then(|| {
+    (large && !claim.is_native()).then(|| {
         format!(
             "{}: converted and held in memory ({}); saved as float32 in C order it stays on disk: \
              np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))",
@@ -127,8 +127,8 @@ pub fn storage_hint(path: &Path, costs: &Matrix) -> Option<String> {
 pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> {
     let array = Array::open(path, Storage::Memory)?;
     let (rows, cols, shape) = match array.shape[..] {
-        [instances, cols] => (instances, cols, Shape::Wide),
-        [instances, items, cols] => (instances * items, cols, Shape::Long { items }),
+        [instances, cols] => (instances, cols, FeatureShape::Wide),
+        [instances, items, cols] => (instances * items, cols, FeatureShape::Long { items }),
         _ => {
             return Err(array.wrong(
                 path,
@@ -165,7 +165,7 @@ impl Array {
     fn open(path: &Path, storage: Storage) -> Result<Self> {
         let claim = header::open(path)?;
         let count = claim.shape.iter().product::<usize>();
-        if claim.is_ready() && storage.maps(4 * count as u64) {
+        if claim.is_native() && storage.maps(4 * count as u64) {
             let (shape, start) = (claim.shape.clone(), claim.start);
             if let Some(values) = Mapped::open(claim.data.into_inner(), path, start, count)? {
                 return Self {

@@ -7,10 +7,10 @@ use npyz::{WriteOptions, WriterBuilder};
 
 use crate::data::mapped::write_numbers;
 use crate::data::output::{check_free, write_atomically};
-use crate::data::{Dataset, Matrix, Shape};
+use crate::data::{Dataset, FeatureShape, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::watch::Observer;
 
 /// Writes features and costs, each to a file of its own.
 ///
@@ -21,8 +21,8 @@ pub fn write(features: &Path, costs: &Path, data: &Dataset, force: bool) -> Resu
     check_free(costs, force)?;
     let values = data.features().values();
     let shape = match data.features().shape() {
-        Shape::Wide => vec![values.rows(), values.cols()],
-        Shape::Long { items } => vec![values.rows() / items, items, values.cols()],
+        FeatureShape::Wide => vec![values.rows(), values.cols()],
+        FeatureShape::Long { items } => vec![values.rows() / items, items, values.cols()],
     };
     write_array(features, &shape, values.as_slice().iter().copied(), force)?;
     write_predictions(costs, data.costs(), force)
@@ -83,7 +83,7 @@ pub fn write_rows(
     path: &Path,
     [rows, cols]: [usize; 2],
     mut next: impl FnMut(&mut Vec<f32>),
-    (force, watch): (bool, &dyn Watch),
+    (force, watch): (bool, &dyn Observer),
 ) -> Result<()> {
     let written = write_atomically(path, force, |out| {
         let mut row = Vec::with_capacity(cols);

@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-use super::{BaseError, Cos, Guide, Side, SingleQuery, guides, single};
+use super::{BaseError, Cos, MisleadingDirection, Side, SinglePrecisionInput, guides, single};
 use crate::data::Matrix;
 use crate::error::Result;
-use crate::loss::{Loss, Query, Separable};
-use crate::oracle::Asker;
+use crate::loss::{Loss, LossInput, SeparableLoss};
+use crate::oracle::OracleWorker;
 use crate::problem::Bounds;
 
 /// Shorter vectors are not divided by their own length.
-pub(super) const SHORTEST: f64 = 1e-12;
+pub(super) const MIN_NORM: f64 = 1e-12;
 
 /// A member of the family, ready for one table.
 #[derive(Debug, Clone)]
@@ -24,12 +24,12 @@ pub struct CosLoss {
 
 thread_local! {
     /// Directions, free errors and normalised predictions of the instance at hand.
-    static SCRATCH: RefCell<(Vec<Guide>, Vec<f64>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new(), Vec::new())) };
+    static SCRATCH: RefCell<(Vec<MisleadingDirection>, Vec<f64>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new(), Vec::new())) };
 }
 
 /// Which errors of an instance count.
-struct Aims<'a> {
-    guides: &'a [Guide],
+struct InstanceErrorMask<'a> {
+    guides: &'a [MisleadingDirection],
     /// How far each error may go without counting; with O_S only.
     free: &'a [f64],
 }
@@ -60,7 +60,7 @@ impl CosLoss {
     }
 
     /// The same with the two directions of a pinball exchanged.
-    pub(super) fn with_pinball_turned(mut self) -> Self {
+    pub(super) fn with_pinball_swapped(mut self) -> Self {
         if let Side::Pinball(taus) = &mut self.cos.side {
             taus.iter_mut().for_each(|tau| *tau = 1.0 - *tau);
         }
@@ -68,11 +68,11 @@ impl CosLoss {
     }
 
     /// Distance of each cost to the end of its range, in the units errors are measured in.
-    fn free_errors(&self, query: &Query<'_>, free: &mut Vec<f64>) {
+    fn free_errors(&self, query: &LossInput<'_>, free: &mut Vec<f64>) {
         free.clear();
         let Some(limits) = &self.limits else { return };
         let unit = if self.cos.scale_invariant {
-            norm(query.costs).max(SHORTEST)
+            norm(query.costs).max(MIN_NORM)
         } else {
             1.0
         };
@@ -93,7 +93,7 @@ impl CosLoss {
     }
 
     /// How much an error of output `j` counts.
-    fn share(&self, j: usize, error: f64, aims: &Aims<'_>) -> f64 {
+    fn share(&self, j: usize, error: f64, aims: &InstanceErrorMask<'_>) -> f64 {
         match &self.cos.side {
             Side::Both => 1.0,
             Side::OneSided => f64::from(u8::from(aims.guides[j].counts(error, 0.0))),
@@ -106,7 +106,12 @@ impl CosLoss {
     }
 
     /// Sums the terms of `errors`; leaves derivatives with respect to the errors in `gradient`.
-    fn sum(&self, errors: impl Iterator<Item = f64>, aims: &Aims<'_>, gradient: &mut [f64]) -> f64 {
+    fn sum(
+        &self,
+        errors: impl Iterator<Item = f64>,
+        aims: &InstanceErrorMask<'_>,
+        gradient: &mut [f64],
+    ) -> f64 {
         let mut total = 0.0;
         for (j, error) in errors.enumerate() {
             let share = self.share(j, error, aims);
@@ -117,7 +122,12 @@ impl CosLoss {
         total
     }
 
-    fn plain(&self, query: &Query<'_>, aims: &Aims<'_>, gradient: &mut [f64]) -> f64 {
+    fn plain(
+        &self,
+        query: &LossInput<'_>,
+        aims: &InstanceErrorMask<'_>,
+        gradient: &mut [f64],
+    ) -> f64 {
         let errors = query.prediction.iter().zip(query.costs).map(|(p, c)| p - c);
         self.sum(errors, aims, gradient)
     }
@@ -125,20 +135,20 @@ impl CosLoss {
     /// Errors between unit vectors; the gradient goes back through the normalisation.
     fn normalised(
         &self,
-        query: &Query<'_>,
-        aims: &Aims<'_>,
+        query: &LossInput<'_>,
+        aims: &InstanceErrorMask<'_>,
         (unit, gradient): (&mut Vec<f64>, &mut [f64]),
     ) -> f64 {
         let length = norm(query.prediction);
-        let true_length = norm(query.costs).max(SHORTEST);
+        let true_length = norm(query.costs).max(MIN_NORM);
         unit.clear();
-        unit.extend(query.prediction.iter().map(|p| p / length.max(SHORTEST)));
+        unit.extend(query.prediction.iter().map(|p| p / length.max(MIN_NORM)));
         let errors = unit
             .iter()
             .zip(query.costs)
             .map(|(u, c)| u - c / true_length);
         let total = self.sum(errors, aims, gradient);
-        if length < SHORTEST {
+        if length < MIN_NORM {
             // No direction to normalise: step as if the prediction had the length of the truth,
             // since the true derivative, about 1e12, would ruin every running average of the
             // optimiser.
@@ -156,8 +166,8 @@ impl CosLoss {
 impl Loss for CosLoss {
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        _asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        _asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let total = SCRATCH.with_borrow_mut(|(directions, free, unit)| {
@@ -165,7 +175,7 @@ impl Loss for CosLoss {
                 guides(query.best, &self.bounds, directions, query.costs.len());
             }
             self.free_errors(query, free);
-            let aims = Aims {
+            let aims = InstanceErrorMask {
                 guides: directions,
                 free,
             };
@@ -180,7 +190,11 @@ impl Loss for CosLoss {
         Ok(total * factor)
     }
 
-    fn evaluate_single(&self, query: &SingleQuery<'_>, gradient: &mut [f32]) -> Option<f64> {
+    fn evaluate_single(
+        &self,
+        query: &SinglePrecisionInput<'_>,
+        gradient: &mut [f32],
+    ) -> Option<f64> {
         if self.bounds == Bounds::Binary {
             single::evaluate(&self.cos, query, gradient)
         } else {
@@ -188,14 +202,14 @@ impl Loss for CosLoss {
         }
     }
 
-    fn separable(&self) -> Option<Separable<'_>> {
+    fn separable(&self) -> Option<SeparableLoss<'_>> {
         let Cos {
             error,
             side,
             scale_invariant,
             ..
         } = &self.cos;
-        Some(Separable {
+        Some(SeparableLoss {
             error: *error,
             side,
             scale_invariant: *scale_invariant,

@@ -28,15 +28,15 @@ mod sensitivity;
 mod single;
 
 pub use evaluate::CosLoss;
-pub use single::SingleQuery;
+pub use single::SinglePrecisionInput;
 
 use crate::data::{Matrix, length};
 use crate::error::Result;
 use crate::label::Labelled;
 use crate::oracle::Oracle;
 use crate::problem::Bounds;
-use crate::solve::relax::RangeKind;
-use crate::watch::Watch;
+use crate::solve::relax::CostRangeKind;
+use crate::watch::Observer;
 
 /// How an error is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub enum Side {
     /// Only the direction that can mislead the decision.
     OneSided,
     /// Only what leaves the range within which the relaxed decision stays best.
-    Sensitive(RangeKind),
+    Sensitive(CostRangeKind),
 }
 
 /// How instances are weighted, given the regret and loss of a baseline.
@@ -103,13 +103,13 @@ impl Cos {
     ///
     /// # Errors
     /// When the problem cannot give what a component needs, or the user interrupts.
-    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Watch) -> Result<CosLoss> {
+    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Observer) -> Result<CosLoss> {
         let problem = oracle.problem();
         let mut loss = CosLoss::new(self.clone(), problem.bounds())
             .with_typical_norm(mean_norm(data.data().costs()));
         // The pinball's directions are those of the user's costs, which a maximisation turns round.
         if problem.sense().sign() < 0.0 {
-            loss = loss.with_pinball_turned();
+            loss = loss.with_pinball_swapped();
         }
         if let Side::Sensitive(kind) = self.side {
             loss = loss.with_limits(sensitivity::limits(
@@ -147,11 +147,11 @@ fn mean_norm(costs: &Matrix) -> f64 {
 }
 
 /// What each variable's best value says about the direction that can mislead: +1 over-prediction,
-/// −1 under-prediction, 0 both, and [`Guide::FREE`] neither.
+/// −1 under-prediction, 0 both, and [`MisleadingDirection::FREE`] neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Guide(i8);
+struct MisleadingDirection(i8);
 
-impl Guide {
+impl MisleadingDirection {
     const BOTH: Self = Self(0);
     const FREE: Self = Self(2);
     const OVER: Self = Self(1);
@@ -178,18 +178,26 @@ impl Guide {
 }
 
 /// The guide of every variable of a decision.
-fn guides(best: &crate::decision::Decision, bounds: &Bounds, out: &mut Vec<Guide>, count: usize) {
+fn guides(
+    best: &crate::decision::Decision,
+    bounds: &Bounds,
+    out: &mut Vec<MisleadingDirection>,
+    count: usize,
+) {
     out.clear();
     match bounds {
-        Bounds::Binary => out.resize(count, Guide::UNDER),
-        Bounds::Box { lower, upper } => {
-            out.extend(lower.iter().zip(upper).map(|(l, u)| Guide::of(0.0, *l, *u)))
-        }
+        Bounds::Binary => out.resize(count, MisleadingDirection::UNDER),
+        Bounds::Box { lower, upper } => out.extend(
+            lower
+                .iter()
+                .zip(upper)
+                .map(|(l, u)| MisleadingDirection::of(0.0, *l, *u)),
+        ),
     }
     for (j, value) in best.iter() {
         out[j] = match bounds {
-            Bounds::Binary => Guide::of(value, 0.0, 1.0),
-            Bounds::Box { lower, upper } => Guide::of(value, lower[j], upper[j]),
+            Bounds::Binary => MisleadingDirection::of(value, 0.0, 1.0),
+            Bounds::Box { lower, upper } => MisleadingDirection::of(value, lower[j], upper[j]),
         };
     }
 }

@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use super::{BaseError, Cos, Side, Weighting};
 use crate::error::{Error, Result};
-use crate::solve::relax::RangeKind;
+use crate::solve::relax::CostRangeKind;
 
 /// Components as they may be typed, for messages.
-const COMPONENTS: [&str; 9] = [
+const COMPONENT_NAMES: [&str; 9] = [
     "C",
     "O",
     "S",
@@ -37,8 +37,8 @@ impl fmt::Display for Cos {
         match &self.side {
             Side::Both => {}
             Side::OneSided => parts.push("O".into()),
-            Side::Sensitive(RangeKind::Basis) => parts.push("O_S".into()),
-            Side::Sensitive(RangeKind::Exact) => parts.push("O_S(exact)".into()),
+            Side::Sensitive(CostRangeKind::Basis) => parts.push("O_S".into()),
+            Side::Sensitive(CostRangeKind::Exact) => parts.push("O_S(exact)".into()),
             Side::Pinball(taus) => {
                 let taus: Vec<String> = taus.iter().map(f64::to_string).collect();
                 parts.push(format!("tau={}", taus.join(":")));
@@ -112,8 +112,8 @@ impl Cos {
 fn side(component: &str, label: &str) -> Result<Option<Side>> {
     match component {
         "O" => return Ok(Some(Side::OneSided)),
-        "O_S" | "O_S(BASIS)" => return Ok(Some(Side::Sensitive(RangeKind::Basis))),
-        "O_S(EXACT)" => return Ok(Some(Side::Sensitive(RangeKind::Exact))),
+        "O_S" | "O_S(BASIS)" => return Ok(Some(Side::Sensitive(CostRangeKind::Basis))),
+        "O_S(EXACT)" => return Ok(Some(Side::Sensitive(CostRangeKind::Exact))),
         _ => {}
     }
     let Some(values) = component.strip_prefix("TAU=") else {
@@ -166,12 +166,12 @@ fn weighting(component: &str, label: &str) -> Result<Weighting> {
     Err(Error::unknown(
         &format!("component in loss '{label}':"),
         component,
-        &COMPONENTS,
+        &COMPONENT_NAMES,
     ))
 }
 
 fn unknown(text: &str) -> Error {
-    let components = COMPONENTS.join(", ");
+    let components = COMPONENT_NAMES.join(", ");
     Error::setting(format!(
         "unknown loss '{text}'; choose MSE or MAE, with components in brackets such as MAE(O,S); \
             components: {components}"

@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::label::Labelled;
 use crate::oracle::Oracle;
 use crate::problem::Bounds;
-use crate::solve::relax::{RangeKind, Ranges};
-use crate::watch::Watch;
+use crate::solve::relax::{CostRangeKind, Ranges};
+use crate::watch::Observer;
 
 /// The end of each cost's range on the side that can mislead: the upper one where the variable is
 /// at its upper bound in the best decision, the lower one elsewhere. One number per cost is enough,
@@ -14,8 +14,8 @@ use crate::watch::Watch;
 pub(super) fn limits(
     data: &Labelled,
     oracle: &Oracle,
-    kind: RangeKind,
-    (label, watch): (&str, &dyn Watch),
+    kind: CostRangeKind,
+    (label, watch): (&str, &dyn Observer),
 ) -> Result<Matrix> {
     let costs = data.data().costs();
     let mut limits = Matrix::zeros(costs.rows(), costs.cols());

@@ -11,17 +11,17 @@
     reason = "the functions compiled for more instructions than the baseline are called here"
 )]
 
-use super::evaluate::SHORTEST;
+use super::evaluate::MIN_NORM;
 use super::{BaseError, Cos, Side};
 use crate::decision::Decision;
-use crate::lanes::{Instructions, LANES, Lane, Lanes, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, LANES, Lanes, compiled};
 
 /// Chunks summed in single precision before the sum is added up in double precision.
 const TOGETHER: usize = 64;
 
 /// One instance in single precision.
 #[derive(Debug, Clone, Copy)]
-pub struct SingleQuery<'a> {
+pub struct SinglePrecisionInput<'a> {
     /// True costs, to be minimised.
     pub costs: &'a [f32],
     /// Predicted costs, in the sense of the user.
@@ -49,8 +49,12 @@ struct Sums {
 
 /// The mean over costs, and its gradient with respect to the prediction in the sense of the user;
 /// nothing where this member, these bounds or this processor need the plain way.
-pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32]) -> Option<f64> {
-    let here = Instructions::here()?;
+pub(super) fn evaluate(
+    cos: &Cos,
+    query: &SinglePrecisionInput<'_>,
+    gradient: &mut [f32],
+) -> Option<f64> {
+    let here = Avx2Fma::here()?;
     let one_sided = match &cos.side {
         Side::Both => false,
         Side::OneSided => true,
@@ -59,8 +63,8 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
     let absolute = cos.error == BaseError::Absolute;
     let (length, true_length) = lengths(here, cos.scale_invariant, query);
     let at = Scales {
-        prediction: query.sign / length.max(SHORTEST) as f32,
-        costs: 1.0 / true_length.max(SHORTEST) as f32,
+        prediction: query.sign / length.max(MIN_NORM) as f32,
+        costs: 1.0 / true_length.max(MIN_NORM) as f32,
     };
     let mut sums = Sums::default();
     match (absolute, one_sided) {
@@ -70,7 +74,7 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
         (true, true) => slopes::<true, true>(here, query, at, gradient, &mut sums),
     }
     if one_sided {
-        judge_chosen(absolute, query, at, (gradient, &mut sums));
+        evaluate_selected(absolute, query, at, (gradient, &mut sums));
     }
     // What is no finite number, or too large for these sums, is left to the plain way and its
     // messages.
@@ -84,7 +88,7 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
     let count = query.costs.len() as f64;
     // As in the plain way, a prediction without a direction steps as if it had the length of the
     // truth.
-    let (unit, along) = if length < SHORTEST {
+    let (unit, along) = if length < MIN_NORM {
         (true_length, 0.0)
     } else {
         (length, sums.along)
@@ -105,19 +109,19 @@ pub(super) fn evaluate(cos: &Cos, query: &SingleQuery<'_>, gradient: &mut [f32])
 }
 
 /// Lengths of prediction and truth, or 1 where they do not matter.
-fn lengths(here: Instructions, matter: bool, query: &SingleQuery<'_>) -> (f64, f64) {
+fn lengths(here: Avx2Fma, matter: bool, query: &SinglePrecisionInput<'_>) -> (f64, f64) {
     let mut squares = [1.0; 2];
     if matter {
         square(here, query.prediction, &mut squares[0]);
         square(here, query.costs, &mut squares[1]);
     }
-    (squares[0].sqrt(), squares[1].sqrt().max(SHORTEST))
+    (squares[0].sqrt(), squares[1].sqrt().max(MIN_NORM))
 }
 
 /// Judges the chosen variables again: theirs are the errors upwards.
-fn judge_chosen(
+fn evaluate_selected(
     absolute: bool,
-    query: &SingleQuery<'_>,
+    query: &SinglePrecisionInput<'_>,
     at: Scales,
     (gradient, sums): (&mut [f32], &mut Sums),
 ) {
@@ -144,7 +148,7 @@ compiled! {
 compiled! {
     /// Sums of a row; leaves slopes with respect to the errors in `gradient`.
     slopes = slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
-        (query: &SingleQuery<'_>, at: Scales, gradient: &mut [f32], sums: &mut Sums)
+        (query: &SinglePrecisionInput<'_>, at: Scales, gradient: &mut [f32], sums: &mut Sums)
 }
 
 compiled! {
@@ -153,7 +157,7 @@ compiled! {
 }
 
 #[inline(always)]
-fn square_body(here: Instructions, row: &[f32], out: &mut f64) {
+fn square_body(here: Avx2Fma, row: &[f32], out: &mut f64) {
     *out = 0.0;
     for block in row.chunks(TOGETHER * LANES) {
         let mut sum = here.splat(0.0);
@@ -167,8 +171,8 @@ fn square_body(here: Instructions, row: &[f32], out: &mut f64) {
 
 #[inline(always)]
 fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
-    here: Instructions,
-    query: &SingleQuery<'_>,
+    here: Avx2Fma,
+    query: &SinglePrecisionInput<'_>,
     at: Scales,
     gradient: &mut [f32],
     sums: &mut Sums,
@@ -200,7 +204,7 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 /// What errors cost, and the derivatives; of one-sided ones only those downwards.
 #[inline(always)]
 fn judge<const ABSOLUTE: bool, const ONE_SIDED: bool>(
-    here: Instructions,
+    here: Avx2Fma,
     error: Lanes,
 ) -> (Lanes, Lanes) {
     let minus = here.splat(-0.0);
@@ -218,7 +222,7 @@ fn judge<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 }
 
 #[inline(always)]
-fn finish_body(here: Instructions, prediction: &[f32], factors: (f32, f32), gradient: &mut [f32]) {
+fn finish_body(here: Avx2Fma, prediction: &[f32], factors: (f32, f32), gradient: &mut [f32]) {
     let (slope, along) = (here.splat(factors.0), here.splat(factors.1));
     for (p, g) in prediction.chunks(LANES).zip(gradient.chunks_mut(LANES)) {
         write(read(here, p).fused(along, read(here, g).times(slope)), g);
@@ -226,10 +230,10 @@ fn finish_body(here: Instructions, prediction: &[f32], factors: (f32, f32), grad
 }
 
 #[inline(always)]
-fn read(here: Instructions, part: &[f32]) -> Lanes {
+fn read(here: Avx2Fma, part: &[f32]) -> Lanes {
     match part.first_chunk::<LANES>() {
         Some(whole) => here.read(whole),
-        None => here.read_part(part),
+        None => here.load_partial(part),
     }
 }
 
@@ -237,14 +241,14 @@ fn read(here: Instructions, part: &[f32]) -> Lanes {
 fn write(lanes: Lanes, part: &mut [f32]) {
     match part.first_chunk_mut::<LANES>() {
         Some(whole) => lanes.write(whole),
-        None => lanes.store_part(part),
+        None => lanes.store_partial(part),
     }
 }
 
 /// All sixteen numbers added up, in order.
 #[inline(always)]
 fn total(lanes: Lanes) -> f64 {
-    let mut lane = Lane::ZERO;
+    let mut lane = AlignedF32x16::ZERO;
     lanes.store(&mut lane);
     lane.0.iter().map(|number| f64::from(*number)).sum()
 }

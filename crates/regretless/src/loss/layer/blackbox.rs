@@ -17,8 +17,8 @@ use std::fmt;
 use super::{Goal, Judge, Layer};
 use crate::error::Result;
 use crate::loss::options::{Label, Options};
-use crate::loss::{Query, buffer};
-use crate::oracle::Asker;
+use crate::loss::{LossInput, buffer};
+use crate::oracle::OracleWorker;
 
 /// How the gradient passes the decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,14 +60,14 @@ impl fmt::Display for Blackbox {
 impl Layer for Blackbox {
     fn decide(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         judge: &mut Judge<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let here = [query.ask(asker, query.prediction)?.decision.clone()];
         let mut upstream = buffer::zeros(gradient.len());
-        let value = super::judged_mean(&here, judge, &mut upstream);
+        let value = super::evaluate_mean(&here, judge, &mut upstream);
         match self {
             Self::NegativeIdentity => gradient
                 .iter_mut()
@@ -80,7 +80,7 @@ impl Layer for Blackbox {
                     .zip(upstream.iter())
                     .map(|(p, g)| p + lambda * g);
                 let there = [query.ask(asker, &buffer::filled(moved))?.decision.clone()];
-                super::write_slope((&there, &here), *lambda, gradient);
+                super::write_finite_difference((&there, &here), *lambda, gradient);
             }
         }
         Ok(value)

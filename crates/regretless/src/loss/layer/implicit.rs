@@ -23,12 +23,12 @@ use crate::decision::Decision;
 use crate::error::Result;
 use crate::loss::noise::{Distribution, Noise, Perturbation, Perturbed};
 use crate::loss::options::{Label, Options};
-use crate::loss::{Query, buffer};
-use crate::oracle::Asker;
+use crate::loss::{LossInput, buffer};
+use crate::oracle::OracleWorker;
 
 /// How far costs are moved along the gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reach {
+pub enum ImplicitStepSize {
     /// λ, always the same.
     Fixed(f64),
     /// α‖ĉ‖/‖g‖ with an α that adapts.
@@ -43,7 +43,7 @@ pub struct ImplicitMle {
     /// σ, the size of the noise.
     pub sigma: f64,
     /// How far costs are moved.
-    pub reach: Reach,
+    pub reach: ImplicitStepSize,
     /// Whether they are moved both ways.
     pub central: bool,
     /// Where noise comes from.
@@ -59,9 +59,9 @@ const TERMS: usize = 10;
 impl ImplicitMle {
     pub(in crate::loss) fn read(options: &mut Options, adaptive: bool) -> Result<Self> {
         let reach = if adaptive {
-            Reach::Adaptive
+            ImplicitStepSize::Adaptive
         } else {
-            Reach::Fixed(options.positive("lambda", LAMBDA)?)
+            ImplicitStepSize::Fixed(options.positive("lambda", LAMBDA)?)
         };
         let kappa = options.positive("kappa", KAPPA)?;
         Ok(Self {
@@ -82,8 +82,8 @@ impl ImplicitMle {
             .number("samples", self.samples, SAMPLES)
             .number("sigma", self.sigma, SIGMA);
         let (name, label) = match self.reach {
-            Reach::Fixed(lambda) => ("I-MLE", label.number("lambda", lambda, LAMBDA)),
-            Reach::Adaptive => ("AI-MLE", label),
+            ImplicitStepSize::Fixed(lambda) => ("I-MLE", label.number("lambda", lambda, LAMBDA)),
+            ImplicitStepSize::Adaptive => ("AI-MLE", label),
         };
         let label = match self.noise {
             Noise::Drawn(Distribution::SumOfGamma { kappa, .. }) => {
@@ -108,7 +108,7 @@ impl ImplicitMle {
             },
             reach: self.reach,
             central: self.central,
-            adapting: Adapting::default(),
+            adapting: AdaptiveStepSize::default(),
         }
     }
 }
@@ -123,17 +123,17 @@ impl fmt::Display for ImplicitMle {
 #[derive(Debug)]
 pub struct ImplicitLayer {
     perturbed: Perturbed,
-    reach: Reach,
+    reach: ImplicitStepSize,
     central: bool,
-    adapting: Adapting,
+    adapting: AdaptiveStepSize,
 }
 
 impl ImplicitLayer {
     /// Decisions at the prediction moved along `direction`, one per row of noise.
     fn decisions(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         (reach, direction): (f64, &[f64]),
     ) -> Result<Vec<Decision>> {
         let moved = buffer::filled(
@@ -146,11 +146,11 @@ impl ImplicitLayer {
         self.perturbed.decisions((query, &moved), asker)
     }
 
-    fn reach(&self, query: &Query<'_>, upstream: &[f64]) -> f64 {
+    fn reach(&self, query: &LossInput<'_>, upstream: &[f64]) -> f64 {
         let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
         match self.reach {
-            Reach::Fixed(lambda) => lambda,
-            Reach::Adaptive => {
+            ImplicitStepSize::Fixed(lambda) => lambda,
+            ImplicitStepSize::Adaptive => {
                 self.adapting.alpha() * norm(query.prediction) / norm(upstream).max(1e-7)
             }
         }
@@ -160,14 +160,14 @@ impl ImplicitLayer {
 impl Layer for ImplicitLayer {
     fn decide(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         judge: &mut Judge<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let mut upstream = buffer::zeros(gradient.len());
         let here = self.decisions(query, asker, (0.0, &upstream))?;
-        let value = super::judged_mean(&here, judge, &mut upstream);
+        let value = super::evaluate_mean(&here, judge, &mut upstream);
         let reach = self.reach(query, &upstream);
         gradient.fill(0.0);
         if reach > 0.0 {
@@ -178,14 +178,14 @@ impl Layer for ImplicitLayer {
                 here
             };
             let width = if self.central { 2.0 * reach } else { reach };
-            super::write_slope((&ahead, &behind), width, gradient);
+            super::write_finite_difference((&ahead, &behind), width, gradient);
         }
         self.adapting.note(gradient);
         Ok(value)
     }
 
-    fn batch_done(&self, training: bool) {
-        self.adapting.batch_done(training);
+    fn end_batch(&self, training: bool) {
+        self.adapting.end_batch(training);
     }
 
     fn state(&self) -> Vec<f64> {
@@ -211,14 +211,14 @@ impl Layer for ImplicitLayer {
 /// The α of the adaptive form and what it adapts to. Entries are counted in whole numbers, so that
 /// their sum does not depend on the order in which threads add them.
 #[derive(Debug)]
-struct Adapting {
+struct AdaptiveStepSize {
     entries: AtomicU64,
     instances: AtomicU64,
     /// α and the moving average of entries per instance.
     state: Mutex<(f64, f64)>,
 }
 
-impl Default for Adapting {
+impl Default for AdaptiveStepSize {
     fn default() -> Self {
         Self {
             entries: AtomicU64::new(0),
@@ -228,7 +228,7 @@ impl Default for Adapting {
     }
 }
 
-impl Adapting {
+impl AdaptiveStepSize {
     const STEP: f64 = 1e-3;
     const MEMORY: f64 = 0.9;
 
@@ -242,7 +242,7 @@ impl Adapting {
         self.instances.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn batch_done(&self, training: bool) {
+    fn end_batch(&self, training: bool) {
         let instances = self.instances.swap(0, Ordering::Relaxed);
         let entries = self.entries.swap(0, Ordering::Relaxed);
         if training && instances > 0 {

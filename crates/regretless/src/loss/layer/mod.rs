@@ -14,10 +14,10 @@ pub mod implicit;
 pub mod perturbed;
 
 use super::options::{Label, Options};
-use super::{Loss, Query, buffer};
+use super::{Loss, LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::oracle::Asker;
+use crate::oracle::OracleWorker;
 
 /// Judges a decision (dense): writes the gradient with respect to it and returns the value.
 pub type Judge<'j> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'j;
@@ -31,14 +31,14 @@ pub trait Layer: Send + Sync {
     /// When a solve has no answer.
     fn decide(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         judge: &mut Judge<'_>,
         gradient: &mut [f64],
     ) -> Result<f64>;
 
     /// All instances of a batch were decided, for training or only to judge.
-    fn batch_done(&self, _training: bool) {}
+    fn end_batch(&self, _training: bool) {}
 
     /// What the layer has learned from the batches so far.
     fn state(&self) -> Vec<f64> {
@@ -73,7 +73,7 @@ impl Goal {
     }
 
     /// Value of a decision; writes the gradient with respect to it.
-    fn judge(self, query: &Query<'_>, decision: &[f64], gradient: &mut [f64]) -> f64 {
+    fn judge(self, query: &LossInput<'_>, decision: &[f64], gradient: &mut [f64]) -> f64 {
         match self {
             Self::Regret => {
                 gradient.copy_from_slice(query.costs);
@@ -107,8 +107,8 @@ pub struct Judged<L> {
 impl<L: Layer> Loss for Judged<L> {
     fn evaluate(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let mut judge =
@@ -120,8 +120,8 @@ impl<L: Layer> Loss for Judged<L> {
         true
     }
 
-    fn batch_done(&self, training: bool) {
-        self.layer.batch_done(training);
+    fn end_batch(&self, training: bool) {
+        self.layer.end_batch(training);
     }
 
     fn state(&self) -> Vec<f64> {
@@ -134,7 +134,7 @@ impl<L: Layer> Loss for Judged<L> {
 }
 
 /// Has the mean of some decisions judged.
-fn judged_mean(decisions: &[Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
+fn evaluate_mean(decisions: &[Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
     let mut mean = buffer::zeros(upstream.len());
     let share = 1.0 / decisions.len() as f64;
     decisions.iter().for_each(|x| x.add_to(share, &mut mean));
@@ -143,7 +143,11 @@ fn judged_mean(decisions: &[Decision], judge: &mut Judge<'_>, upstream: &mut [f6
 
 /// Writes the slope between two lists of decisions, one from costs that lie `width` further along
 /// the gradient.
-fn write_slope((ahead, behind): (&[Decision], &[Decision]), width: f64, gradient: &mut [f64]) {
+fn write_finite_difference(
+    (ahead, behind): (&[Decision], &[Decision]),
+    width: f64,
+    gradient: &mut [f64],
+) {
     let share = 1.0 / (width * ahead.len() as f64);
     gradient.fill(0.0);
     ahead.iter().for_each(|x| x.add_to(share, gradient));

@@ -17,8 +17,8 @@ use super::{Goal, Judge, Layer};
 use crate::error::Result;
 use crate::loss::noise::{Distribution, Noise, Perturbation, Perturbed};
 use crate::loss::options::Options;
-use crate::loss::{Query, buffer};
-use crate::oracle::Asker;
+use crate::loss::{LossInput, buffer};
+use crate::oracle::OracleWorker;
 
 /// The layer and its noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct PerturbedOptimizer {
 }
 
 /// Least size of a predicted cost that a multiplicative perturbation divides by.
-const LEAST_COST: f64 = 1e-7;
+const MIN_ABS_COST: f64 = 1e-7;
 
 impl PerturbedOptimizer {
     pub(in crate::loss) fn read(options: &mut Options) -> Result<Self> {
@@ -64,8 +64,8 @@ impl fmt::Display for PerturbedOptimizer {
 impl Layer for PerturbedOptimizer {
     fn decide(
         &self,
-        query: &Query<'_>,
-        asker: &mut Asker<'_>,
+        query: &LossInput<'_>,
+        asker: &mut OracleWorker<'_>,
         judge: &mut Judge<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
@@ -76,7 +76,7 @@ impl Layer for PerturbedOptimizer {
         let decisions = self.perturbed.decisions((query, query.prediction), asker)?;
         let (mut upstream, mut row) =
             (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
-        let value = super::judged_mean(&decisions, judge, &mut upstream);
+        let value = super::evaluate_mean(&decisions, judge, &mut upstream);
         let worth = buffer::filled(
             decisions
                 .iter()
@@ -101,8 +101,8 @@ impl Layer for PerturbedOptimizer {
         }
         if perturbation.multiplicative {
             let divide = |(g, p): (&mut f64, &f64)| {
-                *g /= if p.abs() < LEAST_COST {
-                    LEAST_COST.copysign(*p)
+                *g /= if p.abs() < MIN_ABS_COST {
+                    MIN_ABS_COST.copysign(*p)
                 } else {
                     *p
                 }

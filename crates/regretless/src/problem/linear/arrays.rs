@@ -65,7 +65,7 @@ impl LinearArrays {
     /// the column or row.
     #[cfg(feature = "highs")]
     pub fn build(&self) -> Result<Arc<dyn Problem>> {
-        use super::{Domain, LinearBuilder};
+        use super::{LinearBuilder, VariableDomain};
         let bounds = |lower: Option<f64>, upper: Option<f64>| {
             [
                 lower.unwrap_or(f64::NEG_INFINITY),
@@ -76,9 +76,9 @@ impl LinearArrays {
         for (number, column) in self.columns.iter().enumerate() {
             let bounds = bounds(column.lower, column.upper);
             let domain = if column.integer {
-                Domain::Integer(bounds)
+                VariableDomain::Integer(bounds)
             } else {
-                Domain::Continuous(bounds)
+                VariableDomain::Continuous(bounds)
             };
             let name = column.name.clone().unwrap_or_else(|| format!("x{number}"));
             match column.cost {

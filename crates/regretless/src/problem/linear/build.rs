@@ -8,7 +8,7 @@ use crate::solve::highs::Model;
 
 /// The values a column can take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Domain {
+pub enum VariableDomain {
     /// 0 or 1.
     Binary,
     /// Whole numbers from the first to the second; either may be infinite.
@@ -17,7 +17,7 @@ pub enum Domain {
     Continuous([f64; 2]),
 }
 
-impl Domain {
+impl VariableDomain {
     fn bounds(self) -> [f64; 2] {
         match self {
             Self::Binary => [0.0, 1.0],
@@ -73,13 +73,18 @@ impl LinearBuilder {
     }
 
     /// Adds a column whose cost is predicted; returns its number.
-    pub fn predicted(&mut self, name: impl Into<String>, domain: Domain) -> usize {
+    pub fn predicted(&mut self, name: impl Into<String>, domain: VariableDomain) -> usize {
         self.predicted.push(self.model.cost.len());
         self.auxiliary(name, domain, 0.0)
     }
 
     /// Adds a column whose cost is known; returns its number.
-    pub fn auxiliary(&mut self, name: impl Into<String>, domain: Domain, cost: f64) -> usize {
+    pub fn auxiliary(
+        &mut self,
+        name: impl Into<String>,
+        domain: VariableDomain,
+        cost: f64,
+    ) -> usize {
         self.model.cost.push(cost);
         self.model.column_bounds.push(domain.bounds());
         self.model.integer.push(domain.is_integer());

@@ -14,7 +14,7 @@ mod problem;
 
 pub use arrays::{Column, LinearArrays, Row};
 #[cfg(feature = "highs")]
-pub use build::{Domain, LinearBuilder};
+pub use build::{LinearBuilder, VariableDomain};
 pub(super) use file::hash_of;
 pub use file::{CostColumns, LinearFile};
 #[cfg(feature = "highs")]

@@ -9,10 +9,10 @@ use crate::data::Names;
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
 use crate::problem::{Bounds, Problem, Sense};
-use crate::solve::cone::Cone;
+use crate::solve::cone::NormalCone;
 use crate::solve::highs::Model;
-use crate::solve::linear::{LinearFacts, LinearSearch};
-use crate::solve::relax::{Neighbours, RangeKind, Ranger, Relaxation, Relaxer};
+use crate::solve::linear::{LinearRelaxation, LinearSolver};
+use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
 use crate::solve::{Limits, Solver};
 
 /// Columns, rows, and which columns have predicted costs.
@@ -77,7 +77,7 @@ impl LinearProblem {
 
     /// The same problem, whose costs have an order of their own, such as that of time, and never
     /// names.
-    pub(in crate::problem) fn never_named(mut self) -> Self {
+    pub(in crate::problem) fn without_cost_names(mut self) -> Self {
         self.could_name_costs = false;
         self
     }
@@ -130,8 +130,8 @@ impl LinearProblem {
         }
     }
 
-    fn facts(&self, limits: &Limits) -> Box<LinearFacts> {
-        Box::new(LinearFacts::new(&self.model, &self.predicted, *limits))
+    fn facts(&self, limits: &Limits) -> Box<LinearRelaxation> {
+        Box::new(LinearRelaxation::new(&self.model, &self.predicted, *limits))
     }
 
     /// The model that is minimised; columns with predicted costs cost nothing in it.
@@ -200,21 +200,21 @@ impl Problem for LinearProblem {
     }
 
     fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
-        Box::new(LinearSearch::new(
+        Box::new(LinearSolver::new(
             Arc::clone(&self.model),
             Arc::clone(&self.predicted),
             *limits,
         ))
     }
 
-    fn relaxer(&self, _kind: Relaxation, limits: &Limits) -> Option<Box<dyn Relaxer>> {
+    fn relaxer(&self, _kind: Relaxation, limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
         Some(self.facts(limits))
     }
 
-    fn ranger(&self, kind: RangeKind, limits: &Limits) -> Option<Box<dyn Ranger>> {
+    fn ranger(&self, kind: CostRangeKind, limits: &Limits) -> Option<Box<dyn CostRanging>> {
         match kind {
-            RangeKind::Basis => Some(self.facts(limits)),
-            RangeKind::Exact => None,
+            CostRangeKind::Basis => Some(self.facts(limits)),
+            CostRangeKind::Exact => None,
         }
     }
 
@@ -224,7 +224,7 @@ impl Problem for LinearProblem {
 
     /// With auxiliary columns there is none: a decision does not say where they stand, and their
     /// costs shift the cone away from the origin.
-    fn cone(&self, decision: &Decision) -> Option<Cone> {
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         if self.place.contains(&None) {
             return None;
         }
@@ -235,7 +235,7 @@ impl Problem for LinearProblem {
             .iter()
             .map(|column| self.model.column_bounds[*column])
             .collect();
-        let mut cone = Cone::new(&values, &bounds);
+        let mut cone = NormalCone::new(&values, &bounds);
         for (row, bounds) in self.model.row_bounds.iter().enumerate() {
             let entries = || {
                 self.model
@@ -249,7 +249,7 @@ impl Problem for LinearProblem {
         Some(cone)
     }
 
-    fn decides_at_vertices(&self) -> bool {
+    fn has_vertex_decisions(&self) -> bool {
         let columns = self.model.integer.iter().zip(&self.model.column_bounds);
         columns
             .filter(|(integer, _)| **integer)

@@ -12,14 +12,18 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
 
-use super::{Cone, Stand};
+use super::{NormalCone, Stand};
 use crate::solve::Failure;
 
 /// Entries of a normal.
 type Normal = Vec<(usize, f64)>;
 
 /// Where the method stands after some steps.
-pub(super) fn project(cone: &Cone, vector: &[f64], steps: usize) -> Result<Vec<f64>, Failure> {
+pub(super) fn project(
+    cone: &NormalCone,
+    vector: &[f64],
+    steps: usize,
+) -> Result<Vec<f64>, Failure> {
     let normals = normals(cone);
     let mut point = vec![0.0; vector.len()];
     for (normal, weight) in normals.iter().zip(weights(&normals, vector, steps)?) {
@@ -67,7 +71,7 @@ fn weights(normals: &[Normal], vector: &[f64], steps: usize) -> Result<Vec<f64>,
 
 /// All normals as rays: those of variables, then rows at the length they came with, an equation
 /// with its opposite.
-fn normals(cone: &Cone) -> Vec<Normal> {
+fn normals(cone: &NormalCone) -> Vec<Normal> {
     let mut normals = Vec::new();
     for (j, stand) in cone.stands.iter().enumerate() {
         if matches!(stand, Stand::Lower | Stand::Fixed) {

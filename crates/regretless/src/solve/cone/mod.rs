@@ -6,7 +6,7 @@
 //! `e` (the optimality conditions of linear programming). Constraints count as binding within 1e-5.
 //! Rows are kept at unit length.
 //!
-//! [`Cone::project`] finds the nearest point of the cone. The rays of variables are eliminated:
+//! [`NormalCone::project`] finds the nearest point of the cone. The rays of variables are eliminated:
 //! what is left of a vector after the rows have explained their part costs nothing where a ray
 //! explains the rest. That leaves
 //!
@@ -16,7 +16,7 @@
 //!
 //! with `r_j` the positive part for a variable at its lower bound, the negative part at its upper
 //! bound: one unknown per row instead of one per constraint, solved by a semismooth Newton method
-//! (`newton`). [`Cone::project_early`] is another way, by an interior-point method that is stopped
+//! (`newton`). [`NormalCone::project_interior`] is another way, by an interior-point method that is stopped
 //! on its way (`interior`).
 
 #[cfg(feature = "clarabel")]
@@ -27,7 +27,7 @@ use super::Failure;
 use crate::decision::Decision;
 
 /// Distance to a bound below which a constraint binds.
-const BINDING: f64 = 1e-5;
+const BINDING_TOLERANCE: f64 = 1e-5;
 
 /// Where a variable stands, which says what its own rays explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,10 @@ pub enum Stand {
 
 impl Stand {
     fn of(value: f64, [lower, upper]: [f64; 2]) -> Self {
-        match (value - lower < BINDING, upper - value < BINDING) {
+        match (
+            value - lower < BINDING_TOLERANCE,
+            upper - value < BINDING_TOLERANCE,
+        ) {
             (true, true) => Self::Fixed,
             (true, false) => Self::Lower,
             (false, true) => Self::Upper,
@@ -66,7 +69,7 @@ impl Stand {
 
 /// Normals of the constraints that bind at a decision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cone {
+pub struct NormalCone {
     stands: Vec<Stand>,
     /// End of each row in the two lists below.
     ends: Vec<usize>,
@@ -78,7 +81,7 @@ pub struct Cone {
     lengths: Vec<f64>,
 }
 
-impl Cone {
+impl NormalCone {
     /// The rays of the variables of a point, by their least and greatest values; rows are added
     /// later.
     pub fn new(point: &[f64], bounds: &[[f64; 2]]) -> Self {
@@ -221,7 +224,7 @@ impl Cone {
     /// # Errors
     /// When the method fails, or the crate was built without it (feature `clarabel`).
     #[cfg(feature = "clarabel")]
-    pub fn project_early(&self, vector: &[f64], steps: usize) -> Result<Vec<f64>, Failure> {
+    pub fn project_interior(&self, vector: &[f64], steps: usize) -> Result<Vec<f64>, Failure> {
         interior::project(self, vector, steps)
     }
 
@@ -230,7 +233,7 @@ impl Cone {
     /// # Errors
     /// Always.
     #[cfg(not(feature = "clarabel"))]
-    pub fn project_early(&self, _vector: &[f64], _steps: usize) -> Result<Vec<f64>, Failure> {
+    pub fn project_interior(&self, _vector: &[f64], _steps: usize) -> Result<Vec<f64>, Failure> {
         Err(Failure::Engine(
             "this build has no interior-point method (cargo feature `clarabel`); use CaVE(inner)"
                 .into(),

@@ -7,21 +7,21 @@
 //! to other pieces. Inequalities whose multiplier is 0 and would fall are left out of a step
 //! (projected Newton, Bertsekas 1982), and a step is halved until the function falls enough.
 
-use super::Cone;
+use super::NormalCone;
 
 /// Share of the vector's length at which the gradient counts as 0.
-const FLAT: f64 = 1e-13;
+const GRADIENT_TOLERANCE: f64 = 1e-13;
 /// What is added to the diagonal at least, as a share of its greatest entry.
-const TRIFLE: f64 = 1e-10;
+const MIN_DIAGONAL_SHIFT: f64 = 1e-10;
 /// Share of the promised fall that a step must bring.
-const ENOUGH: f64 = 1e-4;
+const ARMIJO_FRACTION: f64 = 1e-4;
 
 /// Share of the function below which a fall is lost in rounding.
-const UNSEEN: f64 = 1e-14;
+const ROUNDING_TOLERANCE: f64 = 1e-14;
 
 /// The point of a cone nearest to a vector, or where the method stands after this many steps: what
 /// rows and rays explain of the vector is in the cone at every step.
-pub(super) fn project(cone: &Cone, vector: &[f64], steps: usize) -> Vec<f64> {
+pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f64> {
     let mut newton = Newton::new(cone, vector);
     for _ in 0..steps {
         if !newton.step() {
@@ -36,7 +36,7 @@ pub(super) fn project(cone: &Cone, vector: &[f64], steps: usize) -> Vec<f64> {
 }
 
 struct Newton<'a> {
-    cone: &'a Cone,
+    cone: &'a NormalCone,
     vector: &'a [f64],
     length: f64,
     multipliers: Vec<f64>,
@@ -55,7 +55,7 @@ struct Newton<'a> {
 }
 
 impl<'a> Newton<'a> {
-    fn new(cone: &'a Cone, vector: &'a [f64]) -> Self {
+    fn new(cone: &'a NormalCone, vector: &'a [f64]) -> Self {
         let (multipliers, rest) = (vec![0.0; cone.num_rows()], vec![0.0; vector.len()]);
         let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         let (starts, entries) = columns(cone);
@@ -87,7 +87,7 @@ impl<'a> Newton<'a> {
 
     /// Lists the columns that are not explained yet, without a branch that no processor could
     /// foresee.
-    fn list_unexplained(&mut self) {
+    fn list_active_columns(&mut self) {
         self.unexplained.resize(self.rest.len(), 0);
         let mut count = 0;
         for (column, rest) in self.rest.iter().enumerate() {
@@ -118,10 +118,10 @@ impl<'a> Newton<'a> {
             .filter(|(_, held)| **held)
             .for_each(|(slope, _)| *slope = 0.0);
         let steepest = steepest(&slope);
-        if steepest <= FLAT * self.length {
+        if steepest <= GRADIENT_TOLERANCE * self.length {
             return false;
         }
-        let mut factor = self.curvature(TRIFLE.max(steepest / self.length));
+        let mut factor = self.curvature(MIN_DIAGONAL_SHIFT.max(steepest / self.length));
         let mut moves: Vec<f64> = self
             .moving
             .iter()
@@ -138,7 +138,9 @@ impl<'a> Newton<'a> {
 
     /// Whether a row's multiplier is 0, must not fall, and would.
     fn is_held(&self, row: usize, slope: f64) -> bool {
-        !self.cone.free[row] && self.multipliers[row] <= FLAT * self.length && slope >= 0.0
+        !self.cone.free[row]
+            && self.multipliers[row] <= GRADIENT_TOLERANCE * self.length
+            && slope >= 0.0
     }
 
     /// The gradient with respect to the multipliers.
@@ -202,10 +204,10 @@ impl<'a> Newton<'a> {
                 .map(|(to, from)| to - from);
             let promised: f64 = slope.iter().zip(moves).map(|(slope, by)| slope * by).sum();
             // Nearer to 0 than this the function's own rounding would decide.
-            if promised.abs() < UNSEEN * self.half_square {
+            if promised.abs() < ROUNDING_TOLERANCE * self.half_square {
                 return false;
             }
-            if promised < 0.0 && found <= self.half_square + ENOUGH * promised {
+            if promised < 0.0 && found <= self.half_square + ARMIJO_FRACTION * promised {
                 self.go(found);
                 return true;
             }
@@ -262,7 +264,7 @@ impl<'a> Newton<'a> {
         std::mem::swap(&mut self.multipliers, &mut self.trial.0);
         std::mem::swap(&mut self.rest, &mut self.trial.1);
         self.half_square = half_square;
-        self.list_unexplained();
+        self.list_active_columns();
     }
 }
 
@@ -271,7 +273,7 @@ fn steepest(slope: &[f64]) -> f64 {
 }
 
 /// All entries by column, rows increasing.
-fn columns(cone: &Cone) -> (Vec<usize>, Vec<(u32, f64)>) {
+fn columns(cone: &NormalCone) -> (Vec<usize>, Vec<(u32, f64)>) {
     let mut starts = vec![0; cone.stands.len() + 1];
     cone.index
         .iter()

@@ -8,8 +8,8 @@ mod tail;
 mod waiting;
 
 pub(super) use sheet::{Sheet, Snapshot, fitting_factor, retain_unmarked};
-pub(super) use tail::Tail;
-pub(super) use waiting::{Verdict, Waiting};
+pub(super) use tail::TailingOff;
+pub(super) use waiting::{SearchResult, Waiting};
 
 /// The two nodes an edge joins, the lower first.
 pub(super) type Ends = [u32; 2];

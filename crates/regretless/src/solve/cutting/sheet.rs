@@ -6,9 +6,9 @@
 //! there.
 
 use crate::solve::Failure;
-use crate::solve::highs::{Basis, Columns, Lp, Outcome, Point, Rows, Simplex, Stand};
+use crate::solve::highs::{Basis, Columns, Lp, Outcome, Point, Rows, SimplexMethod, Stand};
 
-const ABSENT: u32 = u32::MAX;
+const NO_ROW: u32 = u32::MAX;
 
 /// A basis that survives changes of rows, and new columns.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ pub(in crate::solve) struct Sheet {
     /// Solves for which each further row has been slack.
     idle: Vec<u32>,
     pub(in crate::solve) point: Point,
-    method: Option<Simplex>,
+    method: Option<SimplexMethod>,
 }
 
 impl Sheet {
@@ -81,9 +81,9 @@ impl Sheet {
     }
 
     /// Makes room in the pool; returns the new places.
-    pub(in crate::solve) fn admit(&mut self, count: usize) -> Vec<u32> {
+    pub(in crate::solve) fn reserve_cuts(&mut self, count: usize) -> Vec<u32> {
         let before = self.row_of.len() as u32;
-        self.row_of.resize(self.row_of.len() + count, ABSENT);
+        self.row_of.resize(self.row_of.len() + count, NO_ROW);
         (before..self.row_of.len() as u32).collect()
     }
 
@@ -109,12 +109,12 @@ impl Sheet {
     /// The row of a place, if it is there.
     pub(in crate::solve) fn row(&self, place: u32) -> Option<usize> {
         let row = self.row_of[place as usize];
-        (row != ABSENT).then(|| self.first + row as usize)
+        (row != NO_ROW).then(|| self.first + row as usize)
     }
 
     /// Drops rows that have been slack for long, if that is worth the trouble; `keep` says which
     /// places stay all the same.
-    pub(in crate::solve) fn drop_idle(
+    pub(in crate::solve) fn drop_slack_rows(
         &mut self,
         keep: impl Fn(u32) -> bool,
     ) -> Result<(), Failure> {
@@ -137,24 +137,24 @@ impl Sheet {
             .iter()
             .zip(&self.places)
             .map(|(idle, place)| *idle > self.patience && !keep(*place));
-        let doomed: Vec<bool> = slack.zip(long).map(|(slack, long)| slack && long).collect();
-        self.delete_rows(&doomed, basis)
+        let delete: Vec<bool> = slack.zip(long).map(|(slack, long)| slack && long).collect();
+        self.delete_rows(&delete, basis)
     }
 
-    fn delete_rows(&mut self, doomed: &[bool], mut basis: Basis) -> Result<(), Failure> {
+    fn delete_rows(&mut self, delete: &[bool], mut basis: Basis) -> Result<(), Failure> {
         let mask: Vec<bool> = std::iter::repeat_n(false, self.first)
-            .chain(doomed.iter().copied())
+            .chain(delete.iter().copied())
             .collect();
         self.lp.delete_rows(&mask)?;
         retain_unmarked(&mut basis.rows, &mask);
-        retain_unmarked(&mut self.idle, doomed);
+        retain_unmarked(&mut self.idle, delete);
         let gone = self
             .places
             .iter()
-            .zip(doomed)
-            .filter(|(_, doomed)| **doomed);
-        gone.for_each(|(place, _)| self.row_of[*place as usize] = ABSENT);
-        retain_unmarked(&mut self.places, doomed);
+            .zip(delete)
+            .filter(|(_, delete)| **delete);
+        gone.for_each(|(place, _)| self.row_of[*place as usize] = NO_ROW);
+        retain_unmarked(&mut self.places, delete);
         self.places
             .iter()
             .enumerate()
@@ -165,20 +165,20 @@ impl Sheet {
     /// Drops the marked columns but those in the basis; returns which are gone.
     pub(in crate::solve) fn drop_columns(
         &mut self,
-        mut doomed: Vec<bool>,
+        mut delete: Vec<bool>,
     ) -> Result<Vec<bool>, Failure> {
         let Some(mut basis) = self.lp.basis() else {
-            return Ok(vec![false; doomed.len()]);
+            return Ok(vec![false; delete.len()]);
         };
-        doomed
+        delete
             .iter_mut()
             .zip(&basis.columns)
-            .for_each(|(doomed, stand)| *doomed &= *stand != Stand::Basic);
-        self.lp.delete_columns(&doomed)?;
-        retain_unmarked(&mut self.bounds, &doomed);
-        retain_unmarked(&mut basis.columns, &doomed);
+            .for_each(|(delete, stand)| *delete &= *stand != Stand::Basic);
+        self.lp.delete_columns(&delete)?;
+        retain_unmarked(&mut self.bounds, &delete);
+        retain_unmarked(&mut basis.columns, &delete);
         self.lp.set_basis(&basis)?;
-        Ok(doomed)
+        Ok(delete)
     }
 
     /// Limits a column to these values.
@@ -200,7 +200,7 @@ impl Sheet {
     }
 
     /// Solves and reads the point.
-    pub(in crate::solve) fn solve(&mut self, method: Simplex) -> Result<Outcome, Failure> {
+    pub(in crate::solve) fn solve(&mut self, method: SimplexMethod) -> Result<Outcome, Failure> {
         let outcome = self.run(method)?;
         if outcome == Outcome::Optimal || outcome == Outcome::BoundPassed {
             self.lp.read_point(&mut self.point)?;
@@ -214,7 +214,7 @@ impl Sheet {
     }
 
     /// Solves only.
-    pub(in crate::solve) fn run(&mut self, method: Simplex) -> Result<Outcome, Failure> {
+    pub(in crate::solve) fn run(&mut self, method: SimplexMethod) -> Result<Outcome, Failure> {
         if self.method != Some(method) {
             self.lp.use_simplex(method)?;
             self.method = Some(method);
@@ -239,7 +239,7 @@ impl Sheet {
     pub(in crate::solve) fn missing(&self, snapshot: &Snapshot) -> Vec<u32> {
         let places = snapshot.tight.iter().map(|(place, _)| *place);
         places
-            .filter(|place| self.row_of[*place as usize] == ABSENT)
+            .filter(|place| self.row_of[*place as usize] == NO_ROW)
             .collect()
     }
 

@@ -2,13 +2,13 @@
 
 /// Counts rounds that gained little, one after the other.
 #[derive(Debug)]
-pub(in crate::solve) struct Tail {
+pub(in crate::solve) struct TailingOff {
     last: f64,
     flat: u32,
     patience: u32,
 }
 
-impl Tail {
+impl TailingOff {
     /// Begins at an objective; so many rounds in a row may gain little.
     pub(in crate::solve) fn new(objective: f64, patience: u32) -> Self {
         Self {
@@ -19,7 +19,7 @@ impl Tail {
     }
 
     /// Whether too many rounds in a row each gained less than this.
-    pub(in crate::solve) fn is_flat(&mut self, objective: f64, little: f64) -> bool {
+    pub(in crate::solve) fn is_tailing_off(&mut self, objective: f64, little: f64) -> bool {
         self.flat = if objective - self.last < little {
             self.flat + 1
         } else {
@@ -32,12 +32,12 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
-    use super::Tail;
+    use super::TailingOff;
 
     #[test]
     fn only_rounds_in_a_row_count() {
-        let mut tail = Tail::new(0.0, 1);
-        let flat = [0.1, 2.0, 2.1, 2.2, 2.3].map(|objective| tail.is_flat(objective, 1.0));
+        let mut tail = TailingOff::new(0.0, 1);
+        let flat = [0.1, 2.0, 2.1, 2.2, 2.3].map(|objective| tail.is_tailing_off(objective, 1.0));
         assert_eq!(flat, [false, false, false, true, true]);
     }
 }

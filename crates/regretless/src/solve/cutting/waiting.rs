@@ -16,7 +16,7 @@ pub(in crate::solve) struct Open<D> {
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::solve) struct Verdict {
+pub(in crate::solve) struct SearchResult {
     /// Nothing that was not found costs less than this.
     pub(in crate::solve) floor: f64,
     /// Whether nothing was left open.
@@ -91,13 +91,13 @@ impl<D> Waiting<D> {
     }
 
     /// What is known when the present node, of this bound, and all that wait are left open.
-    pub(in crate::solve) fn stopped(&self, bound: f64) -> Verdict {
+    pub(in crate::solve) fn stopped(&self, bound: f64) -> SearchResult {
         let open = self
             .nodes
             .iter()
             .map(|open| open.bound)
             .fold(bound, f64::min);
-        Verdict {
+        SearchResult {
             floor: self.floor.min(open),
             complete: false,
             solved: self.solved,
@@ -105,8 +105,8 @@ impl<D> Waiting<D> {
     }
 
     /// What is known when nothing is left.
-    pub(in crate::solve) fn finished(&self) -> Verdict {
-        Verdict {
+    pub(in crate::solve) fn finished(&self) -> SearchResult {
+        SearchResult {
             floor: self.floor,
             complete: true,
             solved: self.solved,
@@ -118,7 +118,7 @@ impl<D> Waiting<D> {
 mod tests {
     use std::rc::Rc;
 
-    use super::{Verdict, Waiting};
+    use super::{SearchResult, Waiting};
 
     #[test]
     fn the_lowest_bound_comes_first_and_of_equal_ones_the_youngest() {
@@ -128,7 +128,7 @@ mod tests {
         }
         assert_eq!(
             waiting.stopped(2.0),
-            Verdict {
+            SearchResult {
                 floor: 1.0,
                 complete: false,
                 solved: 0
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(order, ["c", "b", "a"]);
         assert_eq!(
             waiting.finished(),
-            Verdict {
+            SearchResult {
                 floor: 9.0,
                 complete: true,
                 solved: 2

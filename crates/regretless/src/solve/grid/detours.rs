@@ -8,11 +8,11 @@
 
 use super::GridPath;
 use crate::decision::Decision;
-use crate::solve::relax::{Delta, MOST_NEIGHBOURS, Neighbours};
+use crate::solve::relax::{MAX_ADJACENT_VERTICES, Neighbours, VertexDelta};
 use crate::solve::{Failure, Solution, Solver};
 
 impl Neighbours for GridPath {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure> {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
         let solution = self.solve(costs)?;
         let search = Detours::new(self.cols, self.walk_back().to_vec());
         Ok((solution, search.all()))
@@ -21,7 +21,7 @@ impl Neighbours for GridPath {
 
 /// Which of the two ways an arc leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum GridDirection {
     Right,
     Down,
 }
@@ -31,18 +31,24 @@ struct Detours {
     cols: usize,
     /// Arcs of the path in order.
     path: Vec<u32>,
-    ways: Vec<Way>,
+    ways: Vec<GridDirection>,
     /// Row and column of each node of the path.
     nodes: Vec<(usize, usize)>,
-    found: Vec<Delta>,
+    found: Vec<VertexDelta>,
 }
 
 impl Detours {
     fn new(cols: usize, path: Vec<u32>) -> Self {
         let across = |arc: u32| (arc as usize % (2 * cols - 1)) < cols - 1;
-        let ways: Vec<Way> = path
+        let ways: Vec<GridDirection> = path
             .iter()
-            .map(|arc| if across(*arc) { Way::Right } else { Way::Down })
+            .map(|arc| {
+                if across(*arc) {
+                    GridDirection::Right
+                } else {
+                    GridDirection::Down
+                }
+            })
             .collect();
         let mut nodes = vec![(0, 0)];
         nodes.extend(ways.iter().scan((0, 0), |node, way| {
@@ -58,11 +64,13 @@ impl Detours {
         }
     }
 
-    fn all(mut self) -> Vec<Delta> {
+    fn all(mut self) -> Vec<VertexDelta> {
         for length in 2..=self.path.len() {
             for start in 0..=self.path.len() - length {
                 let end = start + length;
-                if self.ways[start] != self.ways[end - 1] && self.found.len() < MOST_NEIGHBOURS {
+                if self.ways[start] != self.ways[end - 1]
+                    && self.found.len() < MAX_ADJACENT_VERTICES
+                {
                     let away = other(self.ways[start]);
                     let mut arcs = vec![self.arc(self.nodes[start], away)];
                     self.extend(step(self.nodes[start], away), (start, end), &mut arcs);
@@ -75,7 +83,7 @@ impl Detours {
     /// Goes on from a node off the path; it can always turn away from the path until it is level
     /// with the end, so no way leads nowhere.
     fn extend(&mut self, node: (usize, usize), (start, end): (usize, usize), arcs: &mut Vec<u32>) {
-        if self.found.len() >= MOST_NEIGHBOURS {
+        if self.found.len() >= MAX_ADJACENT_VERTICES {
             return;
         }
         let goal = self.nodes[end];
@@ -83,7 +91,7 @@ impl Detours {
             self.found.push(self.delta(start..end, arcs));
             return;
         }
-        for way in [Way::Right, Way::Down] {
+        for way in [GridDirection::Right, GridDirection::Down] {
             let next = step(node, way);
             let meets = self.nodes[next.0 + next.1] == next;
             if next.0 <= goal.0 && next.1 <= goal.1 && (next == goal || !meets) {
@@ -94,16 +102,16 @@ impl Detours {
         }
     }
 
-    fn arc(&self, (row, col): (usize, usize), way: Way) -> u32 {
+    fn arc(&self, (row, col): (usize, usize), way: GridDirection) -> u32 {
         let first = row * (2 * self.cols - 1) + col;
         let arc = match way {
-            Way::Right => first,
-            Way::Down => first + self.cols - 1,
+            GridDirection::Right => first,
+            GridDirection::Down => first + self.cols - 1,
         };
         arc as u32
     }
 
-    fn delta(&self, replaced: std::ops::Range<usize>, arcs: &[u32]) -> Delta {
+    fn delta(&self, replaced: std::ops::Range<usize>, arcs: &[u32]) -> VertexDelta {
         let left = self.path[replaced].iter().map(|arc| (*arc, -1.0));
         let mut entries: Vec<(u32, f64)> = left.chain(arcs.iter().map(|arc| (*arc, 1.0))).collect();
         entries.sort_unstable_by_key(|(arc, _)| *arc);
@@ -111,16 +119,16 @@ impl Detours {
     }
 }
 
-fn step((row, col): (usize, usize), way: Way) -> (usize, usize) {
+fn step((row, col): (usize, usize), way: GridDirection) -> (usize, usize) {
     match way {
-        Way::Right => (row, col + 1),
-        Way::Down => (row + 1, col),
+        GridDirection::Right => (row, col + 1),
+        GridDirection::Down => (row + 1, col),
     }
 }
 
-fn other(way: Way) -> Way {
+fn other(way: GridDirection) -> GridDirection {
     match way {
-        Way::Right => Way::Down,
-        Way::Down => Way::Right,
+        GridDirection::Right => GridDirection::Down,
+        GridDirection::Down => GridDirection::Right,
     }
 }

@@ -10,10 +10,10 @@ pub mod flow;
 mod detours;
 mod ranges;
 
-pub use ranges::GridRanges;
+pub use ranges::GridCostRanging;
 
-use super::relax::Relaxer;
-use super::{Failure, Solution, Solver, Status};
+use super::relax::RelaxationSolver;
+use super::{Failure, Solution, SolveStatus, Solver};
 
 /// The dynamic programme of one grid.
 #[derive(Debug, Clone)]
@@ -106,13 +106,13 @@ impl Solver for GridPath {
         solution.decision.choose(self.walk_back().iter().copied());
         solution.objective = solution.decision.dot(costs);
         solution.bound = solution.objective;
-        solution.status = Status::Optimal;
+        solution.status = SolveStatus::Optimal;
         Ok(())
     }
 }
 
 /// Every vertex of the flow polytope is a path: the relaxation is the problem itself.
-impl Relaxer for GridPath {
+impl RelaxationSolver for GridPath {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.solve(costs)
     }

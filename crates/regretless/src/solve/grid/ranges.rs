@@ -8,11 +8,11 @@
 
 use super::GridPath;
 use crate::solve::Failure;
-use crate::solve::relax::{Ranger, Ranges};
+use crate::solve::relax::{CostRanging, Ranges};
 
 /// Finds exact ranges for one grid.
 #[derive(Debug, Clone)]
-pub struct GridRanges {
+pub struct GridCostRanging {
     path: GridPath,
     /// Cheapest way from the start to each node.
     forward: Vec<f64>,
@@ -22,7 +22,7 @@ pub struct GridRanges {
     second: Vec<f64>,
 }
 
-impl GridRanges {
+impl GridCostRanging {
     /// A ranger for a grid with this many rows and columns of nodes, both at least 1.
     pub fn new(rows: usize, cols: usize) -> Self {
         let nodes = vec![0.0; rows * cols];
@@ -102,7 +102,7 @@ impl GridRanges {
     }
 }
 
-impl Ranger for GridRanges {
+impl CostRanging for GridCostRanging {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         self.path.sweep(costs);
         let path = self.path.walk_back().to_vec();

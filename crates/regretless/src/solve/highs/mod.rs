@@ -2,8 +2,8 @@
 //!
 //! [`Lp`] is one model and one solver, for one thread at a time: quiet, one thread, no presolve,
 //! all costs and rows changeable between solves. After a change of costs the last basis stays
-//! primal feasible, so [`Simplex::Primal`] goes on from it; after a change of rows or bounds it
-//! stays dual feasible, so [`Simplex::Dual`] does. [`Lp::forget`] makes the next solve start from
+//! primal feasible, so [`SimplexMethod::Primal`] goes on from it; after a change of rows or bounds it
+//! stays dual feasible, so [`SimplexMethod::Dual`] does. [`Lp::forget`] makes the next solve start from
 //! nothing, which is what makes an answer independent of earlier ones.
 //!
 //! HiGHS drops matrix entries of size 1e-9 or less and refuses those of 1e15 or more. It has no
@@ -26,9 +26,10 @@ mod read;
 mod scan;
 
 pub(crate) use model::whole_bounds;
-pub use model::{Model, TOLERANCE};
+pub use model::{FEASIBILITY_TOLERANCE, Model};
 pub use parts::{
-    Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, Simplex, Stand, Vectors,
+    Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, SimplexMethod,
+    SparseVectors, Stand,
 };
 
 /// A linear or mixed-integer programme and its solver.
@@ -87,7 +88,7 @@ impl Lp {
         for (column, bounds) in model.column_bounds.iter().enumerate() {
             columns.push(model.cost[column], *bounds, []);
             if model.integer[column] {
-                columns.last_is_integer();
+                columns.mark_last_integer();
             }
         }
         for (row, bounds) in model.row_bounds.iter().enumerate() {
@@ -134,16 +135,16 @@ impl Lp {
     ///
     /// # Errors
     /// When there is not one mark per column.
-    pub fn delete_columns(&mut self, doomed: &[bool]) -> Result<(), Failure> {
-        self.raw.delete_columns(doomed)
+    pub fn delete_columns(&mut self, delete: &[bool]) -> Result<(), Failure> {
+        self.raw.delete_columns(delete)
     }
 
     /// Deletes the marked rows; those below move up.
     ///
     /// # Errors
     /// When there is not one mark per row.
-    pub fn delete_rows(&mut self, doomed: &[bool]) -> Result<(), Failure> {
-        self.raw.delete_rows(doomed)
+    pub fn delete_rows(&mut self, delete: &[bool]) -> Result<(), Failure> {
+        self.raw.delete_rows(delete)
     }
 
     /// Changes the costs of the columns from `first` on.
@@ -226,11 +227,11 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn use_simplex(&mut self, method: Simplex) -> Result<(), Failure> {
+    pub fn use_simplex(&mut self, method: SimplexMethod) -> Result<(), Failure> {
         let strategy = match method {
-            Simplex::Choose => 0,
-            Simplex::Dual => 1,
-            Simplex::Primal => 4,
+            SimplexMethod::Choose => 0,
+            SimplexMethod::Dual => 1,
+            SimplexMethod::Primal => 4,
         };
         self.set_option(c"simplex_strategy", strategy)
     }
@@ -276,7 +277,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn stop_above(&mut self, objective: f64) -> Result<(), Failure> {
+    pub fn set_objective_bound(&mut self, objective: f64) -> Result<(), Failure> {
         self.set_option(c"objective_bound", objective)
     }
 

@@ -1,6 +1,6 @@
 //! A whole model as plain values, and whether a point satisfies it.
 
-use super::Vectors;
+use super::SparseVectors;
 use crate::sizes::LARGEST_COST;
 
 /// A linear model: what is read from a file, or built to make an [`Lp`](super::Lp) from.
@@ -23,27 +23,27 @@ pub struct Model {
     /// Name of each row.
     pub row_names: Vec<String>,
     /// Entries of each row.
-    pub rows: Vectors,
+    pub rows: SparseVectors,
 }
 
-/// The whole numbers within bounds; a bound that misses one by less than [`TOLERANCE`] means it.
+/// The whole numbers within bounds; a bound that misses one by less than [`FEASIBILITY_TOLERANCE`] means it.
 pub(crate) fn whole_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
     // A bound that is whole stays as it is, to the sign of its zero: labels are known by it.
     let lower = if lower.fract() == 0.0 || !lower.is_finite() {
         lower
     } else {
-        (lower - TOLERANCE).ceil() + 0.0
+        (lower - FEASIBILITY_TOLERANCE).ceil() + 0.0
     };
     let upper = if upper.fract() == 0.0 || !upper.is_finite() {
         upper
     } else {
-        (upper + TOLERANCE).floor() + 0.0
+        (upper + FEASIBILITY_TOLERANCE).floor() + 0.0
     };
     [lower, upper]
 }
 
 /// How far a row or bound may be missed, relative to the greatest number involved (at least 1).
-pub const TOLERANCE: f64 = 1e-6;
+pub const FEASIBILITY_TOLERANCE: f64 = 1e-6;
 
 impl Model {
     /// Prepares a model that came from outside: bounds of whole columns are rounded inwards, since
@@ -104,10 +104,10 @@ impl Model {
 
     fn check_column(&self, column: usize, value: f64) -> Result<(), String> {
         let ([lower, upper], name) = (self.column_bounds[column], &self.column_names[column]);
-        if self.integer[column] && (value - value.round()).abs() > TOLERANCE {
+        if self.integer[column] && (value - value.round()).abs() > FEASIBILITY_TOLERANCE {
             return Err(format!("column {name} is {value}, not a whole number"));
         }
-        let slack = TOLERANCE * value.abs().max(1.0);
+        let slack = FEASIBILITY_TOLERANCE * value.abs().max(1.0);
         // A value that is not a number fails every comparison.
         let inside = value >= lower - slack && value <= upper + slack;
         if inside {
@@ -133,7 +133,7 @@ impl Model {
         }
         let [lower, upper] = self.row_bounds[row];
         let slack = |bound: f64| {
-            TOLERANCE
+            FEASIBILITY_TOLERANCE
                 * if bound.is_finite() {
                     scale.max(bound.abs())
                 } else {

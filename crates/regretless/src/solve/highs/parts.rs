@@ -2,13 +2,13 @@
 
 /// Sparse vectors one after the other: the rows or the columns of a matrix.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Vectors {
+pub struct SparseVectors {
     pub(super) starts: Vec<i32>,
     pub(super) index: Vec<i32>,
     pub(super) value: Vec<f64>,
 }
 
-impl Vectors {
+impl SparseVectors {
     /// Adds one vector.
     pub fn push(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
         self.starts.push(self.index.len() as i32);
@@ -56,7 +56,7 @@ pub struct Columns {
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) integer: Vec<bool>,
-    pub(super) entries: Vectors,
+    pub(super) entries: SparseVectors,
 }
 
 impl Columns {
@@ -75,7 +75,7 @@ impl Columns {
     }
 
     /// Says that the column added last takes whole numbers only.
-    pub fn last_is_integer(&mut self) {
+    pub fn mark_last_integer(&mut self) {
         if let Some(last) = self.integer.last_mut() {
             *last = true;
         }
@@ -106,7 +106,7 @@ impl Columns {
 pub struct Rows {
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
-    pub(super) entries: Vectors,
+    pub(super) entries: SparseVectors,
 }
 
 impl Rows {
@@ -239,7 +239,7 @@ pub enum Outcome {
 
 /// Which simplex method solves a linear programme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Simplex {
+pub enum SimplexMethod {
     /// HiGHS chooses.
     Choose,
     /// Dual simplex: right after rows or bounds changed.

@@ -67,8 +67,8 @@ impl Model {
         let said = lp
             .raw
             .read(&plain_path(path)?)
-            .map_err(|said| refused(in_short(&said)))?;
-        nothing_ignored(&said).map_err(refused)?;
+            .map_err(|said| refused(strip_banner(&said)))?;
+        check_no_warnings(&said).map_err(refused)?;
         linear_only(&lp.raw).map_err(refused)?;
         convert(&lp.raw, text.len()).map_err(refused)
     }
@@ -137,7 +137,7 @@ fn conditional_row(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
 }
 
 /// HiGHS's own words, without its banner and line breaks.
-fn in_short(said: &str) -> String {
+fn strip_banner(said: &str) -> String {
     let lines = said.lines().map(str::trim);
     let errors = lines
         .filter_map(|line| line.strip_prefix("ERROR:"))
@@ -152,7 +152,7 @@ fn in_short(said: &str) -> String {
 }
 
 /// HiGHS warns where it passes over part of a file, such as a second bound of the same kind.
-fn nothing_ignored(said: &str) -> Result<(), String> {
+fn check_no_warnings(said: &str) -> Result<(), String> {
     let warnings = said
         .lines()
         .filter_map(|line| line.trim().strip_prefix("WARNING:"));

@@ -9,10 +9,10 @@
 use std::collections::{HashMap, HashSet};
 
 /// A line, counted from 1, and what is wrong with it.
-pub(super) type Complaint = (u64, String);
+pub(super) type LineError = (u64, String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Section {
+enum MpsSection {
     Head,
     Sense,
     Rows,
@@ -23,7 +23,7 @@ enum Section {
 }
 
 /// Sections of what is not linear, or not a plain row.
-const FOREIGN: [&str; 15] = [
+const UNSUPPORTED_SECTIONS: [&str; 15] = [
     "QUADOBJ",
     "QMATRIX",
     "QSECTION",
@@ -43,9 +43,9 @@ const FOREIGN: [&str; 15] = [
 
 /// What has been read of a file so far.
 #[derive(Debug)]
-struct Scan<'a> {
-    section: Section,
-    seen: Vec<Section>,
+struct MpsScan<'a> {
+    section: MpsSection,
+    seen: Vec<MpsSection>,
     rows: HashSet<&'a str>,
     /// Number of the column each name stands for.
     columns: HashMap<&'a str, usize>,
@@ -56,9 +56,9 @@ struct Scan<'a> {
 }
 
 /// Finds the first line that is no MPS.
-pub(super) fn check_mps(text: &str) -> Result<(), Complaint> {
-    let mut scan = Scan {
-        section: Section::Head,
+pub(super) fn check_mps(text: &str) -> Result<(), LineError> {
+    let mut scan = MpsScan {
+        section: MpsSection::Head,
         seen: Vec::new(),
         rows: HashSet::new(),
         columns: HashMap::new(),
@@ -80,21 +80,21 @@ pub(super) fn check_mps(text: &str) -> Result<(), Complaint> {
     Err((number.max(1), "the file ends before ENDATA".into()))
 }
 
-impl<'a> Scan<'a> {
+impl<'a> MpsScan<'a> {
     /// Takes in one line; true at the end of the data.
     fn line(&mut self, words: &[&'a str]) -> Result<bool, String> {
         let keyword = words[0].to_ascii_uppercase();
         let alone = words.len() == 1;
         match keyword.as_str() {
-            "NAME" => self.enter_head(Section::Head, "NAME")?,
+            "NAME" => self.enter_head(MpsSection::Head, "NAME")?,
             "OBJSENSE" => self.sense_section(words)?,
-            "ROWS" if alone => self.enter(Section::Rows, "ROWS")?,
-            "COLUMNS" if alone => self.enter(Section::Columns, "COLUMNS")?,
-            "RHS" if alone => self.enter(Section::Rhs, "RHS")?,
-            "RANGES" if alone => self.enter(Section::Ranges, "RANGES")?,
-            "BOUNDS" if alone => self.enter(Section::Bounds, "BOUNDS")?,
+            "ROWS" if alone => self.enter(MpsSection::Rows, "ROWS")?,
+            "COLUMNS" if alone => self.enter(MpsSection::Columns, "COLUMNS")?,
+            "RHS" if alone => self.enter(MpsSection::Rhs, "RHS")?,
+            "RANGES" if alone => self.enter(MpsSection::Ranges, "RANGES")?,
+            "BOUNDS" if alone => self.enter(MpsSection::Bounds, "BOUNDS")?,
             "ENDATA" if alone => return Ok(true),
-            foreign if FOREIGN.contains(&foreign) && words.len() <= 2 => {
+            foreign if UNSUPPORTED_SECTIONS.contains(&foreign) && words.len() <= 2 => {
                 return Err(format!(
                     "section {foreign} cannot be used; only linear models are solved"
                 ));
@@ -104,8 +104,8 @@ impl<'a> Scan<'a> {
         Ok(false)
     }
 
-    fn enter_head(&mut self, section: Section, name: &str) -> Result<(), String> {
-        if self.seen.contains(&Section::Rows) {
+    fn enter_head(&mut self, section: MpsSection, name: &str) -> Result<(), String> {
+        if self.seen.contains(&MpsSection::Rows) {
             return Err(format!(
                 "{name} must come before ROWS, and no column or set may be called {name}"
             ));
@@ -115,7 +115,7 @@ impl<'a> Scan<'a> {
     }
 
     fn sense_section(&mut self, words: &[&str]) -> Result<(), String> {
-        self.enter_head(Section::Sense, "OBJSENSE")?;
+        self.enter_head(MpsSection::Sense, "OBJSENSE")?;
         match words
             .get(1)
             .map(|word| word.to_ascii_uppercase())
@@ -126,8 +126,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn enter(&mut self, section: Section, name: &str) -> Result<(), String> {
-        let needs = |needed: Section, needed_name: &str| {
+    fn enter(&mut self, section: MpsSection, name: &str) -> Result<(), String> {
+        let needs = |needed: MpsSection, needed_name: &str| {
             let there = self.seen.contains(&needed);
             if there {
                 Ok(())
@@ -138,12 +138,14 @@ impl<'a> Scan<'a> {
             }
         };
         match section {
-            Section::Head | Section::Sense | Section::Rows => {}
-            Section::Columns => needs(Section::Rows, "ROWS")?,
-            Section::Rhs | Section::Ranges | Section::Bounds => needs(Section::Columns, "COLUMNS")?,
+            MpsSection::Head | MpsSection::Sense | MpsSection::Rows => {}
+            MpsSection::Columns => needs(MpsSection::Rows, "ROWS")?,
+            MpsSection::Rhs | MpsSection::Ranges | MpsSection::Bounds => {
+                needs(MpsSection::Columns, "COLUMNS")?
+            }
         }
         if self.seen.contains(&section)
-            || (section == Section::Rhs && self.seen.contains(&Section::Ranges))
+            || (section == MpsSection::Rhs && self.seen.contains(&MpsSection::Ranges))
         {
             return Err(format!("section {name} comes twice or too late"));
         }
@@ -154,12 +156,12 @@ impl<'a> Scan<'a> {
 
     fn data(&mut self, words: &[&'a str]) -> Result<(), String> {
         match self.section {
-            Section::Head => Err(format!("unknown section {}", words[0])),
-            Section::Sense => sense(words),
-            Section::Rows => self.row(words),
-            Section::Columns => self.column(words),
-            Section::Rhs | Section::Ranges => self.right_hand_side(words),
-            Section::Bounds => self.bound(words),
+            MpsSection::Head => Err(format!("unknown section {}", words[0])),
+            MpsSection::Sense => sense(words),
+            MpsSection::Rows => self.row(words),
+            MpsSection::Columns => self.column(words),
+            MpsSection::Rhs | MpsSection::Ranges => self.right_hand_side(words),
+            MpsSection::Bounds => self.bound(words),
         }
     }
 
@@ -285,7 +287,7 @@ impl<'a> Scan<'a> {
     }
 
     fn check_end(&self) -> Result<(), String> {
-        let complete = self.seen.contains(&Section::Columns);
+        let complete = self.seen.contains(&MpsSection::Columns);
         if complete {
             Ok(())
         } else {

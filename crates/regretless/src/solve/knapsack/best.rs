@@ -9,7 +9,7 @@
 use super::tableau::Source;
 
 /// Share of the objective below which two objectives count as equal.
-const EQUAL: f64 = 1.1e-9;
+const OBJECTIVE_TOLERANCE: f64 = 1.1e-9;
 /// Share of a step that rounding errors never reach.
 const ROUNDING: f64 = 1e-3;
 
@@ -44,12 +44,12 @@ impl Best {
     /// Something is known to cost no more than this: only what is as good is of interest. For costs
     /// on no grid.
     pub(super) fn expect(&mut self, objective: f64) {
-        self.ceiling = Some(objective + least_gain(objective, 0.0));
+        self.ceiling = Some(objective + min_improvement(objective, 0.0));
         self.set_cutoff();
     }
 
     /// Whether something was found that is as good as expected, and nothing else is as good.
-    pub(super) fn is_the_only_one(&self) -> bool {
+    pub(super) fn is_unique_optimum(&self) -> bool {
         !self.tied && self.ceiling.is_none_or(|ceiling| self.objective <= ceiling)
     }
 
@@ -79,7 +79,7 @@ impl Best {
             .iter()
             .map(|j| source.costs[*j as usize])
             .sum();
-        let gain = least_gain(self.objective, self.grain);
+        let gain = min_improvement(self.objective, self.grain);
         if self.candidate != self.chosen && objective <= self.objective + gain {
             self.tied = objective >= self.objective - gain;
         }
@@ -93,7 +93,7 @@ impl Best {
 
     fn set_cutoff(&mut self) {
         let size = self.objective.abs();
-        let gain = least_gain(self.objective, self.grain);
+        let gain = min_improvement(self.objective, self.grain);
         self.cutoff = match self.ceiling {
             None => self.objective - gain.max(self.gap * size),
             Some(ceiling) => ceiling.min(self.objective + gain),
@@ -102,10 +102,10 @@ impl Best {
 }
 
 /// How much less a choice must cost to count as better than one of this objective.
-pub(super) fn least_gain(objective: f64, grain: f64) -> f64 {
+pub(super) fn min_improvement(objective: f64, grain: f64) -> f64 {
     if grain > 0.0 {
         grain * (1.0 - ROUNDING)
     } else {
-        EQUAL * objective.abs()
+        OBJECTIVE_TOLERANCE * objective.abs()
     }
 }

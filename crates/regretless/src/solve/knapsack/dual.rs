@@ -10,15 +10,15 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::lanes::{self, PIVOT};
+use super::lanes::{self, PIVOT_TOLERANCE};
 use super::tableau::Tableau;
 
 /// Columns from which on flips are looked for together at once.
-const WIDE: usize = 64;
+const MIN_BATCH_FLIP_COLUMNS: usize = 64;
 /// Flips looked for one by one before they are looked for together.
 const FEW: usize = 8;
 /// How far outside its bounds a basic variable may stay.
-pub(super) const FEASIBLE: f64 = 1e-10;
+pub(super) const FEASIBILITY_TOLERANCE: f64 = 1e-10;
 
 /// How a linear programme ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl DualSimplex {
             if above {
                 tableau.complement(row);
             }
-            match self.expel(tableau, row) {
+            match self.pivot_out(tableau, row) {
                 End::Solved if tableau.objective() >= cutoff => return End::Closed,
                 End::Solved => {}
                 End::Closed => return End::Closed,
@@ -62,21 +62,29 @@ impl DualSimplex {
     }
 
     /// Drives a basic variable, which is below 0, out of the basis.
-    pub(super) fn expel(&mut self, tableau: &mut Tableau, row: usize) -> End {
+    pub(super) fn pivot_out(&mut self, tableau: &mut Tableau, row: usize) -> End {
         lanes::ratios(tableau, row, &mut self.ratios);
         match self.choose(tableau, row) {
             Some(position) => {
                 tableau.pivot(row, position);
                 End::Solved
             }
-            None if -tableau.values()[row] > FEASIBLE + neglected(tableau, row) => End::Closed,
+            None if -tableau.values()[row]
+                > FEASIBILITY_TOLERANCE + sub_tolerance_contribution(tableau, row) =>
+            {
+                End::Closed
+            }
             None => End::Stuck,
         }
     }
 
     /// The entering position; items passed on the way are flipped.
     fn choose(&mut self, tableau: &mut Tableau, row: usize) -> Option<usize> {
-        let patience = if tableau.width() > WIDE { 1 } else { FEW };
+        let patience = if tableau.width() > MIN_BATCH_FLIP_COLUMNS {
+            1
+        } else {
+            FEW
+        };
         for flips in 0.. {
             if flips == patience {
                 let last = self.flip_many(tableau, row);
@@ -167,9 +175,9 @@ fn reach(tableau: &Tableau, row: usize, position: usize) -> f64 {
 }
 
 /// What the cells that are too small to pivot on could still cover.
-fn neglected(tableau: &Tableau, row: usize) -> f64 {
+fn sub_tolerance_contribution(tableau: &Tableau, row: usize) -> f64 {
     let cells = tableau.row(row).iter().zip(tableau.steps());
-    let small = cells.filter(|(cell, _)| **cell < -1e-13 && **cell >= -PIVOT);
+    let small = cells.filter(|(cell, _)| **cell < -1e-13 && **cell >= -PIVOT_TOLERANCE);
     small
         .map(|(cell, step)| if *step > 0.0 { -cell } else { f64::INFINITY })
         .sum()
@@ -185,7 +193,7 @@ pub(super) fn worst_violation(tableau: &Tableau) -> f64 {
 
 /// The basic variable furthest out of bounds, and whether it is above; the first one when careful.
 fn worst_row(tableau: &Tableau, careful: bool) -> Option<(usize, bool)> {
-    let mut worst = (FEASIBLE, None);
+    let mut worst = (FEASIBILITY_TOLERANCE, None);
     for (row, (value, upper)) in tableau.values().iter().zip(tableau.uppers()).enumerate() {
         let (below, above) = (-value, value - upper);
         let outside = below.max(above);

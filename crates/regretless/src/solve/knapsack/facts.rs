@@ -6,23 +6,23 @@
 //! in nobody's way.
 
 use super::refresh::invert;
-use super::{Basic, KnapsackSearch, LpPoint};
+use super::{Basic, KnapsackBranchAndBound, LpVertex};
 use crate::decision::Decision;
-use crate::solve::corner::{Corner, Variable};
-use crate::solve::relax::{Delta, Neighbours, Ranger, Ranges, Relaxer};
+use crate::solve::corner::{DictionaryVariable, SimplexDictionary};
+use crate::solve::relax::{CostRanging, Neighbours, Ranges, RelaxationSolver, VertexDelta};
 use crate::solve::{Failure, Limits, Solution};
 
 /// Answers questions about the relaxation of one knapsack.
 #[derive(Debug)]
-pub struct KnapsackFacts {
-    search: KnapsackSearch,
+pub struct KnapsackRelaxation {
+    search: KnapsackBranchAndBound,
 }
 
-impl KnapsackFacts {
+impl KnapsackRelaxation {
     /// Facts about items with one row of weights per dimension.
     pub fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
         Self {
-            search: KnapsackSearch::new(weights, capacity, Limits::default()),
+            search: KnapsackBranchAndBound::new(weights, capacity, Limits::default()),
         }
     }
 
@@ -32,13 +32,13 @@ impl KnapsackFacts {
 
     /// An item, or the slack of a dimension, numbered after the items; slacks are scaled as the
     /// weights are.
-    fn variable(&self, number: usize, point: &[f64]) -> Variable {
+    fn variable(&self, number: usize, point: &[f64]) -> DictionaryVariable {
         let bounds = match number.checked_sub(self.items()) {
             None if self.search.items.fits_in_part(number) => [0.0, 1.0],
             None => [0.0, 0.0],
             Some(_) => [0.0, f64::INFINITY],
         };
-        Variable {
+        DictionaryVariable {
             number: number as u32,
             value: point[number],
             bounds,
@@ -54,7 +54,7 @@ impl KnapsackFacts {
     }
 
     /// Values of all items and slacks.
-    fn values(&self, point: &LpPoint) -> Vec<f64> {
+    fn values(&self, point: &LpVertex) -> Vec<f64> {
         let (count, rows) = (self.items(), self.search.items.rows() - 1);
         let mut values = vec![0.0; count + rows];
         let mut rest = self.search.items.strict_rhs()[..rows].to_vec();
@@ -71,7 +71,7 @@ impl KnapsackFacts {
     }
 
     /// The relaxed optimum as its basis sees it.
-    fn corner(&self, point: &LpPoint) -> Result<Corner, Failure> {
+    fn corner(&self, point: &LpVertex) -> Result<SimplexDictionary, Failure> {
         let values = self.values(point);
         let number = |basic: &Basic| match basic {
             Basic::Item(item) => *item as usize,
@@ -82,7 +82,7 @@ impl KnapsackFacts {
         let matrix = (0..basics.len()).map(line).collect();
         let inverse =
             invert(matrix).ok_or_else(|| Failure::Engine("the final basis is singular".into()))?;
-        let mut corner = Corner::new(
+        let mut corner = SimplexDictionary::new(
             basics
                 .iter()
                 .map(|basic| self.variable(*basic, &values))
@@ -103,14 +103,14 @@ impl KnapsackFacts {
     }
 }
 
-impl Relaxer for KnapsackFacts {
+impl RelaxationSolver for KnapsackRelaxation {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let point = self.search.relax(costs)?;
         Ok(Solution::optimal(point.decision, point.objective))
     }
 }
 
-impl Ranger for KnapsackFacts {
+impl CostRanging for KnapsackRelaxation {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         let point = self.search.relax(costs)?;
         let cost = |number: u32| costs.get(number as usize).copied().unwrap_or(0.0);
@@ -118,8 +118,8 @@ impl Ranger for KnapsackFacts {
     }
 }
 
-impl Neighbours for KnapsackFacts {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure> {
+impl Neighbours for KnapsackRelaxation {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
         let point = self.search.relax(costs)?;
         let moves = self.corner(&point)?.neighbours();
         let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();

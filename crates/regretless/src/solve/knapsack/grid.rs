@@ -1,7 +1,7 @@
 //! Numbers with few decimals lie on a grid, and so do all their sums: that closes gaps.
 
 /// Most decimals looked for.
-const MOST_DECIMALS: i32 = 6;
+const MAX_DECIMALS: i32 = 6;
 /// Largest multiple of the grid step for which sums are still told apart with certainty.
 const MOST_STEPS: f64 = 1e9;
 
@@ -9,7 +9,7 @@ const MOST_STEPS: f64 = 1e9;
 /// `None` when there is no such step among whole numbers and decimals.
 pub(in crate::solve) fn step(numbers: &(impl Iterator<Item = f64> + Clone)) -> Option<f64> {
     let total: f64 = numbers.clone().map(f64::abs).sum();
-    (0..=MOST_DECIMALS)
+    (0..=MAX_DECIMALS)
         .map(|decimals| 10_f64.powi(decimals))
         .find_map(|factor| {
             if total * factor > MOST_STEPS {

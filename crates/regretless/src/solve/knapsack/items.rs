@@ -144,7 +144,7 @@ impl Items {
     }
 
     /// Whether loads that were summed in another order may fit.
-    pub(super) fn nearly_hold(&self, loads: &[f64], rounding: f64) -> bool {
+    pub(super) fn fits_within(&self, loads: &[f64], rounding: f64) -> bool {
         loads
             .iter()
             .zip(&self.limits)

@@ -9,9 +9,9 @@ use super::tableau::Tableau;
 /// Columns treated together.
 const LANES: usize = 4;
 /// Least size of a cell that may be pivoted on.
-pub(super) const PIVOT: f64 = 1e-9;
+pub(super) const PIVOT_TOLERANCE: f64 = 1e-9;
 /// Least size of a cell that counts as different from 0 in a penalty.
-const NONZERO: f64 = 1e-12;
+const ZERO_TOLERANCE: f64 = 1e-12;
 
 #[inline(always)]
 fn lesser(a: f64, b: f64) -> f64 {
@@ -19,7 +19,7 @@ fn lesser(a: f64, b: f64) -> f64 {
 }
 
 #[inline(always)]
-fn greater(a: f64, b: f64) -> f64 {
+fn max(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
@@ -28,9 +28,17 @@ pub(super) fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
     let (cells, reduced, steps) = (tableau.row(row), tableau.reduced(), tableau.steps());
     let cost = |cell: f64, reduced: f64, step: f64| {
         let move_by = (if cell > 0.0 { value } else { value - 1.0 }) / cell;
-        let cost = greater(reduced, 0.0) * greater(step, move_by);
-        let down = if cell > NONZERO { cost } else { f64::INFINITY };
-        let up = if cell < -NONZERO { cost } else { f64::INFINITY };
+        let cost = max(reduced, 0.0) * max(step, move_by);
+        let down = if cell > ZERO_TOLERANCE {
+            cost
+        } else {
+            f64::INFINITY
+        };
+        let up = if cell < -ZERO_TOLERANCE {
+            cost
+        } else {
+            f64::INFINITY
+        };
         (down, up)
     };
     let (mut down, mut up) = ([f64::INFINITY; LANES], [f64::INFINITY; LANES]);
@@ -62,8 +70,12 @@ pub(super) fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
 /// Writes the ratio of every column that could enter for a row, infinity for the others.
 pub(super) fn ratios(tableau: &Tableau, row: usize, out: &mut Vec<f64>) {
     let ratio = |(cell, reduced): (&f64, &f64)| {
-        let ratio = greater(*reduced, 0.0) / -cell;
-        if *cell < -PIVOT { ratio } else { f64::INFINITY }
+        let ratio = max(*reduced, 0.0) / -cell;
+        if *cell < -PIVOT_TOLERANCE {
+            ratio
+        } else {
+            f64::INFINITY
+        }
     };
     out.clear();
     out.extend(tableau.row(row).iter().zip(tableau.reduced()).map(ratio));

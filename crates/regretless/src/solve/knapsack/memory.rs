@@ -13,31 +13,31 @@
 //! these are tried out, all combinations that the bound leaves open. If none but the old choice
 //! fits and is as cheap, that is the best.
 
-use super::KnapsackSearch;
-use super::best::least_gain;
+use super::KnapsackBranchAndBound;
+use super::best::min_improvement;
 use super::items::Items;
 use crate::decision::Decision;
 use crate::solve::Solution;
-use crate::solve::memory::{Keepsake, Memory};
+use crate::solve::memory::{Memory, WarmStartState};
 
 /// Combinations tried before a proof is given up.
-const MOST_TRIED: usize = 512;
+const MAX_ALTERNATIVES: usize = 512;
 
 /// A choice and the prices at which it was found.
 #[derive(Debug)]
-pub(super) struct KnapsackMemory {
+pub(super) struct KnapsackWarmStart {
     chosen: Box<[u32]>,
     /// Per dimension, never positive.
     prices: Box<[f64]>,
 }
 
-impl Keepsake for KnapsackMemory {
+impl WarmStartState for KnapsackWarmStart {
     fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.chosen) + size_of_val(&*self.prices)
     }
 }
 
-impl KnapsackMemory {
+impl KnapsackWarmStart {
     pub(super) fn new(decision: &Decision, prices: &[f64]) -> Self {
         Self {
             chosen: decision.indices().into(),
@@ -57,14 +57,14 @@ impl KnapsackMemory {
     }
 }
 
-impl KnapsackSearch {
+impl KnapsackBranchAndBound {
     /// The choice in memory, if it is proved to be still the cheapest.
-    pub(super) fn prove_again(&self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    pub(super) fn certify_warm_start(&self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         let known = memory
-            .recall::<KnapsackMemory>()
+            .recall::<KnapsackWarmStart>()
             .filter(|known| known.fits(&self.items))?;
         let cost = known.cost(costs);
-        let level = cost + least_gain(cost, 0.0);
+        let level = cost + min_improvement(cost, 0.0);
         let (trial, bound) = Trial::new((&self.items, costs), known);
         let rivalled = trial.rivalled(bound, level)?;
         (!rivalled)
@@ -76,7 +76,7 @@ impl KnapsackSearch {
 struct Trial<'a> {
     items: &'a Items,
     costs: &'a [f64],
-    known: &'a KnapsackMemory,
+    known: &'a KnapsackWarmStart,
     /// The choice in hand: at first items on the side their reduced cost wants.
     inside: Vec<bool>,
     /// What it costs at least to put an item on its other side; items that never fit are left out.
@@ -92,7 +92,7 @@ const ROUNDING: f64 = 1e-11;
 
 impl<'a> Trial<'a> {
     /// The trial and the bound that the prices give.
-    fn new((items, costs): (&'a Items, &'a [f64]), known: &'a KnapsackMemory) -> (Self, f64) {
+    fn new((items, costs): (&'a Items, &'a [f64]), known: &'a KnapsackWarmStart) -> (Self, f64) {
         let mut bound = items.worth(&known.prices);
         let (inside, loads) = (vec![false; costs.len()], vec![0.0; known.prices.len()]);
         let mut trial = Self {
@@ -146,10 +146,10 @@ impl<'a> Trial<'a> {
             return Some(false);
         }
         self.tried += 1;
-        if self.tried > MOST_TRIED {
+        if self.tried > MAX_ALTERNATIVES {
             return None;
         }
-        if self.is_rival(level) {
+        if self.is_alternative(level) {
             return Some(true);
         }
         let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= room);
@@ -165,12 +165,12 @@ impl<'a> Trial<'a> {
         Some(false)
     }
 
-    fn is_rival(&self, level: f64) -> bool {
+    fn is_alternative(&self, level: f64) -> bool {
         let cheap = self.cost < level + ROUNDING * self.cost.abs();
-        cheap && self.items.nearly_hold(&self.loads, ROUNDING) && self.is_rival_exactly(level)
+        cheap && self.items.fits_within(&self.loads, ROUNDING) && self.is_alternative_exactly(level)
     }
 
-    fn is_rival_exactly(&self, level: f64) -> bool {
+    fn is_alternative_exactly(&self, level: f64) -> bool {
         let chosen: Vec<u32> = (0..self.costs.len() as u32)
             .filter(|item| self.inside[*item as usize])
             .collect();

@@ -21,16 +21,16 @@ mod start;
 mod tableau;
 
 use self::dual::End;
-pub use self::facts::KnapsackFacts;
+pub use self::facts::KnapsackRelaxation;
 pub(super) use self::grid::step;
 use self::items::{Items, power_of_two_near};
-use self::memory::KnapsackMemory;
+use self::memory::KnapsackWarmStart;
 pub(super) use self::refresh::invert;
-pub use self::relax::{Basic, LpPoint};
+pub use self::relax::{Basic, LpVertex};
 use self::search::{Search, Workshop};
 use self::tableau::{Source, Tableau};
 use super::memory::Memory;
-use super::{Failure, Limits, Solution, Solver, Status};
+use super::{Failure, Limits, Solution, SolveStatus, Solver};
 use crate::decision::Decision;
 
 /// Scaled overload of a relaxed point that is let pass where weights are too small to pivot on.
@@ -47,7 +47,7 @@ enum Model {
 
 /// Branch and bound for one set of items.
 #[derive(Debug)]
-pub struct KnapsackSearch {
+pub struct KnapsackBranchAndBound {
     items: Items,
     limits: Limits,
     workshop: Workshop,
@@ -56,7 +56,7 @@ pub struct KnapsackSearch {
     nodes: u64,
 }
 
-impl KnapsackSearch {
+impl KnapsackBranchAndBound {
     /// An engine for items with one row of weights per dimension.
     pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: Limits) -> Self {
         let items = Items::new(weights, capacity);
@@ -79,7 +79,7 @@ impl KnapsackSearch {
     ///
     /// # Errors
     /// When the number of costs is wrong, or the simplex method does not come to an end.
-    pub fn relax(&mut self, costs: &[f64]) -> Result<LpPoint, Failure> {
+    pub fn relax(&mut self, costs: &[f64]) -> Result<LpVertex, Failure> {
         let scale = self.load(costs)?;
         let end = self.solve_root(Model::Relaxed);
         if end != End::Solved && dual::worst_violation(&self.workshop.levels[0]) > NEGLIGIBLE {
@@ -90,7 +90,7 @@ impl KnapsackSearch {
         let (root, count) = (&self.workshop.levels[0], self.items.count());
         let mut shares = vec![0.0; count];
         relax::shares(root, &self.workshop.taken, &mut shares);
-        let mut duals = self.root_prices(scale);
+        let mut duals = self.root_duals(scale);
         let decision = Decision::from_dense(&shares);
         let objective = decision.dot(costs);
         let basis = relax::basis(root, count);
@@ -102,7 +102,7 @@ impl KnapsackSearch {
                 reduced_costs[*item as usize] = 0.0;
             }
         }
-        Ok(LpPoint {
+        Ok(LpVertex {
             decision,
             objective,
             duals,
@@ -112,7 +112,7 @@ impl KnapsackSearch {
     }
 
     /// What one more unit of each capacity changes in the objective of the root.
-    fn root_prices(&self, scale: f64) -> Vec<f64> {
+    fn root_duals(&self, scale: f64) -> Vec<f64> {
         let mut prices = vec![0.0; self.items.rows()];
         relax::duals(&self.workshop.levels[0], self.items.count(), &mut prices);
         prices.pop();
@@ -178,7 +178,7 @@ impl KnapsackSearch {
     }
 }
 
-impl Solver for KnapsackSearch {
+impl Solver for KnapsackBranchAndBound {
     fn nodes(&self) -> Option<u64> {
         Some(self.nodes)
     }
@@ -195,27 +195,30 @@ impl Solver for KnapsackSearch {
         }
         let scale = self.load(costs)?;
         self.solve_root(Model::Whole);
-        let prices = self.root_prices(scale);
+        let prices = self.root_duals(scale);
         let known = memory
-            .take::<KnapsackMemory>()
-            .filter(|known| known.fits(&self.items) && lie_on_no_grid(costs));
+            .take::<KnapsackWarmStart>()
+            .filter(|known| known.fits(&self.items) && has_no_granularity(costs));
         let warm = known.map(|known| self.search(costs, scale, Some(known.cost(costs))));
         let unique = |warm: &Solution| {
-            warm.status == Status::Optimal && self.workshop.best.is_the_only_one()
+            warm.status == SolveStatus::Optimal && self.workshop.best.is_unique_optimum()
         };
         let solution = warm.filter(unique).map_or_else(|| self.solve(costs), Ok)?;
-        memory.keep(KnapsackMemory::new(&solution.decision, &prices));
+        memory.keep(KnapsackWarmStart::new(&solution.decision, &prices));
         Ok(solution)
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        let usable =
-            self.limits.gap == 0.0 && costs.len() == self.items.count() && lie_on_no_grid(costs);
-        usable.then(|| self.prove_again(costs, memory)).flatten()
+        let usable = self.limits.gap == 0.0
+            && costs.len() == self.items.count()
+            && has_no_granularity(costs);
+        usable
+            .then(|| self.certify_warm_start(costs, memory))
+            .flatten()
     }
 }
 
-impl KnapsackSearch {
+impl KnapsackBranchAndBound {
     /// Searches below the root, which is solved; `known` is what a choice is known to cost.
     fn search(&mut self, costs: &[f64], scale: f64, known: Option<f64>) -> Solution {
         let grain = grain(costs).map_or(0.0, |step| step * scale);
@@ -251,15 +254,15 @@ impl KnapsackSearch {
     }
 }
 
-impl KnapsackSearch {
-    fn status(&self, open: f64, objective: f64, bound: f64) -> Status {
+impl KnapsackBranchAndBound {
+    fn status(&self, open: f64, objective: f64, bound: f64) -> SolveStatus {
         let share = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
         if open.is_finite() && share > self.limits.gap {
-            Status::LimitReached
+            SolveStatus::LimitReached
         } else if share > 1e-9 {
-            Status::WithinGap(share)
+            SolveStatus::WithinGap(share)
         } else {
-            Status::Optimal
+            SolveStatus::Optimal
         }
     }
 }
@@ -270,6 +273,6 @@ fn grain(costs: &[f64]) -> Option<f64> {
 }
 
 /// Whether ties are as good as impossible.
-fn lie_on_no_grid(costs: &[f64]) -> bool {
+fn has_no_granularity(costs: &[f64]) -> bool {
     grain(costs).is_none()
 }

@@ -1,11 +1,11 @@
 //! Computing a [`Tableau`] anew from the data, so that the rounding errors of many pivots do not
 //! add up.
 
-use super::tableau::{Code, Source, Tableau};
+use super::tableau::{Source, Tableau, VariableCode};
 
 impl Tableau {
     /// The number of a variable's own column entry in a row of the original system.
-    fn entry(&self, code: Code, row: usize, source: Source) -> f64 {
+    fn entry(&self, code: VariableCode, row: usize, source: Source) -> f64 {
         match code.variable().checked_sub(self.first_slack) {
             None => {
                 let weight = source.items.column(code.variable())[row];
@@ -15,7 +15,7 @@ impl Tableau {
         }
     }
 
-    fn cost(&self, code: Code, source: Source) -> f64 {
+    fn cost(&self, code: VariableCode, source: Source) -> f64 {
         match (self.is_item(code), code.complemented()) {
             (false, _) => 0.0,
             (true, false) => source.costs[code.variable()],

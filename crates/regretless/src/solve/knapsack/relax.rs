@@ -14,7 +14,7 @@ pub enum Basic {
 
 /// The cheapest point of the linear relaxation, a vertex.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LpPoint {
+pub struct LpVertex {
     /// How much is taken of each item.
     pub decision: Decision,
     /// Its cost.

@@ -16,12 +16,12 @@ use super::tableau::{Side, Source, Tableau};
 use crate::cancel;
 
 /// Distance from 0 or 1 below which a value counts as whole.
-const WHOLE: f64 = 1e-10;
+const INTEGRALITY_TOLERANCE: f64 = 1e-10;
 /// Pivots after which a tableau is computed anew.
-const OLD: u32 = 60;
+const REFACTOR_INTERVAL: u32 = 60;
 
 /// Nodes whose linear programme is rounded and improved.
-const POLISHED: u64 = 10;
+const MAX_ROUNDED_NODES: u64 = 10;
 
 /// Memory that one search leaves to the next.
 #[derive(Debug, Default)]
@@ -166,15 +166,15 @@ impl<'a> Search<'a> {
         let (root, others) = self.workshop.levels.split_at_mut(1);
         let tableau = &mut others[level - 1];
         tableau.copy_from(&root[0]);
-        tableau.count_to(number as usize, self.source.items.rhs()[root[0].rows() - 1]);
-        match self.reoptimise(level, root_row(&self.workshop.levels[0])) {
+        tableau.fix_item_count(number as usize, self.source.items.rhs()[root[0].rows() - 1]);
+        match self.reoptimize(level, root_row(&self.workshop.levels[0])) {
             End::Closed => f64::INFINITY,
             End::Solved | End::Stuck => self.workshop.levels[level].objective(),
         }
     }
 
     /// Drives the variable that was just decided out of the basis and restores feasibility.
-    fn reoptimise(&mut self, level: usize, row: usize) -> End {
+    fn reoptimize(&mut self, level: usize, row: usize) -> End {
         let Workshop {
             levels,
             simplex,
@@ -182,12 +182,12 @@ impl<'a> Search<'a> {
             ..
         } = &mut *self.workshop;
         let tableau = &mut levels[level];
-        match simplex.expel(tableau, row) {
+        match simplex.pivot_out(tableau, row) {
             End::Solved => {}
             End::Closed => return End::Closed,
             End::Stuck => return self.restart(level),
         }
-        if tableau.age() > OLD && !tableau.refresh(self.source) {
+        if tableau.age() > REFACTOR_INTERVAL && !tableau.refresh(self.source) {
             return self.restart(level);
         }
         match simplex.solve(tableau, best.cutoff()) {
@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
             self.nodes += 1;
             if self.nodes > self.most_nodes || cancel::requested() {
                 self.stopped = true;
-                return self.leave_open(depth);
+                return self.record_open_node(depth);
             }
             let go_on = match self.inspect(depth) {
                 Step::Close => false,
@@ -232,7 +232,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn leave_open(&mut self, depth: usize) {
+    fn record_open_node(&mut self, depth: usize) {
         self.open = self.open.min(self.workshop.levels[depth].objective());
     }
 
@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
             return false;
         }
         if self.stopped {
-            self.leave_open(depth);
+            self.record_open_node(depth);
             return false;
         }
         self.settle(depth);
@@ -266,20 +266,20 @@ impl<'a> Search<'a> {
             return false;
         }
         let mark = self.descend(depth);
-        if self.settle_first(depth + 1) {
+        if self.fix_first_nonbasic(depth + 1) {
             self.explore(depth + 1);
         }
         self.workshop.taken.truncate(mark);
         if self.stopped {
-            self.leave_open(depth);
+            self.record_open_node(depth);
             return false;
         }
         self.workshop.levels[depth].flip(0);
-        self.settle_first(depth)
+        self.fix_first_nonbasic(depth)
     }
 
     /// Decides the first nonbasic item at its present value; false when that closes the node.
-    fn settle_first(&mut self, level: usize) -> bool {
+    fn fix_first_nonbasic(&mut self, level: usize) -> bool {
         let Workshop {
             levels,
             simplex,
@@ -306,7 +306,7 @@ impl<'a> Search<'a> {
     fn decide(&mut self, level: usize, row: usize, side: Side) -> bool {
         let Workshop { levels, taken, .. } = &mut *self.workshop;
         taken.extend(levels[level].decide(row, side, self.source));
-        self.reoptimise(level, row) != End::Closed
+        self.reoptimize(level, row) != End::Closed
     }
 
     /// Decides all items whose reduced cost exceeds the remaining gap.
@@ -327,14 +327,14 @@ impl<'a> Search<'a> {
     }
 
     fn inspect(&mut self, depth: usize) -> Step {
-        if self.is_whole(depth) && !self.offer(depth) {
+        if self.is_integral(depth) && !self.offer(depth) {
             return Step::Split;
         }
         let tableau = &self.workshop.levels[depth];
         if tableau.objective() >= self.workshop.best.cutoff() {
             return Step::Close;
         }
-        if self.nodes <= POLISHED {
+        if self.nodes <= MAX_ROUNDED_NODES {
             let Workshop {
                 levels,
                 start,
@@ -348,16 +348,16 @@ impl<'a> Search<'a> {
         choose(&self.workshop.levels[depth], self.workshop.best.cutoff())
     }
 
-    fn is_whole(&self, depth: usize) -> bool {
+    fn is_integral(&self, depth: usize) -> bool {
         let tableau = &self.workshop.levels[depth];
         let items = tableau
             .basics()
             .iter()
             .zip(tableau.values())
             .filter(|(code, _)| tableau.is_item(**code));
-        items
-            .into_iter()
-            .all(|(_, value)| *value <= WHOLE || *value >= 1.0 - WHOLE)
+        items.into_iter().all(|(_, value)| {
+            *value <= INTEGRALITY_TOLERANCE || *value >= 1.0 - INTEGRALITY_TOLERANCE
+        })
     }
 
     fn offer(&mut self, depth: usize) -> bool {
@@ -391,7 +391,10 @@ fn choose(tableau: &Tableau, cutoff: f64) -> Step {
     let mut chosen = Step::Split;
     let mut most = (-1.0, -1.0);
     for (row, (code, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
-        if !tableau.is_item(*code) || *value <= WHOLE || *value >= 1.0 - WHOLE {
+        if !tableau.is_item(*code)
+            || *value <= INTEGRALITY_TOLERANCE
+            || *value >= 1.0 - INTEGRALITY_TOLERANCE
+        {
             continue;
         }
         let [down, up] = lanes::penalties(tableau, row, *value);

@@ -8,7 +8,7 @@ use super::best::Best;
 use super::tableau::{Source, Tableau};
 
 /// Pairs looked at before swapping ends.
-const MOST_PAIRS: usize = 1_000_000;
+const MAX_SWAP_PAIRS: usize = 1_000_000;
 
 /// Scratch memory of the heuristic.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +44,7 @@ impl Start {
         self.load(source, tableau);
         self.fill(source);
         let pairs = 1 + self.inside.len() * self.outside.len();
-        for _ in 0..1 + MOST_PAIRS / pairs {
+        for _ in 0..1 + MAX_SWAP_PAIRS / pairs {
             let Some((place, other)) = self.best_swap(source) else {
                 break;
             };

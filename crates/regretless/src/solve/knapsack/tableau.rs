@@ -10,9 +10,9 @@ use super::items::Items;
 
 /// A variable: an item, or the slack of a row (numbered after the items).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Code(u32);
+pub(super) struct VariableCode(u32);
 
-impl Code {
+impl VariableCode {
     pub(super) fn new(variable: usize) -> Self {
         Self((variable as u32) << 2)
     }
@@ -67,10 +67,10 @@ pub(super) struct Tableau {
     pub(super) stride: usize,
     /// Row after row, `stride` apart; the last row holds the reduced costs.
     pub(super) cells: Vec<f64>,
-    pub(super) codes: Vec<Code>,
+    pub(super) codes: Vec<VariableCode>,
     /// Least move of each nonbasic variable: 1 for items, 0 for slacks.
     steps: Vec<f64>,
-    pub(super) basics: Vec<Code>,
+    pub(super) basics: Vec<VariableCode>,
     pub(super) values: Vec<f64>,
     uppers: Vec<f64>,
     pub(super) objective: f64,
@@ -107,7 +107,7 @@ impl Tableau {
         self.row(self.rows)
     }
 
-    pub(super) fn codes(&self) -> &[Code] {
+    pub(super) fn codes(&self) -> &[VariableCode] {
         &self.codes[..self.width]
     }
 
@@ -115,7 +115,7 @@ impl Tableau {
         &self.steps[..self.width]
     }
 
-    pub(super) fn basics(&self) -> &[Code] {
+    pub(super) fn basics(&self) -> &[VariableCode] {
         &self.basics
     }
 
@@ -131,7 +131,7 @@ impl Tableau {
         &self.rest
     }
 
-    pub(super) fn is_item(&self, code: Code) -> bool {
+    pub(super) fn is_item(&self, code: VariableCode) -> bool {
         code.variable() < self.first_slack
     }
 
@@ -142,7 +142,7 @@ impl Tableau {
         self.rows = rows;
         self.codes.clear();
         self.codes
-            .extend(undecided.map(|item| Code::new(item as usize)));
+            .extend(undecided.map(|item| VariableCode::new(item as usize)));
         self.width = self.codes.len();
         self.steps.clear();
         self.steps.resize(self.width, 1.0);
@@ -191,7 +191,7 @@ impl Tableau {
     fn reset_basis(&mut self, rows: usize, count: usize) {
         self.basics.clear();
         self.basics
-            .extend((0..rows).map(|row| Code::new(count + row)));
+            .extend((0..rows).map(|row| VariableCode::new(count + row)));
         self.uppers.clear();
         self.uppers.resize(rows, f64::INFINITY);
     }
@@ -266,7 +266,7 @@ impl Tableau {
     }
 
     /// Asks for an exact number of items in all.
-    pub(super) fn count_to(&mut self, number: usize, rhs: f64) {
+    pub(super) fn fix_item_count(&mut self, number: usize, rhs: f64) {
         let row = self.rows - 1;
         let shift = rhs - number as f64;
         self.rest[row] -= shift;

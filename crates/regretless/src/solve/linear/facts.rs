@@ -6,23 +6,23 @@
 
 use std::sync::Arc;
 
-use super::LinearSearch;
+use super::LinearSolver;
 use crate::decision::Decision;
-use crate::solve::corner::{Corner, Variable};
+use crate::solve::corner::{DictionaryVariable, SimplexDictionary};
 use crate::solve::highs::{Basic, CostRanges, Lp, Model};
 use crate::solve::memory::Memory;
-use crate::solve::relax::{Delta, Neighbours, Ranger, Ranges, Relaxer};
+use crate::solve::relax::{CostRanging, Neighbours, Ranges, RelaxationSolver, VertexDelta};
 use crate::solve::{Failure, Limits, Solution, Solver};
 
 /// Answers questions about the relaxation of one model.
 #[derive(Debug)]
-pub struct LinearFacts {
-    search: LinearSearch,
+pub struct LinearRelaxation {
+    search: LinearSolver,
     /// The predicted cost of each column, if it has one.
     place: Vec<Option<u32>>,
 }
 
-impl LinearFacts {
+impl LinearRelaxation {
     /// Facts about a model to be minimised; cost `j` is that of column `predicted[j]`, whose cost
     /// in the model is 0. Columns count as continuous.
     pub fn new(model: &Model, predicted: &Arc<[usize]>, limits: Limits) -> Self {
@@ -34,7 +34,7 @@ impl LinearFacts {
         let mut relaxed = model.clone();
         relaxed.integer.fill(false);
         Self {
-            search: LinearSearch::new(Arc::new(relaxed), Arc::clone(predicted), limits),
+            search: LinearSolver::new(Arc::new(relaxed), Arc::clone(predicted), limits),
             place,
         }
     }
@@ -47,13 +47,13 @@ impl LinearFacts {
     }
 
     /// A column, or the activity of a row, numbered after the columns.
-    fn variable(&self, number: usize) -> Variable {
+    fn variable(&self, number: usize) -> DictionaryVariable {
         let (model, point) = (&self.search.model, &self.search.point);
         let (value, bounds) = match number.checked_sub(model.cost.len()) {
             None => (point.value[number], model.column_bounds[number]),
             Some(row) => (point.activity[row], model.row_bounds[row]),
         };
-        Variable {
+        DictionaryVariable {
             number: number as u32,
             value,
             bounds,
@@ -62,7 +62,7 @@ impl LinearFacts {
 
     /// The relaxed optimum as HiGHS's basis sees it. HiGHS counts the negated activity of a row as
     /// a variable.
-    fn corner(&mut self) -> Result<Corner, Failure> {
+    fn corner(&mut self) -> Result<SimplexDictionary, Failure> {
         let columns = self.search.model.cost.len();
         let count = columns + self.search.model.row_bounds.len();
         let mut lp = self.search.lp.take().ok_or_else(gone)?;
@@ -79,7 +79,8 @@ impl LinearFacts {
         let basics: Vec<usize> = members.into_iter().map(number).collect();
         let mut is_basic = vec![false; count];
         basics.iter().for_each(|basic| is_basic[*basic] = true);
-        let mut corner = Corner::new(basics.iter().map(|basic| self.variable(*basic)).collect());
+        let mut corner =
+            SimplexDictionary::new(basics.iter().map(|basic| self.variable(*basic)).collect());
         let mut cells = Vec::new();
         for number in (0..count).filter(|number| !is_basic[*number]) {
             let variable = self.variable(number);
@@ -111,7 +112,7 @@ impl LinearFacts {
     }
 
     /// What moves of columns and rows mean for a decision.
-    fn delta(&self, moves: &[(u32, f64)]) -> Delta {
+    fn delta(&self, moves: &[(u32, f64)]) -> VertexDelta {
         let columns = moves
             .iter()
             .take_while(|(number, _)| (*number as usize) < self.place.len());
@@ -127,7 +128,7 @@ impl LinearFacts {
     }
 }
 
-impl Relaxer for LinearFacts {
+impl RelaxationSolver for LinearRelaxation {
     fn work(&self) -> Option<u64> {
         Solver::work(&self.search)
     }
@@ -136,7 +137,7 @@ impl Relaxer for LinearFacts {
         self.search.solve(costs)
     }
 
-    fn relax_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn relax_warm(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
         self.search.solve_again(costs, memory)
     }
 
@@ -145,7 +146,7 @@ impl Relaxer for LinearFacts {
     }
 }
 
-impl Ranger for LinearFacts {
+impl CostRanging for LinearRelaxation {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         let (_, lp) = self.solve(costs)?;
         let found = if lp.num_rows() > 0 {
@@ -166,12 +167,12 @@ impl Ranger for LinearFacts {
     }
 }
 
-impl Neighbours for LinearFacts {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<Delta>), Failure> {
+impl Neighbours for LinearRelaxation {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
         let (solution, _) = self.solve(costs)?;
         let moves = self.corner()?.neighbours();
         let deltas = moves.iter().map(|moves| self.delta(moves));
-        let tells = |delta: &Delta| !delta.indices().is_empty() || delta.fixed() != 0.0;
+        let tells = |delta: &VertexDelta| !delta.indices().is_empty() || delta.fixed() != 0.0;
         Ok((solution, deltas.filter(tells).collect()))
     }
 }

@@ -14,23 +14,23 @@
 
 use std::sync::Arc;
 
-use super::{GREATEST, LinearSearch};
+use super::{LinearSolver, SCALED_MAX_COST};
 use crate::decision::Decision;
 use crate::solve::highs::{Basic, Basis, Lp, Model, Stand};
-use crate::solve::memory::{Keepsake, Memory, Sample};
-use crate::solve::{Failure, Solution, Solver, Status};
+use crate::solve::memory::{CostSample, Memory, WarmStartState};
+use crate::solve::{Failure, Solution, SolveStatus, Solver};
 
 /// Drift up to which a linear solve starts from the old basis, and a search from the old point.
-pub(super) const MOST_DRIFT: [f64; 2] = [0.5, 0.5];
+pub(super) const MAX_DRIFT: [f64; 2] = [0.5, 0.5];
 
-/// How far a reduced cost must be from zero, next to a greatest cost of [`GREATEST`]; ten times
+/// How far a reduced cost must be from zero, next to a greatest cost of [`SCALED_MAX_COST`]; ten times
 /// what HiGHS lets pass.
-const PLAIN: f64 = 1e-8 * GREATEST;
+const PLAIN: f64 = 1e-8 * SCALED_MAX_COST;
 
 /// What was found last.
 #[derive(Debug)]
-pub(super) struct LinearMemory {
-    sample: Sample,
+pub(super) struct LinearWarmStart {
+    sample: CostSample,
     decision: Decision,
     /// Of the relaxation, if it has this decision as its optimum.
     basis: Option<Basis>,
@@ -38,7 +38,7 @@ pub(super) struct LinearMemory {
     point: Box<[f64]>,
 }
 
-impl Keepsake for LinearMemory {
+impl WarmStartState for LinearWarmStart {
     fn bytes(&self) -> usize {
         let basis = self
             .basis
@@ -48,17 +48,17 @@ impl Keepsake for LinearMemory {
     }
 }
 
-impl LinearSearch {
+impl LinearSolver {
     pub(super) fn resume(
         &mut self,
         costs: &[f64],
         memory: &mut Memory,
     ) -> Result<Solution, Failure> {
         self.work = 0;
-        let whole = self.is_whole();
+        let whole = self.is_integral();
         let near =
-            |known: &LinearMemory| known.sample.drift(costs) <= MOST_DRIFT[usize::from(whole)];
-        let known = memory.take::<LinearMemory>().filter(|known| near(known));
+            |known: &LinearWarmStart| known.sample.drift(costs) <= MAX_DRIFT[usize::from(whole)];
+        let known = memory.take::<LinearWarmStart>().filter(|known| near(known));
         let warm = match &known {
             Some(known) if whole => self.solve_from_point(costs, &known.point),
             Some(known) => known
@@ -67,10 +67,10 @@ impl LinearSearch {
                 .and_then(|basis| self.solve_from_basis(costs, basis)),
             None => None,
         };
-        let finished = warm.filter(|warm| warm.status != Status::LimitReached);
+        let finished = warm.filter(|warm| warm.status != SolveStatus::LimitReached);
         let solution = finished.map_or_else(|| self.solve(costs), Ok)?;
-        let (sample, decision) = (Sample::of(costs), solution.decision.clone());
-        let mut found = LinearMemory {
+        let (sample, decision) = (CostSample::of(costs), solution.decision.clone());
+        let mut found = LinearWarmStart {
             sample,
             decision,
             basis: None,
@@ -93,9 +93,9 @@ impl LinearSearch {
     /// The optimum from an earlier basis, by the primal simplex method without presolve; nothing if
     /// that fails.
     fn solve_from_basis(&mut self, costs: &[f64], basis: &Basis) -> Option<Solution> {
-        let mut lp = self.take_lp().ok()?;
+        let mut lp = self.take_solver().ok()?;
         let answer = self.warm_solve(&mut lp, costs, basis);
-        let back = self.set_cold(&mut lp);
+        let back = self.configure_cold(&mut lp);
         let solution = answer.ok().flatten().filter(|_| back.is_ok())?;
         self.lp = Some(lp);
         Some(solution)
@@ -107,12 +107,12 @@ impl LinearSearch {
         costs: &[f64],
         basis: &Basis,
     ) -> Result<Option<Solution>, Failure> {
-        use crate::solve::highs::{Outcome, Simplex};
+        use crate::solve::highs::{Outcome, SimplexMethod};
         let scale = self.load(lp, costs)?;
         lp.forget()?;
         lp.set_basis(basis)?;
         lp.use_presolve(false)?;
-        lp.use_simplex(Simplex::Primal)?;
+        lp.use_simplex(SimplexMethod::Primal)?;
         let outcome = lp.solve()?;
         self.count_work(lp);
         if outcome != Outcome::Optimal {
@@ -120,7 +120,7 @@ impl LinearSearch {
         }
         let found = self.read(lp, true, scale)?;
         let unique = lp.basis().is_some_and(|basis| {
-            self.is_only_optimum(&basis, &self.point.reduced_cost, &self.point.dual)
+            self.is_unique_optimum(&basis, &self.point.reduced_cost, &self.point.dual)
         });
         let sound = unique && self.model.check(&self.point.value).is_ok();
         Ok(sound.then(|| self.solution(costs, &found)))
@@ -153,14 +153,22 @@ impl LinearSearch {
     }
 
     /// The decision in memory, if its basis is optimal under these costs as well.
-    pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    pub(super) fn certify_warm_start(
+        &mut self,
+        costs: &[f64],
+        memory: &Memory,
+    ) -> Option<Solution> {
         self.work = 0;
-        let known = memory.recall::<LinearMemory>()?;
+        let known = memory.recall::<LinearWarmStart>()?;
         let basis = known
             .basis
             .as_ref()
-            .filter(|_| known.sample.drift(costs) <= MOST_DRIFT[0])?;
-        let engine = if self.is_whole() { self.twin() } else { self };
+            .filter(|_| known.sample.drift(costs) <= MAX_DRIFT[0])?;
+        let engine = if self.is_integral() {
+            self.twin()
+        } else {
+            self
+        };
         let stays = engine.stays_optimal(costs, basis).unwrap_or(false);
         stays.then(|| Solution::optimal(known.decision.clone(), known.decision.dot(costs)))
     }
@@ -168,7 +176,7 @@ impl LinearSearch {
     /// Whether a basis is optimal, and no other vertex is, given that it is feasible.
     fn stays_optimal(&mut self, costs: &[f64], basis: &Basis) -> Result<bool, Failure> {
         self.price(costs);
-        let mut lp = self.take_lp()?;
+        let mut lp = self.take_solver()?;
         lp.forget()?;
         lp.set_basis(basis)?;
         let members = lp.basic_variables()?;
@@ -187,12 +195,12 @@ impl LinearSearch {
                 .entries(row)
                 .for_each(|(column, entry)| reduced[column] -= dual * entry);
         }
-        Ok(self.is_only_optimum(basis, &reduced, &duals))
+        Ok(self.is_unique_optimum(basis, &reduced, &duals))
     }
 
     /// Whether every way out of a vertex costs something, given reduced costs and duals of its
     /// basis.
-    fn is_only_optimum(&self, basis: &Basis, reduced: &[f64], duals: &[f64]) -> bool {
+    fn is_unique_optimum(&self, basis: &Basis, reduced: &[f64], duals: &[f64]) -> bool {
         let dear = |((stand, slope), [lower, upper]): ((&Stand, &f64), &[f64; 2])| match stand {
             Stand::Basic => true,
             Stand::Lower => *slope > PLAIN || lower == upper,

@@ -7,7 +7,7 @@
 //! costs are halved. Answers are rounded where they are whole up to tolerance, and the whole point,
 //! columns without predicted costs included, is checked against every row before it is given out.
 //!
-//! [`LinearFacts`] is what the linear relaxation knows. Searches over few columns go to a tableau
+//! [`LinearRelaxation`] is what the linear relaxation knows. Searches over few columns go to a tableau
 //! of our own first (`small`), with a memory or without. HiGHS solves small models without
 //! presolve, and searches without the feasibility-jump heuristic: on a knapsack of 32 items both
 //! cost more than the search itself, as do searches within the search, symmetry and cuts below the
@@ -17,15 +17,15 @@ mod facts;
 mod memory;
 mod small;
 
-pub use facts::LinearFacts;
+pub use facts::LinearRelaxation;
 
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use self::small::{Small, Wish};
-use super::highs::{Lp, Model, Outcome, Point, Simplex};
+use self::small::{SearchRequest, Small};
+use super::highs::{Lp, Model, Outcome, Point, SimplexMethod};
 use super::memory::Memory;
-use super::{Failure, Limits, Solution, Solver, Status};
+use super::{Failure, Limits, Solution, SolveStatus, Solver};
 use crate::decision::Decision;
 
 /// Most matrix entries of a linear programme and of a search over whole numbers without presolve:
@@ -34,7 +34,7 @@ use crate::decision::Decision;
 const SMALL: [usize; 2] = [10_000, 100];
 
 /// What costs more than it saves in a search on a small model.
-const UNUSED_WHEN_SMALL: [&CStr; 5] = [
+const OPTIONS_OFF_WHEN_SMALL: [&CStr; 5] = [
     c"mip_heuristic_run_rins",
     c"mip_heuristic_run_rens",
     c"mip_heuristic_run_root_reduced_cost",
@@ -47,19 +47,19 @@ const UNUSED_WHEN_SMALL: [&CStr; 5] = [
 /// them (cuts, probing, heuristics). Measured on nine published models of 18 to 319 columns and on
 /// locations, knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds an iteration; the
 /// figure is near the upper end, so that plans keep their promises.
-const MIP_WORK: [u64; 2] = [2_000_000, 180_000];
-const LP_WORK: [u64; 2] = [100_000, 4_000];
+const MIP_WORK_NS: [u64; 2] = [2_000_000, 180_000];
+const LP_WORK_NS: [u64; 2] = [100_000, 4_000];
 /// Nanoseconds of one solve by HiGHS per column, and ten times that of an iteration.
-const COLUMN_WORK: u64 = 300;
+const COLUMN_WORK_NS: u64 = 300;
 
 /// Limits below this many nodes are for HiGHS alone.
-const FEWEST_NODES: u64 = 1_000_000;
+const MIN_DENSE_NODE_LIMIT: u64 = 1_000_000;
 
 /// Binary digits of a value that is not whole.
 const DIGITS: f64 = 34.0;
 
 /// The greatest cost HiGHS sees.
-const GREATEST: f64 = 128.0;
+const SCALED_MAX_COST: f64 = 128.0;
 
 /// How a solve ended.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ struct Search {
 
 /// A model and the columns whose costs are predicted.
 #[derive(Debug)]
-pub struct LinearSearch {
+pub struct LinearSolver {
     model: Arc<Model>,
     predicted: Arc<[usize]>,
     limits: Limits,
@@ -96,12 +96,12 @@ pub struct LinearSearch {
     work: u64,
 }
 
-impl LinearSearch {
+impl LinearSolver {
     /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`,
     /// whose cost in the model is 0.
     pub fn new(model: Arc<Model>, predicted: Arc<[usize]>, limits: Limits) -> Self {
         // With few nodes to spend HiGHS is better: it knows how to find a point without any.
-        let small = if limits.nodes >= FEWEST_NODES {
+        let small = if limits.nodes >= MIN_DENSE_NODE_LIMIT {
             Small::of(&model)
         } else {
             None
@@ -124,7 +124,7 @@ impl LinearSearch {
         }
     }
 
-    fn take_lp(&mut self) -> Result<Lp, Failure> {
+    fn take_solver(&mut self) -> Result<Lp, Failure> {
         self.lp
             .take()
             .map_or_else(|| Self::build(&self.model, &self.limits), Ok)
@@ -136,7 +136,7 @@ impl LinearSearch {
         lp.use_presolve(!small)?;
         lp.set_option(c"mip_heuristic_run_feasibility_jump", false)?;
         if small {
-            UNUSED_WHEN_SMALL
+            OPTIONS_OFF_WHEN_SMALL
                 .iter()
                 .try_for_each(|option| lp.set_option(option, false))?;
         }
@@ -146,9 +146,9 @@ impl LinearSearch {
     }
 
     /// Method and presolve as for a solve from nothing.
-    fn set_cold(&self, lp: &mut Lp) -> Result<(), Failure> {
+    fn configure_cold(&self, lp: &mut Lp) -> Result<(), Failure> {
         lp.use_presolve(is_large(&self.model, lp))?;
-        lp.use_simplex(Simplex::Dual)
+        lp.use_simplex(SimplexMethod::Dual)
     }
 
     /// Hands the objective over; returns the scale.
@@ -193,10 +193,10 @@ impl LinearSearch {
     }
 
     /// Searches a small model; nothing when it is none, or HiGHS must decide.
-    fn search_small(&mut self, costs: &[f64]) -> Option<Solution> {
+    fn search_dense(&mut self, costs: &[f64]) -> Option<Solution> {
         let mut small = self.small.take()?;
         let scale = self.price(costs);
-        let wish = Wish {
+        let wish = SearchRequest {
             costs: &self.costs,
             offset: self.model.offset * scale,
             gap: self.limits.gap,
@@ -237,28 +237,32 @@ impl LinearSearch {
             }
             Outcome::Infeasible => return Err(Failure::Infeasible),
             Outcome::Unbounded => return Err(Failure::Unbounded),
-            Outcome::UnboundedOrInfeasible => return Err(self.tell_apart(lp)?),
+            Outcome::UnboundedOrInfeasible => return Err(self.classify_failure(lp)?),
         }
         self.read(lp, outcome == Outcome::Optimal, scale)
     }
 
     /// Adds the work of the solve that HiGHS has just ended.
     fn count_work(&mut self, lp: &Lp) {
-        let [once, each] = if self.is_whole() { MIP_WORK } else { LP_WORK };
+        let [once, each] = if self.is_integral() {
+            MIP_WORK_NS
+        } else {
+            LP_WORK_NS
+        };
         let columns = self.model.cost.len() as u64;
         let iterations = lp.iterations().map_or(0, u64::from);
         self.work +=
-            once + COLUMN_WORK * columns + (each + COLUMN_WORK * columns / 10) * iterations;
+            once + COLUMN_WORK_NS * columns + (each + COLUMN_WORK_NS * columns / 10) * iterations;
     }
 
     /// Reads the point and tidies it.
     fn read(&mut self, lp: &Lp, finished: bool, scale: f64) -> Result<Search, Failure> {
-        let bound = if self.is_whole() {
+        let bound = if self.is_integral() {
             lp.bound()?
         } else {
             lp.objective()
         } / scale;
-        self.nodes = if self.is_whole() {
+        self.nodes = if self.is_integral() {
             Some(lp.nodes()?)
         } else {
             None
@@ -310,7 +314,7 @@ impl LinearSearch {
         let mut found = self.search(lp, scale)?;
         match self.model.check(&self.point.value) {
             Ok(()) => {}
-            Err(_) if self.is_whole() => found = self.search_again(lp, scale)?,
+            Err(_) if self.is_integral() => found = self.search_again(lp, scale)?,
             Err(message) => return Err(Failure::WrongAnswer(message)),
         }
         Ok(self.solution(costs, &found))
@@ -319,18 +323,18 @@ impl LinearSearch {
     /// The dual simplex method, HiGHS's first choice, now and then gives up where a slope is slight
     /// and nothing stops it; the primal one tells such a model from a bounded one.
     fn solve_by_primal(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
-        lp.use_simplex(Simplex::Primal)?;
+        lp.use_simplex(SimplexMethod::Primal)?;
         let answer = self.solve_with(lp, costs);
-        lp.use_simplex(Simplex::Dual)?;
+        lp.use_simplex(SimplexMethod::Dual)?;
         answer
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_integral(&self) -> bool {
         self.model.integer.contains(&true)
     }
 
     /// Without costs nothing is unbounded: what is still not solvable is infeasible.
-    fn tell_apart(&mut self, lp: &mut Lp) -> Result<Failure, Failure> {
+    fn classify_failure(&mut self, lp: &mut Lp) -> Result<Failure, Failure> {
         self.costs.fill(0.0);
         lp.forget()?;
         lp.set_costs(0, &self.costs)?;
@@ -350,15 +354,15 @@ impl LinearSearch {
         let decision = Decision::from_dense(&chosen).with_fixed(self.fixed());
         let objective = decision.dot(costs);
         let missing = objective - found.bound;
-        let rounding = 1e-6 * objective.abs().max(GREATEST / found.scale);
+        let rounding = 1e-6 * objective.abs().max(SCALED_MAX_COST / found.scale);
         if found.finished && missing <= rounding {
             return Solution::optimal(decision, objective);
         }
         let gap = missing.max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
         let status = if found.finished {
-            Status::WithinGap(gap)
+            SolveStatus::WithinGap(gap)
         } else {
-            Status::LimitReached
+            SolveStatus::LimitReached
         };
         Solution {
             decision,
@@ -381,7 +385,7 @@ impl LinearSearch {
     }
 }
 
-impl Solver for LinearSearch {
+impl Solver for LinearSolver {
     fn nodes(&self) -> Option<u64> {
         self.nodes
     }
@@ -393,12 +397,12 @@ impl Solver for LinearSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.nodes = None;
         self.work = 0;
-        if let Some(solution) = self.search_small(costs) {
+        if let Some(solution) = self.search_dense(costs) {
             return Ok(solution);
         }
-        let mut lp = self.take_lp()?;
+        let mut lp = self.take_solver()?;
         let mut answer = self.solve_with(&mut lp, costs);
-        if matches!(answer, Err(Failure::Engine(_))) && !self.is_whole() {
+        if matches!(answer, Err(Failure::Engine(_))) && !self.is_integral() {
             lp = Self::build(&self.model, &self.limits)?;
             answer = self.solve_by_primal(&mut lp, costs);
         }
@@ -408,7 +412,7 @@ impl Solver for LinearSearch {
     }
 
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
-        if self.is_whole() && self.limits.gap > 0.0 {
+        if self.is_integral() && self.limits.gap > 0.0 {
             self.solve(costs)
         } else {
             self.resume(costs, memory)
@@ -416,7 +420,7 @@ impl Solver for LinearSearch {
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        self.prove_again(costs, memory)
+        self.certify_warm_start(costs, memory)
     }
 }
 
@@ -425,7 +429,7 @@ fn is_large(model: &Model, lp: &Lp) -> bool {
     lp.num_entries() > SMALL[usize::from(model.integer.contains(&true))]
 }
 
-/// The power of two that brings the greatest cost to between [`GREATEST`] and half of it.
+/// The power of two that brings the greatest cost to between [`SCALED_MAX_COST`] and half of it.
 fn scale_of(costs: &[f64]) -> f64 {
     let greatest = costs
         .iter()
@@ -433,7 +437,7 @@ fn scale_of(costs: &[f64]) -> f64 {
     if greatest == 0.0 {
         1.0
     } else {
-        (GREATEST.log2() - 1.0 - greatest.log2().floor())
+        (SCALED_MAX_COST.log2() - 1.0 - greatest.log2().floor())
             .clamp(-900.0, 900.0)
             .exp2()
     }

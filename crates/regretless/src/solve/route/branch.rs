@@ -14,13 +14,13 @@ use crate::solve::Failure;
 use crate::solve::highs::Outcome;
 
 /// Fractional edges that are considered.
-const EDGES: usize = 6;
+const MAX_BRANCH_EDGES: usize = 6;
 /// Sets that are considered.
 const SETS: usize = 1;
 /// Steps of dual simplex that a consideration takes.
-const PROBE_STEPS: u32 = 12;
+const STRONG_BRANCHING_ITERATIONS: u32 = 12;
 /// Visits of a set that make it most worth considering.
-const HALFWAY: f64 = 1.45;
+const TARGET_CROSSINGS: f64 = 1.45;
 
 /// What a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,14 +89,14 @@ pub(super) struct Split {
 
 /// Chooses decisions and remembers their effects.
 #[derive(Debug, Default)]
-pub(super) struct Branching {
+pub(super) struct BranchingRule {
     /// What deciding down or up costs per unit of change, once known.
     effects: HashMap<At, [Option<f64>; 2]>,
     /// Places in the pool of sets that were considered.
     places: HashMap<Vec<u32>, u32>,
 }
 
-impl Branching {
+impl BranchingRule {
     /// The decision to make at the point solved last.
     pub(super) fn choose(
         &mut self,
@@ -119,7 +119,7 @@ impl Branching {
             0.1 * objective.abs()
         };
         let most = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
-        master.limit_steps(Some(PROBE_STEPS))?;
+        master.limit_iterations(Some(STRONG_BRANCHING_ITERATIONS))?;
         let mut chosen: Option<(f64, Split)> = None;
         for (at, value) in candidates {
             let [low, high] = at.limits(master);
@@ -149,7 +149,7 @@ impl Branching {
                 chosen = Some((score, Split { at, children }));
             }
         }
-        master.limit_steps(None)?;
+        master.limit_iterations(None)?;
         Ok(chosen.map(|(_, split)| split))
     }
 
@@ -184,7 +184,7 @@ fn fractional_edges(values: &[f64]) -> Vec<(At, f64)> {
     let mut edges: Vec<(f64, usize)> = values.iter().map(|value| room(*value)).zip(0..).collect();
     edges.retain(|(room, _)| *room > TINY);
     edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    edges.truncate(EDGES);
+    edges.truncate(MAX_BRANCH_EDGES);
     edges
         .into_iter()
         .map(|(_, column)| (At::Edge(column), values[column]))
@@ -195,7 +195,7 @@ fn fractional_edges(values: &[f64]) -> Vec<(At, f64)> {
 fn halfway_sets(between: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
     let mut sets: Vec<(f64, Vec<u32>)> = between
         .iter()
-        .map(|(half, set)| ((half - HALFWAY).abs(), set.clone()))
+        .map(|(half, set)| ((half - TARGET_CROSSINGS).abs(), set.clone()))
         .collect();
     sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
     sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));

@@ -51,7 +51,7 @@ impl Fleet {
     }
 
     /// Most uses of an edge.
-    pub fn most_uses(&self, [i, j]: [u32; 2]) -> f64 {
+    pub fn max_edge_uses(&self, [i, j]: [u32; 2]) -> f64 {
         let (i, j) = (i as usize, j as usize);
         match i {
             0 if self.singles => 2.0,
@@ -80,9 +80,9 @@ mod tests {
         );
         assert_eq!(
             (
-                fleet.most_uses([1, 2]),
-                fleet.most_uses([1, 3]),
-                fleet.most_uses([0, 3])
+                fleet.max_edge_uses([1, 2]),
+                fleet.max_edge_uses([1, 3]),
+                fleet.max_edge_uses([0, 3])
             ),
             (1.0, 0.0, 1.0)
         );

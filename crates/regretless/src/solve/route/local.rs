@@ -1,26 +1,26 @@
-//! Good vehicle routes without a proof: what [`super::RouteCut`] starts from, with as many kicks as
+//! Good vehicle routes without a proof: what [`super::CvrpBranchAndCut`] starts from, with as many kicks as
 //! wanted. Where no routes are found that carry everything, as may happen when vehicles are all but
 //! full, the search for the best is asked.
 
 use super::start::Start;
-use super::{Fleet, RouteCut, routes_of, uses};
+use super::{CvrpBranchAndCut, Fleet, routes_of, uses};
 use crate::decision::Decision;
 use crate::solve::tour::edges::Distances;
-use crate::solve::{Failure, Limits, Solution, Solver, Status};
+use crate::solve::{Failure, Limits, Solution, SolveStatus, Solver};
 
 /// Times the kicks are multiplied by ten until routes are found that carry everything.
 const TRIES: u32 = 2;
 
 /// The local search as an end in itself; one per thread.
 #[derive(Debug, Clone)]
-pub struct RouteLocal {
+pub struct CvrpLocalSearch {
     fleet: Fleet,
     kicks: usize,
     limits: Limits,
     distances: Distances,
 }
 
-impl RouteLocal {
+impl CvrpLocalSearch {
     /// An engine for these customers and vehicles that tries this many kicks.
     pub fn new(fleet: Fleet, kicks: usize, limits: Limits) -> Self {
         Self {
@@ -40,13 +40,13 @@ impl RouteLocal {
             decision,
             objective,
             bound: f64::NEG_INFINITY,
-            status: Status::LimitReached,
+            status: SolveStatus::LimitReached,
             work: 0,
         }
     }
 }
 
-impl Solver for RouteLocal {
+impl Solver for CvrpLocalSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.fleet.check(costs)?;
         let nodes = self.fleet.nodes();
@@ -55,7 +55,7 @@ impl Solver for RouteLocal {
         let found = kicks.find_map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks));
         match found {
             Some(routes) => Ok(self.answer(&routes, costs)),
-            None => RouteCut::new(self.fleet.clone(), self.limits).solve(costs),
+            None => CvrpBranchAndCut::new(self.fleet.clone(), self.limits).solve(costs),
         }
     }
 

@@ -9,7 +9,7 @@ use super::rows::{Cut, Ends, Row};
 use crate::solve::Failure;
 pub(super) use crate::solve::cutting::Snapshot;
 use crate::solve::cutting::{Sheet, fitting_factor, retain_unmarked};
-use crate::solve::highs::{Columns, Outcome, Rows, Simplex};
+use crate::solve::highs::{Columns, Outcome, Rows, SimplexMethod};
 use crate::solve::tour::edges::Distances;
 
 /// Solves that a row may be slack before it is dropped.
@@ -41,7 +41,7 @@ impl Master {
             .collect();
         let edges: Vec<Ends> = edges
             .into_iter()
-            .filter(|ends| fleet.most_uses(*ends) > 0.0)
+            .filter(|ends| fleet.max_edge_uses(*ends) > 0.0)
             .collect();
         let costs: Vec<f64> = edges
             .iter()
@@ -49,7 +49,7 @@ impl Master {
             .collect();
         let base: Vec<[f64; 2]> = edges
             .iter()
-            .map(|ends| [0.0, fleet.most_uses(*ends)])
+            .map(|ends| [0.0, fleet.max_edge_uses(*ends)])
             .collect();
         let mut rows = Rows::default();
         rows.push([f64::NEG_INFINITY, most_depot], []);
@@ -87,13 +87,13 @@ impl Master {
     /// Adds rows around sets; returns the place of the first in the pool.
     pub(super) fn add_cuts(&mut self, cuts: &[Cut]) -> Result<u32, Failure> {
         let usual = |place: u32| self.limits[place as usize] == self.pool[place as usize].bounds;
-        self.sheet.drop_idle(|place| !usual(place))?;
+        self.sheet.drop_slack_rows(|place| !usual(place))?;
         for cut in cuts {
             let (row, _) = cut.row(self.nodes, &self.edges);
             self.limits.push(row.bounds);
             self.pool.push(row);
         }
-        let places = self.sheet.admit(cuts.len());
+        let places = self.sheet.reserve_cuts(cuts.len());
         self.add_rows(&places)?;
         Ok((self.pool.len() - cuts.len()) as u32)
     }
@@ -111,8 +111,8 @@ impl Master {
     }
 
     /// Drops the marked columns but those in the basis; returns which are gone.
-    pub(super) fn drop_edges(&mut self, doomed: Vec<bool>) -> Result<Vec<bool>, Failure> {
-        let gone = self.sheet.drop_columns(doomed)?;
+    pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<Vec<bool>, Failure> {
+        let gone = self.sheet.drop_columns(delete)?;
         let mut kept = 0;
         let number = |gone: &bool| {
             kept += u32::from(!gone);
@@ -169,7 +169,7 @@ impl Master {
     }
 
     /// Takes back all bounds and limits that do not hold everywhere.
-    pub(super) fn release(&mut self) -> Result<(), Failure> {
+    pub(super) fn reset_bounds(&mut self) -> Result<(), Failure> {
         (0..self.edges.len()).try_for_each(|column| self.set_bounds(column, self.base[column]))?;
         for place in 0..self.pool.len() {
             let usual = self.pool[place].bounds;
@@ -181,23 +181,23 @@ impl Master {
     }
 
     /// Lets solves stop once the objective is above this.
-    pub(super) fn stop_above(&mut self, total: f64) -> Result<(), Failure> {
-        self.sheet.lp.stop_above(total * self.factor)
+    pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), Failure> {
+        self.sheet.lp.set_objective_bound(total * self.factor)
     }
 
     /// Lets solves stop after so many steps.
-    pub(super) fn limit_steps(&mut self, most: Option<u32>) -> Result<(), Failure> {
+    pub(super) fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), Failure> {
         self.sheet.lp.limit_iterations(most)
     }
 
     /// Solves and reads the point.
     pub(super) fn solve(&mut self) -> Result<Outcome, Failure> {
-        self.sheet.solve(Simplex::Dual)
+        self.sheet.solve(SimplexMethod::Dual)
     }
 
     /// Solves only.
     pub(super) fn run(&mut self) -> Result<Outcome, Failure> {
-        self.sheet.run(Simplex::Dual)
+        self.sheet.run(SimplexMethod::Dual)
     }
 
     /// Objective of the last solve.

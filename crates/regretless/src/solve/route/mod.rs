@@ -10,7 +10,7 @@
 //! * `tree`, `branch`: the search. `best`: what it has found.
 //! * `relax`, `local`: the relaxation and the good routes as ends in themselves.
 
-use super::cutting::Verdict;
+use super::cutting::SearchResult;
 use super::proof::Rules;
 use super::tour::edges::{Distances, edge_ends, edge_index};
 use super::{Failure, Limits, Solution, Solver};
@@ -30,8 +30,8 @@ mod support;
 mod tree;
 
 pub use fleet::Fleet;
-pub use local::RouteLocal;
-pub use relax::RouteRelaxation;
+pub use local::CvrpLocalSearch;
+pub use relax::CvrpRelaxation;
 
 use best::Best;
 use master::Master;
@@ -40,14 +40,14 @@ use tree::{Task, Tree};
 
 /// The exact solver for vehicle routes.
 #[derive(Debug, Clone)]
-pub struct RouteCut {
+pub struct CvrpBranchAndCut {
     fleet: Fleet,
     limits: Limits,
     distances: Distances,
     searched: u64,
 }
 
-impl RouteCut {
+impl CvrpBranchAndCut {
     /// An engine for these customers and vehicles.
     pub fn new(fleet: Fleet, limits: Limits) -> Self {
         Self {
@@ -88,7 +88,12 @@ impl RouteCut {
     }
 
     /// The best routes, and what is known given that all others cost at least the floor.
-    fn answer(&self, best: Best, rules: &Rules, verdict: &Verdict) -> Result<Solution, Failure> {
+    fn answer(
+        &self,
+        best: Best,
+        rules: &Rules,
+        verdict: &SearchResult,
+    ) -> Result<Solution, Failure> {
         if best.uses.is_empty() {
             let nodes = self.limits.nodes;
             return Err(if verdict.complete {
@@ -150,7 +155,7 @@ pub fn routes_of(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
     routes
 }
 
-impl Solver for RouteCut {
+impl Solver for CvrpBranchAndCut {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         self.fleet.check(costs)?;
         self.run(costs)

@@ -8,37 +8,37 @@
 
 use super::fleet::Fleet;
 use super::master::Master;
-use super::separate::Separator;
+use super::separate::CutSeparator;
 use super::support::Support;
 use crate::decision::Decision;
 use crate::solve::highs::Outcome;
-use crate::solve::relax::{Ranger, Ranges, Relaxation, Relaxer};
+use crate::solve::relax::{CostRanging, Ranges, Relaxation, RelaxationSolver};
 use crate::solve::tour::edges::{Distances, edge_index, num_edges};
-use crate::solve::{Failure, Solution, Status};
+use crate::solve::{Failure, Solution, SolveStatus};
 
 /// Rounds of inequalities after which a point is cut well enough.
-const MOST_ROUNDS: usize = 500;
+const MAX_CUT_ROUNDS: usize = 500;
 /// Values this close to a whole number are taken for it.
 const ROUNDING: f64 = 1e-9;
 
 /// Solves one of the two relaxations; one per thread.
 #[derive(Debug)]
-pub struct RouteRelaxation {
+pub struct CvrpRelaxation {
     fleet: Fleet,
     kind: Relaxation,
     distances: Distances,
-    separator: Separator,
+    separator: CutSeparator,
     support: Support,
 }
 
-impl RouteRelaxation {
+impl CvrpRelaxation {
     /// An engine for these customers and vehicles.
     pub fn new(mut fleet: Fleet, kind: Relaxation) -> Self {
         if kind == Relaxation::Plain {
             // Where everything fits, nothing is known of any set of customers.
             fleet.capacity = f64::INFINITY;
         }
-        let (separator, support) = (Separator::default(), Support::default());
+        let (separator, support) = (CutSeparator::default(), Support::default());
         Self {
             fleet,
             kind,
@@ -53,7 +53,7 @@ impl RouteRelaxation {
         self.fleet.check(costs)?;
         self.distances.fill(self.fleet.nodes(), costs);
         let mut master = Master::new(&self.fleet, &self.distances)?;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_CUT_ROUNDS {
             match master.solve()? {
                 Outcome::Optimal => {}
                 Outcome::Infeasible => return Err(Failure::Infeasible),
@@ -75,7 +75,7 @@ impl RouteRelaxation {
                 decision,
                 objective,
                 bound,
-                status: Status::Optimal,
+                status: SolveStatus::Optimal,
                 work: 0,
             },
             master,
@@ -118,13 +118,13 @@ impl RouteRelaxation {
     }
 }
 
-impl Relaxer for RouteRelaxation {
+impl RelaxationSolver for CvrpRelaxation {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         Ok(self.solve(costs)?.0)
     }
 }
 
-impl Ranger for RouteRelaxation {
+impl CostRanging for CvrpRelaxation {
     /// The limits belong to the basis the simplex method ended with: valid, but narrower than
     /// necessary where it is degenerate.
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {

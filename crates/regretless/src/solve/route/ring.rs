@@ -2,7 +2,7 @@
 
 /// All routes in one ring.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ring {
+pub(super) struct GiantTour {
     pub(super) order: Vec<u32>,
     place: Vec<u32>,
     /// Places of the depots.
@@ -14,7 +14,7 @@ pub(super) struct Ring {
     pub(super) penalty: f64,
 }
 
-impl Ring {
+impl GiantTour {
     /// A ring in this order, all customers awake.
     pub(super) fn new(order: Vec<u32>, nodes: usize) -> Self {
         let mut ring = Self {
@@ -23,13 +23,13 @@ impl Ring {
             awake: vec![false; nodes],
             ..Self::default()
         };
-        ring.note_places();
+        ring.update_positions();
         (1..nodes as u32).for_each(|customer| ring.wake(customer));
         ring
     }
 
     /// Must follow every change of the order.
-    pub(super) fn note_places(&mut self) {
+    pub(super) fn update_positions(&mut self) {
         self.depots.clear();
         for (place, node) in self.order.iter().enumerate() {
             self.place[*node as usize] = place as u32;
@@ -56,7 +56,7 @@ impl Ring {
     }
 
     /// Whether nothing is in it that is not allowed.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(super) fn is_feasible(&self) -> bool {
         self.penalty == 0.0
     }
 
@@ -74,7 +74,7 @@ impl Ring {
     }
 
     /// A customer to look at.
-    pub(super) fn next_awake(&mut self) -> Option<u32> {
+    pub(super) fn next_active(&mut self) -> Option<u32> {
         let customer = self.queue.pop()?;
         self.awake[customer as usize] = false;
         Some(customer)
@@ -122,11 +122,7 @@ const CHANGES: usize = 16;
 
 impl Change {
     /// Changes that make the nodes at two places neighbours.
-    pub(super) fn bringing_together(
-        at: usize,
-        other: usize,
-        size: usize,
-    ) -> impl Iterator<Item = Self> {
+    pub(super) fn joining(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
         let next = move |place: usize, by: usize| wrapped(place + by, size);
         let back = move |place: usize, by: usize| wrapped(place + size - by, size);
         (0..CHANGES).filter_map(move |number| {
@@ -296,14 +292,14 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, Ring};
+    use super::{Change, GiantTour};
 
     fn cost(i: u32, j: u32) -> f64 {
         f64::from((i * 7 + j * 7) % 11 + (i * j) % 5)
     }
 
     fn length(order: &[u32]) -> f64 {
-        Ring::new(order.to_vec(), order.len())
+        GiantTour::new(order.to_vec(), order.len())
             .pairs()
             .map(|(i, j)| cost(i, j))
             .sum()
@@ -315,7 +311,7 @@ mod tests {
         let (size, mut out, mut tried) = (order.len(), Vec::new(), 0);
         for at in 0..size {
             for other in (0..size).filter(|other| *other != at) {
-                for change in Change::bringing_together(at, other, size) {
+                for change in Change::joining(at, other, size) {
                     tried += 1;
                     change.write(&order, &mut out);
                     assert_eq!(
@@ -326,7 +322,7 @@ mod tests {
                     let mut sorted = out.clone();
                     sorted.sort_unstable();
                     assert_eq!(sorted, (0..size as u32).collect::<Vec<_>>(), "{change:?}");
-                    let ring = Ring::new(out.clone(), size);
+                    let ring = GiantTour::new(out.clone(), size);
                     let pair = [order[at], order[other]];
                     assert!(
                         ring.pairs().any(|(i, j)| pair == [i, j] || pair == [j, i]),
@@ -340,7 +336,7 @@ mod tests {
 
     #[test]
     fn routes_lie_between_depots() {
-        let ring = Ring::new(vec![2, 1, 0, 0, 3, 0, 4], 5);
+        let ring = GiantTour::new(vec![2, 1, 0, 0, 3, 0, 4], 5);
         assert_eq!(ring.routes(), [vec![3], vec![4, 2, 1]]);
     }
 }

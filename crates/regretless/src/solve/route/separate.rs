@@ -13,9 +13,9 @@ use super::rows::{Cut, Ends};
 use super::support::Support;
 
 /// Least violation, in units of vehicles, that is worth a row.
-const WORTHWHILE: f64 = 0.01;
+const MIN_VIOLATION: f64 = 0.01;
 /// Sets that miss violation by less than this are improved.
-const PROMISING: f64 = 0.35;
+const IMPROVEMENT_THRESHOLD: f64 = 0.35;
 /// Most changes to a promising set.
 const CHANGES: usize = 6;
 /// Most rows of each kind that one round adds.
@@ -23,7 +23,7 @@ const MOST_ROWS: usize = 25;
 
 /// A set that grows and shrinks.
 #[derive(Debug, Clone, Default)]
-struct Growing {
+struct CandidateSet {
     inside: Vec<bool>,
     members: Vec<u32>,
     /// Edges between each customer and the set.
@@ -35,7 +35,7 @@ struct Growing {
     print: u64,
 }
 
-impl Growing {
+impl CandidateSet {
     fn clear(&mut self, nodes: usize) {
         self.inside.clear();
         self.inside.resize(nodes, false);
@@ -78,9 +78,9 @@ fn fingerprint(node: u32) -> u64 {
 
 /// Looks for violated inequalities; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Separator {
-    set: Growing,
-    other: Growing,
+pub(super) struct CutSeparator {
+    set: CandidateSet,
+    other: CandidateSet,
     /// Sets that were judged.
     seen: HashSet<u64>,
     /// Sets that were reached by growing.
@@ -91,7 +91,7 @@ pub(super) struct Separator {
     pub(super) between: Vec<(f64, Vec<u32>)>,
 }
 
-impl Separator {
+impl CutSeparator {
     /// Rows that a point violates; for a whole point, none if and only if it is a set of routes.
     pub(super) fn find(&mut self, support: &Support, fleet: &Fleet) -> Vec<Cut> {
         self.short.clear();
@@ -100,7 +100,7 @@ impl Separator {
         self.seen.clear();
         self.grown.clear();
         self.try_groups(support, fleet);
-        if !support.is_whole() {
+        if !support.is_integral() {
             (1..support.nodes as u32).for_each(|seed| self.grow(seed, support, fleet));
         }
         let mut cuts = Vec::new();
@@ -132,7 +132,7 @@ impl Separator {
                 .collect();
             for set in [group.clone(), rest] {
                 let shortage = fleet.trips(fleet.load(&set)) - support.leaving(&set) / 2.0;
-                if shortage > WORTHWHILE && !set.is_empty() {
+                if shortage > MIN_VIOLATION && !set.is_empty() {
                     let print = set.iter().fold(0, |print, node| print ^ fingerprint(*node));
                     if self.seen.insert(print) {
                         self.short.push((shortage, set));
@@ -162,7 +162,7 @@ impl Separator {
     /// Notes what the present set is good for.
     fn judge(&mut self, support: &Support, fleet: &Fleet) {
         let shortage = self.set.shortage(fleet);
-        if shortage > WORTHWHILE {
+        if shortage > MIN_VIOLATION {
             self.short.push((shortage, self.set.members.clone()));
         } else {
             self.try_blossom(support, fleet);
@@ -170,7 +170,7 @@ impl Separator {
                 self.between.push((self.set.half, self.set.members.clone()));
             }
         }
-        if shortage > -PROMISING {
+        if shortage > -IMPROVEMENT_THRESHOLD {
             self.improve(support, fleet);
         }
     }
@@ -184,7 +184,7 @@ impl Separator {
             if self.set.inside[ends[0] as usize] == self.set.inside[ends[1] as usize] {
                 continue;
             }
-            let single = fleet.most_uses(*ends) <= 1.0;
+            let single = fleet.max_edge_uses(*ends) <= 1.0;
             let chosen = single && *value > 0.5;
             slack += if chosen { 1.0 - value } else { *value };
             if slack >= 1.0 {
@@ -210,7 +210,7 @@ impl Separator {
             }
         }
         let violation = (1.0 - slack) / 2.0;
-        if violation > WORTHWHILE && !teeth.is_empty() {
+        if violation > MIN_VIOLATION && !teeth.is_empty() {
             self.odd.push((violation, self.set.members.clone(), teeth));
         }
     }
@@ -231,7 +231,7 @@ impl Separator {
                 break;
             }
             let shortage = set.shortage(fleet);
-            if shortage > WORTHWHILE {
+            if shortage > MIN_VIOLATION {
                 self.short.push((shortage, set.members.clone()));
             }
         }
@@ -240,14 +240,14 @@ impl Separator {
 }
 
 /// The customer outside with the strongest ties.
-fn strongest(set: &Growing) -> Option<u32> {
+fn strongest(set: &CandidateSet) -> Option<u32> {
     let outside = (1..set.ties.len()).filter(|node| !set.inside[*node]);
     let stronger = |a: usize, b: usize| if set.ties[b] > set.ties[a] { b } else { a };
     outside.reduce(stronger).map(|node| node as u32)
 }
 
 /// One or two customers to flip so that the shortage grows most.
-fn best_change(set: &Growing, support: &Support, fleet: &Fleet) -> Option<[Option<u32>; 2]> {
+fn best_change(set: &CandidateSet, support: &Support, fleet: &Fleet) -> Option<[Option<u32>; 2]> {
     let mut best = (set.shortage(fleet) + 1e-6, None);
     let mut offer = |load: f64, half: f64, flips: [Option<u32>; 2]| {
         let shortage = fleet.trips(load) - half;

@@ -12,14 +12,14 @@
 //! Chance follows a fixed stream, so the routes depend on costs and demands only.
 
 use super::fleet::Fleet;
-use super::ring::{Change, Ring};
-use crate::random::{Purpose, Stream};
+use super::ring::{Change, GiantTour};
+use crate::random::{Purpose, RandomStream};
 use crate::solve::tour::edges::Distances;
 
 /// Nearest neighbours that are tried.
 const NEIGHBOURS: usize = 8;
 /// Longest stretch of a kick.
-const STRETCH: usize = 6;
+const MAX_KICK_SEGMENT: usize = 6;
 
 /// The search; one per instance.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Start<'a> {
     least: f64,
     /// Whether nothing that is not allowed is tried.
     strict: bool,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl<'a> Start<'a> {
@@ -79,7 +79,7 @@ impl<'a> Start<'a> {
             spread,
             least,
             strict: false,
-            stream: Stream::new(Purpose::Oracle, 0, [0, 0]),
+            stream: RandomStream::new(Purpose::Oracle, 0, [0, 0]),
         }
     }
 
@@ -93,8 +93,8 @@ impl<'a> Start<'a> {
             trial.clone_from(&present);
             self.kick(&mut trial);
             self.improve(&mut trial);
-            let better = |one: &Ring, other: &Ring| {
-                (one.is_sound(), -one.total()) > (other.is_sound(), -other.total())
+            let better = |one: &GiantTour, other: &GiantTour| {
+                (one.is_feasible(), -one.total()) > (other.is_feasible(), -other.total())
             };
             if better(&trial, &best) {
                 best.clone_from(&trial);
@@ -105,7 +105,7 @@ impl<'a> Start<'a> {
                 std::mem::swap(&mut present, &mut trial);
             }
         }
-        best.is_sound().then(|| best.routes())
+        best.is_feasible().then(|| best.routes())
     }
 
     /// What moves without kicks make of these routes; nothing where they are none that are allowed.
@@ -122,9 +122,9 @@ impl<'a> Start<'a> {
             .flat_map(|route| std::iter::once(0).chain(route.iter().copied()))
             .collect();
         self.strict = true;
-        let mut ring = self.priced(Ring::new(order, self.fleet.nodes()));
+        let mut ring = self.priced(GiantTour::new(order, self.fleet.nodes()));
         let served: usize = routes.iter().map(Vec::len).sum();
-        if !ring.is_sound() || served + 1 != self.fleet.nodes() {
+        if !ring.is_feasible() || served + 1 != self.fleet.nodes() {
             return None;
         }
         self.improve(&mut ring);
@@ -132,7 +132,7 @@ impl<'a> Start<'a> {
     }
 
     /// Customers by falling demand, each with the vehicle that has most room.
-    fn first(&self) -> Ring {
+    fn first(&self) -> GiantTour {
         let mut customers: Vec<u32> = (1..self.fleet.nodes() as u32).collect();
         let demand = |customer: u32| self.fleet.demands[customer as usize];
         customers.sort_by(|a, b| demand(*b).total_cmp(&demand(*a)));
@@ -149,11 +149,11 @@ impl<'a> Start<'a> {
             .into_iter()
             .flat_map(|(_, route)| std::iter::once(0).chain(route))
             .collect();
-        self.priced(Ring::new(order, self.fleet.nodes()))
+        self.priced(GiantTour::new(order, self.fleet.nodes()))
     }
 
     /// Notes what a ring costs.
-    fn priced(&self, mut ring: Ring) -> Ring {
+    fn priced(&self, mut ring: GiantTour) -> GiantTour {
         ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
         ring.penalty = self.penalty(&ring.order);
         ring
@@ -191,15 +191,15 @@ impl<'a> Start<'a> {
     }
 
     /// Exchanges two neighbouring stretches somewhere.
-    fn kick(&mut self, ring: &mut Ring) {
+    fn kick(&mut self, ring: &mut GiantTour) {
         let size = ring.order.len();
-        let mut length = || 1 + self.stream.below(STRETCH.min(size / 2).max(1));
+        let mut length = || 1 + self.stream.below(MAX_KICK_SEGMENT.min(size / 2).max(1));
         let (one, other) = (length(), length());
         let first = self.stream.below(size);
         if one + other < size {
             ring.order.rotate_left(first);
             ring.order[..one + other].rotate_left(one);
-            ring.note_places();
+            ring.update_positions();
             for place in [0, other - 1, other, one + other - 1, one + other, size - 1] {
                 ring.wake(ring.order[place]);
             }
@@ -209,15 +209,15 @@ impl<'a> Start<'a> {
     }
 
     /// Makes improving moves until there is none.
-    fn improve(&self, ring: &mut Ring) {
+    fn improve(&self, ring: &mut GiantTour) {
         let mut buffer = Vec::new();
-        while let Some(customer) = ring.next_awake() {
+        while let Some(customer) = ring.next_active() {
             while self.improve_at(ring, customer, &mut buffer) {}
         }
     }
 
     /// Makes one move that brings a customer next to a near node, if one improves the ring.
-    fn improve_at(&self, ring: &mut Ring, customer: u32, buffer: &mut Vec<u32>) -> bool {
+    fn improve_at(&self, ring: &mut GiantTour, customer: u32, buffer: &mut Vec<u32>) -> bool {
         let at = ring.place(customer);
         let dearest = self
             .between(customer, ring.after(at))
@@ -240,8 +240,8 @@ impl<'a> Start<'a> {
                 } else {
                     ring.place(*near)
                 };
-                for change in Change::bringing_together(at, other, ring.order.len()) {
-                    if self.try_change(ring, change, buffer) {
+                for change in Change::joining(at, other, ring.order.len()) {
+                    if self.try_move(ring, change, buffer) {
                         return true;
                     }
                 }
@@ -251,7 +251,7 @@ impl<'a> Start<'a> {
     }
 
     /// Makes a change if it is an improvement.
-    fn try_change(&self, ring: &mut Ring, change: Change, buffer: &mut Vec<u32>) -> bool {
+    fn try_move(&self, ring: &mut GiantTour, change: Change, buffer: &mut Vec<u32>) -> bool {
         let gain = change.gain(&ring.order, |i, j| self.between(i, j));
         if gain + ring.penalty <= self.least {
             return false;
@@ -266,7 +266,7 @@ impl<'a> Start<'a> {
             .into_iter()
             .for_each(|place| ring.wake(ring.order[place]));
         std::mem::swap(&mut ring.order, buffer);
-        ring.note_places();
+        ring.update_positions();
         ring.cost -= gain;
         ring.penalty = penalty;
         true

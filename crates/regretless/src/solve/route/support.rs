@@ -35,7 +35,7 @@ impl Support {
     }
 
     /// Whether all values are whole.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn is_integral(&self) -> bool {
         self.edges
             .iter()
             .all(|(_, value)| (value - value.round()).abs() <= TINY)

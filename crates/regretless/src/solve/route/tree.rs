@@ -10,12 +10,12 @@
 use std::rc::Rc;
 
 use super::best::Best;
-use super::branch::{Branching, Decided};
+use super::branch::{BranchingRule, Decided};
 use super::fleet::Fleet;
 use super::master::Master;
-use super::separate::Separator;
+use super::separate::CutSeparator;
 use super::support::Support;
-use crate::solve::cutting::{Tail, Verdict, Waiting};
+use crate::solve::cutting::{SearchResult, TailingOff, Waiting};
 use crate::solve::highs::Outcome;
 use crate::solve::proof::Rules;
 use crate::solve::tour::edges::edge_index;
@@ -43,9 +43,9 @@ enum End {
 pub(super) struct Tree<'a> {
     task: Task<'a>,
     master: Master,
-    separator: Separator,
+    separator: CutSeparator,
     support: Support,
-    branching: Branching,
+    branching: BranchingRule,
     reduced: Vec<f64>,
     /// Bound and reduced costs at the root.
     root: (f64, Vec<f64>),
@@ -57,9 +57,9 @@ impl<'a> Tree<'a> {
         Self {
             task,
             master,
-            separator: Separator::default(),
+            separator: CutSeparator::default(),
             support: Support::default(),
-            branching: Branching::default(),
+            branching: BranchingRule::default(),
             reduced: Vec::new(),
             root: (f64::NEG_INFINITY, Vec::new()),
             waiting: Waiting::default(),
@@ -67,7 +67,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Searches all nodes or up to the limit, which does not count the root.
-    pub(super) fn run(mut self, best: &mut Best) -> Result<Verdict, Failure> {
+    pub(super) fn run(mut self, best: &mut Best) -> Result<SearchResult, Failure> {
         let Some(mut bound) = self.solve_root(best)? else {
             return Ok(self.waiting.finished());
         };
@@ -111,7 +111,7 @@ impl<'a> Tree<'a> {
         let Some(open) = self.waiting.next(best.level) else {
             return Ok(None);
         };
-        self.master.release()?;
+        self.master.reset_bounds()?;
         open.decided.apply(&mut self.master)?;
         if let Some(basis) = &open.basis {
             self.master.restore(basis)?;
@@ -121,15 +121,15 @@ impl<'a> Tree<'a> {
 
     /// Solves and cuts the present node.
     fn explore(&mut self, inherited: f64, best: &mut Best) -> Result<End, Failure> {
-        self.master.stop_above(best.level)?;
-        let mut tail = Tail::new(inherited, PATIENCE);
+        self.master.set_objective_bound(best.level)?;
+        let mut tail = TailingOff::new(inherited, PATIENCE);
         loop {
             check_not_cancelled()?;
             match self.master.solve()? {
                 Outcome::Optimal => {}
-                Outcome::BoundPassed if self.is_hopeless(best) => return Ok(End::Closed),
+                Outcome::BoundPassed if self.is_pruned(best) => return Ok(End::Closed),
                 Outcome::BoundPassed => {
-                    self.master.stop_above(f64::INFINITY)?;
+                    self.master.set_objective_bound(f64::INFINITY)?;
                     continue;
                 }
                 Outcome::Infeasible => return Ok(End::Closed),
@@ -142,7 +142,7 @@ impl<'a> Tree<'a> {
                     )));
                 }
             }
-            if self.master.objective() > best.level && self.is_hopeless(best) {
+            if self.master.objective() > best.level && self.is_pruned(best) {
                 return Ok(End::Closed);
             }
             self.support.fill(
@@ -151,10 +151,10 @@ impl<'a> Tree<'a> {
                 self.master.values(),
             );
             let cuts = self.separator.find(&self.support, self.task.fleet);
-            let needed = self.support.is_whole();
+            let needed = self.support.is_integral();
             let objective = self.master.objective();
             let little = LITTLE * (best.level - objective).min(0.05 * objective.abs());
-            if cuts.is_empty() || (!needed && tail.is_flat(objective, little)) {
+            if cuts.is_empty() || (!needed && tail.is_tailing_off(objective, little)) {
                 return self.finish(best);
             }
             self.master.add_cuts(&cuts)?;
@@ -162,7 +162,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether the duals prove that the node holds nothing better.
-    fn is_hopeless(&mut self, best: &Best) -> bool {
+    fn is_pruned(&mut self, best: &Best) -> bool {
         let bound = self.master.bound(&mut self.reduced);
         let hopeless = bound > best.level;
         if hopeless {
@@ -178,7 +178,7 @@ impl<'a> Tree<'a> {
             self.waiting.dropped(bound);
             return Ok(End::Closed);
         }
-        if !self.support.is_whole() {
+        if !self.support.is_integral() {
             return Ok(End::Split { bound });
         }
         let nodes = self.support.nodes;
@@ -205,11 +205,11 @@ impl<'a> Tree<'a> {
     /// Drops the edges that no better routes can use.
     fn exclude(&mut self, best: &Best) -> Result<(), Failure> {
         let (bound, reduced) = &self.root;
-        let doomed: Vec<bool> = reduced
+        let delete: Vec<bool> = reduced
             .iter()
             .map(|reduced| bound + reduced > best.level)
             .collect();
-        let gone = self.master.drop_edges(doomed)?;
+        let gone = self.master.drop_edges(delete)?;
         let least = reduced
             .iter()
             .zip(&gone)

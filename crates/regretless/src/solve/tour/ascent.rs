@@ -6,7 +6,7 @@
 //! and mix in the last direction (Volgenant and Jonker 1982).
 
 /// Something that grows cheapest 1-trees.
-pub trait Grow {
+pub trait OneTreeBuilder {
     /// Grows the cheapest 1-tree under these multipliers. Returns the bound, infinite when there is
     /// no 1-tree.
     fn grow(&mut self, multipliers: &[f64]) -> f64;
@@ -32,17 +32,22 @@ pub struct Goal {
 
 /// Buffers of an ascent, kept between calls.
 #[derive(Debug, Clone, Default)]
-pub struct Ascent {
+pub struct SubgradientAscent {
     current: Vec<f64>,
     last: Vec<f64>,
 }
 
 /// Share of the present subgradient in a direction; the rest is the last one.
-const PRESENT: f64 = 0.7;
+const CURRENT_SUBGRADIENT_WEIGHT: f64 = 0.7;
 
-impl Ascent {
+impl SubgradientAscent {
     /// Raises the bound from the given multipliers and leaves the best ones found in their place.
-    pub fn run(&mut self, tree: &mut impl Grow, multipliers: &mut [f64], goal: &Goal) -> f64 {
+    pub fn run(
+        &mut self,
+        tree: &mut impl OneTreeBuilder,
+        multipliers: &mut [f64],
+        goal: &Goal,
+    ) -> f64 {
         self.current.clear();
         self.current.extend_from_slice(multipliers);
         self.last.clear();
@@ -85,7 +90,9 @@ impl Ascent {
         for ((multiplier, last), degree) in self.current.iter_mut().zip(&mut self.last).zip(degrees)
         {
             let present = slope(*degree);
-            *multiplier += size * (PRESENT * present + (1.0 - PRESENT) * *last);
+            *multiplier += size
+                * (CURRENT_SUBGRADIENT_WEIGHT * present
+                    + (1.0 - CURRENT_SUBGRADIENT_WEIGHT) * *last);
             *last = present;
         }
         true

@@ -21,7 +21,7 @@ impl Candidates {
 
     /// Neighbours by their nearness to a 1-tree, given the reduced costs it was grown by; ties by
     /// reduced cost, then to the lower number.
-    pub fn by_nearness(&mut self, reduced: &Distances, tree: &OneTree, each: usize) {
+    pub fn by_alpha_value(&mut self, reduced: &Distances, tree: &OneTree, each: usize) {
         self.rank(reduced, each, |node, row| tree.nearness(reduced, node, row));
     }
 

@@ -116,28 +116,28 @@ impl Distances {
         }
         self.mirror();
         self.scale = scale_of(costs);
-        self.grain = Self::grain_of(costs);
+        self.grain = Self::granularity_of(costs);
     }
 
     /// The decimal unit all these costs are multiples of, if there is one.
-    pub(super) fn grain_of(costs: &[f64]) -> Option<f64> {
-        GRAINS
+    pub(super) fn granularity_of(costs: &[f64]) -> Option<f64> {
+        GRANULARITIES
             .into_iter()
             .find(|grain| all_multiples(costs, *grain))
     }
 
     /// The noise of totals under these costs.
-    pub(super) fn noise_of(costs: &[f64], nodes: usize) -> f64 {
+    pub(super) fn tolerance_of(costs: &[f64], nodes: usize) -> f64 {
         1e-12 * scale_of(costs) * nodes as f64
     }
 
     /// Copies what is above the diagonal below it, tile by tile, so that both stay in cache.
     fn mirror(&mut self) {
         let nodes = self.nodes;
-        for rows in (0..nodes).step_by(TILE) {
-            for columns in (rows..nodes).step_by(TILE) {
-                for i in rows..nodes.min(rows + TILE) {
-                    for j in columns.max(i + 1)..nodes.min(columns + TILE) {
+        for rows in (0..nodes).step_by(MIRROR_TILE) {
+            for columns in (rows..nodes).step_by(MIRROR_TILE) {
+                for i in rows..nodes.min(rows + MIRROR_TILE) {
+                    for j in columns.max(i + 1)..nodes.min(columns + MIRROR_TILE) {
                         self.values[j * nodes + i] = self.values[i * nodes + j];
                     }
                 }
@@ -191,7 +191,7 @@ impl Distances {
 
     /// Multipliers a with c_ij ≈ a_i + a_j by least squares: the part of the costs that is the same
     /// for all tours.
-    pub fn common_part(&self, multipliers: &mut [f64]) {
+    pub fn node_potentials(&self, multipliers: &mut [f64]) {
         let nodes = self.nodes as f64;
         for (node, multiplier) in multipliers.iter_mut().enumerate() {
             let (before, after) = self.row(node as u32).split_at(node);
@@ -227,9 +227,9 @@ fn scale_of(costs: &[f64]) -> f64 {
 }
 
 /// Rows and columns that are mirrored together.
-const TILE: usize = 32;
+const MIRROR_TILE: usize = 32;
 /// Units that costs may be multiples of, coarsest first.
-const GRAINS: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
+const GRANULARITIES: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
 
 /// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation
 /// of whole numbers must not be taken for rounding.
@@ -289,7 +289,7 @@ mod tests {
         let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
             .map(|(i, j): (usize, usize)| own[i] + own[j]);
         let mut found = [0.0; 4];
-        Distances::new(4, &costs).common_part(&mut found);
+        Distances::new(4, &costs).node_potentials(&mut found);
         found
             .iter()
             .zip(own)

@@ -50,7 +50,7 @@ enum Change {
 
 /// There is no tour left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DeadEnd;
+pub(super) struct NoTourLeft;
 
 impl Graph {
     /// Starts over with these edges (i < j, in lexicographic order), all free.
@@ -172,10 +172,10 @@ impl Graph {
     }
 
     /// What the degrees say before anything was decided.
-    pub(super) fn settle_degrees(&mut self) -> Result<(), DeadEnd> {
+    pub(super) fn propagate_degrees(&mut self) -> Result<(), NoTourLeft> {
         for node in 0..self.nodes as u32 {
             match self.left[node as usize] {
-                0 | 1 => return Err(DeadEnd),
+                0 | 1 => return Err(NoTourLeft),
                 2 => self.queue_at(node, State::In),
                 _ => {}
             }
@@ -184,19 +184,19 @@ impl Graph {
     }
 
     /// Decides an edge and everything that follows.
-    pub(super) fn decide(&mut self, edge: u32, state: State) -> Result<(), DeadEnd> {
+    pub(super) fn decide(&mut self, edge: u32, state: State) -> Result<(), NoTourLeft> {
         self.pending.push((edge, state));
         self.propagate()
     }
 
-    fn propagate(&mut self) -> Result<(), DeadEnd> {
+    fn propagate(&mut self) -> Result<(), NoTourLeft> {
         while let Some((edge, state)) = self.pending.pop() {
             let done = match (self.state(edge), state) {
                 (State::Free, State::In) => self.include(edge),
                 (State::Free, State::Out) => self.exclude(edge),
                 (present, wanted) if present == wanted => Ok(()),
                 (_, State::Free) => Ok(()),
-                (State::In, _) | (State::Out, _) => Err(DeadEnd),
+                (State::In, _) | (State::Out, _) => Err(NoTourLeft),
             };
             if done.is_err() {
                 self.pending.clear();
@@ -206,12 +206,12 @@ impl Graph {
         Ok(())
     }
 
-    fn include(&mut self, edge: u32) -> Result<(), DeadEnd> {
+    fn include(&mut self, edge: u32) -> Result<(), NoTourLeft> {
         let [u, v] = self.ends(edge);
         let closes = self.mate[u as usize] == v && self.chosen[u as usize] > 0;
         let full = self.chosen[u as usize] == 2 || self.chosen[v as usize] == 2;
         if full || (closes && self.in_total + 1 < self.nodes) {
-            return Err(DeadEnd);
+            return Err(NoTourLeft);
         }
         let tips = [self.mate[u as usize], self.mate[v as usize]];
         self.trail.push(Change::In { edge, tips });
@@ -225,13 +225,13 @@ impl Graph {
             }
         }
         if !closes {
-            self.decide_closing(tips);
+            self.exclude_subtour(tips);
         }
         Ok(())
     }
 
     /// The edge between the tips of a chosen path closes a ring: of all nodes, or of too few.
-    fn decide_closing(&mut self, [one, other]: [u32; 2]) {
+    fn exclude_subtour(&mut self, [one, other]: [u32; 2]) {
         let state = if self.in_total + 1 == self.nodes {
             State::In
         } else {
@@ -249,7 +249,7 @@ impl Graph {
         }
     }
 
-    fn exclude(&mut self, edge: u32) -> Result<(), DeadEnd> {
+    fn exclude(&mut self, edge: u32) -> Result<(), NoTourLeft> {
         self.trail.push(Change::Out { edge });
         self.state[edge as usize] = State::Out;
         for node in self.ends(edge) {
@@ -257,7 +257,7 @@ impl Graph {
         }
         for node in self.ends(edge) {
             match self.left[node as usize] {
-                0 | 1 => return Err(DeadEnd),
+                0 | 1 => return Err(NoTourLeft),
                 2 => self.queue_at(node, State::In),
                 _ => {}
             }
@@ -293,10 +293,10 @@ mod tests {
         let mut graph = Graph::default();
         // Node 0 has two edges, which are queued to be in; node 3 has one, which is a dead end.
         graph.reset(4, [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (1, 3, 1.0)]);
-        assert!(graph.settle_degrees().is_err());
+        assert!(graph.propagate_degrees().is_err());
         let complete = (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j, 1.0)));
         graph.reset(4, complete);
-        graph.settle_degrees().unwrap();
+        graph.propagate_degrees().unwrap();
         assert!((0..6).all(|edge| graph.state(edge) == State::Free));
     }
 }

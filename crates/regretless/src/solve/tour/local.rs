@@ -18,13 +18,13 @@ use crate::cancel;
 /// Steps after which a trial is given up.
 const MOST_STEPS: usize = 6;
 /// Longest stretch between two bridges of a kick.
-const STRETCH: usize = 30;
+const MAX_KICK_SEGMENT: usize = 30;
 
 /// Improves tours; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct LocalSearch {
     tour: ArrayTour,
-    queue: Queue,
+    queue: NodeWorklist,
     touched: Vec<u32>,
     added: Vec<(u32, u32)>,
 }
@@ -40,7 +40,7 @@ struct Path {
 
 /// An exchange: reversals of stretches of the path, the new start, and the gain before closing.
 #[derive(Debug, Clone, Copy)]
-struct Exchange {
+struct EdgeExchange {
     reversals: [(usize, usize); 3],
     /// The nodes t3 to t6; t5 and t6 repeat t4 when only two edges are exchanged.
     nodes: [u32; 4],
@@ -49,7 +49,7 @@ struct Exchange {
 
 impl LocalSearch {
     /// Tours through fewer nodes are left as they are.
-    pub const FEWEST: usize = 5;
+    pub const MIN_NODES: usize = 5;
 
     /// Shortens a tour until no step helps, then tries this many kicks. Returns the new length.
     pub fn improve(
@@ -59,7 +59,7 @@ impl LocalSearch {
         order: &mut [u32],
         kicks: usize,
     ) -> f64 {
-        if order.len() >= Self::FEWEST {
+        if order.len() >= Self::MIN_NODES {
             self.tour.set(order);
             self.queue.fill(order);
             let search = Search {
@@ -78,7 +78,7 @@ impl LocalSearch {
     }
 
     fn kick_often(&mut self, search: &Search, kicks: usize) {
-        let mut random = SplitMix(0x5EED_0F70);
+        let mut random = SplitMix64(0x5EED_0F70);
         for _ in 0..kicks {
             if cancel::requested() {
                 return;
@@ -93,9 +93,9 @@ impl LocalSearch {
 
     /// Changes A B C D to A D C B for three short neighbouring stretches; returns the (negative)
     /// gain.
-    fn kick(&mut self, search: &Search, random: &mut SplitMix) -> f64 {
+    fn kick(&mut self, search: &Search, random: &mut SplitMix64) -> f64 {
         let nodes = self.tour.order().len();
-        let longest = STRETCH.min((nodes - 1) / 3);
+        let longest = MAX_KICK_SEGMENT.min((nodes - 1) / 3);
         let lengths = [0; 3].map(|_| 1 + random.below(longest));
         let start = random.below(nodes);
         let at = |tour: &ArrayTour, step: usize| tour.at((start + step) % nodes);
@@ -244,8 +244,8 @@ impl Search<'_> {
         path: Path,
         gain: f64,
         added: &[(u32, u32)],
-    ) -> Option<Exchange> {
-        let mut best: Option<Exchange> = None;
+    ) -> Option<EdgeExchange> {
+        let mut best: Option<EdgeExchange> = None;
         let last = tour.order().len() - 1;
         for (t3, cost) in self.candidates.of(path.start) {
             let gain = gain - cost;
@@ -256,7 +256,7 @@ impl Search<'_> {
             if k < 2 || k == last {
                 continue;
             }
-            let third = Third {
+            let third = LinKernighanStep {
                 tour,
                 path,
                 t3: *t3,
@@ -264,7 +264,7 @@ impl Search<'_> {
                 gain,
                 added,
             };
-            if self.part_near_side(&third, &mut best) || self.part_far_side(&third, &mut best) {
+            if self.remove_near_edge(&third, &mut best) || self.remove_far_edge(&third, &mut best) {
                 break;
             }
         }
@@ -272,14 +272,14 @@ impl Search<'_> {
     }
 
     /// Parts t3 from the neighbour on the start's side: still a path, which may close at once.
-    fn part_near_side(&self, third: &Third, best: &mut Option<Exchange>) -> bool {
+    fn remove_near_edge(&self, third: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
         let k = third.k;
         let t4 = third.path.at(third.tour, k - 1);
         if third.was_added(third.t3, t4) {
             return false;
         }
         let gain = third.gain + self.cost(third.t3, t4);
-        let two = Exchange {
+        let two = EdgeExchange {
             reversals: [(0, k - 1), (0, 0), (0, 0)],
             nodes: [third.t3, t4, t4, t4],
             gain,
@@ -307,7 +307,7 @@ impl Search<'_> {
             let reversals = [(0, k - 1), (0, upto), (0, 0)];
             if self.offer(
                 third,
-                Exchange {
+                EdgeExchange {
                     reversals,
                     nodes: [third.t3, t4, *t5, t6],
                     gain,
@@ -321,7 +321,7 @@ impl Search<'_> {
     }
 
     /// Parts t3 from the neighbour on the end's side: start to t3 is a ring, which t5 must open.
-    fn part_far_side(&self, third: &Third, best: &mut Option<Exchange>) -> bool {
+    fn remove_far_edge(&self, third: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
         let k = third.k;
         let t4 = third.path.at(third.tour, k + 1);
         if third.was_added(third.t3, t4) {
@@ -341,7 +341,7 @@ impl Search<'_> {
             let reversals = [(0, k), (0, k - j - 1), (k - j, k)];
             if self.offer(
                 third,
-                Exchange {
+                EdgeExchange {
                     reversals,
                     nodes: [third.t3, t4, *t5, t6],
                     gain,
@@ -355,7 +355,7 @@ impl Search<'_> {
                 let reversals = [(0, j - 1), (j, k), (0, 0)];
                 if self.offer(
                     third,
-                    Exchange {
+                    EdgeExchange {
                         reversals,
                         nodes: [third.t3, t4, *t5, t6],
                         gain,
@@ -372,7 +372,12 @@ impl Search<'_> {
     /// Parts t5 from t6 and keeps the exchange if it is the best so far; `true` when it closes
     /// well.
     #[inline]
-    fn offer(&self, third: &Third, mut exchange: Exchange, best: &mut Option<Exchange>) -> bool {
+    fn offer(
+        &self,
+        third: &LinKernighanStep,
+        mut exchange: EdgeExchange,
+        best: &mut Option<EdgeExchange>,
+    ) -> bool {
         let [_, _, t5, t6] = exchange.nodes;
         if third.was_added(t5, t6) {
             return false;
@@ -387,7 +392,7 @@ impl Search<'_> {
 }
 
 /// A path whose start is joined to t3, `k` nodes away from it.
-struct Third<'a> {
+struct LinKernighanStep<'a> {
     tour: &'a ArrayTour,
     path: Path,
     t3: u32,
@@ -396,7 +401,7 @@ struct Third<'a> {
     added: &'a [(u32, u32)],
 }
 
-impl Third<'_> {
+impl LinKernighanStep<'_> {
     /// Whether this trial itself put the edge there: it must stay, or the trial could go in
     /// circles.
     #[inline]
@@ -409,12 +414,12 @@ impl Third<'_> {
 
 /// Nodes that are worth another try, each at most once, first in first out.
 #[derive(Debug, Clone, Default)]
-struct Queue {
+struct NodeWorklist {
     waiting: std::collections::VecDeque<u32>,
     inside: Vec<bool>,
 }
 
-impl Queue {
+impl NodeWorklist {
     fn fill(&mut self, order: &[u32]) {
         self.waiting.clear();
         self.inside.clear();
@@ -436,9 +441,9 @@ impl Queue {
 }
 
 /// The generator of Steele, Lea and Flood (2014): kicks need spread, not secrecy.
-struct SplitMix(u64);
+struct SplitMix64(u64);
 
-impl SplitMix {
+impl SplitMix64 {
     /// A number below `bound`, which is tiny against 2^32: its bias does not matter.
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -451,12 +456,12 @@ impl SplitMix {
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidates, Distances, LocalSearch, Search, SplitMix};
-    use crate::random::{Purpose, Stream};
+    use super::{Candidates, Distances, LocalSearch, Search, SplitMix64};
+    use crate::random::{Purpose, RandomStream};
     use crate::solve::tour::edges::num_edges;
 
     fn random(nodes: usize, seed: u64) -> (Distances, Candidates) {
-        let mut stream = Stream::new(Purpose::Benchmark, seed, [nodes as u64, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, seed, [nodes as u64, 0]);
         let costs: Vec<f64> = (0..num_edges(nodes))
             .map(|_| stream.uniform(-20.0, 5.0))
             .collect();
@@ -490,7 +495,7 @@ mod tests {
 
     #[test]
     fn a_kick_and_its_repair_can_be_taken_back_exactly() {
-        let mut stream = SplitMix(1);
+        let mut stream = SplitMix64(1);
         for (nodes, seed) in (8..60).zip(0..) {
             let (distances, candidates) = random(nodes, seed);
             let search = Search {

@@ -17,29 +17,29 @@
 use super::ascent::Goal;
 use super::edges::{Distances, order_of};
 use super::one_tree::OneTree;
-use super::plan::{Hint, Plan};
-use super::search::{Incumbent, Rules, Task};
-use super::{DENSE_NODES, TourSearch};
+use super::plan::{Plan, RecordedNodeId};
+use super::search::{Rules, Task, TspIncumbent};
+use super::{MAX_DENSE_ASCENT_NODES, TspBranchAndBound};
 use crate::decision::Decision;
-use crate::solve::memory::{Keepsake, Memory, Sample};
-use crate::solve::{Limits, Solution, Status};
+use crate::solve::memory::{CostSample, Memory, WarmStartState};
+use crate::solve::{Limits, Solution, SolveStatus};
 
 /// Trees grown at the root of a warm search before it follows the old tree.
-const FEW_STEPS: usize = 8;
+const WARM_ASCENT_STEPS: usize = 8;
 /// By how many times the noise of totals edges are made dearer to see whether a tour is the only
 /// one.
-const HAIR: f64 = 4.0;
+const UNIQUENESS_MARGIN: f64 = 4.0;
 /// By how much edges are made dearer to get a proof that lasts, next to the root mean square of all
 /// costs; the first proof that can be had is taken.
 const MARGINS: [f64; 3] = [0.01, 0.002, 0.0002];
 /// Drift up to which a search starts warm, and up to which a certificate is tried.
-pub(super) const MOST_DRIFT: f64 = 0.06;
-pub(super) const MOST_PROVED: f64 = 0.04;
+pub(super) const MAX_DRIFT: f64 = 0.06;
+pub(super) const MAX_CERTIFIED_DRIFT: f64 = 0.04;
 
 /// A tour, and what bounds it.
 #[derive(Debug)]
-pub(super) struct TourMemory {
-    pub(super) sample: Sample,
+pub(super) struct TspWarmStart {
+    pub(super) sample: CostSample,
     /// Sorted edge numbers.
     pub(super) tour: Box<[u32]>,
     pub(super) multipliers: Box<[f64]>,
@@ -49,7 +49,7 @@ pub(super) struct TourMemory {
     pub(super) proof: bool,
 }
 
-impl Keepsake for TourMemory {
+impl WarmStartState for TspWarmStart {
     fn bytes(&self) -> usize {
         let plan = self.plan.as_ref().map_or(0, Plan::bytes);
         self.sample.bytes() + size_of_val(&*self.tour) + size_of_val(&*self.multipliers) + plan
@@ -61,15 +61,15 @@ impl Keepsake for TourMemory {
     }
 }
 
-impl TourMemory {
+impl TspWarmStart {
     /// Whether it is of use for a warm start.
     pub(super) fn fits(&self, nodes: usize, costs: &[f64]) -> bool {
-        self.tour.len() == nodes && self.sample.drift(costs) <= MOST_DRIFT
+        self.tour.len() == nodes && self.sample.drift(costs) <= MAX_DRIFT
     }
 
     /// Whether there is a proof that may still hold.
-    pub(super) fn may_prove(&self, nodes: usize, costs: &[f64]) -> bool {
-        self.proof && self.tour.len() == nodes && self.sample.drift(costs) <= MOST_PROVED
+    pub(super) fn has_certificate(&self, nodes: usize, costs: &[f64]) -> bool {
+        self.proof && self.tour.len() == nodes && self.sample.drift(costs) <= MAX_CERTIFIED_DRIFT
     }
 
     /// The nodes in the order of the tour.
@@ -98,13 +98,13 @@ fn dearer(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
     dearer
 }
 
-impl TourSearch {
+impl TspBranchAndBound {
     pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut Memory) -> Solution {
         let known = memory
-            .take::<TourMemory>()
+            .take::<TspWarmStart>()
             .filter(|known| known.fits(self.nodes, costs));
         let warm = known
-            .filter(|_| Distances::grain_of(costs).is_none())
+            .filter(|_| Distances::granularity_of(costs).is_none())
             .and_then(|known| self.run_from(costs, &known));
         let (solution, mut found) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
@@ -112,23 +112,23 @@ impl TourSearch {
             (solution, found)
         });
         if memory.wants_proof() && found.proof {
-            found = self.with_margin(costs, found);
+            found = self.with_certificate_margin(costs, found);
         }
         memory.keep(found);
         solution
     }
 
     /// What is to be kept of the search just done.
-    fn remembered(&mut self, costs: &[f64], solution: &Solution) -> TourMemory {
-        let searched = self.search.plan.root() != Hint::NONE;
+    fn remembered(&mut self, costs: &[f64], solution: &Solution) -> TspWarmStart {
+        let searched = self.search.plan.root() != RecordedNodeId::NONE;
         let plan = self.search.plan.take();
-        let proof = solution.status == Status::Optimal && (plan.is_some() || !searched);
+        let proof = solution.status == SolveStatus::Optimal && (plan.is_some() || !searched);
         let (tour, multipliers) = (
             solution.decision.indices().into(),
             self.multipliers.as_slice().into(),
         );
-        TourMemory {
-            sample: Sample::of(costs),
+        TspWarmStart {
+            sample: CostSample::of(costs),
             tour,
             multipliers,
             plan,
@@ -137,26 +137,30 @@ impl TourSearch {
     }
 
     /// The cheapest tour and its proof, from what is known; `None` unless it is the only one.
-    fn run_from(&mut self, costs: &[f64], known: &TourMemory) -> Option<(Solution, TourMemory)> {
-        let hair = HAIR * Distances::noise_of(costs, self.nodes);
+    fn run_from(
+        &mut self,
+        costs: &[f64],
+        known: &TspWarmStart,
+    ) -> Option<(Solution, TspWarmStart)> {
+        let hair = UNIQUENESS_MARGIN * Distances::tolerance_of(costs, self.nodes);
         let mut found = self.search_from(&dearer(costs, &known.tour, hair), known);
         let mut kept = self.remembered(costs, &found);
-        if found.status == Status::Optimal && *kept.tour != *known.tour {
-            found = self.defend(&dearer(costs, &kept.tour, hair), &kept)?;
+        if found.status == SolveStatus::Optimal && *kept.tour != *known.tour {
+            found = self.search_better_than(&dearer(costs, &kept.tour, hair), &kept)?;
             kept = self.remembered(costs, &found);
         }
         found.objective = found.decision.dot(costs);
-        (found.status == Status::Optimal)
+        (found.status == SolveStatus::Optimal)
             .then(|| (Solution::optimal(found.decision, found.objective), kept))
     }
 
     /// Searches from the old tour, made better if possible.
-    fn search_from(&mut self, costs: &[f64], known: &TourMemory) -> Solution {
+    fn search_from(&mut self, costs: &[f64], known: &TspWarmStart) -> Solution {
         let (rules, bound) = self.take_up(costs, known);
         if let Some(floor) = self.closed(bound, costs, &rules) {
             return self.answer(floor, true);
         }
-        self.find_neighbours();
+        self.update_candidates();
         self.order = known.order();
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, 0);
@@ -165,7 +169,7 @@ impl TourSearch {
     }
 
     /// Searches for a tour better than a known one; `None` if there is one.
-    fn defend(&mut self, costs: &[f64], known: &TourMemory) -> Option<Solution> {
+    fn search_better_than(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
         let (rules, bound) = self.take_up(costs, known);
         let found = match self.closed(bound, costs, &rules) {
             Some(floor) => self.answer(floor, true),
@@ -174,41 +178,43 @@ impl TourSearch {
                 self.search((costs, rules), bound, known.plan.as_ref())
             }
         };
-        (found.status == Status::Optimal && *found.decision.indices() == *known.tour)
+        (found.status == SolveStatus::Optimal && *found.decision.indices() == *known.tour)
             .then_some(found)
     }
 
     /// Starts from a tour and its multipliers; returns the bound of the root.
-    fn take_up(&mut self, costs: &[f64], known: &TourMemory) -> (Rules, f64) {
-        let rules = self.adopt(costs, known);
-        if self.nodes > DENSE_NODES {
+    fn take_up(&mut self, costs: &[f64], known: &TspWarmStart) -> (Rules, f64) {
+        let rules = self.load_tour(costs, known);
+        if self.nodes > MAX_DENSE_ASCENT_NODES {
             self.tree.grow(&self.distances, &self.multipliers);
-            self.find_neighbours();
+            self.update_candidates();
         }
         let bound = match known.plan {
             Some(_) => self.raise(Goal {
-                steps: FEW_STEPS,
+                steps: WARM_ASCENT_STEPS,
                 ..self.goal()
             }),
-            None => self.raise_root(),
+            None => self.run_root_ascent(),
         };
         (rules, bound)
     }
 
-    fn adopt(&mut self, costs: &[f64], known: &TourMemory) -> Rules {
+    fn load_tour(&mut self, costs: &[f64], known: &TspWarmStart) -> Rules {
         let rules = self.load(costs);
         self.multipliers.clear();
         self.multipliers.extend_from_slice(&known.multipliers);
-        self.best = Incumbent::default();
+        self.best = TspIncumbent::default();
         self.best.offer(&mut known.tour.to_vec(), costs, &rules);
         rules
     }
 
     /// The same with a proof that lasts, if one can be had.
-    fn with_margin(&mut self, costs: &[f64], known: TourMemory) -> TourMemory {
+    fn with_certificate_margin(&mut self, costs: &[f64], known: TspWarmStart) -> TspWarmStart {
         let size = (costs.iter().map(|cost| cost * cost).sum::<f64>() / costs.len() as f64).sqrt();
         for margin in MARGINS {
-            if let Some(found) = self.defend(&dearer(costs, &known.tour, margin * size), &known) {
+            if let Some(found) =
+                self.search_better_than(&dearer(costs, &known.tour, margin * size), &known)
+            {
                 let better = self.remembered(costs, &found);
                 return if better.proof { better } else { known };
             }
@@ -217,11 +223,15 @@ impl TourSearch {
     }
 
     /// The tour in memory, if what is kept with it still proves it the only cheapest one.
-    pub(super) fn prove_again(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    pub(super) fn certify_warm_start(
+        &mut self,
+        costs: &[f64],
+        memory: &Memory,
+    ) -> Option<Solution> {
         let known = memory
-            .recall::<TourMemory>()
-            .filter(|known| known.may_prove(self.nodes, costs))?;
-        let hair = HAIR * Distances::noise_of(costs, self.nodes);
+            .recall::<TspWarmStart>()
+            .filter(|known| known.has_certificate(self.nodes, costs))?;
+        let hair = UNIQUENESS_MARGIN * Distances::tolerance_of(costs, self.nodes);
         let decision = || Decision::choosing(known.tour.iter().copied());
         self.proves(&dearer(costs, &known.tour, hair), known)
             .then(decision)
@@ -232,8 +242,8 @@ impl TourSearch {
     }
 
     /// Whether the multipliers, or one tree in each node of the old search, rule out a better tour.
-    fn proves(&mut self, costs: &[f64], known: &TourMemory) -> bool {
-        let rules = self.adopt(costs, known);
+    fn proves(&mut self, costs: &[f64], known: &TspWarmStart) -> bool {
+        let rules = self.load_tour(costs, known);
         let bound = self.tree.grow(&self.distances, &self.multipliers);
         if bound > self.best.level {
             return true;
@@ -242,7 +252,7 @@ impl TourSearch {
             return false;
         };
         self.reduced.reduce(&self.distances, &self.multipliers);
-        self.keep_survivors(bound);
+        self.fix_edges_by_bound(bound);
         self.search.reset(
             self.nodes,
             self.survivors.iter().copied(),

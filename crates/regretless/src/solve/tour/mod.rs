@@ -38,18 +38,18 @@ use edges::{Distances, edge_index};
 use local::LocalSearch;
 use one_tree::OneTree;
 use plan::Plan;
-use search::{Incumbent, Rules, Search, Task};
+use search::{Rules, Search, Task, TspIncumbent};
 use sparse_ascent::SparseAscent;
-use start::Greedy;
+use start::GreedyTour;
 
 /// Neighbours per node that the local search looks at.
 const NEIGHBOURS: usize = 5;
 /// Beyond this many nodes the ascent looks at candidate edges only.
-const DENSE_NODES: usize = 150;
+const MAX_DENSE_ASCENT_NODES: usize = 150;
 
 /// The exact solver: local search, 1-tree bound, branch and bound.
 #[derive(Debug, Clone, Default)]
-pub struct TourSearch {
+pub struct TspBranchAndBound {
     nodes: usize,
     limits: Limits,
     distances: Distances,
@@ -58,17 +58,17 @@ pub struct TourSearch {
     tree: OneTree,
     sparse: SparseAscent,
     candidates: Candidates,
-    greedy: Greedy,
+    greedy: GreedyTour,
     local: LocalSearch,
     order: Vec<u32>,
     numbers: Vec<u32>,
     survivors: Vec<(u32, u32, f64)>,
     near: Vec<f64>,
-    best: Incumbent,
+    best: TspIncumbent,
     search: Search,
 }
 
-impl TourSearch {
+impl TspBranchAndBound {
     /// An engine for tours through this many nodes, at least 3.
     pub fn new(nodes: usize, limits: Limits) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl TourSearch {
 
     /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
     fn first_tour(&mut self, costs: &[f64], rules: &Rules) {
-        self.best = Incumbent::default();
+        self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, NEIGHBOURS);
@@ -95,7 +95,7 @@ impl TourSearch {
             patience: 3,
             ..self.goal()
         });
-        self.find_neighbours();
+        self.update_candidates();
         self.order.clear();
         self.order
             .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
@@ -106,7 +106,7 @@ impl TourSearch {
 
     /// A local search from a known tour.
     fn shorten(&mut self, tour: &Decision, costs: &[f64], rules: &Rules) {
-        self.best = Incumbent::default();
+        self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, NEIGHBOURS);
@@ -121,15 +121,15 @@ impl TourSearch {
         self.multipliers.clear();
         self.multipliers.resize(self.nodes, 0.0);
         let plain = self.tree.grow(&self.distances, &self.multipliers);
-        self.distances.common_part(&mut self.multipliers);
+        self.distances.node_potentials(&mut self.multipliers);
         if self.tree.grow(&self.distances, &self.multipliers) < plain {
             self.multipliers.fill(0.0);
         }
     }
 
     /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
-    fn better_tour(&mut self, costs: &[f64], rules: &Rules) {
-        self.find_neighbours();
+    fn perturb_tour(&mut self, costs: &[f64], rules: &Rules) {
+        self.update_candidates();
         let kicks = (self.nodes * self.nodes / 200).min(self.nodes);
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
@@ -137,10 +137,10 @@ impl TourSearch {
     }
 
     /// Candidates by nearness to the present tree.
-    fn find_neighbours(&mut self) {
+    fn update_candidates(&mut self) {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates
-            .by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+            .by_alpha_value(&self.reduced, &self.tree, NEIGHBOURS);
     }
 
     fn goal(&self) -> Goal {
@@ -158,9 +158,9 @@ impl TourSearch {
             .ascend(&self.distances, &mut self.multipliers, &goal)
     }
 
-    fn raise_root(&mut self) -> f64 {
+    fn run_root_ascent(&mut self) -> f64 {
         let goal = self.goal();
-        if self.nodes <= DENSE_NODES {
+        if self.nodes <= MAX_DENSE_ASCENT_NODES {
             return self.raise(goal);
         }
         let state = (&mut self.tree, &mut self.multipliers[..]);
@@ -196,7 +196,7 @@ impl TourSearch {
 
     /// Keeps the edges that a tour at or below the level can use. Returns the least cost of a tour
     /// that uses another.
-    fn keep_survivors(&mut self, bound: f64) -> f64 {
+    fn fix_edges_by_bound(&mut self, bound: f64) -> f64 {
         self.near.resize(self.nodes, 0.0);
         self.survivors.clear();
         let mut floor = f64::INFINITY;
@@ -218,11 +218,11 @@ impl TourSearch {
     fn run(&mut self, costs: &[f64]) -> Solution {
         let rules = self.load(costs);
         self.first_tour(costs, &rules);
-        let bound = self.raise_root();
+        let bound = self.run_root_ascent();
         if let Some(floor) = self.closed(bound, costs, &rules) {
             return self.answer(floor, true);
         }
-        self.better_tour(costs, &rules);
+        self.perturb_tour(costs, &rules);
         self.search((costs, rules), bound, None)
     }
 
@@ -255,7 +255,7 @@ impl TourSearch {
         if bound > self.best.level {
             return self.answer(bound, true);
         }
-        let dropped = self.keep_survivors(bound);
+        let dropped = self.fix_edges_by_bound(bound);
         self.search.reset(
             self.nodes,
             self.survivors.iter().copied(),
@@ -280,18 +280,18 @@ impl TourSearch {
     }
 }
 
-/// Good tours without a search for the best: what [`TourSearch`] knows before it begins to branch.
+/// Good tours without a search for the best: what [`TspBranchAndBound`] knows before it begins to branch.
 #[derive(Debug, Clone, Default)]
-pub struct TourLocal {
-    search: TourSearch,
+pub struct TspLocalSearch {
+    search: TspBranchAndBound,
     quick: bool,
 }
 
-impl TourLocal {
+impl TspLocalSearch {
     /// An engine for tours through this many nodes, at least 3.
     pub fn new(nodes: usize, limits: Limits) -> Self {
         Self {
-            search: TourSearch::new(nodes, limits),
+            search: TspBranchAndBound::new(nodes, limits),
             quick: false,
         }
     }
@@ -305,7 +305,7 @@ impl TourLocal {
     }
 }
 
-impl Solver for TourLocal {
+impl Solver for TspLocalSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         let search = &mut self.search;
         edges::check(search.nodes, costs)?;
@@ -314,15 +314,15 @@ impl Solver for TourLocal {
         if self.quick {
             return Ok(search.answer(f64::NEG_INFINITY, false));
         }
-        let bound = search.raise_root();
-        search.better_tour(costs, &rules);
+        let bound = search.run_root_ascent();
+        search.perturb_tour(costs, &rules);
         Ok(search.answer(bound, false))
     }
 
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, Failure> {
         let search = &mut self.search;
         edges::check(search.nodes, costs)?;
-        if search.nodes < LocalSearch::FEWEST {
+        if search.nodes < LocalSearch::MIN_NODES {
             return self.solve(costs);
         }
         let rules = search.load(costs);
@@ -331,7 +331,7 @@ impl Solver for TourLocal {
     }
 }
 
-impl Solver for TourSearch {
+impl Solver for TspBranchAndBound {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         edges::check(self.nodes, costs)?;
         Ok(self.run(costs))
@@ -348,6 +348,6 @@ impl Solver for TourSearch {
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
         edges::check(self.nodes, costs).ok()?;
-        self.prove_again(costs, memory)
+        self.certify_warm_start(costs, memory)
     }
 }

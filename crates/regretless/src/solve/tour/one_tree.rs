@@ -5,7 +5,7 @@
 //! tree of all nodes (Prim 1957) plus one edge at a leaf; of all leaves the one with the dearest
 //! second edge is taken, which gives the highest bound. Ties go to what was met first.
 
-use super::ascent::{Ascent, Goal, Grow};
+use super::ascent::{Goal, OneTreeBuilder, SubgradientAscent};
 use super::edges::Distances;
 
 /// A cheapest 1-tree; its buffers are kept from one tree to the next.
@@ -22,7 +22,7 @@ pub struct OneTree {
     extra: u32,
     extra_key: f64,
     open: Vec<Open>,
-    ascent: Ascent,
+    ascent: SubgradientAscent,
 }
 
 /// A node that has not joined yet, and its cheapest way in.
@@ -90,7 +90,7 @@ impl OneTree {
                 .for_each(|(out, key)| *out = (key - self.extra_key).max(0.0));
             return;
         }
-        self.dearest_on_the_way(node, out);
+        self.max_edges_on_paths(node, out);
         out[self.special as usize] = self.extra_key;
         out.iter_mut()
             .zip(keys)
@@ -98,7 +98,7 @@ impl OneTree {
     }
 
     /// For every node the dearest tree edge on the way to it from `node`.
-    fn dearest_on_the_way(&self, node: u32, out: &mut [f64]) {
+    fn max_edges_on_paths(&self, node: u32, out: &mut [f64]) {
         out.fill(f64::NAN);
         out[node as usize] = f64::NEG_INFINITY;
         let (mut at, mut dearest) = (node, f64::NEG_INFINITY);
@@ -205,7 +205,7 @@ struct Pair<'a> {
     distances: &'a Distances,
 }
 
-impl Grow for Pair<'_> {
+impl OneTreeBuilder for Pair<'_> {
     fn grow(&mut self, multipliers: &[f64]) -> f64 {
         self.tree.grow(self.distances, multipliers)
     }
@@ -218,7 +218,7 @@ impl Grow for Pair<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Goal, OneTree};
-    use crate::random::{Purpose, Stream};
+    use crate::random::{Purpose, RandomStream};
     use crate::solve::tour::edges::{Distances, num_edges};
 
     /// The cheapest 1-tree at a leaf's node that uses one edge, by making that edge irresistible.
@@ -232,7 +232,7 @@ mod tests {
     fn nearness_never_promises_more_than_the_tree_with_that_edge_costs() {
         let nodes = 9;
         for seed in 0..40 {
-            let mut stream = Stream::new(Purpose::Benchmark, seed, [9, 9]);
+            let mut stream = RandomStream::new(Purpose::Benchmark, seed, [9, 9]);
             let costs: Vec<f64> = (0..num_edges(nodes))
                 .map(|_| stream.uniform(-3.0, 3.0))
                 .collect();
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn the_ascent_raises_the_bound_and_ends_at_its_best_tree() {
         let nodes = 30;
-        let mut stream = Stream::new(Purpose::Benchmark, 2, [0, 0]);
+        let mut stream = RandomStream::new(Purpose::Benchmark, 2, [0, 0]);
         let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
         let distances = Distances::new(nodes, &costs);
         let (mut tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);

@@ -32,9 +32,9 @@ struct Step {
 
 /// A node of a plan, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hint(u32);
+pub(super) struct RecordedNodeId(u32);
 
-impl Hint {
+impl RecordedNodeId {
     pub(super) const NONE: Self = Self(NONE);
 
     pub(super) fn is_none(self) -> bool {
@@ -45,14 +45,14 @@ impl Hint {
 /// Which side of a branching a node is on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
-    pub(super) parent: Hint,
+    pub(super) parent: RecordedNodeId,
     /// 0 without the edge, 1 with it.
     pub(super) side: usize,
 }
 
 impl Origin {
     pub(super) const ROOT: Self = Self {
-        parent: Hint::NONE,
+        parent: RecordedNodeId::NONE,
         side: 0,
     };
 }
@@ -75,8 +75,8 @@ impl Plan {
         size_of_val(&*self.steps) + size_of_val(&*self.multipliers)
     }
 
-    pub(super) fn root(&self) -> Hint {
-        Hint(if self.steps.is_empty() { NONE } else { 0 })
+    pub(super) fn root(&self) -> RecordedNodeId {
+        RecordedNodeId(if self.steps.is_empty() { NONE } else { 0 })
     }
 
     /// Writes a node down; returns where it stands.
@@ -85,10 +85,10 @@ impl Plan {
         origin: Origin,
         branch: Option<[u32; 2]>,
         multipliers: &[f64],
-    ) -> Hint {
+    ) -> RecordedNodeId {
         if self.overflow || self.steps.len() == MOST_STEPS {
             self.overflow = true;
-            return Hint::NONE;
+            return RecordedNodeId::NONE;
         }
         let number = self.steps.len() as u32;
         if let Some(parent) = self.steps.get_mut(origin.parent.0 as usize) {
@@ -99,36 +99,37 @@ impl Plan {
             children: [NONE; 2],
         });
         self.multipliers.extend_from_slice(multipliers);
-        Hint(number)
+        RecordedNodeId(number)
     }
 
-    fn step(&self, hint: Hint) -> Option<&Step> {
+    fn step(&self, hint: RecordedNodeId) -> Option<&Step> {
         self.steps.get(hint.0 as usize)
     }
 
     /// Whether a node has children.
-    pub(super) fn branches(&self, hint: Hint) -> bool {
+    pub(super) fn branches(&self, hint: RecordedNodeId) -> bool {
         self.step(hint).is_some_and(|step| step.branch.is_some())
     }
 
-    pub(super) fn child(&self, hint: Hint, side: usize) -> Hint {
-        self.step(hint)
-            .map_or(Hint::NONE, |step| Hint(step.children[side]))
+    pub(super) fn child(&self, hint: RecordedNodeId, side: usize) -> RecordedNodeId {
+        self.step(hint).map_or(RecordedNodeId::NONE, |step| {
+            RecordedNodeId(step.children[side])
+        })
     }
 
     /// The multipliers of a node.
-    pub(super) fn multipliers(&self, hint: Hint, nodes: usize) -> Option<&[f64]> {
+    pub(super) fn multipliers(&self, hint: RecordedNodeId, nodes: usize) -> Option<&[f64]> {
         self.multipliers.chunks_exact(nodes).nth(hint.0 as usize)
     }
 
     /// The edge to branch on, if it is still to be decided in this graph.
-    pub(super) fn open_edge(&self, hint: Hint, graph: &Graph) -> Option<u32> {
+    pub(super) fn open_edge(&self, hint: RecordedNodeId, graph: &Graph) -> Option<u32> {
         let edge = graph.find(self.step(hint)?.branch?)?;
         (graph.state(edge) == State::Free).then_some(edge)
     }
 
     /// The node that stands for what is decided in this graph: the given one, or one below it.
-    pub(super) fn descend(&self, mut hint: Hint, graph: &Graph) -> Hint {
+    pub(super) fn descend(&self, mut hint: RecordedNodeId, graph: &Graph) -> RecordedNodeId {
         while let Some(ends) = self.step(hint).and_then(|step| step.branch) {
             let side = match graph.find(ends).map(|edge| graph.state(edge)) {
                 Some(State::Free) => return hint,

@@ -11,17 +11,17 @@
 //! of equal tours the first one found stays; the order of search is fixed by the costs, or by the
 //! [`Plan`] of an earlier search.
 
-use super::ascent::{Ascent, Goal};
+use super::ascent::{Goal, SubgradientAscent};
 use super::edges::edge_index;
-use super::graph::{DeadEnd, Graph, State};
-use super::plan::{Hint, Origin, Plan};
-use super::sparse_tree::{Findings, Pair, SparseTree};
+use super::graph::{Graph, NoTourLeft, State};
+use super::plan::{Origin, Plan, RecordedNodeId};
+use super::sparse_tree::{EdgeFixings, Pair, SparseOneTree};
 use crate::cancel;
 pub(super) use crate::solve::proof::Rules;
 
 /// The best tour known and what a better one must cost.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Incumbent {
+pub(super) struct TspIncumbent {
     /// Sorted edge numbers.
     pub(super) edges: Vec<u32>,
     pub(super) cost: f64,
@@ -29,7 +29,7 @@ pub(super) struct Incumbent {
     pub(super) level: f64,
 }
 
-impl Incumbent {
+impl TspIncumbent {
     /// Takes the tour if it is cheaper than the best one; the sum runs in the order of edge
     /// numbers.
     pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], rules: &Rules) {
@@ -44,15 +44,15 @@ impl Incumbent {
 }
 
 /// Steps of the ascent in a node of the search tree.
-const NODE_STEPS: usize = 10;
+const ASCENT_STEPS_PER_NODE: usize = 10;
 
 /// A search tree over the edges that survived at the root; buffers are kept between searches.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
     graph: Graph,
-    tree: SparseTree,
-    ascent: Ascent,
-    findings: Findings,
+    tree: SparseOneTree,
+    ascent: SubgradientAscent,
+    findings: EdgeFixings,
     multipliers: Vec<f64>,
     frames: Vec<Frame>,
     saved: Vec<f64>,
@@ -68,8 +68,8 @@ struct Frame {
     edge: u32,
     bound: f64,
     /// Where the branching stands in the plan that is written and in that which is followed.
-    origin: Hint,
-    hint: Hint,
+    origin: RecordedNodeId,
+    hint: RecordedNodeId,
 }
 
 /// What became of a node.
@@ -83,7 +83,7 @@ enum Outcome {
 struct Entry {
     bound: f64,
     origin: Origin,
-    hint: Hint,
+    hint: RecordedNodeId,
 }
 
 /// What a search works on.
@@ -99,14 +99,14 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn child(&self, hint: Hint, side: usize) -> Hint {
+    fn child(&self, hint: RecordedNodeId, side: usize) -> RecordedNodeId {
         self.guide
-            .map_or(Hint::NONE, |guide| guide.child(hint, side))
+            .map_or(RecordedNodeId::NONE, |guide| guide.child(hint, side))
     }
 
     /// Whether the guide leaves a node alone: it is not in there, or a leaf that should have been
     /// closed.
-    fn is_lost(&self, hint: Hint) -> bool {
+    fn is_unguided(&self, hint: RecordedNodeId) -> bool {
         self.strict && self.guide.is_none_or(|guide| !guide.branches(hint))
     }
 }
@@ -131,9 +131,9 @@ impl Search {
 
     /// Searches the whole tree or up to the limit. Returns the bound on all tours that were dropped
     /// or left open, infinite when there are none, and whether the search was complete.
-    pub(super) fn run(&mut self, task: &Task, best: &mut Incumbent) -> (f64, bool) {
-        let mut alive = self.graph.settle_degrees();
-        let root = task.guide.map_or(Hint::NONE, Plan::root);
+    pub(super) fn run(&mut self, task: &Task, best: &mut TspIncumbent) -> (f64, bool) {
+        let mut alive = self.graph.propagate_degrees();
+        let root = task.guide.map_or(RecordedNodeId::NONE, Plan::root);
         let mut entry = Entry {
             bound: task.bound,
             origin: Origin::ROOT,
@@ -143,14 +143,14 @@ impl Search {
         loop {
             if alive.is_ok() {
                 if nodes >= task.rules.limits.nodes || cancel::requested() {
-                    return (self.open_floor(entry.bound), false);
+                    return (self.open_lower_bound(entry.bound), false);
                 }
                 nodes += 1;
                 let outcome = self.explore(task, best, &mut entry.hint);
                 let origin = self.write_down(entry.origin, &outcome);
                 if let Outcome::Branch { edge, bound } = outcome {
-                    if task.is_lost(entry.hint) {
-                        return (self.open_floor(entry.bound), false);
+                    if task.is_unguided(entry.hint) {
+                        return (self.open_lower_bound(entry.bound), false);
                     }
                     let bound = bound.max(entry.bound);
                     self.frames.push(Frame {
@@ -193,7 +193,7 @@ impl Search {
     }
 
     /// The least bound of what was dropped, of a node and of what waits above it.
-    fn open_floor(&self, bound: f64) -> f64 {
+    fn open_lower_bound(&self, bound: f64) -> f64 {
         self.frames
             .iter()
             .fold(self.findings.floor.min(bound), |low, frame| {
@@ -201,7 +201,7 @@ impl Search {
             })
     }
 
-    fn write_down(&mut self, origin: Origin, outcome: &Outcome) -> Hint {
+    fn write_down(&mut self, origin: Origin, outcome: &Outcome) -> RecordedNodeId {
         let branch = match outcome {
             Outcome::Closed => None,
             Outcome::Branch { edge, .. } => Some(self.graph.ends(*edge)),
@@ -210,7 +210,7 @@ impl Search {
     }
 
     /// Goes back to the last branching that may still hold a better tour and enters its other side.
-    fn next_child(&mut self, best: &Incumbent) -> Option<(Result<(), DeadEnd>, Frame)> {
+    fn next_child(&mut self, best: &TspIncumbent) -> Option<(Result<(), NoTourLeft>, Frame)> {
         while let Some(frame) = self.frames.pop() {
             let from = self.saved.len() - self.multipliers.len();
             self.multipliers.copy_from_slice(&self.saved[from..]);
@@ -225,8 +225,13 @@ impl Search {
     }
 
     /// Bounds a node, again after every decision that reduced costs allow.
-    fn explore(&mut self, task: &Task, best: &mut Incumbent, hint: &mut Hint) -> Outcome {
-        self.take_hint(task, hint);
+    fn explore(
+        &mut self,
+        task: &Task,
+        best: &mut TspIncumbent,
+        hint: &mut RecordedNodeId,
+    ) -> Outcome {
+        self.follow_recorded_tree(task, hint);
         loop {
             if self.graph.is_complete() {
                 self.offer_chosen(task, best);
@@ -247,12 +252,12 @@ impl Search {
                 let edge = task
                     .guide
                     .and_then(|guide| guide.open_edge(*hint, &self.graph));
-                if edge.is_none() && self.take_hint(task, hint) {
+                if edge.is_none() && self.follow_recorded_tree(task, hint) {
                     continue;
                 }
                 return self.branch(bound, edge);
             }
-            if self.apply_findings().is_err() {
+            if self.apply_fixings().is_err() {
                 return Outcome::Closed;
             }
         }
@@ -260,7 +265,7 @@ impl Search {
 
     /// Goes down the guide by what is decided and takes up the multipliers there; `true` if that
     /// led further.
-    fn take_hint(&mut self, task: &Task, hint: &mut Hint) -> bool {
+    fn follow_recorded_tree(&mut self, task: &Task, hint: &mut RecordedNodeId) -> bool {
         let Some(guide) = task.guide.filter(|_| !hint.is_none()) else {
             return false;
         };
@@ -273,7 +278,7 @@ impl Search {
 
     /// The bound of a node: by one tree where the guide branched, or where its multipliers are good
     /// enough.
-    fn bound(&mut self, task: &Task, best: &Incumbent, hint: Hint) -> f64 {
+    fn bound(&mut self, task: &Task, best: &TspIncumbent, hint: RecordedNodeId) -> f64 {
         let Some(guide) = task.guide.filter(|_| task.strict || !hint.is_none()) else {
             return self.raise(best);
         };
@@ -283,11 +288,11 @@ impl Search {
     }
 
     /// Raises the bound; the best multipliers and their tree are left in place.
-    fn raise(&mut self, best: &Incumbent) -> f64 {
+    fn raise(&mut self, best: &TspIncumbent) -> f64 {
         let goal = Goal {
             target: best.cost,
             enough: best.level,
-            steps: NODE_STEPS,
+            steps: ASCENT_STEPS_PER_NODE,
             pace: 1.0,
             patience: 3,
         };
@@ -303,7 +308,7 @@ impl Search {
         }
     }
 
-    fn apply_findings(&mut self) -> Result<(), DeadEnd> {
+    fn apply_fixings(&mut self) -> Result<(), NoTourLeft> {
         for (edge, state) in &self.findings.decided {
             self.graph.decide(*edge, *state)?;
         }
@@ -318,7 +323,7 @@ impl Search {
         }
     }
 
-    fn offer_chosen(&mut self, task: &Task, best: &mut Incumbent) {
+    fn offer_chosen(&mut self, task: &Task, best: &mut TspIncumbent) {
         let nodes = self.graph.nodes();
         self.tour.clear();
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
@@ -330,7 +335,7 @@ impl Search {
         best.offer(&mut self.tour, task.costs, &task.rules);
     }
 
-    fn offer_tree(&mut self, task: &Task, best: &mut Incumbent) {
+    fn offer_tree(&mut self, task: &Task, best: &mut TspIncumbent) {
         let nodes = self.graph.nodes();
         self.tour.clear();
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
@@ -346,8 +351,8 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
-    use super::{Incumbent, Rules, Search, Task};
-    use crate::random::{Purpose, Stream};
+    use super::{Rules, Search, Task, TspIncumbent};
+    use crate::random::{Purpose, RandomStream};
     use crate::solve::Limits;
     use crate::solve::tour::edges::{Distances, edge_index, num_edges};
 
@@ -369,7 +374,7 @@ mod tests {
     fn search(nodes: usize, costs: &[f64]) -> f64 {
         let distances = Distances::new(nodes, costs);
         let rules = Rules::new(&distances, Limits::default());
-        let mut best = Incumbent::default();
+        let mut best = TspIncumbent::default();
         let mut first: Vec<u32> = (0..nodes)
             .map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32)
             .collect();
@@ -396,7 +401,7 @@ mod tests {
     #[test]
     fn the_search_alone_finds_what_a_good_start_would_hide() {
         for case in 0..300 {
-            let mut stream = Stream::new(Purpose::Benchmark, 21, [case, 0]);
+            let mut stream = RandomStream::new(Purpose::Benchmark, 21, [case, 0]);
             let nodes = 4 + case as usize % 5;
             let draw = |_| match case % 3 {
                 0 => stream.uniform(-5.0, 1.0),

@@ -4,20 +4,20 @@
 //! so the multipliers found are judged by a tree of all edges, and kept only if their bound is
 //! higher.
 
-use super::ascent::{Ascent, Goal};
+use super::ascent::{Goal, SubgradientAscent};
 use super::candidates::Candidates;
 use super::edges::Distances;
 use super::graph::Graph;
 use super::one_tree::OneTree;
-use super::sparse_tree::{Pair, SparseTree};
+use super::sparse_tree::{Pair, SparseOneTree};
 
 /// Raises bounds on sparse graphs; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct SparseAscent {
     edges: Vec<(u32, u32)>,
     graph: Graph,
-    tree: SparseTree,
-    ascent: Ascent,
+    tree: SparseOneTree,
+    ascent: SubgradientAscent,
     trial: Vec<f64>,
 }
 

@@ -3,12 +3,12 @@
 //! Edges that are in are taken first, the others by reduced cost (Kruskal 1956), ties by number.
 //! The order of the last tree is kept: multipliers move little, so sorting again is nearly free.
 
-use super::ascent::Grow;
+use super::ascent::OneTreeBuilder;
 use super::graph::{Graph, State, refill};
 
 /// A cheapest 1-tree of a graph; buffers are kept from one tree to the next.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SparseTree {
+pub(super) struct SparseOneTree {
     order: Vec<(f64, u32)>,
     key: Vec<f64>,
     member: Vec<bool>,
@@ -17,21 +17,21 @@ pub(super) struct SparseTree {
     root: Vec<u32>,
     special: u32,
     extra: u32,
-    rooted: Rooted,
+    rooted: RootedTree,
     /// Cheapest edge that could replace each tree edge.
     swap: Vec<f64>,
 }
 
 /// What reduced costs prove about single edges.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Findings {
+pub(super) struct EdgeFixings {
     /// Edges that must be in or out of every tour below the level.
     pub(super) decided: Vec<(u32, State)>,
     /// No tour that was dismissed costs less than this.
     pub(super) floor: f64,
 }
 
-impl SparseTree {
+impl SparseOneTree {
     /// Forgets the order of another graph.
     pub(super) fn reset(&mut self, graph: &Graph) {
         self.order.clear();
@@ -141,14 +141,21 @@ impl SparseTree {
 
     /// Finds edges without which, or only with which, a tour can stay at or below the level, given
     /// the bound of the tree just grown.
-    pub(super) fn find(&mut self, graph: &Graph, bound: f64, level: f64, findings: &mut Findings) {
+    pub(super) fn find(
+        &mut self,
+        graph: &Graph,
+        bound: f64,
+        level: f64,
+        findings: &mut EdgeFixings,
+    ) {
         findings.decided.clear();
         self.rooted
             .build(graph, &self.tree, self.special, self.extra);
         refill(&mut self.swap, graph.num_edges(), f64::INFINITY);
         for edge in 0..graph.num_edges() as u32 {
             if graph.state(edge) == State::Free && !self.member[edge as usize] {
-                let least = bound + self.key[edge as usize] - self.dearest_replaced(graph, edge);
+                let least =
+                    bound + self.key[edge as usize] - self.max_replaceable_edge(graph, edge);
                 if least > level {
                     findings.floor = findings.floor.min(least);
                     findings.decided.push((edge, State::Out));
@@ -189,7 +196,7 @@ impl SparseTree {
     }
 
     /// The dearest tree edge that an edge from outside could replace.
-    fn dearest_replaced(&self, graph: &Graph, edge: u32) -> f64 {
+    fn max_replaceable_edge(&self, graph: &Graph, edge: u32) -> f64 {
         let [u, v] = graph.ends(edge);
         if u == self.special || v == self.special {
             return self.key[self.extra as usize];
@@ -220,7 +227,7 @@ impl SparseTree {
 
 /// The spanning tree hung from the node next to the special one.
 #[derive(Debug, Clone, Default)]
-struct Rooted {
+struct RootedTree {
     /// Parent, edge to it, and depth of each node.
     above: Vec<(u32, u32, u32)>,
     /// Tree edges at each node, as chains of half-edges.
@@ -231,7 +238,7 @@ struct Rooted {
 
 const NONE: u32 = u32::MAX;
 
-impl Rooted {
+impl RootedTree {
     fn build(&mut self, graph: &Graph, tree: &[u32], special: u32, extra: u32) {
         refill(&mut self.head, graph.nodes(), NONE);
         refill(&mut self.above, graph.nodes(), (NONE, NONE, 0));
@@ -279,11 +286,11 @@ impl Rooted {
 
 /// A tree and the graph it grows on.
 pub(super) struct Pair<'a> {
-    pub(super) tree: &'a mut SparseTree,
+    pub(super) tree: &'a mut SparseOneTree,
     pub(super) graph: &'a Graph,
 }
 
-impl Grow for Pair<'_> {
+impl OneTreeBuilder for Pair<'_> {
     fn grow(&mut self, multipliers: &[f64]) -> f64 {
         self.tree.grow(self.graph, multipliers)
     }

@@ -5,7 +5,7 @@ use super::edges::Distances;
 
 /// Builds tours greedily; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
-pub struct Greedy {
+pub struct GreedyTour {
     edges: Vec<(f64, u32, u32)>,
     /// Up to two neighbours of each node; the node itself where there is none.
     joined: Vec<[u32; 2]>,
@@ -15,7 +15,7 @@ pub struct Greedy {
     order: Vec<u32>,
 }
 
-impl Greedy {
+impl GreedyTour {
     /// A tour that prefers cheap candidate edges; ties go to the edge with lower numbers.
     pub fn tour(&mut self, distances: &Distances, candidates: &Candidates) -> &[u32] {
         self.edges.clear();

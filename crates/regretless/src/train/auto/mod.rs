@@ -65,7 +65,7 @@ impl Default for Auto {
 
 /// One candidate of a race.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tried {
+pub struct CandidateReport {
     /// What was trained.
     pub method: String,
     /// Its mean regret on the validation rows that judge; none where it failed or nothing was
@@ -115,7 +115,7 @@ impl Approach {
         task: &Task<'_>,
         (predictor, settings): (&PredictorSpec, Settings),
         problem: &ProblemSpec,
-    ) -> Result<(Trained, Vec<Tried>)> {
+    ) -> Result<(Trained, Vec<CandidateReport>)> {
         match self {
             Self::Method(method) => {
                 let recipe = Recipe::new(method.as_ref().clone(), predictor.clone(), settings);

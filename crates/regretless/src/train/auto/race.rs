@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::solve_times::{SolveTimes, Source};
-use super::{Auto, Judged, Tried};
-use crate::data::Shape;
+use super::{Auto, CandidateReport, Judged};
+use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::evaluate::{predicted, regrets};
 use crate::oracle::SolveCounts;
@@ -12,15 +12,15 @@ use crate::parallel::processor_seconds;
 use crate::predict::{Model, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::solve::relax::Relaxation;
-use crate::train::{Method, Recipe, Select, Settings, Task, Trained, train};
+use crate::train::{Method, Recipe, SelectionCriterion, Settings, Task, Trained, train};
 
 /// Most and fewest validation rows that judge. Fewer than ten rank candidates by chance.
-const MAX_JUDGES: usize = 400;
-const MIN_JUDGES: usize = 10;
+const MAX_SCORING_ROWS: usize = 400;
+const MIN_SCORING_ROWS: usize = 10;
 /// Share of the budget that judging one candidate takes, and the most it may take where fewer than
-/// [`MIN_JUDGES`] rows would be affordable otherwise. At most five candidates are judged.
-const JUDGING_SHARE: f64 = 0.02;
-const MAX_JUDGING_SHARE: f64 = 0.05;
+/// [`MIN_SCORING_ROWS`] rows would be affordable otherwise. At most five candidates are judged.
+const SCORING_SHARE: f64 = 0.02;
+const MAX_SCORING_SHARE: f64 = 0.05;
 /// Share of the budget that SPO+ is planned to take.
 const SPO_SHARE: f64 = 0.8;
 /// Share of the budget of counted work after which nothing is begun, and at which SPO+ stops.
@@ -44,7 +44,7 @@ pub(super) struct Race<'a> {
     budget: f64,
     times: SolveTimes,
     judges: Judges,
-    tried: Vec<Tried>,
+    tried: Vec<CandidateReport>,
     /// Regret, model and report of the best so far; infinite where nothing judges.
     best: Option<(f64, Trained)>,
     began: Instant,
@@ -81,7 +81,7 @@ impl<'a> Race<'a> {
         }
         let settings = Settings {
             rescale: true,
-            select: Select::ValidationLoss,
+            select: SelectionCriterion::ValidationLoss,
             join_validation: false,
             ..settings
         };
@@ -107,25 +107,25 @@ impl<'a> Race<'a> {
         })
     }
 
-    pub(super) fn run(mut self) -> Result<(Trained, Vec<Tried>)> {
+    pub(super) fn run(mut self) -> Result<(Trained, Vec<CandidateReport>)> {
         let mut failure = None;
-        for label in self.first_race() {
-            if self.best.is_some() && self.is_spent() {
+        for label in self.first_candidates() {
+            if self.best.is_some() && self.is_budget_used() {
                 break;
             }
             self.enter(&label, None)
                 .unwrap_or_else(|error| failure = Some(error));
-            self.stop_if_asked(&failure)?;
+            self.check_interrupted(&failure)?;
         }
         let winner = self.best.as_ref().map(|(_, trained)| trained.model.clone());
-        for (label, afresh) in self.second_race() {
-            if self.is_spent() {
+        for (label, afresh) in self.fine_tuning_candidates() {
+            if self.is_budget_used() {
                 break;
             }
             let start = if afresh { None } else { winner.as_ref() };
             self.enter(&label, start)
                 .unwrap_or_else(|error| failure = Some(error));
-            self.stop_if_asked(&failure)?;
+            self.check_interrupted(&failure)?;
         }
         let (_, mut trained) = match (self.best, failure) {
             (Some(best), _) => best,
@@ -148,7 +148,7 @@ impl<'a> Race<'a> {
         Ok((trained, self.tried))
     }
 
-    fn stop_if_asked(&self, failure: &Option<Error>) -> Result<()> {
+    fn check_interrupted(&self, failure: &Option<Error>) -> Result<()> {
         let asked = self.task.watch.interrupted() || matches!(failure, Some(Error::Interrupted));
         if asked {
             Err(Error::Interrupted)
@@ -162,12 +162,12 @@ impl<'a> Race<'a> {
         1e-9 * (self.task.oracle.work() - self.work) as f64
     }
 
-    fn is_spent(&self) -> bool {
+    fn is_budget_used(&self) -> bool {
         self.spent() > WORK_SHARE * self.budget
     }
 
     /// Losses that need no solve while they train, or one per row; one alone where nothing judges.
-    fn first_race(&self) -> Vec<String> {
+    fn first_candidates(&self) -> Vec<String> {
         let rate = RATE_FACTOR * self.settings.learning_rate;
         let epochs = self
             .settings
@@ -207,7 +207,7 @@ impl<'a> Race<'a> {
     }
 
     /// Ways to train on with SPO+, and whether they start afresh.
-    fn second_race(&self) -> Vec<(String, bool)> {
+    fn fine_tuning_candidates(&self) -> Vec<(String, bool)> {
         if matches!(self.judges, Judges::Nobody) {
             return Vec::new();
         }
@@ -215,8 +215,11 @@ impl<'a> Race<'a> {
         let (Some((answers, seconds)), rate) = (self.answers(), self.settings.learning_rate) else {
             return Vec::new();
         };
-        let affordable = (self.left_for_spo() / (seconds * rows)) as usize;
-        let local = matches!(self.task.data.data().features().shape(), Shape::Long { .. });
+        let affordable = (self.spo_seconds_left() / (seconds * rows)) as usize;
+        let local = matches!(
+            self.task.data.data().features().shape(),
+            FeatureShape::Long { .. }
+        );
         let entries = [(RATE_FACTOR * rate, local), (RATE_FACTOR * rate, false)];
         let runs = if local && affordable >= 6 { 2 } else { 1 };
         let each = (affordable / runs).clamp(1, MAX_EPOCHS);
@@ -228,7 +231,7 @@ impl<'a> Race<'a> {
     }
 
     /// Seconds that SPO+ may take.
-    fn left_for_spo(&self) -> f64 {
+    fn spo_seconds_left(&self) -> f64 {
         (SPO_SHARE * self.budget)
             .min(WORK_SHARE * self.budget - self.spent())
             .max(0.0)
@@ -245,7 +248,7 @@ impl<'a> Race<'a> {
             (" relax", times.plain),
             (" cache 5%", Some(0.05 * times.exact)),
         ];
-        let left = self.left_for_spo();
+        let left = self.spo_seconds_left();
         let ways = ways
             .into_iter()
             .filter_map(|(way, seconds)| Some((way, seconds?)));
@@ -259,11 +262,11 @@ impl<'a> Race<'a> {
         if label.starts_with("SPO+") {
             // To judge epochs would take solves; where steps shrink to nothing the last one is as
             // good as any.
-            settings.select = Select::Last;
+            settings.select = SelectionCriterion::Last;
             if self.times.source == Source::Counted {
                 // Predicted costs can be harder to solve for than the true ones that the plan
                 // knows.
-                settings.work_limit = Some((1e9 * self.left_for_spo()) as u64);
+                settings.work_limit = Some((1e9 * self.spo_seconds_left()) as u64);
             }
         }
         let mut recipe = Recipe::new(label.parse::<Method>()?, self.predictor.clone(), settings);
@@ -281,7 +284,7 @@ impl<'a> Race<'a> {
         } else {
             self.judges.kind()
         };
-        self.tried.push(Tried {
+        self.tried.push(CandidateReport {
             method,
             regret,
             judged,
@@ -304,15 +307,15 @@ impl<'a> Race<'a> {
     fn judge(&mut self, trained: &Trained) -> Result<Option<f64>> {
         let (first, before) = (self.tried.is_empty(), self.spent());
         let regret = self.judges.regret(self.task, trained)?;
-        let (took, allowed) = (self.spent() - before, MAX_JUDGING_SHARE * self.budget);
+        let (took, allowed) = (self.spent() - before, MAX_SCORING_SHARE * self.budget);
         if let Judges::Exact(rows) = &mut self.judges
             && first
             && self.times.source == Source::Counted
             && took > allowed
-            && rows.len() > MIN_JUDGES
+            && rows.len() > MIN_SCORING_ROWS
         {
             let affordable = (rows.len() as f64 * allowed / took) as usize;
-            rows.truncate(affordable.max(MIN_JUDGES));
+            rows.truncate(affordable.max(MIN_SCORING_ROWS));
             return self.judges.regret(self.task, trained);
         }
         Ok(regret)
@@ -323,11 +326,11 @@ impl Judges {
     /// Exact decisions if they are affordable, else relaxed ones, else nobody.
     fn choose(task: &Task<'_>, times: &SolveTimes, budget: f64) -> Result<Self> {
         let validation = &task.split.validation;
-        let most = validation.len().min(MAX_JUDGES);
-        let fewest = validation.len().min(MIN_JUDGES);
+        let most = validation.len().min(MAX_SCORING_ROWS);
+        let fewest = validation.len().min(MIN_SCORING_ROWS);
         let affordable = |seconds: f64| {
-            let usual = (JUDGING_SHARE * budget / seconds) as usize;
-            let at_most = (MAX_JUDGING_SHARE * budget / seconds) as usize;
+            let usual = (SCORING_SHARE * budget / seconds) as usize;
+            let at_most = (MAX_SCORING_SHARE * budget / seconds) as usize;
             (at_most >= fewest).then(|| usual.clamp(fewest, most))
         };
         if let Some(rows) = affordable(times.exact) {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::{Auto, Task};
 use crate::data::Matrix;
 use crate::error::Result;
-use crate::oracle::{Answering, OracleSettings};
+use crate::oracle::{OracleSettings, TrainingOracle};
 use crate::problem::ProblemSpec;
 use crate::solve::Limits;
 use crate::solve::relax::Relaxation;
@@ -22,7 +22,7 @@ const PROBED_ROWS: usize = 2;
 const TIMED_ROWS: usize = 3;
 /// Share of an exact solve that a quick local search takes, on tours and routes of 20 to 1,000
 /// nodes.
-const QUICK_SHARE: f64 = 0.1;
+const FAST_SEARCH_TIME_RATIO: f64 = 0.1;
 
 /// How the time of a solve is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,9 @@ impl SolveTimes {
             relaxation(Relaxation::Tight)?,
             relaxation(Relaxation::Plain)?,
         );
-        let quick = solved.quick_search(&limits).map(|_| exact * QUICK_SHARE);
+        let quick = solved
+            .fast_local_search(&limits)
+            .map(|_| exact * FAST_SEARCH_TIME_RATIO);
         Ok(Self {
             source,
             exact,
@@ -136,7 +138,11 @@ fn probe(task: &Task<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>>
         ..OracleSettings::default()
     };
     let before = task.oracle.work();
-    Answering::new(task.oracle, settings, ("auto", 0))?.solve_rows(&costs, &rows, &Muted(task))?;
+    TrainingOracle::new(task.oracle, settings, ("auto", 0))?.solve_rows(
+        &costs,
+        &rows,
+        &InterruptOnlyObserver(task),
+    )?;
     let work = task.oracle.work() - before;
     Ok((work > 0).then(|| 1e-9 * work as f64 / rows.len() as f64))
 }
@@ -148,7 +154,8 @@ fn timed(task: &Task<'_>) -> Result<f64> {
     let started = Instant::now();
     for row in 0..rows.len() {
         // One after the other: a user's function is called once at a time.
-        task.oracle.solve_rows(&costs, &[row], &Muted(task))?;
+        task.oracle
+            .solve_rows(&costs, &[row], &InterruptOnlyObserver(task))?;
     }
     let mean = started.elapsed().as_secs_f64() / rows.len().max(1) as f64;
     let unit = 10.0_f64.powf(mean.max(1e-6).log10().floor() - 1.0);
@@ -156,9 +163,9 @@ fn timed(task: &Task<'_>) -> Result<f64> {
 }
 
 /// Listens for interruption only.
-struct Muted<'a>(&'a Task<'a>);
+struct InterruptOnlyObserver<'a>(&'a Task<'a>);
 
-impl crate::watch::Watch for Muted<'_> {
+impl crate::watch::Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {
         self.0.watch.interrupted()
     }

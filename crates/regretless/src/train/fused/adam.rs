@@ -7,11 +7,11 @@
 )]
 
 use super::kernel::Map;
-use crate::lanes::{Doubles, Instructions, LANES, Lane, Lanes, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, Doubles, LANES, Lanes, compiled};
 
 /// Numbers of one Adam step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AdamStep {
+pub(super) struct AdamCoefficients {
     pub(super) rate: f32,
     /// One over the root of the second moment's correction.
     pub(super) unroot: f32,
@@ -35,7 +35,7 @@ pub(super) struct Adam {
 
 impl Adam {
     #[inline(always)]
-    pub(super) fn new(here: Instructions, step: &AdamStep) -> Self {
+    pub(super) fn new(here: Avx2Fma, step: &AdamCoefficients) -> Self {
         Self {
             rate: here.splat(-step.rate),
             unroot: here.splat(step.unroot),
@@ -62,9 +62,9 @@ impl Adam {
     #[inline(always)]
     pub(super) fn tile(
         &self,
-        here: Instructions,
-        (weights, gradient): (&mut [Lane], &[Lane]),
-        moments: &mut [Lane],
+        here: Avx2Fma,
+        (weights, gradient): (&mut [AlignedF32x16], &[AlignedF32x16]),
+        moments: &mut [AlignedF32x16],
         (map, room): (&Map, &mut [Doubles]),
     ) {
         let scale = here.read(&map.scale.0);
@@ -82,13 +82,13 @@ impl Adam {
             second.store(square);
             after.store(weight);
             if let Some(room) = room.get_mut(q) {
-                scale.times(after).widen(room);
+                scale.times(after).store_f64(room);
             }
         }
         if let (Some(room), Some(bias)) = (room.last_mut(), weights.last()) {
             scale
                 .fused(here.read(&bias.0), here.read(&map.offset.0))
-                .widen(room);
+                .store_f64(room);
         }
     }
 }
@@ -97,17 +97,17 @@ compiled! {
     /// Steps parameters that lie in a row, given their gradient; `moments` are their running means
     /// and squares.
     pub(super) step_row = step_row_body [] (
-        weights: &mut [f32], gradient: &[f32], moments: [&mut [f32]; 2], step: &AdamStep,
+        weights: &mut [f32], gradient: &[f32], moments: [&mut [f32]; 2], step: &AdamCoefficients,
     )
 }
 
 #[inline(always)]
 fn step_row_body(
-    here: Instructions,
+    here: Avx2Fma,
     weights: &mut [f32],
     gradient: &[f32],
     [means, squares]: [&mut [f32]; 2],
-    step: &AdamStep,
+    step: &AdamCoefficients,
 ) {
     let adam = Adam::new(here, step);
     let ((weights, last_weights), (gradient, last_gradient)) =
@@ -124,12 +124,12 @@ fn step_row_body(
         second.write(square);
     }
     let before = [
-        here.read_part(last_weights),
-        here.read_part(last_means),
-        here.read_part(last_squares),
+        here.load_partial(last_weights),
+        here.load_partial(last_means),
+        here.load_partial(last_squares),
     ];
-    let [after, first, second] = adam.step(here.read_part(last_gradient), before);
-    after.store_part(last_weights);
-    first.store_part(last_means);
-    second.store_part(last_squares);
+    let [after, first, second] = adam.step(here.load_partial(last_gradient), before);
+    after.store_partial(last_weights);
+    first.store_partial(last_means);
+    second.store_partial(last_squares);
 }

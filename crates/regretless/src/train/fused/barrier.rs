@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Looks before a waiting thread gives way.
-const LOOKS: u32 = 20_000;
+const SPIN_LIMIT: u32 = 20_000;
 
 /// Holds threads until all of them have come.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Barrier {
                 "another thread of this training failed"
             );
             looks += 1;
-            if looks < LOOKS {
+            if looks < SPIN_LIMIT {
                 std::hint::spin_loop()
             } else {
                 std::thread::yield_now()
@@ -51,15 +51,15 @@ impl Barrier {
     }
 
     /// A guard that frees the others if its thread fails.
-    pub(super) fn guard(&self) -> Guard<'_> {
-        Guard(self)
+    pub(super) fn guard(&self) -> BarrierGuard<'_> {
+        BarrierGuard(self)
     }
 }
 
 /// Breaks the barrier when dropped by a failing thread.
-pub(super) struct Guard<'a>(&'a Barrier);
+pub(super) struct BarrierGuard<'a>(&'a Barrier);
 
-impl Drop for Guard<'_> {
+impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.broken.store(true, Ordering::Relaxed);

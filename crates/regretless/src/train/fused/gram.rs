@@ -6,12 +6,12 @@
     reason = "loops with a fixed end over several arrays read best with an index"
 )]
 
-use crate::lanes::{Doubles, Instructions, LANES, QUARTER};
+use crate::lanes::{Avx2Fma, Doubles, F64_LANES, LANES};
 
 /// Tiles gathered while their parameters are in the first cache.
 pub(super) const TILES: usize = 8;
 /// Sides of the part of the matrix that registers hold.
-const SIDE: usize = 3;
+const REGISTER_BLOCK: usize = 3;
 
 /// Sums of the upper half of the matrix, and room for a few tiles.
 #[derive(Debug, Clone)]
@@ -20,22 +20,22 @@ pub(super) struct Gram {
     /// The width rounded up to whole parts; lines beyond stay zero.
     side: usize,
     wide: Vec<Doubles>,
-    sums: Vec<[f64; QUARTER]>,
+    sums: Vec<[f64; F64_LANES]>,
 }
 
 impl Gram {
     pub(super) fn new(width: usize) -> Self {
-        let side = width.next_multiple_of(SIDE);
+        let side = width.next_multiple_of(REGISTER_BLOCK);
         Self {
             width,
             side,
             wide: vec![Doubles::ZERO; TILES * side],
-            sums: vec![[0.0; QUARTER]; side * side],
+            sums: vec![[0.0; F64_LANES]; side * side],
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.sums.fill([0.0; QUARTER]);
+        self.sums.fill([0.0; F64_LANES]);
     }
 
     /// The matrix, row after row, both halves.
@@ -55,10 +55,10 @@ impl Gram {
 
     /// Adds so many tiles.
     #[inline(always)]
-    pub(super) fn add(&mut self, here: Instructions, tiles: usize) {
-        for a in (0..self.side).step_by(SIDE) {
+    pub(super) fn add(&mut self, here: Avx2Fma, tiles: usize) {
+        for a in (0..self.side).step_by(REGISTER_BLOCK) {
             self.add_part::<true>(here, tiles, (a, a));
-            for b in (a + SIDE..self.side).step_by(SIDE) {
+            for b in (a + REGISTER_BLOCK..self.side).step_by(REGISTER_BLOCK) {
                 self.add_part::<false>(here, tiles, (a, b));
             }
         }
@@ -66,29 +66,24 @@ impl Gram {
 
     /// Adds to nine entries, or to the upper six.
     #[inline(always)]
-    fn add_part<const UPPER: bool>(
-        &mut self,
-        here: Instructions,
-        tiles: usize,
-        (a, b): (usize, usize),
-    ) {
-        let mut sums = [[here.zero_quarter(); SIDE]; SIDE];
+    fn add_part<const UPPER: bool>(&mut self, here: Avx2Fma, tiles: usize, (a, b): (usize, usize)) {
+        let mut sums = [[here.zero_f64x4(); REGISTER_BLOCK]; REGISTER_BLOCK];
         for tile in self.wide[..tiles * self.side].chunks_exact(self.side) {
             let (Some(left), Some(right)) = (
-                tile[a..].first_chunk::<SIDE>(),
-                tile[b..].first_chunk::<SIDE>(),
+                tile[a..].first_chunk::<REGISTER_BLOCK>(),
+                tile[b..].first_chunk::<REGISTER_BLOCK>(),
             ) else {
                 return;
             };
-            for part in 0..LANES / QUARTER {
+            for part in 0..LANES / F64_LANES {
                 let left = [
                     here.quarter(&left[0], part),
                     here.quarter(&left[1], part),
                     here.quarter(&left[2], part),
                 ];
-                for j in 0..SIDE {
+                for j in 0..REGISTER_BLOCK {
                     let right = here.quarter(&right[j], part);
-                    for i in 0..SIDE {
+                    for i in 0..REGISTER_BLOCK {
                         if !UPPER || i <= j {
                             sums[i][j] = left[i].fused(right, sums[i][j]);
                         }
@@ -96,8 +91,8 @@ impl Gram {
                 }
             }
         }
-        for i in 0..SIDE {
-            for j in 0..SIDE {
+        for i in 0..REGISTER_BLOCK {
+            for j in 0..REGISTER_BLOCK {
                 sums[i][j].add_to(&mut self.sums[(a + i) * self.side + b + j]);
             }
         }

@@ -20,10 +20,10 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::adam::{Adam, AdamStep};
+use super::adam::{Adam, AdamCoefficients};
 use super::gram::{self, Gram};
-use super::slope::{Truth, slopes};
-use crate::lanes::{Half, Instructions, Lane, Lanes, compiled};
+use super::slope::{RowTargets, slopes};
+use crate::lanes::{AlignedF32x16, Avx2Fma, Half, Lanes, compiled};
 
 /// Rows handled together, so that a number from memory is used for several.
 pub(super) const ROWS: usize = 4;
@@ -31,8 +31,8 @@ pub(super) const ROWS: usize = 4;
 /// What is added to and multiplies the outputs of a tile.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Map {
-    pub(super) offset: Lane,
-    pub(super) scale: Lane,
+    pub(super) offset: AlignedF32x16,
+    pub(super) scale: AlignedF32x16,
 }
 
 /// Sums of a row over the tiles of a block: its slopes times its errors, and times its costs.
@@ -55,12 +55,12 @@ pub(super) struct Block<'a> {
     /// Number of its first tile in the rows.
     pub(super) first: usize,
     /// For each tile the parameters, the bias last, and the local gradient.
-    pub(super) tiles: &'a mut [Lane],
+    pub(super) tiles: &'a mut [AlignedF32x16],
     /// For each tile the running means of gradients and of their squares.
-    pub(super) moments: &'a mut [Lane],
+    pub(super) moments: &'a mut [AlignedF32x16],
     pub(super) maps: &'a [Map],
     /// Weights of under-prediction; empty unless they aim.
-    pub(super) taus: &'a [Lane],
+    pub(super) taus: &'a [AlignedF32x16],
 }
 
 /// Rows of a batch, padded with rows without effect to whole fours.
@@ -71,10 +71,10 @@ pub(super) struct Batch<'a> {
     pub(super) ahead: &'a [[f32; ROWS]],
     /// Times what makes a gradient of slopes.
     pub(super) back: &'a [[f32; ROWS]],
-    pub(super) truths: &'a [[Truth<'a>; ROWS]],
+    pub(super) truths: &'a [[RowTargets<'a>; ROWS]],
     /// Rows whose costs are asked for before they are needed, and how many tiles ahead (or behind,
     /// wrapping).
-    pub(super) soon: &'a [[Truth<'a>; ROWS]],
+    pub(super) soon: &'a [[RowTargets<'a>; ROWS]],
     pub(super) distance: usize,
 }
 
@@ -82,7 +82,8 @@ impl Batch<'_> {
     /// Whether the rows have these tiles, and a number for each of so many parameters.
     pub(super) fn covers<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
         let numbers = self.truths.len() * width;
-        let there = |four: &[Truth<'_>; ROWS]| four.iter().all(|truth| truth.covers::<AIM>(tiles));
+        let there =
+            |four: &[RowTargets<'_>; ROWS]| four.iter().all(|truth| truth.covers::<AIM>(tiles));
         self.ahead.len() >= numbers && self.back.len() >= numbers && self.truths.iter().all(there)
     }
 }
@@ -91,9 +92,9 @@ impl Batch<'_> {
 #[derive(Debug, Clone)]
 pub(super) struct Scratch {
     /// Parameters as they act on features.
-    weights: Vec<Lane>,
+    weights: Vec<AlignedF32x16>,
     /// Gradients of a few tiles, each up to whole fours.
-    gradients: Vec<Lane>,
+    gradients: Vec<AlignedF32x16>,
     /// Sums of the rows of a batch.
     pub(super) sums: Vec<[Sums; ROWS]>,
     pub(super) gram: Gram,
@@ -102,10 +103,10 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Room for so many parameters per cost and fours of rows.
     pub(super) fn new(width: usize, fours: usize) -> Self {
-        let gradients = vec![Lane::ZERO; gram::TILES * width.next_multiple_of(ROWS)];
+        let gradients = vec![AlignedF32x16::ZERO; gram::TILES * width.next_multiple_of(ROWS)];
         let sums = vec![[Sums::ZERO; ROWS]; fours];
         Self {
-            weights: vec![Lane::ZERO; width],
+            weights: vec![AlignedF32x16::ZERO; width],
             gradients,
             sums,
             gram: Gram::new(width),
@@ -124,14 +125,14 @@ compiled! {
     /// The Adam step of a block, given the correction that normalisation asks for, and its part of
     /// the Gram matrix.
     pub(super) pass_b = pass_b_body [] (
-        block: &mut Block<'_>, correction: &[[f32; ROWS]], step: &AdamStep, scratch: &mut Scratch,
+        block: &mut Block<'_>, correction: &[[f32; ROWS]], step: &AdamCoefficients, scratch: &mut Scratch,
     )
 }
 
 compiled! {
     /// Gradients, sums and the Adam step of a block that knows of no other.
     pub(super) step_alone = step_alone_body [ABSOLUTE: bool, AIM: u8] (
-        block: &mut Block<'_>, batch: &Batch<'_>, step: &AdamStep, scratch: &mut Scratch,
+        block: &mut Block<'_>, batch: &Batch<'_>, step: &AdamCoefficients, scratch: &mut Scratch,
     )
 }
 
@@ -149,7 +150,12 @@ compiled! {
 
 /// Parameters as they act on features: scaled, the offset added to the bias.
 #[inline(always)]
-fn effective(here: Instructions, weights: &[Lane], map: &Map, out: &mut [Lane]) {
+fn scaled_parameters(
+    here: Avx2Fma,
+    weights: &[AlignedF32x16],
+    map: &Map,
+    out: &mut [AlignedF32x16],
+) {
     let scale = here.read(&map.scale.0);
     for (out, weight) in out.iter_mut().zip(weights) {
         scale.times(here.read(&weight.0)).store(out);
@@ -164,8 +170,8 @@ fn effective(here: Instructions, weights: &[Lane], map: &Map, out: &mut [Lane]) 
 /// Adds to each of a few rows its numbers times the lines.
 #[inline(always)]
 fn forward(
-    here: Instructions,
-    lines: &[Lane],
+    here: Avx2Fma,
+    lines: &[AlignedF32x16],
     numbers: &[[f32; ROWS]],
     mut sums: [Lanes; ROWS],
 ) -> [Lanes; ROWS] {
@@ -181,10 +187,10 @@ fn forward(
 /// Adds to each line its numbers times the rows.
 #[inline(always)]
 pub(super) fn backward(
-    here: Instructions,
+    here: Avx2Fma,
     rows: &[Lanes; ROWS],
     numbers: &[[f32; ROWS]],
-    lines: &mut [Lane],
+    lines: &mut [AlignedF32x16],
 ) {
     for (line, numbers) in lines.iter_mut().zip(numbers) {
         let mut sum = here.read(&line.0);
@@ -196,14 +202,14 @@ pub(super) fn backward(
 }
 
 /// What judges a tile: its parameters and its weight of under-prediction.
-type Judge<'a> = (&'a [Lane], Option<&'a Lane>);
+type Judge<'a> = (&'a [AlignedF32x16], Option<&'a AlignedF32x16>);
 
 /// Predicts and judges one tile of a few rows, which must cover it; returns the slopes.
 #[inline(always)]
-fn judge<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
-    here: Instructions,
+fn judge<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
+    here: Avx2Fma,
     (weights, tau): Judge<'_>,
-    (truths, ahead): (&[Truth<'_>; ROWS], &[[f32; ROWS]]),
+    (truths, ahead): (&[RowTargets<'_>; ROWS], &[[f32; ROWS]]),
     tile: usize,
     sums: &mut [Sums; ROWS],
 ) -> [Lanes; ROWS] {
@@ -219,7 +225,7 @@ fn judge<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
         // SAFETY: as above.
         let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under[i], &truths[i], tile, tau) };
         slope.add_product_to(under[i], &mut sums[i].loss);
-        if ALONG {
+        if PROJECTION {
             slope.add_product_to(costs(i), &mut sums[i].along);
         }
         under[i] = slope;
@@ -229,27 +235,27 @@ fn judge<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
 
 /// The local gradient of a tile; adds to the sums of the rows.
 #[inline(always)]
-fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const ALONG: bool>(
-    here: Instructions,
+fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
+    here: Avx2Fma,
     (batch, tile): (&Batch<'_>, usize),
     about: Judge<'_>,
-    gradient: &mut [Lane],
+    gradient: &mut [AlignedF32x16],
     sums: &mut [[Sums; ROWS]],
 ) {
-    gradient.fill(Lane::ZERO);
+    gradient.fill(AlignedF32x16::ZERO);
     let width = gradient.len();
     for (i, (truths, sums)) in batch.truths.iter().zip(sums).enumerate() {
         ask(here, batch, i, tile);
         let numbers = i * width..(i + 1) * width;
         let rows = (truths, &batch.ahead[numbers.clone()]);
-        let slopes = judge::<ABSOLUTE, AIM, ALONG>(here, about, rows, tile, sums);
+        let slopes = judge::<ABSOLUTE, AIM, PROJECTION>(here, about, rows, tile, sums);
         backward(here, &slopes, &batch.back[numbers], gradient);
     }
 }
 
 /// Asks for the bits of the rows that come later, as far as the tiles ahead.
 #[inline(always)]
-fn ask_bits(here: Instructions, batch: &Batch<'_>, block: &Block<'_>) {
+fn prefetch_decision_bits(here: Avx2Fma, batch: &Batch<'_>, block: &Block<'_>) {
     let place = block.first.wrapping_add(batch.distance) / 2;
     for soon in batch.soon {
         for truth in soon {
@@ -260,7 +266,7 @@ fn ask_bits(here: Instructions, batch: &Batch<'_>, block: &Block<'_>) {
 
 /// Asks for costs that come later.
 #[inline(always)]
-fn ask(here: Instructions, batch: &Batch<'_>, four: usize, tile: usize) {
+fn ask(here: Avx2Fma, batch: &Batch<'_>, four: usize, tile: usize) {
     if let Some(soon) = batch.soon.get(four) {
         for truth in soon {
             here.prefetch(truth.costs.as_ptr(), tile.wrapping_add(batch.distance));
@@ -270,7 +276,7 @@ fn ask(here: Instructions, batch: &Batch<'_>, four: usize, tile: usize) {
 
 #[inline(always)]
 fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     block: &mut Block<'_>,
     batch: &Batch<'_>,
     scratch: &mut Scratch,
@@ -280,7 +286,7 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
         batch.covers::<AIM>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
-    ask_bits(here, batch, block);
+    prefetch_decision_bits(here, batch, block);
     for (t, (tile, map)) in block
         .tiles
         .chunks_exact_mut(2 * width)
@@ -288,7 +294,7 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
         .enumerate()
     {
         let (weights, gradient) = tile.split_at_mut(width);
-        effective(here, weights, map, &mut scratch.weights);
+        scaled_parameters(here, weights, map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
         tile_gradient::<ABSOLUTE, AIM, true>(
             here,
@@ -302,10 +308,10 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
 
 #[inline(always)]
 fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     block: &mut Block<'_>,
     batch: &Batch<'_>,
-    step: &AdamStep,
+    step: &AdamCoefficients,
     scratch: &mut Scratch,
 ) {
     let adam = Adam::new(here, step);
@@ -314,14 +320,14 @@ fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
         batch.covers::<AIM>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
-    ask_bits(here, batch, block);
+    prefetch_decision_bits(here, batch, block);
     let states = block
         .tiles
         .chunks_exact_mut(2 * width)
         .zip(block.moments.chunks_exact_mut(2 * width));
     for (t, ((tile, moments), map)) in states.zip(block.maps).enumerate() {
         let weights = &mut tile[..width];
-        effective(here, weights, map, &mut scratch.weights);
+        scaled_parameters(here, weights, map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
         let gradient = &mut scratch.gradients[..width];
         tile_gradient::<ABSOLUTE, AIM, false>(
@@ -337,7 +343,7 @@ fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
 
 #[inline(always)]
 fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     block: &mut Block<'_>,
     batch: &Batch<'_>,
     scratch: &mut Scratch,
@@ -353,7 +359,7 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
         .zip(block.maps)
         .enumerate()
     {
-        effective(here, &tile[..width], map, &mut scratch.weights);
+        scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
         for (i, (truths, sums)) in batch.truths.iter().zip(&mut scratch.sums).enumerate() {
             ask(here, batch, i, block.first + t);
@@ -365,10 +371,10 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
 
 #[inline(always)]
 fn pass_b_body(
-    here: Instructions,
+    here: Avx2Fma,
     block: &mut Block<'_>,
     correction: &[[f32; ROWS]],
-    step: &AdamStep,
+    step: &AdamCoefficients,
     scratch: &mut Scratch,
 ) {
     let adam = Adam::new(here, step);
@@ -388,7 +394,7 @@ fn pass_b_body(
             .zip(scratch.gradients.chunks_exact_mut(pad))
             .zip(maps)
         {
-            effective(here, &tile[..width], map, &mut scratch.weights);
+            scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
             correct(
                 here,
                 &scratch.weights,
@@ -415,10 +421,10 @@ fn pass_b_body(
 /// Adds the correction of a tile to its local gradient.
 #[inline(always)]
 pub(super) fn correct(
-    here: Instructions,
-    weights: &[Lane],
-    (local, correction): (&[Lane], &[[f32; ROWS]]),
-    out: &mut [Lane],
+    here: Avx2Fma,
+    weights: &[AlignedF32x16],
+    (local, correction): (&[AlignedF32x16], &[[f32; ROWS]]),
+    out: &mut [AlignedF32x16],
 ) {
     let width = weights.len();
     for (i, lines) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
@@ -436,7 +442,7 @@ pub(super) fn correct(
 }
 
 #[inline(always)]
-fn pass_gram_body(here: Instructions, block: &mut Block<'_>, scratch: &mut Scratch) {
+fn pass_gram_body(here: Avx2Fma, block: &mut Block<'_>, scratch: &mut Scratch) {
     let width = scratch.weights.len();
     for (tiles, maps) in block
         .tiles
@@ -444,9 +450,9 @@ fn pass_gram_body(here: Instructions, block: &mut Block<'_>, scratch: &mut Scrat
         .zip(block.maps.chunks(gram::TILES))
     {
         for (place, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
-            effective(here, &tile[..width], map, &mut scratch.weights);
+            scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
             for (weight, wide) in scratch.weights.iter().zip(scratch.gram.room(place)) {
-                here.read(&weight.0).widen(wide);
+                here.read(&weight.0).store_f64(wide);
             }
         }
         scratch.gram.add(here, maps.len());

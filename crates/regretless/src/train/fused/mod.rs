@@ -10,19 +10,19 @@
 
 use std::ops::Range;
 
-use self::adam::AdamStep;
+use self::adam::AdamCoefficients;
 use self::kernel::Map;
-use self::layers::Layered;
+use self::layers::FusedNetwork;
 use self::rows::Facts;
-use self::slope::Aim;
-use self::squares::Squares;
+use self::slope::ErrorMask;
+use self::squares::ExpandedSquares;
 use self::table::Table;
 use super::engine::Engine;
 use super::{Objective, Optimizer, Ready};
-use crate::data::Shape;
+use crate::data::FeatureShape;
 use crate::error::Error;
-use crate::lanes::{Instructions, LANES, Lane};
-use crate::loss::{BaseError, Separable, Side};
+use crate::lanes::{AlignedF32x16, Avx2Fma, LANES};
+use crate::loss::{BaseError, SeparableLoss, Side};
 use crate::predict::{Network, Predictor};
 use crate::problem::Bounds;
 
@@ -39,7 +39,7 @@ mod squares;
 mod table;
 
 /// With more features the Gram matrix would cost more than the rest, and matrix products do better.
-const MOST_FEATURES: usize = 64;
+const MAX_GRAM_FEATURES: usize = 64;
 
 /// The fused machinery, if predictor, loss and optimiser allow it.
 pub(super) fn fused<'a>(
@@ -49,50 +49,50 @@ pub(super) fn fused<'a>(
 ) -> Option<Box<dyn Engine + 'a>> {
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
-    let here = Instructions::here()?;
-    let fits = (!asks_bits(separable.side) || decides_by_bits(ready))
-        && settings.optimizer.ignores_scale()
+    let here = Avx2Fma::here()?;
+    let fits = (!needs_decision_bits(separable.side) || has_binary_labels(ready))
+        && settings.optimizer.is_scale_invariant()
         && settings.fused;
     let linear = network.is_linear()
-        && network.num_features() <= MOST_FEATURES
-        && ready.features.shape() == Shape::Wide;
-    let setup = || Setup::new(here, ready, objective, separable);
+        && network.num_features() <= MAX_GRAM_FEATURES
+        && ready.features.shape() == FeatureShape::Wide;
+    let setup = || FusedContext::new(here, ready, objective, separable);
     fits.then(|| -> Box<dyn Engine + 'a> {
         if linear {
             Box::new(Fused::new(setup().with_features(), network))
         } else {
-            Box::new(Layered::new(setup(), network))
+            Box::new(FusedNetwork::new(setup(), network))
         }
     })
 }
 
 /// Whether it matters which costs the best decision chooses.
-fn asks_bits(side: &Side) -> bool {
+fn needs_decision_bits(side: &Side) -> bool {
     matches!(side, Side::OneSided | Side::Sensitive(_))
 }
 
 /// Whether all best decisions take each variable wholly or not at all, and nothing else is
 /// possible.
-fn decides_by_bits(ready: &Ready<'_>) -> bool {
+fn has_binary_labels(ready: &Ready<'_>) -> bool {
     let data = ready.task.data;
     ready.task.oracle.problem().bounds() == Bounds::Binary
         && (0..data.len()).all(|row| data.best(row).is_binary())
 }
 
 /// What stays the same throughout fused training.
-struct Setup<'a> {
-    here: Instructions,
+struct FusedContext<'a> {
+    here: Avx2Fma,
     ready: &'a Ready<'a>,
     /// Whether errors are absolute, and which of them count.
-    kind: (bool, Aim),
+    kind: (bool, ErrorMask),
     scale_invariant: bool,
     facts: Facts,
     /// Where squared errors of all costs can be multiplied out.
-    squares: Option<Squares>,
+    squares: Option<ExpandedSquares>,
     table: Table<'a>,
     maps: Vec<Map>,
     /// Weights of under-prediction; empty unless they aim.
-    taus: Vec<Lane>,
+    taus: Vec<AlignedF32x16>,
     /// Ranges of whole tiles that are summed by themselves.
     groups: Vec<Range<usize>>,
 }
@@ -100,9 +100,9 @@ struct Setup<'a> {
 /// What changes from step to step.
 struct State {
     /// For each tile the parameters, the bias last, and the local gradient.
-    tiles: Vec<Lane>,
+    tiles: Vec<AlignedF32x16>,
     /// For each tile the running means of gradients and of their squares.
-    moments: Vec<Lane>,
+    moments: Vec<AlignedF32x16>,
     /// The Gram matrix of the parameters as they act on features, row after row; normalisation asks
     /// for it.
     gram: Vec<f64>,
@@ -113,27 +113,27 @@ struct State {
 
 /// Fused training.
 struct Fused<'a> {
-    setup: Setup<'a>,
+    setup: FusedContext<'a>,
     state: State,
     network: Network,
     /// Parameters of the best epoch, tile after tile.
-    kept: Option<Vec<Lane>>,
+    kept: Option<Vec<AlignedF32x16>>,
 }
 
-impl<'a> Setup<'a> {
+impl<'a> FusedContext<'a> {
     fn new(
-        here: Instructions,
+        here: Avx2Fma,
         ready: &'a Ready<'a>,
         objective: Objective<'a>,
-        separable: Separable<'a>,
+        separable: SeparableLoss<'a>,
     ) -> Self {
         let data = ready.task.data;
         let costs = data.data().costs();
         let aim = match separable.side {
-            Side::Both => Aim::Both,
-            Side::OneSided => Aim::OneSided,
-            Side::Pinball(_) => Aim::Pinball,
-            Side::Sensitive(_) => Aim::Sensitive,
+            Side::Both => ErrorMask::Both,
+            Side::OneSided => ErrorMask::OneSided,
+            Side::Pinball(_) => ErrorMask::Pinball,
+            Side::Sensitive(_) => ErrorMask::Sensitive,
         };
         let table = Table::new(data, aim, separable.limits);
         let facts = Facts::new(
@@ -157,9 +157,10 @@ impl<'a> Setup<'a> {
 
     fn with_features(self) -> Self {
         let offset = &self.ready.output.offset;
-        let plain = self.kind == (false, Aim::Both) && !self.scale_invariant;
-        let squares = plain
-            .then(|| Squares::new(self.table.costs(), offset, self.ready.task.oracle.threads()));
+        let plain = self.kind == (false, ErrorMask::Both) && !self.scale_invariant;
+        let squares = plain.then(|| {
+            ExpandedSquares::new(self.table.costs(), offset, self.ready.task.oracle.threads())
+        });
         Self {
             facts: self.facts.with_features(self.ready),
             squares,
@@ -177,7 +178,7 @@ impl<'a> Setup<'a> {
     }
 
     /// The numbers of the Adam step with this number.
-    fn adam(&self, step: i32) -> AdamStep {
+    fn adam(&self, step: i32) -> AdamCoefficients {
         let settings = self.ready.settings();
         let (beta1, beta2, epsilon, decay) = match settings.optimizer {
             Optimizer::Adam {
@@ -189,7 +190,7 @@ impl<'a> Setup<'a> {
             Optimizer::Sgd { .. } => (0.0, 0.0, 0.0, 0.0),
         };
         let rate = settings.rate(step, self.ready.task.split.train.len());
-        AdamStep {
+        AdamCoefficients {
             rate: (rate / (1.0 - beta1.powi(step))) as f32,
             unroot: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,
             beta1: beta1 as f32,
@@ -201,9 +202,12 @@ impl<'a> Setup<'a> {
 }
 
 impl<'a> Fused<'a> {
-    fn new(setup: Setup<'a>, network: &Network) -> Self {
+    fn new(setup: FusedContext<'a>, network: &Network) -> Self {
         let lanes = setup.maps.len() * 2 * setup.width();
-        let (mut tiles, moments) = (vec![Lane::ZERO; lanes], vec![Lane::ZERO; lanes]);
+        let (mut tiles, moments) = (
+            vec![AlignedF32x16::ZERO; lanes],
+            vec![AlignedF32x16::ZERO; lanes],
+        );
         load(network, &mut tiles, setup.width());
         let mut state = State {
             tiles,
@@ -240,7 +244,7 @@ fn not_finite((epoch, instance): (usize, usize), output: Option<usize>) -> Error
 }
 
 /// Takes a network's parameters over into tiles.
-fn load(network: &Network, tiles: &mut [Lane], width: usize) {
+fn load(network: &Network, tiles: &mut [AlignedF32x16], width: usize) {
     let (weights, biases) = network
         .parameters()
         .split_at(network.num_outputs() * (width - 1));
@@ -254,7 +258,7 @@ fn load(network: &Network, tiles: &mut [Lane], width: usize) {
 }
 
 /// Gives a network its parameters back from tiles that lie at this distance from each other.
-fn store(network: &mut Network, tiles: &[Lane], (width, distance): (usize, usize)) {
+fn store(network: &mut Network, tiles: &[AlignedF32x16], (width, distance): (usize, usize)) {
     let costs = network.num_outputs();
     let (weights, biases) = network.parameters_mut().split_at_mut(costs * (width - 1));
     for (j, bias) in biases.iter_mut().enumerate() {
@@ -268,8 +272,8 @@ fn store(network: &mut Network, tiles: &[Lane], (width, distance): (usize, usize
 }
 
 /// A value for every cost in tiles; zero beyond the last.
-fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Lane {
-    Lane(std::array::from_fn(|l| {
+fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> AlignedF32x16 {
+    AlignedF32x16(std::array::from_fn(|l| {
         if tile * LANES + l < costs {
             value(tile * LANES + l) as f32
         } else {
@@ -291,7 +295,7 @@ fn maps(ready: &Ready<'_>, costs: usize) -> Vec<Map> {
 }
 
 /// Weights of under-prediction in tiles, where there are any.
-fn taus(side: &Side, costs: usize) -> Vec<Lane> {
+fn taus(side: &Side, costs: usize) -> Vec<AlignedF32x16> {
     let Side::Pinball(taus) = side else {
         return Vec::new();
     };

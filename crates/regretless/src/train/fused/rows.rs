@@ -12,21 +12,21 @@
 )]
 
 use super::kernel::{Batch, ROWS};
-use super::slope::Truth;
+use super::slope::RowTargets;
 use crate::data::length;
-use crate::lanes::{Instructions, QUARTER, compiled};
+use crate::lanes::{Avx2Fma, F64_LANES, compiled};
 use crate::loss::BaseError;
 use crate::train::{Objective, Ready};
 
 /// Shorter predictions have no direction.
-const SHORTEST: f64 = 1e-12;
+const MIN_NORM: f64 = 1e-12;
 
 /// What stays the same about every row of the table.
 pub(super) struct Facts {
     /// Features per row, and the 1 of the bias; none unless asked for.
     width: usize,
     /// Each row in whole quarters.
-    features: Vec<[f64; QUARTER]>,
+    features: Vec<[f64; F64_LANES]>,
     /// Lengths of costs; empty without normalisation.
     norms: Vec<f64>,
     /// The factor between a slope and a gradient, in a batch of one.
@@ -59,7 +59,7 @@ impl Facts {
         let (count, factor) = (costs.cols() as f64, ready.rescaling(objective));
         let norms: Vec<f64> = if normal {
             rows.clone()
-                .map(|row| length(costs.row(row)).max(SHORTEST))
+                .map(|row| length(costs.row(row)).max(MIN_NORM))
                 .collect()
         } else {
             Vec::new()
@@ -87,9 +87,9 @@ impl Facts {
     /// The same with the features of every row, which must be those of one instance.
     pub(super) fn with_features(self, ready: &Ready<'_>) -> Self {
         let width = ready.features.names().len() + 1;
-        let mut features = vec![[0.0; QUARTER]; self.units.len() * width.div_ceil(QUARTER)];
+        let mut features = vec![[0.0; F64_LANES]; self.units.len() * width.div_ceil(F64_LANES)];
         for (row, out) in features
-            .chunks_exact_mut(width.div_ceil(QUARTER))
+            .chunks_exact_mut(width.div_ceil(F64_LANES))
             .enumerate()
         {
             let values = ready
@@ -119,8 +119,8 @@ impl Facts {
         &self.quarters(row).as_flattened()[..self.width]
     }
 
-    fn quarters(&self, row: usize) -> &[[f64; QUARTER]] {
-        let count = self.width.div_ceil(QUARTER);
+    fn quarters(&self, row: usize) -> &[[f64; F64_LANES]] {
+        let count = self.width.div_ceil(F64_LANES);
         &self.features[row * count..][..count]
     }
 
@@ -139,7 +139,7 @@ impl Facts {
     /// quarters.
     pub(super) fn lengths(
         &self,
-        here: Instructions,
+        here: Avx2Fma,
         rows: &[usize],
         gram: &[f64],
         (out, room): Room<'_>,
@@ -147,7 +147,7 @@ impl Facts {
         out.clear();
         room.clear();
         gram.chunks_exact(self.width.max(1))
-            .for_each(|line| room.extend(line.chunks(QUARTER).map(quarter)));
+            .for_each(|line| room.extend(line.chunks(F64_LANES).map(quarter)));
         for row in rows {
             let mut square = 1.0;
             if !self.norms.is_empty() {
@@ -161,7 +161,7 @@ impl Facts {
     pub(super) fn length(&self, row: usize, square: f64) -> Length {
         match self.norms.get(row) {
             Some(truth) => Length::new(*truth, square.max(0.0).sqrt()),
-            None => Length::WITHOUT,
+            None => Length::UNNORMALIZED,
         }
     }
 
@@ -188,10 +188,10 @@ impl Facts {
     /// `totals` are the slopes of each row times its errors, then times its costs.
     pub(super) fn correction(
         &self,
-        here: Instructions,
+        here: Avx2Fma,
         (rows, lengths): (&[usize], &[Length]),
         totals: &[f64],
-        out: &mut Correction,
+        out: &mut NormalizationCorrection,
     ) {
         let (errors, costs) = totals.split_at(totals.len() / 2);
         let directed = rows
@@ -211,13 +211,15 @@ impl Facts {
     /// Σ factor · z zᵀ over rows and their factors.
     pub(super) fn products(
         &self,
-        here: Instructions,
+        here: Avx2Fma,
         rows: impl Iterator<Item = (usize, f64)>,
-        out: &mut Correction,
+        out: &mut NormalizationCorrection,
     ) {
         out.matrix.clear();
-        out.matrix
-            .resize(self.width * self.width.div_ceil(QUARTER), [0.0; QUARTER]);
+        out.matrix.resize(
+            self.width * self.width.div_ceil(F64_LANES),
+            [0.0; F64_LANES],
+        );
         for (row, factor) in rows {
             add_square(here, self.quarters(row), factor, &mut out.matrix);
         }
@@ -226,36 +228,36 @@ impl Facts {
 }
 
 /// Where lengths go, and room.
-pub(super) type Room<'a> = (&'a mut Vec<Length>, &'a mut Vec<[f64; QUARTER]>);
+pub(super) type Room<'a> = (&'a mut Vec<Length>, &'a mut Vec<[f64; F64_LANES]>);
 
 /// Up to four numbers, zeros beyond.
-fn quarter(values: &[f64]) -> [f64; QUARTER] {
+fn quarter(values: &[f64]) -> [f64; F64_LANES] {
     std::array::from_fn(|i| values.get(i).copied().unwrap_or(0.0))
 }
 
 compiled! {
     /// zᵀ G z for a matrix whose lines are quarters.
-    weigh = weigh_body [] (z: &[[f64; QUARTER]], width: usize, gram: &[[f64; QUARTER]], out: &mut f64)
+    weigh = weigh_body [] (z: &[[f64; F64_LANES]], width: usize, gram: &[[f64; F64_LANES]], out: &mut f64)
 }
 
 #[inline(always)]
 fn weigh_body(
-    _: Instructions,
-    z: &[[f64; QUARTER]],
+    _: Avx2Fma,
+    z: &[[f64; F64_LANES]],
     width: usize,
-    gram: &[[f64; QUARTER]],
+    gram: &[[f64; F64_LANES]],
     out: &mut f64,
 ) {
-    let mut sums = [0.0; QUARTER];
+    let mut sums = [0.0; F64_LANES];
     let lines = &z.as_flattened()[..width];
     for (q, own) in z.iter().enumerate() {
-        let mut inner = [0.0; QUARTER];
+        let mut inner = [0.0; F64_LANES];
         for (line, a) in gram.chunks_exact(z.len()).zip(lines) {
-            for i in 0..QUARTER {
+            for i in 0..F64_LANES {
                 inner[i] += a * line[q][i];
             }
         }
-        for i in 0..QUARTER {
+        for i in 0..F64_LANES {
             sums[i] += inner[i] * own[i];
         }
     }
@@ -264,14 +266,14 @@ fn weigh_body(
 
 compiled! {
     /// Adds factor · z zᵀ to a matrix whose lines are quarters.
-    add_square = add_square_body [] (z: &[[f64; QUARTER]], factor: f64, out: &mut [[f64; QUARTER]])
+    add_square = add_square_body [] (z: &[[f64; F64_LANES]], factor: f64, out: &mut [[f64; F64_LANES]])
 }
 
 #[inline(always)]
-fn add_square_body(_: Instructions, z: &[[f64; QUARTER]], factor: f64, out: &mut [[f64; QUARTER]]) {
+fn add_square_body(_: Avx2Fma, z: &[[f64; F64_LANES]], factor: f64, out: &mut [[f64; F64_LANES]]) {
     for (line, a) in out.chunks_exact_mut(z.len()).zip(z.as_flattened()) {
         for (sums, b) in line.iter_mut().zip(z) {
-            for i in 0..QUARTER {
+            for i in 0..F64_LANES {
                 sums[i] += factor * a * b[i];
             }
         }
@@ -280,17 +282,17 @@ fn add_square_body(_: Instructions, z: &[[f64; QUARTER]], factor: f64, out: &mut
 
 impl Length {
     /// That of a prediction nobody normalises.
-    pub(super) const WITHOUT: Self = Self {
+    pub(super) const UNNORMALIZED: Self = Self {
         divisor: 1.0,
         stretch: 1.0,
         directed: false,
     };
 
     fn new(truth: f64, length: f64) -> Self {
-        let directed = length >= SHORTEST;
+        let directed = length >= MIN_NORM;
         Self {
             divisor: if directed { length } else { truth },
-            stretch: truth / length.max(SHORTEST),
+            stretch: truth / length.max(MIN_NORM),
             directed,
         }
     }
@@ -298,17 +300,17 @@ impl Length {
 
 /// The small matrix of the way back through the normalisation.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Correction {
-    matrix: Vec<[f64; QUARTER]>,
+pub(super) struct NormalizationCorrection {
+    matrix: Vec<[f64; F64_LANES]>,
     /// The same for the kernel: four columns beside each other, one four after the other.
     pub(super) fours: Vec<[f32; ROWS]>,
 }
 
-impl Correction {
+impl NormalizationCorrection {
     fn interleave(&mut self, width: usize) {
         self.fours.clear();
         for first in (0..width).step_by(ROWS) {
-            for line in self.matrix.chunks_exact(width.div_ceil(QUARTER)) {
+            for line in self.matrix.chunks_exact(width.div_ceil(F64_LANES)) {
                 self.fours
                     .push(line[first / ROWS].map(|entry| entry as f32));
             }
@@ -350,7 +352,7 @@ impl Numbers {
     pub(super) fn batch<'b>(
         &'b self,
         first: usize,
-        truths: &'b [[Truth<'b>; ROWS]],
+        truths: &'b [[RowTargets<'b>; ROWS]],
         width: usize,
     ) -> Batch<'b> {
         let range = first * width..(first + truths.len()) * width;

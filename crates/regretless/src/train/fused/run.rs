@@ -3,41 +3,41 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::adam::AdamStep;
+use super::adam::AdamCoefficients;
 use super::barrier::Barrier;
 use super::kernel::{self, Batch, Block, ROWS, Scratch, Sums};
-use super::rows::{Correction, Length, Numbers};
+use super::rows::{Length, NormalizationCorrection, Numbers};
 use super::share::{Place, Share, Slots};
-use super::slope::{Aim, with_kind};
+use super::slope::{ErrorMask, with_kind};
 use super::squares;
 use super::table::Plan;
-use super::{Engine, Fused, Setup, State, not_finite, store};
+use super::{Engine, Fused, FusedContext, State, not_finite, store};
 use crate::error::{Error, Result};
-use crate::lanes::{Half, LANES, Lane, QUARTER};
+use crate::lanes::{AlignedF32x16, F64_LANES, Half, LANES};
 use crate::parallel::Threads;
 use crate::predict::Network;
-use crate::train::engine::Passed;
-use crate::train::engine::Standing;
+use crate::train::engine::EpochResult;
+use crate::train::engine::TrainerState;
 use crate::train::optimizer::Moments;
 
 /// Numbers per step below which one thread is faster than several that wait for each other.
-const WORTH_SHARING: usize = 40_000;
+const MIN_PARALLEL_VALUES: usize = 40_000;
 /// Rows judged at a time outside training.
 const ROWS_AT_A_TIME: usize = 32;
 /// Tiles of a block of pass A, whose costs are asked for while the block before is judged; of pass
 /// B, and of a block that runs a whole epoch by itself.
-const TILES_A: usize = 12;
-const TILES_B: usize = 16;
-const TILES_ALONE: usize = 16;
+const PASS_A_TILES: usize = 12;
+const PASS_B_TILES: usize = 16;
+const SEPARABLE_TILES: usize = 16;
 
-impl Setup<'_> {
+impl FusedContext<'_> {
     fn workers(&self, rows: usize) -> usize {
         self.worth(rows * self.num_costs()).min(self.groups.len())
     }
 
     /// Threads that so many numbers per step are worth.
     pub(super) fn worth(&self, numbers: usize) -> usize {
-        if numbers >= WORTH_SHARING {
+        if numbers >= MIN_PARALLEL_VALUES {
             self.ready.task.oracle.threads().count()
         } else {
             1
@@ -69,10 +69,15 @@ impl Setup<'_> {
     }
 
     /// Products of the features of each step's rows; none unless squares are multiplied out.
-    fn products(&self, plan: &Plan<'_>) -> Vec<Correction> {
+    fn products(&self, plan: &Plan<'_>) -> Vec<NormalizationCorrection> {
         let products = |step: usize| {
-            let (rows, mut out) = (plan.rows(step), Correction::default());
-            let factor = |row: &usize| (*row, self.facts.back(*row, rows.len(), Length::WITHOUT));
+            let (rows, mut out) = (plan.rows(step), NormalizationCorrection::default());
+            let factor = |row: &usize| {
+                (
+                    *row,
+                    self.facts.back(*row, rows.len(), Length::UNNORMALIZED),
+                )
+            };
             self.facts
                 .products(self.here, rows.iter().map(factor), &mut out);
             out
@@ -86,13 +91,13 @@ struct Desk {
     scratch: Scratch,
     /// Sums of rows over the blocks of a group, in double precision: errors, then errors times
     /// costs.
-    totals: Vec<[f64; QUARTER]>,
+    totals: Vec<[f64; F64_LANES]>,
     room: squares::Room,
 }
 
 impl Desk {
-    fn new(setup: &Setup<'_>, fours: usize, totals: usize) -> Self {
-        let (width, totals) = (setup.width(), vec![[0.0; QUARTER]; totals]);
+    fn new(setup: &FusedContext<'_>, fours: usize, totals: usize) -> Self {
+        let (width, totals) = (setup.width(), vec![[0.0; F64_LANES]; totals]);
         Self {
             scratch: Scratch::new(width, fours),
             totals,
@@ -111,7 +116,7 @@ impl Desk {
     }
 
     /// Adds what the way back needs; comes after the errors of `batch` rows.
-    fn add_along(&mut self, batch: usize, rows: usize) {
+    fn add_projections(&mut self, batch: usize, rows: usize) {
         let sums = self.scratch.sums.as_flattened();
         self.totals[batch..]
             .iter_mut()
@@ -127,13 +132,13 @@ impl Desk {
             0,
             self.totals.iter().map(|[a, b, c, d]| (a + b) + (c + d)),
         );
-        self.totals.fill([0.0; QUARTER]);
+        self.totals.fill([0.0; F64_LANES]);
     }
 
     /// Judges rows by a block; their totals begin at a place.
     fn judge(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         (at, block): (Place, &mut Block<'_>),
         rows: (&Plan<'_>, &Numbers),
         place: usize,
@@ -161,7 +166,7 @@ impl State {
     /// Cuts the parameters into shares of whole groups and runs `work` on each, all at once.
     fn share_out(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         workers: usize,
         work: impl Fn(usize, &mut Share<'_>) + Sync + Send,
     ) {
@@ -185,18 +190,18 @@ impl State {
                 moments: own_moments,
             });
         }
-        setup.threads(workers).on_each(shares, work);
+        setup.threads(workers).run_on_each(shares, work);
     }
 
     /// Finds the Gram matrix of the present parameters.
-    pub(super) fn gather(&mut self, setup: &Setup<'_>) {
+    pub(super) fn gather(&mut self, setup: &FusedContext<'_>) {
         let (groups, width) = (setup.groups.len(), setup.width());
         let slots = Slots::new(groups, width * width);
         self.share_out(setup, 1, |_, share| {
             let mut scratch = Scratch::new(width, 0);
-            share.blocks(setup, TILES_B, |place, block| {
+            share.blocks(setup, PASS_B_TILES, |place, block| {
                 kernel::pass_gram(setup.here, block, &mut scratch);
-                leave_gram(&mut scratch, &slots, place);
+                store_group_gram(&mut scratch, &slots, place);
             });
         });
         self.gram = vec![0.0; width * width];
@@ -206,9 +211,9 @@ impl State {
     /// An epoch without normalisation: no cost knows of another, and each block runs through all
     /// steps and judges while it is in cache. Returns the sums of all rows trained on, each at its
     /// own step, or of all steps where squares are multiplied out; then those of the rows judged.
-    fn epoch_alone(
+    fn epoch_separable(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         plan: &Plan<'_>,
         judged: &Plan<'_>,
     ) -> Result<Vec<f64>> {
@@ -223,7 +228,7 @@ impl State {
         let slots = Slots::new(setup.groups.len(), all);
         let stop = AtomicBool::new(false);
         let numbers = (setup.numbers(plan, &[]), setup.numbers(judged, &[]));
-        let steps: Vec<AdamStep> = (1..=plan.steps())
+        let steps: Vec<AdamCoefficients> = (1..=plan.steps())
             .map(|step| setup.adam(self.steps + step as i32))
             .collect();
         let workers = setup.workers(plan.batch().max(judged.len()));
@@ -231,7 +236,11 @@ impl State {
             let mut desk = Desk::new(setup, plan.fours().max(judged.fours()), all);
             share.blocks(
                 setup,
-                if squares { squares::TILES } else { TILES_ALONE },
+                if squares {
+                    squares::TILES
+                } else {
+                    SEPARABLE_TILES
+                },
                 |place, block| {
                     if stop.load(Ordering::Relaxed) || setup.interrupted() {
                         return stop.store(true, Ordering::Relaxed);
@@ -262,14 +271,14 @@ impl State {
     }
 
     /// Whether squares are multiplied out.
-    fn multiplies(&self, setup: &Setup<'_>) -> bool {
+    fn multiplies(&self, setup: &FusedContext<'_>) -> bool {
         self.resolved && setup.squares.is_some()
     }
 
     /// An epoch with normalisation: two passes a step, all workers meeting after each.
-    fn epoch_coupled(
+    fn epoch_normalized(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         plan: &Plan<'_>,
         judged: &Plan<'_>,
     ) -> Result<Vec<f64>> {
@@ -281,7 +290,7 @@ impl State {
             (self.gram.clone(), self.steps),
         );
         self.share_out(setup, workers, |worker, share| {
-            meeting.attend(worker, share, setup)
+            meeting.run_worker(worker, share, setup)
         });
         self.steps += plan.steps() as i32;
         if plan.steps() > 0 {
@@ -292,9 +301,9 @@ impl State {
         if meeting.stop.load(Ordering::Relaxed) && sums.iter().all(|sum| sum.is_finite()) {
             return Err(Error::Interrupted);
         }
-        let mut verdicts = vec![0.0; judged.len()];
-        meeting.verdicts.total(&mut verdicts);
-        sums.append(&mut verdicts);
+        let mut evaluation_sums = vec![0.0; judged.len()];
+        meeting.evaluation_sums.total(&mut evaluation_sums);
+        sums.append(&mut evaluation_sums);
         Ok(sums)
     }
 }
@@ -334,10 +343,10 @@ impl Desk {
     /// One step of a block by itself.
     fn step(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         (at, block): (Place, &mut Block<'_>),
         rows: (&Plan<'_>, &Numbers, usize),
-        adam: &AdamStep,
+        adam: &AdamCoefficients,
     ) {
         let (plan, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
@@ -357,10 +366,10 @@ impl Desk {
     /// The same where squares are multiplied out.
     fn squares(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         (at, block): (Place, &mut Block<'_>),
         rows: (&Plan<'_>, &Numbers, usize),
-        (products, adam): (&Correction, &AdamStep),
+        (products, adam): (&NormalizationCorrection, &AdamCoefficients),
     ) {
         let (_, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
@@ -377,7 +386,7 @@ impl Desk {
 
 /// The rows of a step of a block by itself, and those that come next.
 fn batch<'b>(
-    setup: &Setup<'_>,
+    setup: &FusedContext<'_>,
     (at, block): (Place, &Block<'_>),
     (plan, numbers, step): (&'b Plan<'_>, &'b Numbers, usize),
 ) -> Batch<'b> {
@@ -391,12 +400,12 @@ fn batch<'b>(
     Batch {
         soon,
         distance,
-        ..numbers.batch(plan.first_four(step), truths, setup.width())
+        ..numbers.batch(plan.first_quad(step), truths, setup.width())
     }
 }
 
 /// Leaves the Gram matrix of a group, once it is complete, and begins the next.
-fn leave_gram(scratch: &mut Scratch, slots: &Slots, place: Place) {
+fn store_group_gram(scratch: &mut Scratch, slots: &Slots, place: Place) {
     if place.last {
         slots.put(place.group, 0, scratch.gram.values());
         scratch.gram.clear();
@@ -416,12 +425,12 @@ struct Meeting<'a> {
     grams: Slots,
     /// Sums of all rows trained on, and of those judged, per group.
     losses: Slots,
-    verdicts: Slots,
+    evaluation_sums: Slots,
 }
 
 impl<'a> Meeting<'a> {
     fn new(
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         workers: usize,
         plans: (&'a Plan<'a>, &'a Plan<'a>),
         before: (Vec<f64>, i32),
@@ -436,18 +445,21 @@ impl<'a> Meeting<'a> {
             rows: Slots::new(groups, 2 * plan.batch()),
             grams: Slots::new(groups, setup.width() * setup.width()),
             losses: Slots::new(1, plan.len()),
-            verdicts: Slots::new(groups, judged.len()),
+            evaluation_sums: Slots::new(groups, judged.len()),
         }
     }
 
     /// What one worker does.
-    fn attend(&self, worker: usize, share: &mut Share<'_>, setup: &Setup<'_>) {
+    fn run_worker(&self, worker: usize, share: &mut Share<'_>, setup: &FusedContext<'_>) {
         let _guard = self.barrier.guard();
         let (plan, batch) = (self.plan, self.plan.batch());
         let mut gram = self.before.0.clone();
         let mut desk = Desk::new(setup, plan.fours(), 2 * batch);
-        let (mut numbers, mut lengths, mut correction) =
-            (Numbers::default(), Vec::new(), Correction::default());
+        let (mut numbers, mut lengths, mut correction) = (
+            Numbers::default(),
+            Vec::new(),
+            NormalizationCorrection::default(),
+        );
         let (mut totals, mut room) = (vec![0.0; 2 * batch], Vec::new());
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
@@ -463,7 +475,7 @@ impl<'a> Meeting<'a> {
                 .facts
                 .correction(setup.here, (rows, &lengths), &totals, &mut correction);
             let adam = setup.adam(self.before.1 + 1 + step as i32);
-            share.blocks(setup, TILES_B, |place, block| {
+            share.blocks(setup, PASS_B_TILES, |place, block| {
                 kernel::pass_b(
                     setup.here,
                     block,
@@ -471,7 +483,7 @@ impl<'a> Meeting<'a> {
                     &adam,
                     &mut desk.scratch,
                 );
-                leave_gram(&mut desk.scratch, &self.grams, place);
+                store_group_gram(&mut desk.scratch, &self.grams, place);
             });
             if worker == 0 {
                 self.note(setup, step, &totals[..rows.len()]);
@@ -488,15 +500,15 @@ impl<'a> Meeting<'a> {
     fn pass_a(
         &self,
         share: &mut Share<'_>,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         (step, numbers): (usize, &Numbers),
         desk: &mut Desk,
     ) {
         let (rows, first) = (self.plan.rows(step).len(), share.first(setup));
-        share.blocks(setup, TILES_A, |place, block| {
+        share.blocks(setup, PASS_A_TILES, |place, block| {
             let truths = self.plan.truths(step, place.tail);
             let mut batch = numbers.batch(0, truths, setup.width());
-            (batch.soon, batch.distance) = (truths, TILES_A);
+            (batch.soon, batch.distance) = (truths, PASS_A_TILES);
             if place.end {
                 (batch.soon, batch.distance) = (
                     self.plan.truths(step + 1, false),
@@ -513,7 +525,7 @@ impl<'a> Meeting<'a> {
                 &mut desk.scratch
             );
             desk.add_losses(0, rows);
-            desk.add_along(self.plan.batch(), rows);
+            desk.add_projections(self.plan.batch(), rows);
             if place.last {
                 desk.leave(&self.rows, place.group);
             }
@@ -521,7 +533,7 @@ impl<'a> Meeting<'a> {
     }
 
     /// Keeps the sums of a step; asks whether to go on.
-    fn note(&self, setup: &Setup<'_>, step: usize, sums: &[f64]) {
+    fn note(&self, setup: &FusedContext<'_>, step: usize, sums: &[f64]) {
         self.losses
             .put(0, step * self.plan.batch(), sums.iter().copied());
         let finite = sums.iter().all(|sum| sum.is_finite());
@@ -529,27 +541,27 @@ impl<'a> Meeting<'a> {
             .fetch_or(!finite || setup.interrupted(), Ordering::Relaxed);
     }
 
-    fn judge(&self, share: &mut Share<'_>, setup: &Setup<'_>, gram: &[f64]) {
+    fn judge(&self, share: &mut Share<'_>, setup: &FusedContext<'_>, gram: &[f64]) {
         let numbers = setup.numbers(self.judged, gram);
         let mut desk = Desk::new(setup, self.judged.fours(), self.judged.len());
-        share.blocks(setup, TILES_A, |place, block| {
+        share.blocks(setup, PASS_A_TILES, |place, block| {
             desk.judge(setup, (place, block), (self.judged, &numbers), 0);
             if place.last {
-                desk.leave(&self.verdicts, place.group);
+                desk.leave(&self.evaluation_sums, place.group);
             }
         });
     }
 }
 
 impl Engine for Fused<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
         let Self { setup, state, .. } = self;
         let plan = Plan::new(&setup.table, order, setup.ready.settings().batch);
         let verdict = Plan::new(&setup.table, judged, ROWS_AT_A_TIME);
         let sums = if setup.scale_invariant {
-            state.epoch_coupled(setup, &plan, &verdict)?
+            state.epoch_normalized(setup, &plan, &verdict)?
         } else {
-            state.epoch_alone(setup, &plan, &verdict)?
+            state.epoch_separable(setup, &plan, &verdict)?
         };
         let trained = match &setup.squares {
             Some(squares) if state.resolved => {
@@ -563,9 +575,9 @@ impl Engine for Fused<'_> {
             }
             _ => self.check(epoch, order, &sums)?,
         };
-        let verdicts = &sums[sums.len() - judged.len()..];
-        let judged = self.check(epoch, judged, verdicts)?;
-        Ok(Passed {
+        let evaluation_sums = &sums[sums.len() - judged.len()..];
+        let judged = self.check(epoch, judged, evaluation_sums)?;
+        Ok(EpochResult {
             loss: trained.iter().sum::<f64>() / order.len() as f64,
             judged,
         })
@@ -581,7 +593,7 @@ impl Engine for Fused<'_> {
         let width = self.setup.width();
         let kept = self
             .kept
-            .get_or_insert_with(|| vec![Lane::ZERO; self.state.tiles.len() / 2]);
+            .get_or_insert_with(|| vec![AlignedF32x16::ZERO; self.state.tiles.len() / 2]);
         let tiles = self.state.tiles.chunks_exact(2 * width);
         kept.chunks_exact_mut(width)
             .zip(tiles)
@@ -597,7 +609,7 @@ impl Engine for Fused<'_> {
         self.network
     }
 
-    fn standing(&mut self) -> Standing {
+    fn standing(&mut self) -> TrainerState {
         let State {
             tiles,
             moments,
@@ -605,7 +617,7 @@ impl Engine for Fused<'_> {
             steps,
             resolved,
         } = &self.state;
-        Standing {
+        TrainerState {
             parameters: flat(tiles),
             kept: self.kept.as_deref().map(flat),
             moments: Moments {
@@ -622,7 +634,7 @@ impl Engine for Fused<'_> {
         }
     }
 
-    fn restore(&mut self, standing: Standing) -> bool {
+    fn restore(&mut self, standing: TrainerState) -> bool {
         let State {
             tiles,
             moments,
@@ -666,12 +678,12 @@ impl Engine for Fused<'_> {
 }
 
 /// Lanes one after the other, as a checkpoint holds them.
-fn flat(lanes: &[Lane]) -> Vec<f32> {
+fn flat(lanes: &[AlignedF32x16]) -> Vec<f32> {
     lanes.iter().flat_map(|lane| lane.0).collect()
 }
 
-fn lanes(flat: &[f32]) -> Vec<Lane> {
+fn lanes(flat: &[f32]) -> Vec<AlignedF32x16> {
     flat.chunks_exact(LANES)
-        .map(|lane| Lane(std::array::from_fn(|at| lane[at])))
+        .map(|lane| AlignedF32x16(std::array::from_fn(|at| lane[at])))
         .collect()
 }

@@ -4,19 +4,19 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Setup;
+use super::FusedContext;
 use super::kernel::Block;
-use crate::lanes::Lane;
+use crate::lanes::AlignedF32x16;
 
 /// Most parts of the columns that threads share out among themselves.
 const GROUPS: usize = 64;
 /// Fewest tiles of such a part.
-const TILES_PER_GROUP: usize = 32;
+const MIN_TILES_PER_GROUP: usize = 32;
 
 /// Ranges of whole tiles that are summed by themselves; a tile that is not whole belongs to the
 /// last.
 pub(super) fn groups(whole: usize) -> Vec<Range<usize>> {
-    let count = (whole / TILES_PER_GROUP).clamp(1, GROUPS);
+    let count = (whole / MIN_TILES_PER_GROUP).clamp(1, GROUPS);
     (0..count)
         .map(|g| g * whole / count..(g + 1) * whole / count)
         .collect()
@@ -25,8 +25,8 @@ pub(super) fn groups(whole: usize) -> Vec<Range<usize>> {
 /// The part of the parameters one worker owns: whole groups, one after the other.
 pub(super) struct Share<'a> {
     pub(super) groups: Range<usize>,
-    pub(super) tiles: &'a mut [Lane],
-    pub(super) moments: &'a mut [Lane],
+    pub(super) tiles: &'a mut [AlignedF32x16],
+    pub(super) moments: &'a mut [AlignedF32x16],
 }
 
 /// Where a block stands.
@@ -43,14 +43,14 @@ pub(super) struct Place {
 
 impl Share<'_> {
     /// Number of the first tile.
-    pub(super) fn first(&self, setup: &Setup<'_>) -> usize {
+    pub(super) fn first(&self, setup: &FusedContext<'_>) -> usize {
         setup.groups[self.groups.start].start
     }
 
     /// Calls `work` with each block of each group, of at most so many tiles.
     pub(super) fn blocks(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         most: usize,
         mut work: impl FnMut(Place, &mut Block<'_>),
     ) {
@@ -87,7 +87,7 @@ impl Share<'_> {
 
     fn block<'b>(
         &'b mut self,
-        setup: &'b Setup<'_>,
+        setup: &'b FusedContext<'_>,
         tiles: Range<usize>,
         begin: usize,
     ) -> Block<'b> {

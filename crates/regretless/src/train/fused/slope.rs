@@ -10,11 +10,11 @@
     reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block"
 )]
 
-use crate::lanes::{Instructions, LANES, Lane, Lanes};
+use crate::lanes::{AlignedF32x16, Avx2Fma, LANES, Lanes};
 
 /// Which errors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aim {
+pub(super) enum ErrorMask {
     /// All of them.
     Both,
     /// Those that can mislead, by the bits of the best decision.
@@ -27,7 +27,7 @@ pub(super) enum Aim {
 
 /// What is known about a row, in tiles.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Truth<'a> {
+pub(super) struct RowTargets<'a> {
     pub(super) costs: &'a [[f32; LANES]],
     /// One bit per cost, two tiles to a word: whether the best decision chooses it. Empty unless
     /// bits aim.
@@ -36,29 +36,29 @@ pub(super) struct Truth<'a> {
     pub(super) limits: &'a [[f32; LANES]],
 }
 
-impl Truth<'_> {
+impl RowTargets<'_> {
     /// Whether these tiles are there as far as the aim looks at them.
     pub(super) fn covers<const AIM: u8>(&self, tiles: usize) -> bool {
-        let bits = AIM == Aim::OneSided as u8 || AIM == Aim::Sensitive as u8;
+        let bits = AIM == ErrorMask::OneSided as u8 || AIM == ErrorMask::Sensitive as u8;
         self.costs.len() >= tiles
             && (!bits || 2 * self.chosen.len() >= tiles)
-            && (AIM != Aim::Sensitive as u8 || self.limits.len() >= tiles)
+            && (AIM != ErrorMask::Sensitive as u8 || self.limits.len() >= tiles)
     }
 }
 
 /// Calls a function with the constants that fit a loss: whether errors are absolute, and its
-/// [`Aim`].
+/// [`ErrorMask`].
 macro_rules! with_kind {
     ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {
         match $kind {
-            (false, Aim::Both) => $module::$pass::<false, 0>($($arg),*),
-            (false, Aim::OneSided) => $module::$pass::<false, 1>($($arg),*),
-            (false, Aim::Pinball) => $module::$pass::<false, 2>($($arg),*),
-            (false, Aim::Sensitive) => $module::$pass::<false, 3>($($arg),*),
-            (true, Aim::Both) => $module::$pass::<true, 0>($($arg),*),
-            (true, Aim::OneSided) => $module::$pass::<true, 1>($($arg),*),
-            (true, Aim::Pinball) => $module::$pass::<true, 2>($($arg),*),
-            (true, Aim::Sensitive) => $module::$pass::<true, 3>($($arg),*),
+            (false, ErrorMask::Both) => $module::$pass::<false, 0>($($arg),*),
+            (false, ErrorMask::OneSided) => $module::$pass::<false, 1>($($arg),*),
+            (false, ErrorMask::Pinball) => $module::$pass::<false, 2>($($arg),*),
+            (false, ErrorMask::Sensitive) => $module::$pass::<false, 3>($($arg),*),
+            (true, ErrorMask::Both) => $module::$pass::<true, 0>($($arg),*),
+            (true, ErrorMask::OneSided) => $module::$pass::<true, 1>($($arg),*),
+            (true, ErrorMask::Pinball) => $module::$pass::<true, 2>($($arg),*),
+            (true, ErrorMask::Sensitive) => $module::$pass::<true, 3>($($arg),*),
         }
     };
 }
@@ -67,14 +67,14 @@ pub(super) use with_kind;
 /// The slope of every error of a tile of a row.
 ///
 /// # Safety
-/// The row must cover the tile ([`Truth::covers`]).
+/// The row must cover the tile ([`RowTargets::covers`]).
 #[inline(always)]
 pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     under: Lanes,
-    truth: &Truth<'_>,
+    truth: &RowTargets<'_>,
     tile: usize,
-    tau: Option<&Lane>,
+    tau: Option<&AlignedF32x16>,
 ) -> Lanes {
     let one = here.splat(1.0);
     let signed = if ABSOLUTE {

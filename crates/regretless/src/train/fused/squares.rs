@@ -4,7 +4,7 @@
 //! is that of −2 (c − o) zᵀ + 2 W z zᵀ. The second part is one small matrix for all costs, so that
 //! nobody predicts: half the arithmetic, and one number per step instead of one per row, since Σ u²
 //! = Σ (c − o)² + W · (gradient + first part). The last sum loses digits where errors are small
-//! beside the spread of costs: [`RESOLVED`] says when to predict.
+//! beside the spread of costs: [`MIN_RESOLVED_FRACTION`] says when to predict.
 
 #![allow(
     clippy::needless_range_loop,
@@ -15,28 +15,28 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::Setup;
-use super::adam::{Adam, AdamStep};
+use super::FusedContext;
+use super::adam::{Adam, AdamCoefficients};
 use super::kernel::{Batch, Block, Map, ROWS, backward, correct};
-use super::rows::Correction;
-use super::slope::Aim;
+use super::rows::NormalizationCorrection;
+use super::slope::ErrorMask;
 use super::table::Plan;
 use crate::data::Matrix;
-use crate::lanes::{Half, Instructions, Lane, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, Half, compiled};
 use crate::parallel::Threads;
 
 /// Share of the spread of costs below which the loss has lost too many digits.
-const RESOLVED: f64 = 0.02;
+const MIN_RESOLVED_FRACTION: f64 = 0.02;
 /// Tiles of a block: two kilobytes of a row, and its parameters in the cache beyond the first.
 pub(super) const TILES: usize = 32;
 
 /// What is known of rows and steps before an epoch begins.
-pub(super) struct Squares {
+pub(super) struct ExpandedSquares {
     /// Each row's squared distance from the offset.
     spreads: Vec<f64>,
 }
 
-impl Squares {
+impl ExpandedSquares {
     /// Distances of some rows; none where the loss is another.
     pub(super) fn new(costs: &Matrix, offset: &[f64], threads: &Threads) -> Self {
         let mut spreads = vec![0.0; costs.rows()];
@@ -52,7 +52,7 @@ impl Squares {
     /// resolves them.
     pub(super) fn losses(
         &self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         plan: &Plan<'_>,
         sums: &[f64],
     ) -> (Vec<f64>, bool) {
@@ -66,7 +66,7 @@ impl Squares {
             all.push(apart + setup.facts.unscaled(rows.len()) * sum);
             spread += apart;
         }
-        let resolved = all.iter().sum::<f64>() >= RESOLVED * spread;
+        let resolved = all.iter().sum::<f64>() >= MIN_RESOLVED_FRACTION * spread;
         (all, resolved)
     }
 }
@@ -84,23 +84,23 @@ fn distance(costs: &[f32], offset: &[f64]) -> f64 {
 pub(super) struct Step<'a> {
     pub(super) batch: Batch<'a>,
     /// Σ z zᵀ times what makes a gradient, for four parameters at a time.
-    pub(super) products: &'a Correction,
-    pub(super) adam: &'a AdamStep,
+    pub(super) products: &'a NormalizationCorrection,
+    pub(super) adam: &'a AdamCoefficients,
 }
 
 /// Room for one block.
 pub(super) struct Room {
     /// For each tile the part of the gradient that no parameter acts on.
-    apart: Vec<Lane>,
+    apart: Vec<AlignedF32x16>,
     /// Parameters of a tile times the scale of their outputs.
-    weights: Vec<Lane>,
+    weights: Vec<AlignedF32x16>,
     /// The gradient of a tile, up to whole fours.
-    gradient: Vec<Lane>,
+    gradient: Vec<AlignedF32x16>,
 }
 
 impl Room {
     pub(super) fn new(width: usize) -> Self {
-        let lanes = |count: usize| vec![Lane::ZERO; count];
+        let lanes = |count: usize| vec![AlignedF32x16::ZERO; count];
         Self {
             apart: lanes(TILES * width),
             weights: lanes(width),
@@ -118,7 +118,7 @@ compiled! {
 
 #[inline(always)]
 fn step_squares_body(
-    here: Instructions,
+    here: Avx2Fma,
     block: &mut Block<'_>,
     step: &Step<'_>,
     room: &mut Room,
@@ -133,11 +133,11 @@ fn step_squares_body(
     let (width, tiles) = (scaled.len(), block.maps.len());
     assert!(
         step.batch
-            .covers::<{ Aim::Both as u8 }>(block.first + tiles, width),
+            .covers::<{ ErrorMask::Both as u8 }>(block.first + tiles, width),
         "rows must cover the block"
     );
     let apart = &mut apart[..tiles * width];
-    apart.fill(Lane::ZERO);
+    apart.fill(AlignedF32x16::ZERO);
     for four in 0..step.batch.truths.len() {
         spread(here, (&step.batch, four), block, apart);
     }
@@ -159,7 +159,7 @@ fn step_squares_body(
 
 /// Parameters times the scale of their outputs.
 #[inline(always)]
-fn scale(here: Instructions, weights: &[Lane], map: &Map, out: &mut [Lane]) {
+fn scale(here: Avx2Fma, weights: &[AlignedF32x16], map: &Map, out: &mut [AlignedF32x16]) {
     let scale = here.read(&map.scale.0);
     for (out, weight) in out.iter_mut().zip(weights) {
         scale.times(here.read(&weight.0)).store(out);
@@ -170,10 +170,10 @@ fn scale(here: Instructions, weights: &[Lane], map: &Map, out: &mut [Lane]) {
 /// the block, so that few are read at a time, each in one go: memory is faster at that.
 #[inline(always)]
 fn spread(
-    here: Instructions,
+    here: Avx2Fma,
     (batch, four): (&Batch<'_>, usize),
     block: &Block<'_>,
-    out: &mut [Lane],
+    out: &mut [AlignedF32x16],
 ) {
     let width = out.len() / block.maps.len();
     let (truths, numbers) = (

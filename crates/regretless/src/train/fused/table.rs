@@ -1,7 +1,7 @@
 //! What is true of rows, as the kernel reads it: costs as they lie in the table, decisions as bits.
 
 use super::kernel::ROWS;
-use super::slope::{Aim, Truth};
+use super::slope::{ErrorMask, RowTargets};
 use crate::data::Matrix;
 use crate::label::Labelled;
 use crate::lanes::LANES;
@@ -13,26 +13,26 @@ pub(super) struct Table<'a> {
     limits: Option<&'a Matrix>,
     /// One bit per cost, two tiles to a word; empty unless bits aim.
     chosen: Vec<u32>,
-    tails: Tails,
+    tails: PartialTiles,
 }
 
 /// The tiles of all rows that are not whole; empty where all are.
 #[derive(Default)]
-struct Tails {
+struct PartialTiles {
     costs: Vec<[f32; LANES]>,
     limits: Vec<[f32; LANES]>,
     chosen: Vec<u32>,
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(data: &'a Labelled, aim: Aim, limits: Option<&'a Matrix>) -> Self {
+    pub(super) fn new(data: &'a Labelled, aim: ErrorMask, limits: Option<&'a Matrix>) -> Self {
         let costs = data.data().costs();
-        let bits = matches!(aim, Aim::OneSided | Aim::Sensitive);
+        let bits = matches!(aim, ErrorMask::OneSided | ErrorMask::Sensitive);
         let mut table = Self {
             costs,
             limits,
             chosen: Vec::new(),
-            tails: Tails::default(),
+            tails: PartialTiles::default(),
         };
         if bits {
             table.chosen = vec![0; data.len() * table.words()];
@@ -75,14 +75,14 @@ impl<'a> Table<'a> {
     }
 
     /// The whole tiles of a row.
-    pub(super) fn truth(&self, row: usize) -> Truth<'_> {
+    pub(super) fn truth(&self, row: usize) -> RowTargets<'_> {
         let tiles = |matrix: &'a Matrix| matrix.row(row).as_chunks().0;
         let words = self.words();
         let chosen = self
             .chosen
             .get(row * words..(row + 1) * words)
             .unwrap_or_default();
-        Truth {
+        RowTargets {
             costs: tiles(self.costs),
             chosen,
             limits: self.limits.map(tiles).unwrap_or_default(),
@@ -90,13 +90,13 @@ impl<'a> Table<'a> {
     }
 
     /// The last tile of a row, if it is not whole.
-    pub(super) fn tail(&self, row: usize) -> Truth<'_> {
-        let Tails {
+    pub(super) fn tail(&self, row: usize) -> RowTargets<'_> {
+        let PartialTiles {
             costs,
             limits,
             chosen,
         } = &self.tails;
-        Truth {
+        RowTargets {
             costs: costs.get(row..=row).unwrap_or_default(),
             chosen: chosen.get(row..=row).unwrap_or_default(),
             limits: limits.get(row..=row).unwrap_or_default(),
@@ -119,13 +119,13 @@ fn tails(matrix: &Matrix) -> Vec<[f32; LANES]> {
 pub(super) struct Plan<'a> {
     order: &'a [usize],
     batch: usize,
-    whole: Vec<[Truth<'a>; ROWS]>,
-    tail: Vec<[Truth<'a>; ROWS]>,
+    whole: Vec<[RowTargets<'a>; ROWS]>,
+    tail: Vec<[RowTargets<'a>; ROWS]>,
 }
 
 impl<'a> Plan<'a> {
     pub(super) fn new(table: &'a Table<'_>, order: &'a [usize], batch: usize) -> Self {
-        let fours = |truth: &dyn Fn(usize) -> Truth<'a>| -> Vec<[Truth<'a>; ROWS]> {
+        let fours = |truth: &dyn Fn(usize) -> RowTargets<'a>| -> Vec<[RowTargets<'a>; ROWS]> {
             let four = |rows: &[usize]| std::array::from_fn(|i| truth(rows[i.min(rows.len() - 1)]));
             order
                 .chunks(batch)
@@ -171,14 +171,14 @@ impl<'a> Plan<'a> {
     }
 
     /// Number of a step's first four.
-    pub(super) fn first_four(&self, step: usize) -> usize {
+    pub(super) fn first_quad(&self, step: usize) -> usize {
         step * self.batch.div_ceil(ROWS)
     }
 
     /// The fours of a step, of whole tiles or of the last one.
-    pub(super) fn truths(&self, step: usize, tail: bool) -> &[[Truth<'a>; ROWS]] {
+    pub(super) fn truths(&self, step: usize, tail: bool) -> &[[RowTargets<'a>; ROWS]] {
         let all = if tail { &self.tail } else { &self.whole };
-        let first = self.first_four(step);
+        let first = self.first_quad(step);
         let count = self.rows(step).len().div_ceil(ROWS);
         all.get(first..first + count).unwrap_or_default()
     }

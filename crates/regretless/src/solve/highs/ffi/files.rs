@@ -5,7 +5,7 @@ use std::ptr;
 
 use highs_sys as c;
 
-use super::super::parts::Vectors;
+use super::super::parts::SparseVectors;
 use super::{Called, Raw, called, int};
 use crate::solve::Failure;
 
@@ -17,7 +17,7 @@ impl Raw {
             // SAFETY: live object and a string that ends in NUL.
             unsafe { c::Highs_readModel(object, path.as_ptr()) }
         });
-        self.remember_size();
+        self.update_size();
         if status == c::STATUS_ERROR {
             Err(said)
         } else {
@@ -125,13 +125,13 @@ pub(in crate::solve::highs) struct RawModel {
     pub(in crate::solve::highs) upper: Vec<f64>,
     pub(in crate::solve::highs) row_lower: Vec<f64>,
     pub(in crate::solve::highs) row_upper: Vec<f64>,
-    pub(in crate::solve::highs) rows: Vectors,
+    pub(in crate::solve::highs) rows: SparseVectors,
     pub(in crate::solve::highs) kind: Vec<c::HighsInt>,
 }
 
 impl RawModel {
     fn sized(columns: usize, rows: usize, entries: usize) -> Self {
-        let vectors = Vectors {
+        let vectors = SparseVectors {
             starts: vec![0; rows],
             index: vec![0; entries],
             value: vec![0.0; entries],

@@ -14,7 +14,7 @@ use std::ptr::{self, NonNull};
 
 use highs_sys as c;
 
-use super::parts::{Columns, OptionValue, Rows, Vectors};
+use super::parts::{Columns, OptionValue, Rows, SparseVectors};
 use crate::cancel;
 use crate::solve::Failure;
 
@@ -85,7 +85,7 @@ fn int(value: usize) -> c::HighsInt {
 }
 
 /// Entries must lie in vectors that exist; HiGHS is not asked to find out.
-fn check_entries(entries: &Vectors, most: usize, what: &str) -> Called {
+fn check_entries(entries: &SparseVectors, most: usize, what: &str) -> Called {
     match entries.index.iter().find(|index| **index as usize >= most) {
         Some(index) => Err(Failure::Engine(format!(
             "an entry lies in {what} {index} of {most}"
@@ -133,7 +133,7 @@ impl Raw {
         unsafe { c::Highs_getHessianNumNz(self.pointer()) as usize }
     }
 
-    fn remember_size(&mut self) {
+    fn update_size(&mut self) {
         self.most = [
             self.most[0].max(self.num_columns()),
             self.most[1].max(self.num_rows()),
@@ -183,7 +183,7 @@ impl Raw {
             )
         };
         called("add columns", status)?;
-        self.remember_size();
+        self.update_size();
         if block.integer.contains(&true) {
             self.set_integer(first, &block.integer)
         } else {
@@ -209,26 +209,26 @@ impl Raw {
             )
         };
         called("add rows", status)?;
-        self.remember_size();
+        self.update_size();
         Ok(())
     }
 
-    pub(super) fn delete_columns(&mut self, doomed: &[bool]) -> Called {
-        if doomed.len() != self.num_columns() {
-            return misfit("columns", doomed.len(), self.num_columns());
+    pub(super) fn delete_columns(&mut self, delete: &[bool]) -> Called {
+        if delete.len() != self.num_columns() {
+            return misfit("columns", delete.len(), self.num_columns());
         }
-        let mut mask: Vec<c::HighsInt> = doomed.iter().map(|doomed| (*doomed).into()).collect();
+        let mut mask: Vec<c::HighsInt> = delete.iter().map(|delete| (*delete).into()).collect();
         // SAFETY: the mask has one entry per column, as checked above; HiGHS overwrites it.
         called("delete columns", unsafe {
             c::Highs_deleteColsByMask(self.pointer(), mask.as_mut_ptr())
         })
     }
 
-    pub(super) fn delete_rows(&mut self, doomed: &[bool]) -> Called {
-        if doomed.len() != self.num_rows() {
-            return misfit("rows", doomed.len(), self.num_rows());
+    pub(super) fn delete_rows(&mut self, delete: &[bool]) -> Called {
+        if delete.len() != self.num_rows() {
+            return misfit("rows", delete.len(), self.num_rows());
         }
-        let mut mask: Vec<c::HighsInt> = doomed.iter().map(|doomed| (*doomed).into()).collect();
+        let mut mask: Vec<c::HighsInt> = delete.iter().map(|delete| (*delete).into()).collect();
         // SAFETY: the mask has one entry per row, as checked above; HiGHS overwrites it.
         called("delete rows", unsafe {
             c::Highs_deleteRowsByMask(self.pointer(), mask.as_mut_ptr())
@@ -321,7 +321,7 @@ impl Raw {
         let is_large = self.num_columns() + self.num_rows() >= LARGE;
         let asks = cancel::is_possible() && (is_large || self.has_integers);
         if asks {
-            self.ask_whether_to_stop(is_large);
+            self.install_cancel_callback(is_large);
         }
         // SAFETY: live object, used by one thread at a time since `self` is exclusive.
         let status = unsafe { c::Highs_run(self.pointer()) };
@@ -335,7 +335,7 @@ impl Raw {
     }
 
     /// Lets HiGHS ask now and then during a solve whether it should stop.
-    fn ask_whether_to_stop(&mut self, is_large: bool) {
+    fn install_cancel_callback(&mut self, is_large: bool) {
         let object = self.pointer();
         // SAFETY: live object; the callback looks at a flag of its thread and at nothing of ours.
         unsafe {

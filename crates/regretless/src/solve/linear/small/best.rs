@@ -1,16 +1,16 @@
 //! The best point so far, and the objective below which a better one must lie.
 //!
-//! A point counts once every row holds to [`HOLDS`]. Where costs lie on a grid a better point is
-//! better by a step; otherwise improvements below [`EQUAL`] of the objective do not count.
+//! A point counts once every row holds to [`FEASIBILITY_TOLERANCE`]. Where costs lie on a grid a better point is
+//! better by a step; otherwise improvements below [`OBJECTIVE_TOLERANCE`] of the objective do not count.
 
-use super::{Data, Wish};
+use super::{Data, SearchRequest};
 
 /// Share of the objective below which two objectives count as equal.
-const EQUAL: f64 = 1e-9;
+const OBJECTIVE_TOLERANCE: f64 = 1e-9;
 /// Share of a step that rounding errors never reach.
 const ROUNDING: f64 = 1e-3;
 /// How far a row may be missed, relative to the greatest number in it (at least 1).
-const HOLDS: f64 = 1e-8;
+const FEASIBILITY_TOLERANCE: f64 = 1e-8;
 
 /// The incumbent of a search.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Best {
 
 impl Best {
     /// Forgets everything.
-    pub(super) fn reset(&mut self, wish: &Wish<'_>, grain: f64) {
+    pub(super) fn reset(&mut self, wish: &SearchRequest<'_>, grain: f64) {
         self.point.clear();
         (self.objective, self.cutoff) = (f64::INFINITY, f64::INFINITY);
         (self.grain, self.gap, self.offset) = (grain, wish.gap, wish.offset);
@@ -69,7 +69,7 @@ impl Best {
             let least = if self.grain > 0.0 {
                 self.grain * (1.0 - ROUNDING)
             } else {
-                EQUAL * size.max(objective.abs())
+                OBJECTIVE_TOLERANCE * size.max(objective.abs())
             };
             self.cutoff = objective - least.max(self.gap * size);
             self.proved = if self.gap * size <= least {
@@ -117,7 +117,7 @@ fn room(data: &Data, row: usize, point: &[f64]) -> Option<[f64; 2]> {
     let [lower, upper] = data.bounds[data.columns + row];
     let room = [activity - lower, upper - activity];
     room.iter()
-        .all(|room| *room >= -HOLDS * size)
+        .all(|room| *room >= -FEASIBILITY_TOLERANCE * size)
         .then_some(room)
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Not every model is taken. It must be small, its numbers must not differ by more than [`RATIO`]
 //! within a row, and every column must have a bound on the side its cost pushes it to. A search
-//! that comes to nothing within [`MOST_WORK`], or meets a doubtful pivot, gives up, and HiGHS
+//! that comes to nothing within [`MAX_CELL_UPDATES`], or meets a doubtful pivot, gives up, and HiGHS
 //! starts from the beginning: that depends on model and costs only, never on time. What is found is
 //! checked against every row as HiGHS's answers are.
 //!
@@ -26,13 +26,13 @@ use crate::solve::highs::{Model, whole_bounds};
 use crate::solve::knapsack::step;
 
 /// Most cells of a tableau: rows times columns.
-const MOST_CELLS: usize = 4096;
+const MAX_CELLS: usize = 4096;
 /// Most rows; a tableau is computed anew in the third power of them.
 const MOST_ROWS: usize = 64;
 /// Greatest ratio of the sizes of two entries in a row.
 const RATIO: f64 = 1e5;
 /// Most changes of cells before HiGHS takes over: some tens of milliseconds.
-const MOST_WORK: u64 = 30_000_000;
+const MAX_CELL_UPDATES: u64 = 30_000_000;
 
 /// What is searched: a model, dense, each row scaled by a power of two.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ struct Data {
 
 /// A proof that no point costs less than `bound`, up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Proof {
+pub(super) struct BoundProof {
     /// The bound.
     pub(super) bound: f64,
     /// Nodes of the search.
@@ -68,7 +68,7 @@ pub(super) struct Small {
 
 /// What a search goes by.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wish<'a> {
+pub(super) struct SearchRequest<'a> {
     /// Cost of every column.
     pub(super) costs: &'a [f64],
     /// Constant part of the objective, which the gap is relative to as well.
@@ -83,7 +83,7 @@ impl Small {
     /// An engine, if the model is of the kind this search is made for.
     pub(super) fn of(model: &Model) -> Option<Self> {
         let (columns, rows) = (model.cost.len(), model.row_bounds.len());
-        let fits = rows <= MOST_ROWS && columns * rows <= MOST_CELLS && columns <= MOST_CELLS;
+        let fits = rows <= MOST_ROWS && columns * rows <= MAX_CELLS && columns <= MAX_CELLS;
         if !fits || !model.integer.contains(&true) {
             return None;
         }
@@ -120,7 +120,11 @@ impl Small {
     }
 
     /// Searches; on success the best point is written. `None` when HiGHS must decide.
-    pub(super) fn search(&mut self, wish: &Wish<'_>, point: &mut Vec<f64>) -> Option<Proof> {
+    pub(super) fn search(
+        &mut self,
+        wish: &SearchRequest<'_>,
+        point: &mut Vec<f64>,
+    ) -> Option<BoundProof> {
         self.best.reset(wish, self.grain(wish));
         let mut tree = Tree::new(&self.data, wish.costs, (&mut self.levels, &mut self.best));
         let found = tree.run();
@@ -129,7 +133,7 @@ impl Small {
         point.clear();
         point.extend_from_slice(self.best.point()?);
         let bound = self.best.proved().max(lowest).min(self.best.objective());
-        Some(Proof {
+        Some(BoundProof {
             bound: bound + wish.offset,
             nodes,
         })
@@ -142,7 +146,7 @@ impl Small {
 
     /// By how much two objectives differ at least, if only whole columns cost something and their
     /// costs lie on a grid; else 0.
-    fn grain(&self, wish: &Wish<'_>) -> f64 {
+    fn grain(&self, wish: &SearchRequest<'_>) -> f64 {
         let paid = wish
             .costs
             .iter()
@@ -191,7 +195,7 @@ impl Data {
 
 #[cfg(test)]
 mod tests {
-    use super::{Small, Wish};
+    use super::{SearchRequest, Small};
     use crate::solve::highs::Model;
 
     /// Columns with these bounds, all whole, and one row.
@@ -210,7 +214,7 @@ mod tests {
     fn search(model: &Model, costs: &[f64], gap: f64) -> Option<(Vec<f64>, f64)> {
         let mut point = Vec::new();
         let proof = Small::of(model)?.search(
-            &Wish {
+            &SearchRequest {
                 costs,
                 offset: 10.0,
                 gap,

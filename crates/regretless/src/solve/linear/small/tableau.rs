@@ -10,11 +10,11 @@
 use super::Data;
 
 /// How far outside its bounds a basic variable may stay, relative to the bound (at least 1).
-const FEASIBLE: f64 = 1e-9;
+const FEASIBILITY_TOLERANCE: f64 = 1e-9;
 /// Least size of a cell that may be pivoted on.
-const PIVOT: f64 = 1e-7;
+const PIVOT_TOLERANCE: f64 = 1e-7;
 /// Cells below this count as 0.
-const NONZERO: f64 = 1e-11;
+const ZERO_TOLERANCE: f64 = 1e-11;
 
 /// How a linear programme ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl Tableau {
                 return End::Solved;
             };
             *work += (self.cells.len() + 2 * self.stride) as u64;
-            match self.expel(row, target) {
+            match self.pivot_out(row, target) {
                 End::Solved if self.objective >= cutoff => return End::Closed,
                 End::Solved => {}
                 end @ (End::Closed | End::Stuck) => return end,
@@ -194,7 +194,7 @@ impl Tableau {
             let [lower, upper] = self.bounds[*variable as usize];
             let bound = if *value < lower { lower } else { upper };
             let outside = (lower - value).max(value - upper);
-            if outside > FEASIBLE * bound.abs().max(1.0) && outside > worst.0 {
+            if outside > FEASIBILITY_TOLERANCE * bound.abs().max(1.0) && outside > worst.0 {
                 worst = (outside, Some((row, bound)));
                 if careful {
                     break;
@@ -205,9 +205,9 @@ impl Tableau {
     }
 
     /// Drives a basic variable out of the basis to a bound that it misses.
-    fn expel(&mut self, row: usize, target: f64) -> End {
+    fn pivot_out(&mut self, row: usize, target: f64) -> End {
         let side = if self.values[row] < target { 1.0 } else { -1.0 };
-        let near = FEASIBLE * target.abs().max(1.0);
+        let near = FEASIBILITY_TOLERANCE * target.abs().max(1.0);
         let mut passed = vec![false; self.width];
         loop {
             let missing = side * (target - self.values[row]);
@@ -226,7 +226,7 @@ impl Tableau {
                 self.flip(position);
                 continue;
             }
-            if gain < PIVOT {
+            if gain < PIVOT_TOLERANCE {
                 return End::Stuck;
             }
             self.pivot((row, target), position);
@@ -241,7 +241,7 @@ impl Tableau {
         let (mut least, mut largest) = (f64::INFINITY, 0.0);
         for position in (0..self.width).filter(|position| !passed[*position]) {
             let gain = side * self.rise(row, position);
-            if gain > NONZERO {
+            if gain > ZERO_TOLERANCE {
                 let ratio = self.price(position) / gain;
                 if ratio < least || (ratio == least && gain > largest) {
                     (chosen, least, largest) = (Some((position, gain)), ratio, gain);
@@ -329,7 +329,7 @@ impl Tableau {
     }
 
     /// Keeps a nonbasic variable within so many units of where it stands.
-    pub(super) fn confine(&mut self, position: usize, reach: f64) {
+    pub(super) fn tighten_bounds(&mut self, position: usize, reach: f64) {
         let place = self.place(position);
         let bounds = &mut self.bounds[self.nonbasic[position] as usize];
         if self.up[position] {

@@ -8,17 +8,17 @@
 
 use super::best::Best;
 use super::tableau::{End, Tableau};
-use super::{Data, MOST_WORK};
+use super::{Data, MAX_CELL_UPDATES};
 use crate::cancel;
 
 /// Distance from a whole number below which a value counts as one.
-const WHOLE: f64 = 1e-9;
+const INTEGRALITY_TOLERANCE: f64 = 1e-9;
 /// Pivots after which a tableau is computed anew.
-const OLD: u32 = 50;
+const REFACTOR_INTERVAL: u32 = 50;
 /// Deepest branch.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 /// Nodes whose point is rounded.
-const ROUNDED: u64 = 10;
+const MAX_ROUNDED_NODES: u64 = 10;
 
 /// Which way a column is branched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl<'a> Tree<'a> {
         if self.levels.is_empty() {
             self.levels.push(Tableau::default());
         }
-        if !self.levels[0].start(self.data, self.costs) || !self.reoptimise(0) {
+        if !self.levels[0].start(self.data, self.costs) || !self.reoptimize(0) {
             return None;
         }
         let lowest = self.levels[0].objective;
@@ -91,15 +91,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Solves the linear programme of a level; false when that closes it, or the search is lost.
-    fn reoptimise(&mut self, level: usize) -> bool {
+    fn reoptimize(&mut self, level: usize) -> bool {
         let tableau = &mut self.levels[level];
-        let fresh = tableau.age <= OLD || tableau.refresh(self.data, self.costs);
+        let fresh = tableau.age <= REFACTOR_INTERVAL || tableau.refresh(self.data, self.costs);
         let end = if fresh {
             tableau.solve(self.best.cutoff(), &mut self.work)
         } else {
             End::Stuck
         };
-        self.lost |= end == End::Stuck || self.work > MOST_WORK;
+        self.lost |= end == End::Stuck || self.work > MAX_CELL_UPDATES;
         end == End::Solved && !self.lost
     }
 
@@ -126,7 +126,7 @@ impl<'a> Tree<'a> {
 
     /// Visits one child in the next level; true when the other remains, in this level.
     fn branch_both(&mut self, depth: usize, (row, first, penalty): (usize, Side, f64)) -> bool {
-        if depth == DEEPEST {
+        if depth == MAX_DEPTH {
             self.lost = true;
             return false;
         }
@@ -137,7 +137,7 @@ impl<'a> Tree<'a> {
         if self.lost || self.levels[depth].objective + penalty >= self.best.cutoff() {
             return false;
         }
-        self.confine(depth);
+        self.tighten_bounds(depth);
         self.branch(
             depth,
             row,
@@ -167,11 +167,11 @@ impl<'a> Tree<'a> {
             Side::Down => bounds[1] = value.floor(),
             Side::Up => bounds[0] = value.ceil(),
         }
-        self.reoptimise(level)
+        self.reoptimize(level)
     }
 
     /// Confines nonbasic whole columns to what the remaining gap allows.
-    fn confine(&mut self, level: usize) {
+    fn tighten_bounds(&mut self, level: usize) {
         let tableau = &mut self.levels[level];
         let gap = self.best.cutoff() - tableau.objective;
         for position in (0..tableau.width).rev() {
@@ -180,7 +180,7 @@ impl<'a> Tree<'a> {
                 && self.data.integer[tableau.nonbasic[position] as usize]
                 && gap.is_finite()
             {
-                tableau.confine(position, (gap.max(0.0) / price).floor());
+                tableau.tighten_bounds(position, (gap.max(0.0) / price).floor());
             }
         }
     }
@@ -191,7 +191,7 @@ impl<'a> Tree<'a> {
             return Step::Close;
         }
         let whole = !fractional(tableau, self.data).any(|_| true);
-        if whole || self.nodes <= ROUNDED {
+        if whole || self.nodes <= MAX_ROUNDED_NODES {
             let mut point = tableau.point(self.data.columns);
             if whole {
                 round(&mut point, self.data);
@@ -202,7 +202,7 @@ impl<'a> Tree<'a> {
             }
             self.best.guess(self.data, self.costs, &point);
         }
-        self.confine(depth);
+        self.tighten_bounds(depth);
         self.choose(depth)
     }
 
@@ -257,7 +257,7 @@ impl<'a> Tree<'a> {
 fn fractional<'t>(tableau: &'t Tableau, data: &'t Data) -> impl Iterator<Item = (usize, f64)> + 't {
     let values = tableau.basic.iter().zip(&tableau.values).enumerate();
     let split = values.filter(|(_, (variable, value))| {
-        data.integer[**variable as usize] && (**value - value.round()).abs() > WHOLE
+        data.integer[**variable as usize] && (**value - value.round()).abs() > INTEGRALITY_TOLERANCE
     });
     split.map(|(row, (_, value))| (row, *value))
 }

@@ -9,11 +9,11 @@ use crate::solve::tour::ascent::Goal;
 use crate::solve::tour::candidates::Candidates;
 use crate::solve::tour::edges::{Distances, edge_index};
 use crate::solve::tour::local::LocalSearch;
-use crate::solve::tour::memory::TourMemory;
+use crate::solve::tour::memory::TspWarmStart;
 use crate::solve::tour::one_tree::OneTree;
-use crate::solve::tour::search::{Incumbent, Rules};
+use crate::solve::tour::search::{Rules, TspIncumbent};
 use crate::solve::tour::sparse_ascent::SparseAscent;
-use crate::solve::tour::start::Greedy;
+use crate::solve::tour::start::GreedyTour;
 
 /// Neighbours per node that the local search looks at.
 const NEIGHBOURS: usize = 5;
@@ -21,11 +21,11 @@ const NEIGHBOURS: usize = 5;
 const COLUMNS: usize = 5;
 
 /// Beyond this many nodes the ascent looks at candidate edges only, in more steps.
-const DENSE_NODES: usize = 150;
+const MAX_DENSE_ASCENT_NODES: usize = 150;
 
 /// A first tour and multipliers; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Beginning {
+pub(super) struct InitialTour {
     pub(super) distances: Distances,
     pub(super) multipliers: Vec<f64>,
     pub(super) order: Vec<u32>,
@@ -33,11 +33,11 @@ pub(super) struct Beginning {
     tree: OneTree,
     sparse: SparseAscent,
     candidates: Candidates,
-    greedy: Greedy,
+    greedy: GreedyTour,
     local: LocalSearch,
 }
 
-impl Beginning {
+impl InitialTour {
     /// Takes over costs and finds a tour and multipliers by them, after so many trees and no kicks.
     pub(super) fn start(&mut self, nodes: usize, costs: &[f64], steps: usize) {
         self.distances.fill(nodes, costs);
@@ -58,17 +58,17 @@ impl Beginning {
 
     /// Takes over costs, and tour and multipliers of earlier costs of the same instance; improves
     /// the tour.
-    pub(super) fn resume(&mut self, costs: &[f64], known: &TourMemory) {
+    pub(super) fn resume(&mut self, costs: &[f64], known: &TspWarmStart) {
         self.order = known.order();
         self.distances.fill(self.order.len(), costs);
         self.multipliers.clear();
         self.multipliers.extend_from_slice(&known.multipliers);
-        self.look_by(&known.multipliers);
+        self.set_candidate_potentials(&known.multipliers);
         self.kick(0);
     }
 
     /// The tour in memory, if its multipliers prove it the cheapest under these costs as well.
-    pub(super) fn prove(&mut self, costs: &[f64], known: &TourMemory) -> Option<Solution> {
+    pub(super) fn prove(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
         self.distances.fill(known.tour.len(), costs);
         known.prove((costs, &self.distances), &mut self.tree)
     }
@@ -78,7 +78,7 @@ impl Beginning {
         self.multipliers.clear();
         self.multipliers.resize(self.distances.nodes(), 0.0);
         let plain = self.tree.grow(&self.distances, &self.multipliers);
-        self.distances.common_part(&mut self.multipliers);
+        self.distances.node_potentials(&mut self.multipliers);
         if self.tree.grow(&self.distances, &self.multipliers) < plain {
             self.multipliers.fill(0.0);
             self.tree.grow(&self.distances, &self.multipliers);
@@ -110,7 +110,7 @@ impl Beginning {
             target: self.distances.length(&self.order),
             ..goal
         };
-        if self.distances.nodes() <= DENSE_NODES {
+        if self.distances.nodes() <= MAX_DENSE_ASCENT_NODES {
             return self
                 .tree
                 .ascend(&self.distances, &mut self.multipliers, &goal);
@@ -131,17 +131,17 @@ impl Beginning {
     pub(super) fn improve(&mut self, kicks: usize) {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates
-            .by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+            .by_alpha_value(&self.reduced, &self.tree, NEIGHBOURS);
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
     /// Looks from now on at the edges near to the 1-tree under these potentials.
-    pub(super) fn look_by(&mut self, potentials: &[f64]) {
+    pub(super) fn set_candidate_potentials(&mut self, potentials: &[f64]) {
         self.tree.grow(&self.distances, potentials);
         self.reduced.reduce(&self.distances, potentials);
         self.candidates
-            .by_nearness(&self.reduced, &self.tree, NEIGHBOURS);
+            .by_alpha_value(&self.reduced, &self.tree, NEIGHBOURS);
     }
 
     /// Kicks the present tour.
@@ -174,7 +174,7 @@ impl Beginning {
     }
 
     /// Offers the present tour.
-    pub(super) fn offer(&self, best: &mut Incumbent, costs: &[f64], rules: &Rules) {
+    pub(super) fn offer(&self, best: &mut TspIncumbent, costs: &[f64], rules: &Rules) {
         let mut numbers: Vec<u32> = tour_edges(&self.order)
             .map(|ends| number(self.order.len(), ends))
             .collect();

@@ -11,7 +11,7 @@ use super::support::{Support, TINY};
 /// Values this far from 0 and 1 connect a handle, one try after the other.
 const MARGINS: [f64; 3] = [TINY, 0.15, 0.3];
 /// Least violation of a cut that is reported.
-const VIOLATION: f64 = 0.02;
+const MIN_VIOLATION: f64 = 0.02;
 
 /// Finds violated blossoms.
 pub(super) fn blossoms(support: &Support) -> Vec<Cut> {
@@ -59,7 +59,7 @@ fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<
     let side =
         |(tooth, (_, value)): (&bool, &([u32; 2], f64))| if *tooth { 1.0 - value } else { *value };
     let total: f64 = tooth.iter().zip(leaving).map(side).sum();
-    if total > 1.0 - VIOLATION {
+    if total > 1.0 - MIN_VIOLATION {
         return None;
     }
     let teeth: Vec<Vec<u32>> = leaving

@@ -55,7 +55,7 @@ fn smaller_side(nodes: usize, set: &[u32]) -> Box<[u32]> {
 
 /// For every node the sets that contain it, so that the sets around an edge are found quickly.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Nesting {
+pub(super) struct NodeSetIndex {
     start: Vec<u32>,
     around: Vec<u32>,
     /// The owner of each set.
@@ -65,7 +65,7 @@ pub(super) struct Nesting {
     end: Vec<u32>,
 }
 
-impl Nesting {
+impl NodeSetIndex {
     /// Lists the sets of these cuts; each cut comes with a number that stands for it.
     pub(super) fn fill<'a>(
         &mut self,
@@ -134,7 +134,7 @@ impl Nesting {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cut, Nesting};
+    use super::{Cut, NodeSetIndex};
 
     #[test]
     fn the_smaller_side_of_a_set_is_kept() {
@@ -157,7 +157,7 @@ mod tests {
             Cut::ring(12, &[0, 1, 4]).unwrap(),
         ];
         assert_eq!(cuts[0].most, 3 + 6 - 5);
-        let mut nesting = Nesting::default();
+        let mut nesting = NodeSetIndex::default();
         nesting.fill(
             12,
             cuts.iter()

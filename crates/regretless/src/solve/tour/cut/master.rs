@@ -6,12 +6,12 @@
 //!
 //! Rows of cuts come and go as in any [`Sheet`].
 
-use super::cuts::{Cut, Nesting};
+use super::cuts::{Cut, NodeSetIndex};
 use super::price::Prices;
 use crate::solve::Failure;
 pub(super) use crate::solve::cutting::{Ends, Snapshot};
 use crate::solve::cutting::{Sheet, fitting_factor, retain_unmarked};
-use crate::solve::highs::{Basic, Basis, Columns, Lp, Outcome, Rows, Simplex, Stand};
+use crate::solve::highs::{Basic, Basis, Columns, Lp, Outcome, Rows, SimplexMethod, Stand};
 use crate::solve::tour::edges::Distances;
 
 /// Solves that a row may be slack before it is dropped.
@@ -48,7 +48,7 @@ impl Units {
         total / self.factor + 2.0 * self.multipliers.iter().sum::<f64>()
     }
 
-    fn inner_total(&self, total: f64) -> f64 {
+    fn scale_total(&self, total: f64) -> f64 {
         (total - 2.0 * self.multipliers.iter().sum::<f64>()) * self.factor
     }
 }
@@ -64,7 +64,7 @@ pub(super) struct Master {
     at: Vec<Vec<u32>>,
     pool: Vec<Cut>,
     counts: Vec<u32>,
-    nesting: Nesting,
+    nesting: NodeSetIndex,
 }
 
 impl Master {
@@ -85,7 +85,7 @@ impl Master {
             at: vec![Vec::new(); nodes],
             pool: Vec::new(),
             counts: Vec::new(),
-            nesting: Nesting::default(),
+            nesting: NodeSetIndex::default(),
         })
     }
 
@@ -140,8 +140,8 @@ impl Master {
 
     /// Adds cuts to the pool and as rows; rows that have been slack for long go first.
     pub(super) fn add_cuts(&mut self, cuts: Vec<Cut>) -> Result<(), Failure> {
-        self.sheet.drop_idle(|_| false)?;
-        let places = self.sheet.admit(cuts.len());
+        self.sheet.drop_slack_rows(|_| false)?;
+        let places = self.sheet.reserve_cuts(cuts.len());
         self.pool.extend(cuts);
         self.add_rows(&places)
     }
@@ -186,8 +186,8 @@ impl Master {
     }
 
     /// Drops the marked columns but those in the basis.
-    pub(super) fn drop_edges(&mut self, doomed: Vec<bool>) -> Result<(), Failure> {
-        let gone = self.sheet.drop_columns(doomed)?;
+    pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<(), Failure> {
+        let gone = self.sheet.drop_columns(delete)?;
         retain_unmarked(&mut self.edges, &gone);
         self.at.iter_mut().for_each(Vec::clear);
         for (column, ends) in self.edges.iter().enumerate() {
@@ -209,16 +209,16 @@ impl Master {
     }
 
     /// Lets solves stop once the objective is above this.
-    pub(super) fn stop_above(&mut self, total: f64) -> Result<(), Failure> {
-        self.sheet.lp.stop_above(if total.is_finite() {
-            self.units.inner_total(total)
+    pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), Failure> {
+        self.sheet.lp.set_objective_bound(if total.is_finite() {
+            self.units.scale_total(total)
         } else {
             total
         })
     }
 
     /// Solves and reads the point.
-    pub(super) fn solve(&mut self, method: Simplex) -> Result<Outcome, Failure> {
+    pub(super) fn solve(&mut self, method: SimplexMethod) -> Result<Outcome, Failure> {
         self.sheet.solve(method)
     }
 

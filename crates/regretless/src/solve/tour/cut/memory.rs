@@ -8,28 +8,28 @@
 
 use super::cuts::Cut;
 use super::master::{Ends, Master};
-use super::root::Root;
+use super::root::RootRelaxation;
 use crate::solve::Failure;
 use crate::solve::highs::{Basis, Stand};
-use crate::solve::memory::{Keepsake, Sample};
+use crate::solve::memory::{CostSample, WarmStartState};
 use crate::solve::tour::edges::Distances;
-use crate::solve::tour::memory::TourMemory;
+use crate::solve::tour::memory::TspWarmStart;
 
 /// Columns per node that are kept beside those in the basis.
 const COLUMNS: usize = 6;
 
 /// A relaxation at its optimum.
 #[derive(Debug)]
-pub(super) struct RootMemory {
+pub(super) struct RootWarmStart {
     edges: Box<[Ends]>,
     cuts: Box<[Cut]>,
     basis: Basis,
     potentials: Box<[f64]>,
 }
 
-impl RootMemory {
+impl RootWarmStart {
     /// What is worth keeping of a relaxation that was just solved; nothing when it has no basis.
-    pub(super) fn of(root: &Root, distances: &Distances) -> Option<Self> {
+    pub(super) fn of(root: &RootRelaxation, distances: &Distances) -> Option<Self> {
         let basis = root.master.stands()?;
         let nodes = root.master.nodes();
         let keep = columns_to_keep(root, distances, &basis.columns);
@@ -104,7 +104,7 @@ impl RootMemory {
 }
 
 /// Marks the columns in the basis or at 1, and of the others those with the least reduced costs.
-fn columns_to_keep(root: &Root, distances: &Distances, stands: &[Stand]) -> Vec<bool> {
+fn columns_to_keep(root: &RootRelaxation, distances: &Distances, stands: &[Stand]) -> Vec<bool> {
     let mut idle: Vec<(f64, u32)> = Vec::new();
     let mut keep = vec![true; stands.len()];
     for (column, ([i, j], stand)) in root.master.edges.iter().zip(stands).enumerate() {
@@ -130,12 +130,12 @@ fn columns_to_keep(root: &Root, distances: &Distances, stands: &[Stand]) -> Vec<
 
 /// The memory of a relaxation that is an end in itself.
 #[derive(Debug)]
-pub(super) struct RelaxedMemory {
-    pub(super) sample: Sample,
-    pub(super) root: RootMemory,
+pub(super) struct RelaxationWarmStart {
+    pub(super) sample: CostSample,
+    pub(super) root: RootWarmStart,
 }
 
-impl Keepsake for RelaxedMemory {
+impl WarmStartState for RelaxationWarmStart {
     fn bytes(&self) -> usize {
         self.sample.bytes() + self.root.bytes()
     }
@@ -144,14 +144,14 @@ impl Keepsake for RelaxedMemory {
 /// The memory of an exact search: the tour and its multipliers, and the root if there was need of
 /// one.
 #[derive(Debug)]
-pub(super) struct CutMemory {
-    pub(super) tour: TourMemory,
-    pub(super) root: Option<RootMemory>,
+pub(super) struct TspCutWarmStart {
+    pub(super) tour: TspWarmStart,
+    pub(super) root: Option<RootWarmStart>,
 }
 
-impl Keepsake for CutMemory {
+impl WarmStartState for TspCutWarmStart {
     fn bytes(&self) -> usize {
-        self.tour.bytes() + self.root.as_ref().map_or(0, RootMemory::bytes)
+        self.tour.bytes() + self.root.as_ref().map_or(0, RootWarmStart::bytes)
     }
 
     fn lighten(&mut self) {

@@ -12,11 +12,11 @@
 //! * `memory`: what is kept of an instance.
 
 use super::edges::check;
-use super::memory::TourMemory;
-use super::search::{Incumbent, Rules};
+use super::memory::TspWarmStart;
+use super::search::{Rules, TspIncumbent};
 use crate::decision::Decision;
-use crate::solve::memory::{Memory, Sample};
-use crate::solve::{Failure, Limits, Solution, Solver, Status};
+use crate::solve::memory::{CostSample, Memory};
+use crate::solve::{Failure, Limits, Solution, SolveStatus, Solver};
 
 mod begin;
 mod blossom;
@@ -33,12 +33,12 @@ mod round;
 mod support;
 mod tree;
 
-pub use relax::{Relaxed, TourRelaxation};
+pub use relax::{Relaxed, TspRelaxation};
 
-use begin::Beginning;
+use begin::InitialTour;
 use master::{Ends, Master};
-use memory::{CutMemory, RootMemory};
-use root::{Family, Root};
+use memory::{RootWarmStart, TspCutWarmStart};
+use root::{CutFamily, RootRelaxation};
 use tree::{Task, Tree};
 
 /// Trees grown before and after the first tour.
@@ -48,17 +48,17 @@ const EVERY: u64 = 5;
 
 /// The exact solver for larger tours.
 #[derive(Debug, Default)]
-pub struct TourCut {
+pub struct TspBranchAndCut {
     nodes: usize,
     limits: Limits,
-    begin: Beginning,
+    begin: InitialTour,
     /// Whether the root is to be kept, and what is kept of it.
     remember: bool,
-    root: Option<RootMemory>,
+    root: Option<RootWarmStart>,
     searched: u64,
 }
 
-impl TourCut {
+impl TspBranchAndCut {
     /// An engine for tours through this many nodes, at least 5.
     pub fn new(nodes: usize, limits: Limits) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl TourCut {
     fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         (self.root, self.searched) = (None, 0);
         self.begin.start(self.nodes, costs, STEPS[0]);
-        let mut best = Incumbent::default();
+        let mut best = TspIncumbent::default();
         let rules = Rules::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         let bound = self.begin.ascend(STEPS[1], best.level);
@@ -89,7 +89,7 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
-        let root = Root::new(
+        let root = RootRelaxation::new(
             &self.begin.distances,
             &self.begin.multipliers,
             &edges,
@@ -99,14 +99,14 @@ impl TourCut {
     }
 
     /// The same from tour, multipliers and root of earlier costs of the instance.
-    fn run_from(&mut self, costs: &[f64], known: &CutMemory) -> Result<Solution, Failure> {
+    fn run_from(&mut self, costs: &[f64], known: &TspCutWarmStart) -> Result<Solution, Failure> {
         (self.root, self.searched) = (None, 0);
         self.begin.resume(costs, &known.tour);
-        let mut best = Incumbent::default();
+        let mut best = TspIncumbent::default();
         let rules = Rules::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         if let Some(root) = &known.root {
-            let root = Root::resume(&self.begin.distances, root, None)?;
+            let root = RootRelaxation::resume(&self.begin.distances, root, None)?;
             return self.close((costs, rules), best, root);
         }
         let bound = self.begin.ascend(STEPS[0] + STEPS[1], best.level);
@@ -114,7 +114,7 @@ impl TourCut {
             return Ok(self.answer(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
-        let root = Root::new(
+        let root = RootRelaxation::new(
             &self.begin.distances,
             &self.begin.multipliers,
             &edges,
@@ -127,18 +127,19 @@ impl TourCut {
     fn close(
         &mut self,
         (costs, rules): (&[f64], Rules),
-        mut best: Incumbent,
-        mut root: Root,
+        mut best: TspIncumbent,
+        mut root: RootRelaxation,
     ) -> Result<Solution, Failure> {
-        let bound = root.tighten(&self.begin.distances, Family::All, best.level)?;
+        let bound = root.tighten(&self.begin.distances, CutFamily::All, best.level)?;
         if self.remember {
-            self.root = RootMemory::of(&root, &self.begin.distances);
-            self.begin.multipliers = root.prices.even_potentials();
+            self.root = RootWarmStart::of(&root, &self.begin.distances);
+            self.begin.multipliers = root.prices.symmetric_potentials();
         }
         if bound > best.level {
             return Ok(self.answer(&mut best, bound, true));
         }
-        self.begin.look_by(&root.prices.even_potentials());
+        self.begin
+            .set_candidate_potentials(&root.prices.symmetric_potentials());
         self.begin
             .round(&root.master.edges, root.master.values(), self.nodes / 4);
         self.begin.kick(self.nodes / 4);
@@ -154,7 +155,7 @@ impl TourCut {
             rules,
             most_nodes: self.limits.nodes,
         };
-        let mut late = |solved: u64, master: &Master, best: &mut Incumbent| {
+        let mut late = |solved: u64, master: &Master, best: &mut TspIncumbent| {
             if solved.is_multiple_of(EVERY) {
                 self.begin
                     .round(&master.edges, master.values(), self.nodes / 10);
@@ -170,7 +171,7 @@ impl TourCut {
     /// what a tour with a dropped one costs at least.
     fn exclude(
         &self,
-        root: &mut Root,
+        root: &mut RootRelaxation,
         bound: f64,
         level: f64,
     ) -> Result<(Vec<(Ends, f64)>, f64), Failure> {
@@ -183,16 +184,16 @@ impl TourCut {
         });
         let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
         let columns = root.master.edges.iter().zip(root.master.values());
-        let doomed = columns
+        let delete = columns
             .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level)
             .collect();
-        root.master.drop_edges(doomed)?;
+        root.master.drop_edges(delete)?;
         // Whatever was left out costs more than the level.
         Ok((spare, level.next_up()))
     }
 
     /// The best tour, and what is known given that all other tours cost at least `floor`.
-    fn answer(&self, best: &mut Incumbent, floor: f64, complete: bool) -> Solution {
+    fn answer(&self, best: &mut TspIncumbent, floor: f64, complete: bool) -> Solution {
         let objective = best.cost;
         let decision = Decision::choosing(best.edges.drain(..));
         Rules::new(&self.begin.distances, self.limits).answer(
@@ -203,35 +204,35 @@ impl TourCut {
     }
 }
 
-impl TourCut {
+impl TspBranchAndCut {
     /// Warm where the costs moved little; what fails or ends at a limit that way is done from
     /// nothing.
-    fn run_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn run_warm(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
         let known = memory
-            .take::<CutMemory>()
+            .take::<TspCutWarmStart>()
             .filter(|known| known.tour.fits(self.nodes, costs));
         let warm = known.and_then(|known| self.run_from(costs, &known).ok());
-        let finished = warm.filter(|warm| warm.status != Status::LimitReached);
+        let finished = warm.filter(|warm| warm.status != SolveStatus::LimitReached);
         let solution = finished.map_or_else(|| self.run(costs), Ok)?;
         let root = self.root.take();
         let (tour, multipliers) = (
             solution.decision.indices().into(),
             self.begin.multipliers.as_slice().into(),
         );
-        let (sample, proof) = (Sample::of(costs), root.is_none());
-        let tour = TourMemory {
+        let (sample, proof) = (CostSample::of(costs), root.is_none());
+        let tour = TspWarmStart {
             sample,
             tour,
             multipliers,
             plan: None,
             proof,
         };
-        memory.keep(CutMemory { tour, root });
+        memory.keep(TspCutWarmStart { tour, root });
         Ok(solution)
     }
 }
 
-impl Solver for TourCut {
+impl Solver for TspBranchAndCut {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         check(self.nodes, costs)?;
         self.run(costs)
@@ -243,15 +244,15 @@ impl Solver for TourCut {
             return self.run(costs);
         }
         self.remember = true;
-        let solution = self.run_again(costs, memory);
+        let solution = self.run_warm(costs, memory);
         self.remember = false;
         solution
     }
 
     fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
-        let known = &memory.recall::<CutMemory>()?.tour;
+        let known = &memory.recall::<TspCutWarmStart>()?.tour;
         known
-            .may_prove(self.nodes, costs)
+            .has_certificate(self.nodes, costs)
             .then(|| self.begin.prove(costs, known))
             .flatten()
     }

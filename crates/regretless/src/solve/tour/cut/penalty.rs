@@ -6,7 +6,7 @@
 //! stops the way. The objective gained is a valid estimate from below, and costs one row of the
 //! inverse instead of a solve.
 
-use super::cuts::Nesting;
+use super::cuts::NodeSetIndex;
 use super::master::Master;
 use super::price::Prices;
 use crate::solve::Failure;
@@ -18,7 +18,7 @@ const TINY: f64 = 1e-9;
 
 /// Estimates for one relaxation at its optimum.
 #[derive(Debug, Default)]
-pub(super) struct Penalties {
+pub(super) struct BranchPenalties {
     /// Place of each column in the basis.
     member: Vec<u32>,
     /// Columns out of the basis that can move: ends, absolute reduced cost, whether at the upper
@@ -26,13 +26,13 @@ pub(super) struct Penalties {
     free: Vec<([u32; 2], f64, bool)>,
     /// Rows of tight cuts with their absolute duals.
     tight: Vec<(usize, f64)>,
-    nesting: Nesting,
+    nesting: NodeSetIndex,
     row: Vec<f64>,
     /// Where the slope changes on the way down and up, and by how much.
     turns: [Vec<(f64, f64)>; 2],
 }
 
-impl Penalties {
+impl BranchPenalties {
     /// Takes over the present optimum.
     pub(super) fn load(
         &mut self,

@@ -5,7 +5,7 @@
 //! once. Any prices bound every tour from below, whoever found them: 2·Σp − Σ w·most + Σ min(0,
 //! reduced cost). All numbers are in the units of the costs.
 
-use super::cuts::{Cut, Nesting};
+use super::cuts::{Cut, NodeSetIndex};
 use crate::solve::tour::edges::Distances;
 
 /// Potentials of nodes and weights of cuts.
@@ -13,7 +13,7 @@ use crate::solve::tour::edges::Distances;
 pub(super) struct Prices {
     pub(super) potential: Vec<f64>,
     weight: Vec<f64>,
-    nesting: Nesting,
+    nesting: NodeSetIndex,
     /// The bound before edges of negative reduced cost are counted.
     pub(super) constant: f64,
 }
@@ -51,7 +51,7 @@ impl Prices {
 
     /// Potentials with the weights of cuts shared out evenly: c_ij − p_i − p_j is then the reduced
     /// cost up to the cuts that the edge crosses.
-    pub(super) fn even_potentials(&self) -> Vec<f64> {
+    pub(super) fn symmetric_potentials(&self) -> Vec<f64> {
         let halves = (0..self.potential.len() as u32).map(|node| {
             let mut total = 0.0;
             self.nesting

@@ -10,10 +10,10 @@
 //! through all edges there.
 
 use super::begin::number;
-use super::cuts::Nesting;
+use super::cuts::NodeSetIndex;
 use super::master::Ends;
 use super::price::Prices;
-use super::root::Root;
+use super::root::RootRelaxation;
 use crate::solve::Failure;
 use crate::solve::highs::{Basic, Stand};
 use crate::solve::relax::Ranges;
@@ -22,12 +22,12 @@ use crate::solve::tour::edges::Distances;
 /// Entries of a row that are smaller count as zero.
 const TINY: f64 = 1e-9;
 /// Edges per node that are sorted by their reduced costs.
-const SORTED: usize = 8;
+const SORTED_EDGES_PER_NODE: usize = 8;
 /// Edges that are tried wherever they are.
-const ANYWHERE: usize = 100;
+const GLOBAL_RATIO_EDGES: usize = 100;
 
-/// The ranges of all costs after [`Root::tighten`].
-pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, Failure> {
+/// The ranges of all costs after [`RootRelaxation::tighten`].
+pub(super) fn ranges(root: &mut RootRelaxation, distances: &Distances) -> Result<Ranges, Failure> {
     let nodes = distances.nodes();
     let Some(basis) = root.master.stands() else {
         return Err(Failure::Engine("the relaxation has no basis".into()));
@@ -61,7 +61,7 @@ pub(super) fn ranges(root: &mut Root, distances: &Distances) -> Result<Ranges, F
 /// Ranges of the edges out of the basis, and those edges with the smallest absolute reduced costs.
 fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Nearest) {
     let mut found = Ranges::infinite(stand.len());
-    let mut near = Nearest::new(SORTED * distances.nodes());
+    let mut near = Nearest::new(SORTED_EDGES_PER_NODE * distances.nodes());
     // Edges come in the order of their numbers.
     let mut edge = 0;
     prices.rows(distances, |i, reduced| {
@@ -190,7 +190,7 @@ struct Search<'a> {
     near: Nearest,
     /// Tight cuts: their rows and absolute duals.
     tight: Vec<(usize, f64)>,
-    nesting: Nesting,
+    nesting: NodeSetIndex,
     /// The sets of tight cuts with their rows.
     sets: Vec<(usize, Box<[u32]>)>,
     /// How much the cuts around a node can add to an entry.
@@ -199,7 +199,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(
-        root: &Root,
+        root: &RootRelaxation,
         distances: &'a Distances,
         stand: &'a [Stand],
         rows: &[Stand],
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
             .map(|(row, dual)| (nodes + row, dual.min(0.0).abs()))
             .collect();
         let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
-        let mut nesting = Nesting::default();
+        let mut nesting = NodeSetIndex::default();
         nesting.fill(
             nodes,
             cuts.clone().map(|(row, cut)| ((nodes + row) as u32, cut)),
@@ -242,7 +242,7 @@ impl<'a> Search<'a> {
         }
         let most = self.greatest_entry(row);
         if self.settles(
-            self.near.list.iter().take(ANYWHERE),
+            self.near.list.iter().take(GLOBAL_RATIO_EDGES),
             row,
             (most, &mut limit),
         ) {

@@ -4,15 +4,15 @@
 //! besides it is the relaxation of Dantzig, Fulkerson and Johnson (1954), whose value Held and
 //! Karp's bound approaches (tight). Edges are priced, so the result holds for the complete graph.
 
-use super::begin::{Beginning, number};
-use super::memory::{RelaxedMemory, RootMemory};
+use super::begin::{InitialTour, number};
+use super::memory::{RelaxationWarmStart, RootWarmStart};
 use super::range::ranges;
-use super::root::{Family, Root};
+use super::root::{CutFamily, RootRelaxation};
 use crate::decision::Decision;
-use crate::solve::memory::{Memory, Sample};
-use crate::solve::relax::{Ranger, Ranges, Relaxation, Relaxer};
+use crate::solve::memory::{CostSample, Memory};
+use crate::solve::relax::{CostRanging, Ranges, Relaxation, RelaxationSolver};
 use crate::solve::tour::edges::check;
-use crate::solve::{Failure, Solution, Status};
+use crate::solve::{Failure, Solution, SolveStatus};
 
 /// Trees grown before the linear relaxation.
 const STEPS: usize = 8;
@@ -21,7 +21,7 @@ const ROUNDING: f64 = 1e-9;
 /// Values are rounded to multiples of one over this.
 const DIGITS: f64 = (1_u64 << 32) as f64;
 /// Drift up to which a relaxation starts from the last one.
-const MOST_DRIFT: f64 = 0.12;
+const MAX_DRIFT: f64 = 0.12;
 
 /// The cheapest point of a relaxation and what proves it.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,20 +34,20 @@ pub struct Relaxed {
 
 /// Solves one of the two relaxations; one per thread.
 #[derive(Debug)]
-pub struct TourRelaxation {
+pub struct TspRelaxation {
     nodes: usize,
     kind: Relaxation,
-    begin: Beginning,
-    solved: Option<Root>,
+    begin: InitialTour,
+    solved: Option<RootRelaxation>,
 }
 
-impl TourRelaxation {
+impl TspRelaxation {
     /// An engine for this many nodes, at least 3.
     pub fn new(nodes: usize, kind: Relaxation) -> Self {
         Self {
             nodes,
             kind,
-            begin: Beginning::default(),
+            begin: InitialTour::default(),
             solved: None,
         }
     }
@@ -62,22 +62,22 @@ impl TourRelaxation {
         self.begin.start(self.nodes, costs, STEPS);
         let begin = &self.begin;
         let edges = begin.candidate_edges();
-        let root = Root::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
+        let root = RootRelaxation::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
         self.finish(root, costs)
     }
 
     /// The cheapest point, from that of earlier costs of the same instance.
-    fn solve_from(&mut self, costs: &[f64], known: &RootMemory) -> Result<Relaxed, Failure> {
+    fn solve_from(&mut self, costs: &[f64], known: &RootWarmStart) -> Result<Relaxed, Failure> {
         self.begin.distances.fill(self.nodes, costs);
         let spare = self.solved.take().map(|root| root.master.into_lp());
-        let root = Root::resume(&self.begin.distances, known, spare)?;
+        let root = RootRelaxation::resume(&self.begin.distances, known, spare)?;
         self.finish(root, costs)
     }
 
-    fn finish(&mut self, mut root: Root, costs: &[f64]) -> Result<Relaxed, Failure> {
+    fn finish(&mut self, mut root: RootRelaxation, costs: &[f64]) -> Result<Relaxed, Failure> {
         let family = match self.kind {
-            Relaxation::Plain => Family::None,
-            Relaxation::Tight => Family::Rings,
+            Relaxation::Plain => CutFamily::None,
+            Relaxation::Tight => CutFamily::Rings,
         };
         let bound = root.tighten(&self.begin.distances, family, f64::INFINITY)?;
         let decision = decision(&root);
@@ -88,7 +88,7 @@ impl TourRelaxation {
             decision,
             objective,
             bound: bound.min(objective),
-            status: Status::Optimal,
+            status: SolveStatus::Optimal,
             work: 0,
         };
         Ok(Relaxed {
@@ -101,24 +101,26 @@ impl TourRelaxation {
     /// way: what may not be the only one is solved from nothing.
     fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Relaxed, Failure> {
         check(self.nodes, costs)?;
-        let near = |known: &RelaxedMemory| {
-            known.root.nodes() == self.nodes && known.sample.drift(costs) <= MOST_DRIFT
+        let near = |known: &RelaxationWarmStart| {
+            known.root.nodes() == self.nodes && known.sample.drift(costs) <= MAX_DRIFT
         };
-        let known = memory.take::<RelaxedMemory>().filter(|known| near(known));
+        let known = memory
+            .take::<RelaxationWarmStart>()
+            .filter(|known| near(known));
         let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());
         let warm = warm.filter(|_| {
             self.solved
                 .as_ref()
-                .is_some_and(|root| root.is_only_optimum(&self.begin.distances))
+                .is_some_and(|root| root.is_unique_optimum(&self.begin.distances))
         });
         let relaxed = warm.map_or_else(|| self.solve(costs), Ok)?;
         let solved = self
             .solved
             .as_ref()
-            .and_then(|root| RootMemory::of(root, &self.begin.distances));
+            .and_then(|root| RootWarmStart::of(root, &self.begin.distances));
         if let Some(root) = solved {
-            memory.keep(RelaxedMemory {
-                sample: Sample::of(costs),
+            memory.keep(RelaxationWarmStart {
+                sample: CostSample::of(costs),
                 root,
             });
         }
@@ -143,7 +145,7 @@ impl TourRelaxation {
 
 /// The point, its values rounded to about ten digits: what comes behind depends on the way to a
 /// vertex, whose values are fractions with small denominators.
-fn decision(root: &Root) -> Decision {
+fn decision(root: &RootRelaxation) -> Decision {
     let (master, nodes) = (&root.master, root.master.nodes());
     let used = master
         .edges
@@ -164,17 +166,17 @@ fn decision(root: &Root) -> Decision {
     Decision::from_entries(entries)
 }
 
-impl Relaxer for TourRelaxation {
+impl RelaxationSolver for TspRelaxation {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
         Ok(self.solve(costs)?.solution)
     }
 
-    fn relax_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn relax_warm(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
         Ok(self.solve_again(costs, memory)?.solution)
     }
 }
 
-impl Ranger for TourRelaxation {
+impl CostRanging for TspRelaxation {
     fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
         self.solve(costs)?;
         Self::ranges(self)

@@ -11,15 +11,15 @@
 use std::collections::BinaryHeap;
 
 use super::cuts::Cut;
-use super::support::{Joined, Support};
+use super::support::{Support, UnionFind};
 
 /// How much below 2 a cut must be to count.
-const LOOSE: f64 = 1e-6;
+const CUT_TOLERANCE: f64 = 1e-6;
 /// Most sets reported at once.
-const MOST_SETS: usize = 200;
+const MAX_SUBTOURS_PER_ROUND: usize = 200;
 
 /// Finds loose sets as ring cuts.
-pub(super) fn loose_rings(support: &Support) -> Vec<Cut> {
+pub(super) fn separate_subtours(support: &Support) -> Vec<Cut> {
     let parts = support.parts(|_| true);
     let nodes = support.nodes;
     if parts.len() > 1 {
@@ -33,9 +33,9 @@ pub(super) fn loose_rings(support: &Support) -> Vec<Cut> {
             .filter_map(|part| Cut::ring(nodes, part))
             .collect();
     }
-    let mut shrunk = Shrunk::new(support);
+    let mut shrunk = ShrunkGraph::new(support);
     shrunk.contract_units();
-    while shrunk.size > 1 && shrunk.found.len() < MOST_SETS {
+    while shrunk.size > 1 && shrunk.found.len() < MAX_SUBTOURS_PER_ROUND {
         shrunk.order();
     }
     let mut cuts: Vec<Cut> = shrunk
@@ -49,8 +49,8 @@ pub(super) fn loose_rings(support: &Support) -> Vec<Cut> {
 }
 
 /// A support graph whose nodes are groups of nodes.
-struct Shrunk {
-    joined: Joined,
+struct ShrunkGraph {
+    joined: UnionFind,
     size: usize,
     /// Edges between groups, named by their lowest members; sorted, each pair once.
     edges: Vec<(u32, u32, f64)>,
@@ -75,7 +75,7 @@ impl Ord for Entry {
     }
 }
 
-impl Shrunk {
+impl ShrunkGraph {
     fn new(support: &Support) -> Self {
         let edges = support
             .edges
@@ -83,7 +83,7 @@ impl Shrunk {
             .map(|([i, j], value)| (*i, *j, *value))
             .collect();
         Self {
-            joined: Joined::new(support.nodes),
+            joined: UnionFind::new(support.nodes),
             size: support.nodes,
             edges,
             found: Vec::new(),
@@ -133,11 +133,12 @@ impl Shrunk {
                     && self.joined.group(j) == j
                     && degree[i as usize] > 0.0
                     && degree[j as usize] > 0.0;
-                let plain = degree[i as usize] < 2.0 + LOOSE && degree[j as usize] < 2.0 + LOOSE;
+                let plain = degree[i as usize] < 2.0 + CUT_TOLERANCE
+                    && degree[j as usize] < 2.0 + CUT_TOLERANCE;
                 if value > 1.0 - 1e-9 && fresh && plain && self.size > 2 {
                     let union = degree[i as usize] + degree[j as usize] - 2.0 * value;
                     self.join(i, j);
-                    if union < 2.0 - LOOSE {
+                    if union < 2.0 - CUT_TOLERANCE {
                         self.report(i);
                     }
                     // Not to be used again before weights are added up anew.
@@ -187,7 +188,7 @@ impl Shrunk {
             rank[node as usize] = order.len() as u32;
             order.push(node);
             cut += degree[node as usize] - 2.0 * key[node as usize];
-            if cut < 2.0 - LOOSE && order.len() < self.size {
+            if cut < 2.0 - CUT_TOLERANCE && order.len() < self.size {
                 prefixes.push(order.len());
             }
             for (other, value) in
@@ -195,7 +196,7 @@ impl Shrunk {
             {
                 if rank[*other as usize] == u32::MAX {
                     key[*other as usize] += value;
-                    if key[*other as usize] > 2.0 - LOOSE {
+                    if key[*other as usize] > 2.0 - CUT_TOLERANCE {
                         joins.push((node, *other));
                     }
                     heap.push(Entry(key[*other as usize], *other));
@@ -222,7 +223,7 @@ impl Shrunk {
         let at: Vec<usize> = (0..self.joined_len() as u32)
             .map(|node| rank[self.joined.group(node) as usize])
             .collect();
-        for length in prefixes.iter().take(MOST_SETS) {
+        for length in prefixes.iter().take(MAX_SUBTOURS_PER_ROUND) {
             let members = (0..at.len() as u32)
                 .filter(|node| at[*node as usize] < *length)
                 .collect();
@@ -252,7 +253,7 @@ fn adjacency(nodes: usize, edges: &[(u32, u32, f64)]) -> (Vec<u32>, Vec<(u32, f6
 
 #[cfg(test)]
 mod tests {
-    use super::loose_rings;
+    use super::separate_subtours;
     use crate::solve::tour::cut::support::Support;
 
     fn support(nodes: usize, edges: &[(u32, u32, f64)]) -> Support {
@@ -278,7 +279,7 @@ mod tests {
                 (3, 5, 1.0),
             ],
         );
-        let cuts = loose_rings(&rings);
+        let cuts = separate_subtours(&rings);
         assert_eq!(cuts.len(), 1);
         assert_eq!((&*cuts[0].sets[0], cuts[0].most), (&[3, 4, 5][..], 2));
     }
@@ -297,7 +298,7 @@ mod tests {
             (1, 4, 0.25),
             (2, 5, 0.25),
         ];
-        let cuts = loose_rings(&support(6, &edges));
+        let cuts = separate_subtours(&support(6, &edges));
         assert!(cuts.iter().any(|cut| *cut.sets[0] == [3, 4, 5]), "{cuts:?}");
     }
 
@@ -306,6 +307,6 @@ mod tests {
         let tour: Vec<_> = (0..9)
             .map(|i: u32| (i.min((i + 1) % 9), i.max((i + 1) % 9), 1.0))
             .collect();
-        assert!(loose_rings(&support(9, &tour)).is_empty());
+        assert!(separate_subtours(&support(9, &tour)).is_empty());
     }
 }

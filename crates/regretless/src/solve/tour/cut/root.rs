@@ -6,12 +6,12 @@
 use super::blossom::blossoms;
 use super::cuts::Cut;
 use super::master::{Ends, Master, Units};
-use super::memory::RootMemory;
+use super::memory::RootWarmStart;
 use super::price::Prices;
-use super::ring::loose_rings;
+use super::ring::separate_subtours;
 use super::support::Support;
-use crate::solve::cutting::Tail;
-use crate::solve::highs::{Lp, Outcome, Simplex, Stand};
+use crate::solve::cutting::TailingOff;
+use crate::solve::highs::{Lp, Outcome, SimplexMethod, Stand};
 use crate::solve::tour::cut::begin::number;
 use crate::solve::tour::edges::Distances;
 use crate::solve::{Failure, check_not_cancelled};
@@ -26,7 +26,7 @@ const PLAIN: f64 = 1e-8;
 
 /// Which cuts a relaxation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum CutFamily {
     /// None: degrees only.
     None,
     /// Rings.
@@ -37,7 +37,7 @@ pub(super) enum Family {
 
 /// The relaxation of one instance.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(super) struct RootRelaxation {
     pub(super) master: Master,
     pub(super) prices: Prices,
     pub(super) support: Support,
@@ -45,7 +45,7 @@ pub(super) struct Root {
     present: Vec<bool>,
 }
 
-impl Root {
+impl RootRelaxation {
     /// A relaxation with these edges, started from a tour among them.
     pub(super) fn new(
         distances: &Distances,
@@ -62,7 +62,7 @@ impl Root {
     /// one.
     pub(super) fn resume(
         distances: &Distances,
-        known: &RootMemory,
+        known: &RootWarmStart,
         spare: Option<Lp>,
     ) -> Result<Self, Failure> {
         let lp = spare.map_or_else(Lp::new, Ok)?;
@@ -96,10 +96,10 @@ impl Root {
     pub(super) fn tighten(
         &mut self,
         distances: &Distances,
-        family: Family,
+        family: CutFamily,
         enough: f64,
     ) -> Result<f64, Failure> {
-        self.solve(Simplex::Primal)?;
+        self.solve(SimplexMethod::Primal)?;
         loop {
             check_not_cancelled()?;
             self.cut(family, enough)?;
@@ -107,11 +107,11 @@ impl Root {
             if joined == 0 || bound > enough {
                 return Ok(bound);
             }
-            self.solve(Simplex::Primal)?;
+            self.solve(SimplexMethod::Primal)?;
         }
     }
 
-    fn solve(&mut self, method: Simplex) -> Result<(), Failure> {
+    fn solve(&mut self, method: SimplexMethod) -> Result<(), Failure> {
         match self.master.solve(method)? {
             Outcome::Optimal => Ok(()),
             other => Err(Failure::Engine(format!(
@@ -121,8 +121,8 @@ impl Root {
     }
 
     /// Adds violated cuts as long as that helps.
-    fn cut(&mut self, family: Family, enough: f64) -> Result<(), Failure> {
-        let mut tail = Tail::new(self.master.objective(), PATIENCE);
+    fn cut(&mut self, family: CutFamily, enough: f64) -> Result<(), Failure> {
+        let mut tail = TailingOff::new(self.master.objective(), PATIENCE);
         while self.master.objective() <= enough {
             check_not_cancelled()?;
             self.support.fill(
@@ -133,12 +133,13 @@ impl Root {
             let cuts = violated(&self.support, family);
             let objective = self.master.objective();
             if cuts.is_empty()
-                || (family == Family::All && tail.is_flat(objective, LITTLE * (enough - objective)))
+                || (family == CutFamily::All
+                    && tail.is_tailing_off(objective, LITTLE * (enough - objective)))
             {
                 return Ok(());
             }
             self.master.add_cuts(cuts)?;
-            self.solve(Simplex::Dual)?;
+            self.solve(SimplexMethod::Dual)?;
         }
         Ok(())
     }
@@ -172,7 +173,7 @@ impl Root {
     }
 
     /// Whether every way out of the point costs something, so that it is the only optimum.
-    pub(super) fn is_only_optimum(&self, distances: &Distances) -> bool {
+    pub(super) fn is_unique_optimum(&self, distances: &Distances) -> bool {
         let Some(basis) = self.master.stands() else {
             return false;
         };
@@ -202,12 +203,12 @@ impl Root {
 }
 
 /// Cuts of a family that a point violates.
-pub(super) fn violated(support: &Support, family: Family) -> Vec<Cut> {
+pub(super) fn violated(support: &Support, family: CutFamily) -> Vec<Cut> {
     match family {
-        Family::None => Vec::new(),
-        Family::Rings => loose_rings(support),
-        Family::All => {
-            let mut cuts = loose_rings(support);
+        CutFamily::None => Vec::new(),
+        CutFamily::Rings => separate_subtours(support),
+        CutFamily::All => {
+            let mut cuts = separate_subtours(support);
             if support.is_connected() {
                 cuts.extend(blossoms(support));
             }

@@ -22,13 +22,13 @@ impl Support {
     }
 
     /// Whether all values are whole.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn is_integral(&self) -> bool {
         self.edges.iter().all(|(_, value)| *value > 1.0 - TINY)
     }
 
     /// Whether the edges connect all nodes.
     pub(super) fn is_connected(&self) -> bool {
-        let mut joined = Joined::new(self.nodes);
+        let mut joined = UnionFind::new(self.nodes);
         let joins = self
             .edges
             .iter()
@@ -39,7 +39,7 @@ impl Support {
 
     /// The parts that edges with values in a range connect, in the order of their first nodes.
     pub(super) fn parts(&self, keep: impl Fn(f64) -> bool) -> Vec<Vec<u32>> {
-        let mut joined = Joined::new(self.nodes);
+        let mut joined = UnionFind::new(self.nodes);
         for ([i, j], value) in &self.edges {
             if keep(*value) {
                 joined.join(*i, *j);
@@ -51,11 +51,11 @@ impl Support {
 
 /// Nodes joined into groups.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Joined {
+pub(super) struct UnionFind {
     root: Vec<u32>,
 }
 
-impl Joined {
+impl UnionFind {
     /// Every node on its own.
     pub(super) fn new(nodes: usize) -> Self {
         Self {

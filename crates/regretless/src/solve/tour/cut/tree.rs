@@ -11,18 +11,18 @@ use std::rc::Rc;
 
 use super::begin::number;
 use super::master::{Ends, Master};
-use super::penalty::Penalties;
+use super::penalty::BranchPenalties;
 use super::price::Prices;
-use super::root::{Family, LITTLE, PATIENCE, violated};
+use super::root::{CutFamily, LITTLE, PATIENCE, violated};
 use super::support::Support;
-use crate::solve::cutting::{Tail, Verdict, Waiting};
-use crate::solve::highs::{Outcome, Simplex};
+use crate::solve::cutting::{SearchResult, TailingOff, Waiting};
+use crate::solve::highs::{Outcome, SimplexMethod};
 use crate::solve::tour::edges::Distances;
-use crate::solve::tour::search::{Incumbent, Rules};
+use crate::solve::tour::search::{Rules, TspIncumbent};
 use crate::solve::{Failure, check_not_cancelled};
 
 /// Fractional edges whose gain is estimated from one row of the inverse.
-const ESTIMATED: usize = 24;
+const MAX_ESTIMATED_EDGES: usize = 24;
 
 /// What the search works on.
 pub(super) struct Task<'a> {
@@ -42,14 +42,14 @@ struct Decided {
 
 /// A fractional edge and what deciding it would gain.
 #[derive(Debug, Clone, Copy)]
-struct Estimate {
+struct BranchEstimate {
     column: usize,
     value: f64,
     /// Rise of the objective without and with the edge.
     gain: [f64; 2],
 }
 
-impl Estimate {
+impl BranchEstimate {
     fn room(&self) -> f64 {
         self.value.min(1.0 - self.value)
     }
@@ -79,7 +79,7 @@ pub(super) struct Tree<'a> {
     /// Bound and reduced costs at the root.
     root_bound: f64,
     waiting: Waiting<Decided>,
-    penalties: Penalties,
+    penalties: BranchPenalties,
 }
 
 impl<'a> Tree<'a> {
@@ -98,7 +98,7 @@ impl<'a> Tree<'a> {
             spare,
             root_bound,
             waiting: Waiting::default(),
-            penalties: Penalties::default(),
+            penalties: BranchPenalties::default(),
         }
     }
 
@@ -106,9 +106,9 @@ impl<'a> Tree<'a> {
     /// of its point.
     pub(super) fn run(
         mut self,
-        best: &mut Incumbent,
-        late: &mut dyn FnMut(u64, &Master, &mut Incumbent),
-    ) -> Result<Verdict, Failure> {
+        best: &mut TspIncumbent,
+        late: &mut dyn FnMut(u64, &Master, &mut TspIncumbent),
+    ) -> Result<SearchResult, Failure> {
         let mut present: Option<Rc<Decided>> = None;
         let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
@@ -133,7 +133,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Goes to the waiting node with the lowest bound.
-    fn next(&mut self, best: &Incumbent) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
+    fn next(&mut self, best: &TspIncumbent) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
         let Some(open) = self.waiting.next(best.level) else {
             return Ok(None);
         };
@@ -159,16 +159,16 @@ impl<'a> Tree<'a> {
     }
 
     /// Solves, cuts and prices the present node.
-    fn explore(&mut self, inherited: f64, best: &mut Incumbent) -> Result<End, Failure> {
-        self.master.stop_above(best.level)?;
-        let mut outcome = self.master.solve(Simplex::Dual)?;
-        let mut tail = Tail::new(inherited, PATIENCE);
+    fn explore(&mut self, inherited: f64, best: &mut TspIncumbent) -> Result<End, Failure> {
+        self.master.set_objective_bound(best.level)?;
+        let mut outcome = self.master.solve(SimplexMethod::Dual)?;
+        let mut tail = TailingOff::new(inherited, PATIENCE);
         loop {
             check_not_cancelled()?;
             match outcome {
                 Outcome::Optimal => {}
                 Outcome::BoundPassed => {
-                    if self.is_hopeless(best) {
+                    if self.is_pruned(best) {
                         return Ok(End::Closed);
                     }
                     outcome = self.go_on()?;
@@ -178,7 +178,7 @@ impl<'a> Tree<'a> {
                 Outcome::Infeasible => {
                     let all = std::mem::take(&mut self.spare);
                     self.join(&all)?;
-                    outcome = self.master.solve(Simplex::Dual)?;
+                    outcome = self.master.solve(SimplexMethod::Dual)?;
                     continue;
                 }
                 Outcome::Unbounded
@@ -190,7 +190,7 @@ impl<'a> Tree<'a> {
                     )));
                 }
             }
-            if self.master.objective() > best.level && self.is_hopeless(best) {
+            if self.master.objective() > best.level && self.is_pruned(best) {
                 return Ok(End::Closed);
             }
             self.support.fill(
@@ -198,18 +198,18 @@ impl<'a> Tree<'a> {
                 &self.master.edges,
                 self.master.values(),
             );
-            let cuts = violated(&self.support, Family::All);
-            let needed = self.support.is_whole();
+            let cuts = violated(&self.support, CutFamily::All);
+            let needed = self.support.is_integral();
             let objective = self.master.objective();
             if !cuts.is_empty()
-                && (needed || !tail.is_flat(objective, LITTLE * (best.level - objective)))
+                && (needed || !tail.is_tailing_off(objective, LITTLE * (best.level - objective)))
             {
                 self.master.add_cuts(cuts)?;
-                outcome = self.master.solve(Simplex::Dual)?;
+                outcome = self.master.solve(SimplexMethod::Dual)?;
                 continue;
             }
-            if self.join_negative()? {
-                outcome = self.master.solve(Simplex::Primal)?;
+            if self.add_negative_columns()? {
+                outcome = self.master.solve(SimplexMethod::Primal)?;
                 continue;
             }
             return self.finish(best);
@@ -218,17 +218,17 @@ impl<'a> Tree<'a> {
 
     /// After a solve that stopped above the level without proof: more columns, or on to the end.
     fn go_on(&mut self) -> Result<Outcome, Failure> {
-        self.master.stop_above(f64::INFINITY)?;
-        let method = if self.join_negative()? {
-            Simplex::Primal
+        self.master.set_objective_bound(f64::INFINITY)?;
+        let method = if self.add_negative_columns()? {
+            SimplexMethod::Primal
         } else {
-            Simplex::Dual
+            SimplexMethod::Dual
         };
         self.master.solve(method)
     }
 
     /// Whether prices prove that the node holds nothing better.
-    fn is_hopeless(&mut self, best: &Incumbent) -> bool {
+    fn is_pruned(&mut self, best: &TspIncumbent) -> bool {
         let bound = self.proven();
         let hopeless = bound > best.level;
         if hopeless {
@@ -251,7 +251,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Lets the spare edges of negative reduced cost join; whether there were any.
-    fn join_negative(&mut self) -> Result<bool, Failure> {
+    fn add_negative_columns(&mut self) -> Result<bool, Failure> {
         if self.spare.is_empty() {
             return Ok(false);
         }
@@ -275,13 +275,13 @@ impl<'a> Tree<'a> {
     }
 
     /// A point that no cut or edge improves: a tour, or a reason to branch.
-    fn finish(&mut self, best: &mut Incumbent) -> Result<End, Failure> {
+    fn finish(&mut self, best: &mut TspIncumbent) -> Result<End, Failure> {
         let bound = self.proven();
         if bound > best.level {
             self.waiting.dropped(bound);
             return Ok(End::Closed);
         }
-        if !self.support.is_whole() {
+        if !self.support.is_integral() {
             return Ok(End::Split { bound });
         }
         let nodes = self.master.nodes();
@@ -309,7 +309,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Forgets spare edges that a better tour cannot use any more.
-    fn thin_out(&mut self, best: &Incumbent) {
+    fn thin_out(&mut self, best: &TspIncumbent) {
         let (bound, waiting) = (self.root_bound, &mut self.waiting);
         self.spare.retain(|(_, reduced)| {
             let useful = bound + reduced <= best.level;
@@ -325,7 +325,7 @@ impl<'a> Tree<'a> {
         &mut self,
         bound: f64,
         above: &Option<Rc<Decided>>,
-        best: &Incumbent,
+        best: &TspIncumbent,
     ) -> Result<Option<Rc<Decided>>, Failure> {
         let basis = self.master.snapshot().map(Rc::new);
         let Some((column, [down, up])) = self.choose(best)? else {
@@ -347,7 +347,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The edge to decide, and the objectives expected without and with it.
-    fn choose(&mut self, best: &Incumbent) -> Result<Option<(usize, [f64; 2])>, Failure> {
+    fn choose(&mut self, best: &TspIncumbent) -> Result<Option<(usize, [f64; 2])>, Failure> {
         let most = 2.0 * (best.level - self.master.objective()).max(0.0);
         let estimates = self.estimate(most)?;
         let chosen = estimates
@@ -357,10 +357,10 @@ impl<'a> Tree<'a> {
     }
 
     /// Fractional edges with the least that deciding them gains.
-    fn estimate(&mut self, most: f64) -> Result<Vec<Estimate>, Failure> {
+    fn estimate(&mut self, most: f64) -> Result<Vec<BranchEstimate>, Failure> {
         let values = self.master.values().iter().enumerate();
-        let mut estimates: Vec<Estimate> = values
-            .map(|(column, value)| Estimate {
+        let mut estimates: Vec<BranchEstimate> = values
+            .map(|(column, value)| BranchEstimate {
                 column,
                 value: *value,
                 gain: [0.0; 2],
@@ -369,7 +369,7 @@ impl<'a> Tree<'a> {
             .collect();
         estimates
             .sort_unstable_by(|a, b| b.room().total_cmp(&a.room()).then(a.column.cmp(&b.column)));
-        estimates.truncate(ESTIMATED);
+        estimates.truncate(MAX_ESTIMATED_EDGES);
         // The bound of this node was just proven: its prices are loaded.
         if self
             .penalties

@@ -1,20 +1,20 @@
 //! A small network that every worker trains for itself: the same numbers everywhere, since all take
 //! the same steps.
 
-use super::super::adam::{AdamStep, step_row};
-use crate::lanes::Instructions;
-use crate::predict::{LEAK, Network, Predictor, Tape};
+use super::super::adam::{AdamCoefficients, step_row};
+use crate::lanes::Avx2Fma;
+use crate::predict::{LEAKY_RELU_SLOPE, Network, Predictor, Tape};
 
 /// A network, its moments, and room for a step.
 #[derive(Clone)]
-pub(super) struct Body {
+pub(super) struct HiddenLayers {
     pub(super) network: Network,
     pub(super) moments: [Vec<f32>; 2],
     pub(super) tape: Tape,
     pub(super) gradient: Vec<f32>,
 }
 
-impl Body {
+impl HiddenLayers {
     pub(super) fn new(network: Network, moments: [Vec<f32>; 2]) -> Self {
         let gradient = vec![0.0; network.parameters().len()];
         Self {
@@ -26,7 +26,7 @@ impl Body {
     }
 
     /// Takes a step along the gradient.
-    pub(super) fn step(&mut self, here: Instructions, adam: &AdamStep) {
+    pub(super) fn step(&mut self, here: Avx2Fma, adam: &AdamCoefficients) {
         let [means, squares] = &mut self.moments;
         step_row(
             here,
@@ -45,14 +45,14 @@ impl Body {
             self.tape
                 .outputs()
                 .iter()
-                .map(|a| if *a > 0.0 { *a } else { LEAK * *a }),
+                .map(|a| if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a }),
         );
     }
 
     /// Finds the gradient, given that of the activated outputs.
-    pub(super) fn send_back(&mut self, rows: &[f32], blame: &mut [f32]) {
+    pub(super) fn backward(&mut self, rows: &[f32], blame: &mut [f32]) {
         for (g, a) in blame.iter_mut().zip(self.tape.outputs()) {
-            *g *= if *a > 0.0 { 1.0 } else { LEAK };
+            *g *= if *a > 0.0 { 1.0 } else { LEAKY_RELU_SLOPE };
         }
         self.network
             .backpropagate(rows, &mut self.tape, blame, &mut self.gradient);

@@ -15,17 +15,17 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::super::Setup;
+use super::super::FusedContext;
 use super::super::rows::Length;
-use super::super::slope::{Aim, Truth, slopes, with_kind};
+use super::super::slope::{ErrorMask, RowTargets, slopes, with_kind};
 use super::sheet::{TILES, total};
-use crate::lanes::{Half, Instructions, LANES, Lane, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, Half, LANES, compiled};
 
 /// Features of all instances as the pass reads them.
 pub(super) struct Items {
     features: usize,
     /// For each instance and sixteen of its items, a lane per feature; zeros beyond the last item.
-    tiles: Vec<Lane>,
+    tiles: Vec<AlignedF32x16>,
     /// For each instance ZᵀZ, row after row; none without normalisation.
     grams: Vec<f64>,
 }
@@ -58,7 +58,7 @@ impl Room {
     }
 
     /// Takes parameters over as they act on features; call it after every step.
-    pub(super) fn learn(&mut self, setup: &Setup<'_>, parameters: &[f32]) {
+    pub(super) fn learn(&mut self, setup: &FusedContext<'_>, parameters: &[f32]) {
         let [scale, offset] = map(setup);
         self.parameters.clear();
         self.parameters
@@ -72,16 +72,16 @@ impl Room {
 }
 
 /// What multiplies and is added to the one output.
-fn map(setup: &Setup<'_>) -> [f64; 2] {
+fn map(setup: &FusedContext<'_>) -> [f64; 2] {
     let output = &setup.ready.output;
     [output.scale[0], output.offset[0]]
 }
 
 impl Items {
-    pub(super) fn new(setup: &Setup<'_>) -> Self {
+    pub(super) fn new(setup: &FusedContext<'_>) -> Self {
         let features = setup.ready.features.names().len();
         let (instances, lanes) = (setup.ready.task.data.len(), setup.maps.len() * features);
-        let mut tiles = vec![Lane::ZERO; instances * lanes];
+        let mut tiles = vec![AlignedF32x16::ZERO; instances * lanes];
         let mut grams = vec![
             0.0;
             if setup.scale_invariant {
@@ -111,13 +111,13 @@ impl Items {
     }
 
     /// The length of the prediction of a row; leaves ZᵀZ times the parameters.
-    fn length(&self, setup: &Setup<'_>, row: usize, room: &mut Room) -> Length {
+    fn length(&self, setup: &FusedContext<'_>, row: usize, room: &mut Room) -> Length {
         let width = self.features + 1;
         let Some(gram) = self
             .grams
             .get(row * width * width..(row + 1) * width * width)
         else {
-            return Length::WITHOUT;
+            return Length::UNNORMALIZED;
         };
         let dot =
             |line: &[f64]| -> f64 { line.iter().zip(&room.parameters).map(|(a, b)| a * b).sum() };
@@ -137,7 +137,7 @@ impl Items {
     /// features.
     fn judge<const BACK: bool>(
         &self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         row: usize,
         room: &mut Room,
     ) -> (Length, [f64; 2]) {
@@ -148,7 +148,7 @@ impl Items {
         room.blame.fill(0.0);
         let (lanes, mut sums) = (setup.maps.len() * self.features, [0.0; 2]);
         let (tiles, whole) = (&self.tiles[row * lanes..][..lanes], setup.table.whole());
-        let mut strip = |first: usize, end: usize, truth: Truth<'_>, place: usize| {
+        let mut strip = |first: usize, end: usize, truth: RowTargets<'_>, place: usize| {
             let taus = setup.taus.get(first..end).unwrap_or_default();
             let tiles = &tiles[first * self.features..end * self.features];
             let there = (setup.num_costs() - first * LANES).min(LANES);
@@ -195,14 +195,14 @@ impl Items {
     }
 
     /// The sum of errors of a row.
-    pub(super) fn errors(&self, setup: &Setup<'_>, row: usize, room: &mut Room) -> f64 {
+    pub(super) fn errors(&self, setup: &FusedContext<'_>, row: usize, room: &mut Room) -> f64 {
         self.judge::<false>(setup, row, room).1[0]
     }
 
     /// Adds the gradient of a row in a batch of so many to the sums; returns the sum of its errors.
     pub(super) fn blame(
         &self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         (row, batch): (usize, usize),
         room: &mut Room,
         sums: &mut [f64],
@@ -233,10 +233,10 @@ fn add_products(values: &[f32], features: usize, gram: &mut [f64]) {
 
 /// A few tiles of one row.
 struct Strip<'a> {
-    tiles: &'a [Lane],
+    tiles: &'a [AlignedF32x16],
     count: usize,
-    taus: &'a [Lane],
-    truth: Truth<'a>,
+    taus: &'a [AlignedF32x16],
+    truth: RowTargets<'a>,
     /// Number of the first tile in the truth.
     first: usize,
     /// Items of each tile.
@@ -253,7 +253,7 @@ compiled! {
 
 #[inline(always)]
 fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     strip: &Strip<'_>,
     room: &mut Room,
     sums: &mut [f64; 2],
@@ -263,7 +263,7 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
 
 #[inline(always)]
 fn send_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     strip: &Strip<'_>,
     room: &mut Room,
     sums: &mut [f64; 2],
@@ -277,7 +277,7 @@ fn send_body<const ABSOLUTE: bool, const AIM: u8>(
 
 #[inline(always)]
 fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
-    here: Instructions,
+    here: Avx2Fma,
     strip: &Strip<'_>,
     (ahead, lines): (&[f32], &mut [Half]),
     sums: &mut [f64; 2],
@@ -296,7 +296,7 @@ fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
     );
     let features = ahead.len() - 1;
     let (one, mut errors, mut along) = (here.splat(1.0), Half::ZERO, Half::ZERO);
-    let bias = here.read_part(&[ahead[features]; LANES][..*there]);
+    let bias = here.load_partial(&[ahead[features]; LANES][..*there]);
     for t in 0..*count {
         let tile = &tiles[t * features..(t + 1) * features];
         let costs = here.read(&truth.costs[first + t]);

@@ -7,13 +7,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::Setup;
+use super::super::FusedContext;
 use super::super::barrier::Barrier;
 use super::super::share::Slots;
-use super::body::Body;
+use super::body::HiddenLayers;
 use super::items::{self, Items};
 use super::sheet::{self, Ways};
-use super::{Layered, Sums};
+use super::{FusedNetwork, Sums};
 use crate::lanes::LANES;
 use crate::predict::Predictor;
 
@@ -22,7 +22,7 @@ const GROUPS: usize = 16;
 
 /// What all workers of an epoch know.
 struct Meeting<'a> {
-    setup: &'a Setup<'a>,
+    setup: &'a FusedContext<'a>,
     items: Option<&'a Items>,
     order: &'a [usize],
     judged: &'a [usize],
@@ -33,24 +33,24 @@ struct Meeting<'a> {
     stop: AtomicBool,
     gradients: Slots,
     losses: Slots,
-    verdicts: Slots,
+    evaluation_sums: Slots,
 }
 
 /// One worker's network and room.
 struct Desk {
-    body: Body,
+    body: HiddenLayers,
     values: Vec<f32>,
     sums: Vec<f64>,
     room: items::Room,
 }
 
-impl Layered<'_> {
+impl FusedNetwork<'_> {
     /// An epoch in the long shape.
     pub(super) fn long_epoch(&mut self, order: &[usize], judged: &[usize]) -> Sums {
         let setup = &self.setup;
         let batch = setup.ready.settings().batch;
         let workers = setup.worth(batch * setup.num_costs()).min(GROUPS);
-        let body = Body::new(self.network.clone(), std::mem::take(&mut self.moments));
+        let body = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
         let desk = Desk::new(setup, body);
         let meeting = Meeting {
             setup,
@@ -63,7 +63,7 @@ impl Layered<'_> {
             stop: AtomicBool::new(false),
             gradients: Slots::new(GROUPS, desk.sums.len()),
             losses: Slots::new(1, order.len()),
-            verdicts: Slots::new(1, judged.len()),
+            evaluation_sums: Slots::new(1, judged.len()),
         };
         let mut desks: Vec<Desk> = (1..workers)
             .map(|_| Desk::new(setup, desk.body.clone()))
@@ -71,15 +71,15 @@ impl Layered<'_> {
         desks.insert(0, desk);
         setup
             .threads(workers)
-            .on_each(desks.iter_mut().collect(), |worker, desk| {
-                meeting.attend(worker, desk)
+            .run_on_each(desks.iter_mut().collect(), |worker, desk| {
+                meeting.run_worker(worker, desk)
             });
         let body = desks.swap_remove(0).body;
         (self.network, self.moments) = (body.network, body.moments);
         self.steps += order.len().div_ceil(batch) as i32;
         let mut sums = [vec![0.0; order.len()], vec![0.0; judged.len()]];
         meeting.losses.total(&mut sums[0]);
-        meeting.verdicts.total(&mut sums[1]);
+        meeting.evaluation_sums.total(&mut sums[1]);
         let interrupted =
             meeting.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
         (!interrupted).then_some(sums)
@@ -88,7 +88,7 @@ impl Layered<'_> {
 
 impl Meeting<'_> {
     /// What one worker does.
-    fn attend(&self, worker: usize, desk: &mut Desk) {
+    fn run_worker(&self, worker: usize, desk: &mut Desk) {
         let _guard = self.barrier.guard();
         let batch = self.setup.ready.settings().batch;
         let groups = share(worker, self.workers, GROUPS);
@@ -122,7 +122,7 @@ impl Meeting<'_> {
                 Some(items) => items.errors(self.setup, self.judged[place], &mut desk.room),
                 None => desk.predict(self.setup, self.judged[place]).1[0],
             };
-            self.verdicts.put(0, place, [errors].into_iter());
+            self.evaluation_sums.put(0, place, [errors].into_iter());
         }
     }
 
@@ -150,7 +150,7 @@ fn share(part: usize, parts: usize, len: usize) -> Range<usize> {
 }
 
 impl Desk {
-    fn new(setup: &Setup<'_>, body: Body) -> Self {
+    fn new(setup: &FusedContext<'_>, body: HiddenLayers) -> Self {
         let sums = vec![0.0; body.gradient.len()];
         let room = items::Room::new(setup.ready.features.names().len());
         Self {
@@ -162,15 +162,19 @@ impl Desk {
     }
 
     /// Takes the parameters over into the room of a linear predictor.
-    fn learn(&mut self, setup: &Setup<'_>) {
+    fn learn(&mut self, setup: &FusedContext<'_>) {
         if self.body.network.is_linear() {
             self.room.learn(setup, self.body.network.parameters());
         }
     }
 
     /// Predicts and judges an instance.
-    fn predict(&mut self, setup: &Setup<'_>, row: usize) -> (super::super::rows::Length, [f64; 2]) {
-        let Body { network, tape, .. } = &mut self.body;
+    fn predict(
+        &mut self,
+        setup: &FusedContext<'_>,
+        row: usize,
+    ) -> (super::super::rows::Length, [f64; 2]) {
+        let HiddenLayers { network, tape, .. } = &mut self.body;
         network.predict(setup.ready.features.of(row), tape);
         self.values[..setup.num_costs()].copy_from_slice(tape.outputs());
         self.values[setup.num_costs()..].fill(0.0);
@@ -183,7 +187,7 @@ impl Desk {
     }
 
     /// Adds the gradient of an instance to the sums; returns the sum of its errors.
-    fn blame(&mut self, setup: &Setup<'_>, (row, batch): (usize, usize)) -> f64 {
+    fn blame(&mut self, setup: &FusedContext<'_>, (row, batch): (usize, usize)) -> f64 {
         let (length, found) = self.predict(setup, row);
         sheet::blame(
             setup,
@@ -191,7 +195,7 @@ impl Desk {
             &mut self.values,
             Ways::new(setup, (row, batch), length, found),
         );
-        let Body {
+        let HiddenLayers {
             network,
             tape,
             gradient,

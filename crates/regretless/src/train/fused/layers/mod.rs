@@ -6,13 +6,13 @@
 //! instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]). What is
 //! small every worker does for itself.
 
-use self::body::Body;
+use self::body::HiddenLayers;
 use self::items::Items;
-use super::{Setup, not_finite};
-use crate::data::Shape;
+use super::{FusedContext, not_finite};
+use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::predict::{Network, Predictor};
-use crate::train::engine::{Engine, Passed, Standing};
+use crate::train::engine::{Engine, EpochResult, TrainerState};
 use crate::train::optimizer::Moments;
 
 mod body;
@@ -22,8 +22,8 @@ mod sheet;
 mod wide;
 
 /// Fused training of a network.
-pub(super) struct Layered<'a> {
-    setup: Setup<'a>,
+pub(super) struct FusedNetwork<'a> {
+    setup: FusedContext<'a>,
     network: Network,
     /// Running means of gradients and of their squares.
     moments: [Vec<f32>; 2],
@@ -39,11 +39,11 @@ pub(super) struct Layered<'a> {
 /// interrupted.
 type Sums = Option<[Vec<f64>; 2]>;
 
-impl<'a> Layered<'a> {
-    pub(super) fn new(setup: Setup<'a>, network: &Network) -> Self {
+impl<'a> FusedNetwork<'a> {
+    pub(super) fn new(setup: FusedContext<'a>, network: &Network) -> Self {
         let moments = [(); 2].map(|()| vec![0.0; network.parameters().len()]);
-        let shared =
-            network.is_linear() && matches!(setup.ready.features.shape(), Shape::Long { .. });
+        let shared = network.is_linear()
+            && matches!(setup.ready.features.shape(), FeatureShape::Long { .. });
         let items = shared.then(|| Items::new(&setup));
         Self {
             setup,
@@ -61,7 +61,7 @@ impl<'a> Layered<'a> {
         for (row, sum) in rows.iter().zip(sums) {
             let loss = self.setup.facts.loss(*row, *sum);
             if !loss.is_finite() {
-                let mut body = Body::new(self.network.clone(), Default::default());
+                let mut body = HiddenLayers::new(self.network.clone(), Default::default());
                 body.network
                     .predict(self.setup.ready.features.of(*row), &mut body.tape);
                 return Err(not_finite(
@@ -75,16 +75,16 @@ impl<'a> Layered<'a> {
     }
 }
 
-impl Engine for Layered<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<Passed> {
+impl Engine for FusedNetwork<'_> {
+    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
         let sums = match self.setup.ready.features.shape() {
-            Shape::Wide => self.wide_epoch(order, judged),
-            Shape::Long { .. } => self.long_epoch(order, judged),
+            FeatureShape::Wide => self.wide_epoch(order, judged),
+            FeatureShape::Long { .. } => self.long_epoch(order, judged),
         };
-        let [trained, verdicts] = sums.ok_or(Error::Interrupted)?;
+        let [trained, evaluation_sums] = sums.ok_or(Error::Interrupted)?;
         let trained = self.check(epoch, order, &trained)?;
-        let judged = self.check(epoch, judged, &verdicts)?;
-        Ok(Passed {
+        let judged = self.check(epoch, judged, &evaluation_sums)?;
+        Ok(EpochResult {
             loss: trained.iter().sum::<f64>() / order.len() as f64,
             judged,
         })
@@ -108,9 +108,9 @@ impl Engine for Layered<'_> {
         self.network
     }
 
-    fn standing(&mut self) -> Standing {
+    fn standing(&mut self) -> TrainerState {
         let [mean, square] = self.moments.clone();
-        Standing {
+        TrainerState {
             parameters: self.network.parameters().to_vec(),
             kept: self.kept.clone(),
             moments: Moments {
@@ -123,8 +123,8 @@ impl Engine for Layered<'_> {
         }
     }
 
-    fn restore(&mut self, standing: Standing) -> bool {
-        let Standing {
+    fn restore(&mut self, standing: TrainerState) -> bool {
+        let TrainerState {
             parameters,
             kept,
             moments:

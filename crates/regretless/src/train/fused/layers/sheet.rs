@@ -5,11 +5,11 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::super::Setup;
+use super::super::FusedContext;
 use super::super::kernel::Map;
 use super::super::rows::Length;
-use super::super::slope::{Aim, Truth, slopes, with_kind};
-use crate::lanes::{Half, Instructions, LANES, Lane, QUARTER, compiled};
+use super::super::slope::{ErrorMask, RowTargets, slopes, with_kind};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F64_LANES, Half, LANES, compiled};
 
 /// Most tiles whose lanes are summed in single precision.
 pub(super) const TILES: usize = 16;
@@ -19,8 +19,8 @@ pub(super) struct Strip<'a> {
     /// Outputs, then predictions, at last the gradient of outputs.
     tiles: &'a mut [[f32; LANES]],
     maps: &'a [Map],
-    taus: &'a [Lane],
-    truth: Truth<'a>,
+    taus: &'a [AlignedF32x16],
+    truth: RowTargets<'a>,
     /// Number of the first tile in the truth.
     first: usize,
 }
@@ -35,8 +35,8 @@ pub(super) struct Ways {
 }
 
 /// Calls `work` with the tiles of a row from `first` on, part by part.
-fn strips(
-    setup: &Setup<'_>,
+fn for_each_strip(
+    setup: &FusedContext<'_>,
     row: usize,
     first: usize,
     values: &mut [f32],
@@ -75,9 +75,13 @@ fn strips(
 }
 
 /// Turns outputs into predictions; returns the square of their length.
-pub(super) fn measure(setup: &Setup<'_>, (row, first): (usize, usize), values: &mut [f32]) -> f64 {
+pub(super) fn measure(
+    setup: &FusedContext<'_>,
+    (row, first): (usize, usize),
+    values: &mut [f32],
+) -> f64 {
     let mut square = 0.0;
-    strips(setup, row, first, values, |strip| {
+    for_each_strip(setup, row, first, values, |strip| {
         measure_strip(setup.here, strip, &mut square)
     });
     square
@@ -85,13 +89,13 @@ pub(super) fn measure(setup: &Setup<'_>, (row, first): (usize, usize), values: &
 
 /// Slopes of predictions times errors, and times costs.
 pub(super) fn judge(
-    setup: &Setup<'_>,
+    setup: &FusedContext<'_>,
     (row, first): (usize, usize),
     values: &mut [f32],
     length: Length,
 ) -> [f64; 2] {
     let mut sums = [0.0; 2];
-    strips(setup, row, first, values, |strip| {
+    for_each_strip(setup, row, first, values, |strip| {
         with_kind!(
             setup.kind,
             self::judge_strip,
@@ -106,12 +110,12 @@ pub(super) fn judge(
 
 /// Turns predictions into the gradient of outputs.
 pub(super) fn blame(
-    setup: &Setup<'_>,
+    setup: &FusedContext<'_>,
     (row, first): (usize, usize),
     values: &mut [f32],
     ways: Ways,
 ) {
-    strips(setup, row, first, values, |strip| {
+    for_each_strip(setup, row, first, values, |strip| {
         with_kind!(setup.kind, self::blame_strip, setup.here, strip, ways);
     });
 }
@@ -119,7 +123,7 @@ pub(super) fn blame(
 impl Ways {
     /// Those of a row in a batch of so many, by the sums of [`judge`].
     pub(super) fn new(
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         (row, batch): (usize, usize),
         length: Length,
         sums: [f64; 2],
@@ -134,7 +138,7 @@ impl Ways {
 }
 
 pub(super) fn total(half: &Half) -> f64 {
-    let mut sums = [0.0; QUARTER];
+    let mut sums = [0.0; F64_LANES];
     half.add_to(&mut sums);
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
@@ -152,7 +156,7 @@ compiled! {
 }
 
 #[inline(always)]
-fn measure_body(here: Instructions, strip: &mut Strip<'_>, square: &mut f64) {
+fn measure_body(here: Avx2Fma, strip: &mut Strip<'_>, square: &mut f64) {
     let mut squares = Half::ZERO;
     for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
         let predicted = here
@@ -166,7 +170,7 @@ fn measure_body(here: Instructions, strip: &mut Strip<'_>, square: &mut f64) {
 
 #[inline(always)]
 fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     strip: &mut Strip<'_>,
     stretch: f32,
     sums: &mut [f64; 2],
@@ -198,7 +202,7 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
 
 #[inline(always)]
 fn blame_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Instructions,
+    here: Avx2Fma,
     strip: &mut Strip<'_>,
     ways: Ways,
 ) {

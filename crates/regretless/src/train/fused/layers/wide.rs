@@ -9,14 +9,14 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::Setup;
-use super::super::adam::{AdamStep, step_row};
+use super::super::FusedContext;
+use super::super::adam::{AdamCoefficients, step_row};
 use super::super::barrier::Barrier;
 use super::super::rows::Length;
 use super::super::share::Slots;
-use super::body::Body;
+use super::body::HiddenLayers;
 use super::sheet::{self, Ways};
-use super::{Layered, Sums};
+use super::{FusedNetwork, Sums};
 use crate::lanes::LANES;
 use crate::predict::product::{Out, View, multiply};
 use crate::predict::{Network, Predictor};
@@ -31,7 +31,7 @@ const ROWS_AT_A_TIME: usize = 32;
 /// What one worker owns: blocks of the last layer, one after the other, and hidden layers for
 /// itself.
 struct Share<'a> {
-    hidden: Option<Body>,
+    hidden: Option<HiddenLayers>,
     groups: Range<usize>,
     /// Weights and biases, each with running means of gradients and of their squares.
     weights: [&'a mut [f32]; 3],
@@ -70,7 +70,7 @@ struct Desk {
 
 /// What all workers of an epoch know.
 struct Meeting<'a> {
-    setup: &'a Setup<'a>,
+    setup: &'a FusedContext<'a>,
     order: &'a [usize],
     judged: &'a [usize],
     /// Ranges of tiles.
@@ -84,7 +84,7 @@ struct Meeting<'a> {
     rows: Slots,
     blames: Slots,
     losses: Slots,
-    verdicts: Slots,
+    evaluation_sums: Slots,
 }
 
 /// Ranges of tiles, whole blocks each, that are summed by themselves.
@@ -108,7 +108,7 @@ fn take<'b, const N: usize>(rest: &mut [&'b mut [f32]; N], count: usize) -> [&'b
     })
 }
 
-impl Layered<'_> {
+impl FusedNetwork<'_> {
     /// An epoch in the wide shape.
     pub(super) fn wide_epoch(&mut self, order: &[usize], judged: &[usize]) -> Sums {
         let Self {
@@ -142,7 +142,7 @@ impl Layered<'_> {
             network.parameters()[..before].to_vec(),
         )
         .map(|hidden| {
-            Body::new(
+            HiddenLayers::new(
                 hidden,
                 [means[..before].to_vec(), squares[..before].to_vec()],
             )
@@ -171,14 +171,14 @@ impl Layered<'_> {
         let mut shares: Vec<Share<'_>> = shares.collect();
         setup
             .threads(workers)
-            .on_each(shares.iter_mut().collect(), |worker, share| {
-                meeting.attend(worker, share)
+            .run_on_each(shares.iter_mut().collect(), |worker, share| {
+                meeting.run_worker(worker, share)
             });
         let hidden = shares.swap_remove(0).hidden;
         drop(shares);
         let sums = meeting.sums();
         self.steps += order.len().div_ceil(batch) as i32;
-        if let Some(Body {
+        if let Some(HiddenLayers {
             network, moments, ..
         }) = hidden
         {
@@ -226,7 +226,7 @@ impl Block<'_> {
     /// Predicts rows; adds the squares of their lengths.
     fn predict(
         &mut self,
-        setup: &Setup<'_>,
+        setup: &FusedContext<'_>,
         rows: &[usize],
         activated: &[f32],
         squares: &mut [f64],
@@ -251,7 +251,13 @@ impl Block<'_> {
     }
 
     /// Adds the sums of rows: errors first, then what the way back needs.
-    fn judge(&mut self, setup: &Setup<'_>, rows: &[usize], lengths: &[Length], sums: &mut [f64]) {
+    fn judge(
+        &mut self,
+        setup: &FusedContext<'_>,
+        rows: &[usize],
+        lengths: &[Length],
+        sums: &mut [f64],
+    ) {
         let (errors, along) = sums.split_at_mut(rows.len());
         let (distance, first) = (self.distance(), self.first);
         let values = self.sheet.chunks_exact_mut(distance);
@@ -263,7 +269,13 @@ impl Block<'_> {
     }
 
     /// Turns predictions into their gradient, blames the activated rows, and takes a step.
-    fn learn(&mut self, setup: &Setup<'_>, rows: &[usize], desk: &mut Desk, adam: &AdamStep) {
+    fn learn(
+        &mut self,
+        setup: &FusedContext<'_>,
+        rows: &[usize],
+        desk: &mut Desk,
+        adam: &AdamCoefficients,
+    ) {
         let (distance, outputs, first) = (self.distance(), self.biases[0].len(), self.first);
         let (errors, along) = desk.totals.split_at(rows.len());
         for (i, (values, row)) in self.sheet.chunks_exact_mut(distance).zip(rows).enumerate() {
@@ -320,7 +332,7 @@ impl Block<'_> {
 
 impl<'a> Meeting<'a> {
     fn new(
-        setup: &'a Setup<'a>,
+        setup: &'a FusedContext<'a>,
         (order, judged): (&'a [usize], &'a [usize]),
         (groups, inputs): (&'a [Range<usize>], usize),
         (workers, steps): (usize, i32),
@@ -329,7 +341,7 @@ impl<'a> Meeting<'a> {
         let slots = |width| Slots::new(groups.len(), width);
         let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
         let (squares, rows, blames) = (slots(batch), slots(2 * batch), slots(batch * inputs));
-        let (losses, verdicts) = (Slots::new(1, order.len()), Slots::new(1, judged.len()));
+        let (losses, evaluation_sums) = (Slots::new(1, order.len()), Slots::new(1, judged.len()));
         Self {
             setup,
             order,
@@ -343,7 +355,7 @@ impl<'a> Meeting<'a> {
             rows,
             blames,
             losses,
-            verdicts,
+            evaluation_sums,
         }
     }
 
@@ -351,14 +363,14 @@ impl<'a> Meeting<'a> {
     fn sums(&self) -> Sums {
         let mut sums = [vec![0.0; self.order.len()], vec![0.0; self.judged.len()]];
         self.losses.total(&mut sums[0]);
-        self.verdicts.total(&mut sums[1]);
+        self.evaluation_sums.total(&mut sums[1]);
         let interrupted =
             self.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
         (!interrupted).then_some(sums)
     }
 
     /// What one worker does.
-    fn attend(&self, worker: usize, share: &mut Share<'_>) {
+    fn run_worker(&self, worker: usize, share: &mut Share<'_>) {
         let _guard = self.barrier.guard();
         let mut desk = Desk::default();
         let batch = self.setup.ready.settings().batch;
@@ -384,7 +396,7 @@ impl<'a> Meeting<'a> {
         for (part, rows) in self.judged.chunks(ROWS_AT_A_TIME).enumerate() {
             self.look(share, rows, &mut desk);
             if worker == 0 {
-                self.verdicts.put(
+                self.evaluation_sums.put(
                     0,
                     part * ROWS_AT_A_TIME,
                     desk.totals[..rows.len()].iter().copied(),
@@ -463,7 +475,13 @@ impl<'a> Meeting<'a> {
     }
 
     /// A step of all layers, the last one first.
-    fn learn(&self, share: &mut Share<'_>, rows: &[usize], desk: &mut Desk, adam: &AdamStep) {
+    fn learn(
+        &self,
+        share: &mut Share<'_>,
+        rows: &[usize],
+        desk: &mut Desk,
+        adam: &AdamCoefficients,
+    ) {
         let deep = share.hidden.is_some();
         desk.blame.clear();
         desk.blame
@@ -487,7 +505,7 @@ impl<'a> Meeting<'a> {
                 .iter_mut()
                 .zip(&desk.blames)
                 .for_each(|(blame, sum)| *blame = *sum as f32);
-            hidden.send_back(&desk.features, &mut desk.blame);
+            hidden.backward(&desk.features, &mut desk.blame);
             hidden.step(self.setup.here, adam);
         }
     }
