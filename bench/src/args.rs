@@ -11,7 +11,7 @@ use regretless::{Error, Result};
 #[command(name = "regretless-bench")]
 pub struct Cli {
     /// What is raced.
-    pub race: Race,
+    pub race: Suite,
     /// A small size that takes less than a minute.
     #[arg(long)]
     pub smoke: bool,
@@ -34,7 +34,7 @@ pub struct Cli {
 
 /// What is raced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Race {
+pub enum Suite {
     /// Epochs of SPO+ and PFYL, beside PyEPO.
     Methods,
     /// One more cost vector, beside solvers of the Python world.
@@ -43,7 +43,7 @@ pub enum Race {
     Training,
 }
 
-impl Race {
+impl Suite {
     /// The name of the race, as typed.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use regretless::Result;
 use regretless::problem::ProblemSpec;
 use regretless::random::{Purpose, RandomStream};
-use regretless::train::{Recipe, Task, Trained, train};
+use regretless::train::{FitResult, StageTrainer, TrainingContext, train};
 use regretless::watch::Observer;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -47,13 +47,13 @@ impl Epochs {
 
 /// Trains by the public call and keeps the time of each epoch.
 pub fn train_timed(
-    task: &Task<'_>,
-    recipe: &Recipe,
+    task: &TrainingContext<'_>,
+    recipe: &StageTrainer,
     problem: &ProblemSpec,
-) -> Result<(Epochs, Trained)> {
+) -> Result<(Epochs, FitResult)> {
     let clock = EpochClock::default();
     let trained = train(
-        &Task {
+        &TrainingContext {
             watch: &clock,
             ..*task
         },
@@ -135,13 +135,15 @@ impl Observer for EpochClock {
 
 #[cfg(test)]
 mod tests {
-    use regretless::data::Split;
-    use regretless::data::synthetic::Recipe as DataRecipe;
-    use regretless::label::Labelled;
+    use regretless::data::SplitIndices;
+    use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+    use regretless::label::LabeledDataset;
     use regretless::oracle::Oracle;
     use regretless::predict::PredictorSpec;
     use regretless::problem::Benchmark;
-    use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task};
+    use regretless::train::{
+        SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
+    };
     use regretless::watch::NoopObserver;
 
     use super::train_timed;
@@ -154,21 +156,21 @@ mod tests {
             .generate(DataRecipe::paper(40, 1))
             .unwrap();
         let oracle = Oracle::new(problem.build().unwrap());
-        let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
-        let split = Split::in_order(40, [40, 0, 0]).unwrap();
-        let task = Task {
+        let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+        let split = SplitIndices::in_order(40, [40, 0, 0]).unwrap();
+        let task = TrainingContext {
             data: &data,
             split: &split,
             oracle: &oracle,
             watch: &NoopObserver,
         };
-        let settings = Settings {
+        let settings = TrainingSettings {
             epochs: 7,
             select: SelectionCriterion::Last,
-            ..Settings::paper(1)
+            ..TrainingSettings::paper(1)
         };
-        let recipe = Recipe::new(
-            "SPO+".parse::<Method>().unwrap(),
+        let recipe = StageTrainer::new(
+            "SPO+".parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );

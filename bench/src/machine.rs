@@ -104,14 +104,14 @@ pub fn host() -> String {
 }
 
 /// Work whose rate is a limit.
-trait Work: Send {
+trait Workload: Send {
     /// Does it once; returns how much it was.
     fn run(&mut self) -> f64;
 }
 
 /// The highest sum of the threads' rates over several rounds; neighbours on the machine only ever
 /// slow it down.
-fn best<W: Work>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> f64 {
+fn best<W: Workload>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> f64 {
     let rate = || {
         let mut work = make();
         let rates = (0..rounds).map(|_| {
@@ -148,7 +148,7 @@ impl Triad {
     }
 }
 
-impl Work for Triad {
+impl Workload for Triad {
     fn run(&mut self) -> f64 {
         let [a, b, c] = &mut self.arrays;
         let scale = black_box(3.0_f32);
@@ -172,7 +172,7 @@ impl AdamMix {
     }
 }
 
-impl Work for AdamMix {
+impl Workload for AdamMix {
     fn run(&mut self) -> f64 {
         let [weights, means, squares, gradient] = &mut self.arrays;
         let keep = black_box(0.9_f32);
@@ -191,7 +191,7 @@ struct MultiplyAdd {
     steps: usize,
 }
 
-impl Work for MultiplyAdd {
+impl Workload for MultiplyAdd {
     fn run(&mut self) -> f64 {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

@@ -20,7 +20,7 @@ mod solvers;
 mod statistics;
 mod training;
 
-use args::{Cli, Race};
+use args::{Cli, Suite};
 
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
@@ -35,9 +35,9 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<()> {
     let host = machine::host();
     let mut report = match cli.race {
-        Race::Methods => methods::race(cli)?,
-        Race::Solvers => solvers::race(cli)?,
-        Race::Training => training::race(cli)?,
+        Suite::Methods => methods::race(cli)?,
+        Suite::Solvers => solvers::race(cli)?,
+        Suite::Training => training::race(cli)?,
     };
     report.notes.insert(0, host);
     report.write(cli)

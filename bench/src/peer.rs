@@ -26,7 +26,7 @@ pub struct Peer<'a> {
 /// What a peer answers.
 #[derive(Debug, serde::Deserialize)]
 #[serde(untagged)]
-enum Answer<T> {
+enum PeerResponse<T> {
     Skipped { skipped: String },
     Measured(T),
 }
@@ -50,8 +50,8 @@ impl Peer<'_> {
             serde_json::to_string_pretty(job).map_err(|e| Error::setting(format!("job: {e}")))?;
         fs::write(&path, text).map_err(Error::io(&path))?;
         match self.ask(cli, &path) {
-            Ok(Answer::Measured(found)) => Ok(Some(found)),
-            Ok(Answer::Skipped { skipped: why }) | Err(why) => {
+            Ok(PeerResponse::Measured(found)) => Ok(Some(found)),
+            Ok(PeerResponse::Skipped { skipped: why }) | Err(why) => {
                 eprintln!("bench: {} is skipped: {why}", self.script);
                 Ok(None)
             }
@@ -62,7 +62,7 @@ impl Peer<'_> {
         &self,
         cli: &Cli,
         job: &Path,
-    ) -> std::result::Result<Answer<T>, String> {
+    ) -> std::result::Result<PeerResponse<T>, String> {
         let mut command = Command::new(&cli.python);
         command
             .arg(home().join("peers").join(self.script).with_extension("py"))

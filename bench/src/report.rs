@@ -11,7 +11,7 @@ use crate::args::Cli;
 
 /// A table with what must be known to read it.
 #[derive(Debug)]
-pub struct Table {
+pub struct ReportTable {
     title: String,
     heading: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -21,14 +21,14 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Report {
     /// Tables, in the order in which they are shown.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ReportTable>,
     /// Sentences about how it was measured.
     pub notes: Vec<String>,
     /// Raw figures.
     pub raw: Vec<Value>,
 }
 
-impl Table {
+impl ReportTable {
     /// An empty table.
     pub fn new(title: impl Into<String>, heading: &[&str]) -> Self {
         let heading = heading.iter().map(|text| (*text).to_owned()).collect();
@@ -89,7 +89,7 @@ impl Report {
     /// When a file cannot be written.
     pub fn write(&self, cli: &Cli) -> Result<()> {
         let folder = cli.folder()?;
-        let tables: Vec<String> = self.tables.iter().map(Table::markdown).collect();
+        let tables: Vec<String> = self.tables.iter().map(ReportTable::markdown).collect();
         let notes: String = self
             .notes
             .iter()
@@ -119,11 +119,11 @@ fn save(path: &Path, text: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use super::ReportTable;
 
     #[test]
     fn short_rows_are_filled_and_columns_line_up() {
-        let mut table = Table::new("Times", &["case", "ms"]);
+        let mut table = ReportTable::new("Times", &["case", "ms"]);
         table.row(vec!["SP5x5".into(), "1.5".into()]);
         table.row(vec!["a \"b\"".into()]);
         let text = table.markdown();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use regretless::Result;
-use regretless::data::synthetic::Recipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, Matrix, npy};
 use regretless::predict::{Predictor, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec};
@@ -41,7 +41,7 @@ const METHODS: [Method; 3] = [
 
 /// One problem.
 #[derive(Debug)]
-pub struct Case {
+pub struct MethodCase {
     benchmark: Benchmark,
     /// Rows that train.
     pub train: usize,
@@ -50,7 +50,7 @@ pub struct Case {
     epochs: usize,
 }
 
-impl Case {
+impl MethodCase {
     /// All cases of the race.
     pub fn all(smoke: bool) -> Result<Vec<Self>> {
         let sizes: &[(&str, usize, usize)] = if smoke {
@@ -93,24 +93,24 @@ impl Case {
 }
 
 /// The table of a case.
-pub struct Table {
+pub struct MethodTable {
     /// The problem in writing.
     pub problem: ProblemSpec,
     /// Rows that train, then rows that test.
     pub data: Dataset,
 }
 
-impl Table {
+impl MethodTable {
     /// PyEPO's data.
-    pub fn generate(case: &Case) -> Result<Self> {
+    pub fn generate(case: &MethodCase) -> Result<Self> {
         let (problem, data) = case
             .benchmark
-            .generate(Recipe::paper(case.train + case.test, SEED as u32))?;
+            .generate(SyntheticSpec::paper(case.train + case.test, SEED as u32))?;
         Ok(Self { problem, data })
     }
 
     /// Everything the peer needs to do the same: table, first parameters, order of every epoch.
-    pub fn write(&self, case: &Case, folder: &Path) -> Result<()> {
+    pub fn write(&self, case: &MethodCase, folder: &Path) -> Result<()> {
         npy::write(
             &folder.join("features.npy"),
             &folder.join("costs.npy"),

@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 mod case;
 mod ours;
 
-use case::{Case, Method, RATE, Table as Rows};
+use case::{Method, MethodCase, MethodTable as Rows, RATE};
 
 use crate::args::Cli;
 use crate::epochs::{BATCH, Epochs};
 use crate::peer::Peer;
-use crate::report::{Report, Table};
+use crate::report::{Report, ReportTable};
 use crate::statistics::{milliseconds, ratio};
 
 /// Goals of the project: at least so many times as fast as PyEPO, on one thread.
@@ -31,12 +31,12 @@ const LOSS_TOLERANCE: f64 = 1e-2;
 #[derive(Debug, Deserialize)]
 struct PyepoAnswer {
     version: String,
-    runs: Vec<Run>,
+    runs: Vec<MethodRun>,
 }
 
 /// A method trained by one contender.
 #[derive(Debug, Deserialize, serde::Serialize)]
-pub struct Run {
+pub struct MethodRun {
     /// Times and losses; the form is the label of the method.
     #[serde(flatten)]
     epochs: Epochs,
@@ -64,19 +64,19 @@ pub fn race(cli: &Cli) -> Result<Report> {
     ];
     let title = "Methods: milliseconds per epoch, processor time unless wall is written (medians; \
         wall: least)";
-    let mut table = Table::new(title, &heading);
-    let mut goals = Table::new(
+    let mut table = ReportTable::new(title, &heading);
+    let mut goals = ReportTable::new(
         "Goals: times as fast as PyEPO, one thread",
         &["problem", "method", "goal", "reached", "met"],
     );
     let mut report = Report::default();
     let mut versions = Vec::new();
-    for case in Case::all(cli.smoke)?
+    for case in MethodCase::all(cli.smoke)?
         .into_iter()
         .filter(|case| !case.methods(cli).is_empty())
     {
         eprintln!("bench: {}", case.name());
-        let found = Found::measure(cli, &case)?;
+        let found = MethodMeasurement::measure(cli, &case)?;
         found.rows(&case, &mut table);
         found.goals(&case, &mut goals);
         report.raw.push(found.raw(&case));
@@ -103,17 +103,17 @@ const NOTES: [&str; 4] = [
 ];
 
 /// Everything measured on one problem.
-struct Found {
+struct MethodMeasurement {
     /// On one thread.
-    single: Vec<Run>,
+    single: Vec<MethodRun>,
     /// On two threads.
-    double: Vec<Run>,
-    pyepo: Vec<Run>,
+    double: Vec<MethodRun>,
+    pyepo: Vec<MethodRun>,
     version: Option<String>,
 }
 
-impl Found {
-    fn measure(cli: &Cli, case: &Case) -> Result<Self> {
+impl MethodMeasurement {
+    fn measure(cli: &Cli, case: &MethodCase) -> Result<Self> {
         let rows = Rows::generate(case)?;
         let methods = case.methods(cli);
         let single = ours::runs(case, &rows, (&methods, 1))?;
@@ -134,7 +134,7 @@ impl Found {
         })
     }
 
-    fn rows(&self, case: &Case, table: &mut Table) {
+    fn rows(&self, case: &MethodCase, table: &mut ReportTable) {
         for (index, (one, two)) in self.single.iter().zip(&self.double).enumerate() {
             let (ours, both) = (one.epochs.cpu.median(), two.epochs.wall.least());
             let theirs = self.pyepo.get(index);
@@ -157,7 +157,7 @@ impl Found {
         }
     }
 
-    fn goals(&self, case: &Case, table: &mut Table) {
+    fn goals(&self, case: &MethodCase, table: &mut ReportTable) {
         let goal = SPEEDUP_GOALS.iter().find(|(name, _)| *name == case.name());
         let Some((name, goal)) = goal else { return };
         for (ours, theirs) in self.single.iter().zip(&self.pyepo) {
@@ -174,7 +174,7 @@ impl Found {
         }
     }
 
-    fn raw(&self, case: &Case) -> Value {
+    fn raw(&self, case: &MethodCase) -> Value {
         json!({ "case": case.name(), "ours, 1 thread": self.single, "ours, 2 \
             threads": self.double, "PyEPO": self.pyepo })
     }
@@ -193,7 +193,7 @@ fn agreement(ours: &Epochs, theirs: &Epochs) -> String {
 
 fn run_pyepo(
     cli: &Cli,
-    case: &Case,
+    case: &MethodCase,
     (rows, methods): (&Rows, &[&Method]),
 ) -> Result<Option<PyepoAnswer>> {
     let folder = cli.folder()?.join(case.name());

@@ -1,29 +1,31 @@
 //! Our side of the methods race: the public `train` call and the regret of what it learned.
 
 use regretless::Result;
-use regretless::data::{Matrix, Split};
+use regretless::data::{Matrix, SplitIndices};
 use regretless::evaluate::evaluate;
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
-use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task};
+use regretless::train::{
+    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
+};
 use regretless::watch::NoopObserver;
 
-use super::Run;
-use super::case::{Case, Method as Known, RATE, Table};
+use super::MethodRun;
+use super::case::{Method as Known, MethodCase, MethodTable, RATE};
 use crate::epochs::{BATCH, Epochs, SEED, train_timed};
 
 /// Trains every method on so many threads.
 pub fn runs(
-    case: &Case,
-    table: &Table,
+    case: &MethodCase,
+    table: &MethodTable,
     (methods, threads): (&[&Known], usize),
-) -> Result<Vec<Run>> {
+) -> Result<Vec<MethodRun>> {
     let oracle = Oracle::new(table.problem.build()?).with_threads(Threads::new(threads)?);
-    let data = Labelled::solve(table.data.clone(), &oracle, &NoopObserver)?;
-    let split = Split::in_order(data.len(), [case.train, 0, case.test])?;
-    let task = Task {
+    let data = LabeledDataset::solve(table.data.clone(), &oracle, &NoopObserver)?;
+    let split = SplitIndices::in_order(data.len(), [case.train, 0, case.test])?;
+    let task = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
@@ -35,16 +37,25 @@ pub fn runs(
         .collect()
 }
 
-fn run(task: &Task<'_>, table: &Table, label: &str, epochs: usize) -> Result<Run> {
-    let settings = Settings {
+fn run(
+    task: &TrainingContext<'_>,
+    table: &MethodTable,
+    label: &str,
+    epochs: usize,
+) -> Result<MethodRun> {
+    let settings = TrainingSettings {
         epochs,
         batch: BATCH,
         learning_rate: RATE,
         select: SelectionCriterion::Last,
         output_map: false,
-        ..Settings::paper(SEED)
+        ..TrainingSettings::paper(SEED)
     };
-    let recipe = Recipe::new(label.parse::<Method>()?, PredictorSpec::Linear, settings);
+    let recipe = StageTrainer::new(
+        label.parse::<TrainingStage>()?,
+        PredictorSpec::Linear,
+        settings,
+    );
     let (timed, trained) = train_timed(task, &recipe, &table.problem)?;
     let rows = &task.split.test;
     let all = trained.model.predict(table.data.features())?;
@@ -52,7 +63,7 @@ fn run(task: &Task<'_>, table: &Table, label: &str, epochs: usize) -> Result<Run
     let mut predictions = Matrix::new(rows.len(), all.cols(), tested)?;
     task.data.sense().flip(predictions.as_mut_slice());
     let evaluation = evaluate(&predictions, task.data, rows, (task.oracle, &NoopObserver))?;
-    Ok(Run {
+    Ok(MethodRun {
         epochs: Epochs {
             form: label.to_owned(),
             ..timed

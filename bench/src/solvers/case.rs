@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regretless::data::synthetic::Recipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Matrix, npy};
 use regretless::predict::LinearFit;
 use regretless::problem::{Benchmark, ProblemSpec};
@@ -17,7 +17,7 @@ const SEED: u32 = 135;
 
 /// A problem and its cost vectors.
 #[derive(Debug)]
-pub struct Case {
+pub struct SolverCase {
     benchmark: Benchmark,
     /// The problem in writing.
     pub problem: ProblemSpec,
@@ -31,7 +31,7 @@ pub struct Case {
     pub limit: f64,
 }
 
-impl Case {
+impl SolverCase {
     /// All cases of the race.
     pub fn all(smoke: bool) -> Result<Vec<Self>> {
         let sizes: &[(&str, usize, usize)] = if smoke {
@@ -64,7 +64,7 @@ impl Case {
     fn new((name, instances, passes): (&str, usize, usize), budget: f64) -> Result<Self> {
         let benchmark: Benchmark = name.parse()?;
         let (problem, data) =
-            benchmark.generate(Recipe::paper(FITTED_ROWS.max(instances), SEED))?;
+            benchmark.generate(SyntheticSpec::paper(FITTED_ROWS.max(instances), SEED))?;
         let (width, rows) = (data.costs().cols(), (0..data.len()).collect::<Vec<_>>());
         // What is predicted before anybody thinks of decisions.
         let fit = LinearFit::least_squares(&data, &rows)?;
@@ -107,6 +107,6 @@ impl Case {
 }
 
 /// An answer that is missing where there must be one.
-pub fn failed(case: &Case, why: impl std::fmt::Display) -> Error {
+pub fn failed(case: &SolverCase, why: impl std::fmt::Display) -> Error {
     Error::setting(format!("{}: {why}", case.name()))
 }

@@ -13,7 +13,7 @@ const WRONG_OPTIMUM_TOLERANCE: f64 = 1e-6;
 
 /// A solver and what it measured.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Contender {
+pub struct SolverRun {
     /// Who.
     pub name: String,
     /// Which.
@@ -21,7 +21,7 @@ pub struct Contender {
     /// Whether it proves nothing.
     pub heuristic: bool,
     /// Solves by kind of costs.
-    pub kinds: BTreeMap<String, Solves>,
+    pub kinds: BTreeMap<String, SolveRecords>,
     /// Whether the problem is a maximisation.
     #[serde(default)]
     pub maximises: bool,
@@ -32,7 +32,7 @@ pub struct Contender {
 
 /// One entry per instance.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Solves {
+pub struct SolveRecords {
     /// Seconds by the clock on the wall.
     pub wall: Vec<f64>,
     /// Seconds of processor time.
@@ -57,7 +57,7 @@ pub struct ObjectiveComparison {
     pub worst: f64,
 }
 
-impl Solves {
+impl SolveRecords {
     pub fn len(&self) -> usize {
         self.cpu.len()
     }
@@ -122,10 +122,10 @@ impl Solves {
 
 #[cfg(test)]
 mod tests {
-    use super::Solves;
+    use super::SolveRecords;
 
-    fn solves(objectives: &[f64]) -> Solves {
-        let mut solves = Solves::default();
+    fn solves(objectives: &[f64]) -> SolveRecords {
+        let mut solves = SolveRecords::default();
         objectives
             .iter()
             .for_each(|objective| solves.push([1.0, 1.0], *objective, true));

@@ -16,12 +16,12 @@ mod case;
 mod compare;
 mod ours;
 
-use case::{Case, KINDS};
-use compare::{Contender, Solves};
+use case::{KINDS, SolverCase};
+use compare::{SolveRecords, SolverRun};
 
 use crate::args::Cli;
 use crate::peer::Peer;
-use crate::report::{Report, Table};
+use crate::report::{Report, ReportTable};
 use crate::statistics::{digits, milliseconds, ratio};
 
 /// Scripts of the peers and the kinds of problems they have a model for.
@@ -43,9 +43,9 @@ const SPEEDUP_GOALS: [(&str, f64); 3] = [("TSP20", 10.0), ("KS32", 10.0), ("TSP5
 /// When a solve of ours fails, a peer proves a better decision than ours, or a file cannot be
 /// written.
 pub fn race(cli: &Cli) -> Result<Report> {
-    let mut tables = Tables::new();
+    let mut tables = SolverTables::new();
     let mut raw = Vec::new();
-    for case in Case::all(cli.smoke)?
+    for case in SolverCase::all(cli.smoke)?
         .into_iter()
         .filter(|case| cli.wants(&case.name()))
     {
@@ -60,7 +60,7 @@ pub fn race(cli: &Cli) -> Result<Report> {
     tables.report(raw)
 }
 
-fn run_peers(cli: &Cli, case: &Case) -> Result<Vec<Contender>> {
+fn run_peers(cli: &Cli, case: &SolverCase) -> Result<Vec<SolverRun>> {
     if cli.no_peers {
         return Ok(Vec::new());
     }
@@ -81,7 +81,7 @@ fn run_peers(cli: &Cli, case: &Case) -> Result<Vec<Contender>> {
                 script,
                 environment: &[("OMP_NUM_THREADS", "1")],
             }
-            .run::<Contender>(cli, &folder, &job)?,
+            .run::<SolverRun>(cli, &folder, &job)?,
         );
     }
     let maximises = case.maximises()?;
@@ -90,26 +90,26 @@ fn run_peers(cli: &Cli, case: &Case) -> Result<Vec<Contender>> {
 }
 
 /// The tables of the race, row by row.
-struct Tables {
-    times: Table,
-    details: Table,
+struct SolverTables {
+    times: ReportTable,
+    details: ReportTable,
     goals: Vec<(String, f64)>,
     versions: Vec<String>,
     contradictions: Vec<String>,
 }
 
-impl Tables {
+impl SolverTables {
     fn new() -> Self {
         let clock = "processor time in milliseconds";
         Self {
-            times: Table::new(
+            times: ReportTable::new(
                 format!("Solvers: median {clock} per cost vector, one thread each"),
                 &[
                     "problem", "costs", "ours", "Gurobi", "×", "HiGHS", "×", "SCIP", "×", "CP-SAT",
                     "×", "LKH*", "×", "PyVRP*", "×",
                 ],
             ),
-            details: Table::new(
+            details: ReportTable::new(
                 format!("Solvers, in detail: {clock}"),
                 &[
                     "problem",
@@ -133,7 +133,7 @@ impl Tables {
         }
     }
 
-    fn add(&mut self, case: &Case, kind: &str, ours: &Contender, peers: &[Contender]) {
+    fn add(&mut self, case: &SolverCase, kind: &str, ours: &SolverRun, peers: &[SolverRun]) {
         let (name, own) = (case.name(), &ours.kinds[kind]);
         let mut wide = vec![
             name.clone(),
@@ -170,8 +170,8 @@ impl Tables {
         &mut self,
         case: &str,
         kind: &str,
-        (who, solves): (&Contender, &Solves),
-        ours: &Solves,
+        (who, solves): (&SolverRun, &SolveRecords),
+        ours: &SolveRecords,
     ) {
         let same = ours.first(solves.len());
         let (times, own_times) = (solves.times(), same.times());
@@ -213,8 +213,8 @@ impl Tables {
         &mut self,
         case: &str,
         kind: &str,
-        (who, solves): (&Contender, &Solves),
-        ours: &Solves,
+        (who, solves): (&SolverRun, &SolveRecords),
+        ours: &SolveRecords,
     ) {
         let same = ours.first(solves.len());
         if who.name == "Gurobi" && SPEEDUP_GOALS.iter().any(|(name, _)| *name == case) {
@@ -258,8 +258,8 @@ impl Tables {
 }
 
 /// How the goals were met; nothing where Gurobi did not run.
-fn goals(found: &[(String, f64)]) -> Option<Table> {
-    let mut table = Table::new(
+fn goals(found: &[(String, f64)]) -> Option<ReportTable> {
+    let mut table = ReportTable::new(
         "Goals: times as fast as Gurobi, the least of the three kinds of costs",
         &["problem", "goal", "reached", "met"],
     );

@@ -8,11 +8,11 @@ use regretless::oracle::{Oracle, OracleWorker};
 use regretless::solve::SolveStatus;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::case::{Case, KINDS, failed};
-use super::compare::{Contender, Solves};
+use super::case::{KINDS, SolverCase, failed};
+use super::compare::{SolveRecords, SolverRun};
 
 /// Solves all cost vectors of a case on the calling thread.
-pub fn solve(case: &Case) -> Result<Contender> {
+pub fn solve(case: &SolverCase) -> Result<SolverRun> {
     let oracle = Oracle::new(case.problem.build()?);
     let mut kinds = BTreeMap::new();
     for (kind, costs) in KINDS.iter().zip(&case.costs) {
@@ -32,7 +32,7 @@ pub fn solve(case: &Case) -> Result<Contender> {
     }
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let maximises = case.maximises()?;
-    Ok(Contender {
+    Ok(SolverRun {
         name: "ours".into(),
         version,
         heuristic: false,
@@ -43,8 +43,8 @@ pub fn solve(case: &Case) -> Result<Contender> {
 }
 
 /// Passes over all rows, one after the other, so that no row profits from having just been solved.
-fn timed(case: &Case, asker: &mut OracleWorker<'_>, rows: &[&[f32]]) -> Result<Solves> {
-    let mut solves = Solves::default();
+fn timed(case: &SolverCase, asker: &mut OracleWorker<'_>, rows: &[&[f32]]) -> Result<SolveRecords> {
+    let mut solves = SolveRecords::default();
     let nothing = (0..1000)
         .map(|_| stopwatch(|| ()).1)
         .reduce(least)

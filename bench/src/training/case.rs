@@ -9,7 +9,7 @@ use std::path::Path;
 use regretless::Result;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, npy};
 use regretless::decision::Decision;
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Predictor, PredictorSpec};
@@ -24,7 +24,7 @@ pub const RATE: f64 = 0.005;
 
 /// One size and loss.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub struct TrainingCase {
     /// Costs per instance.
     pub costs: usize,
     /// Instances per epoch.
@@ -45,7 +45,7 @@ pub struct Case {
     pub torch_epochs: usize,
 }
 
-impl Case {
+impl TrainingCase {
     /// All cases of the race.
     pub fn all(smoke: bool) -> Vec<Self> {
         let sizes: &[[usize; 5]] = if smoke {
@@ -129,7 +129,7 @@ impl Case {
     }
 
     /// The table and its random decisions.
-    pub fn generate(&self) -> Result<Data> {
+    pub fn generate(&self) -> Result<TrainingData> {
         let mut stream = RandomStream::new(Purpose::Benchmark, SEED, [self.costs as u64, 0]);
         let rows = if self.shared {
             self.instances * self.costs
@@ -174,7 +174,7 @@ impl Case {
         let decisions = (0..self.instances)
             .map(|_| self.decision(&mut stream))
             .collect();
-        Ok(Data { data, decisions })
+        Ok(TrainingData { data, decisions })
     }
 
     fn decision(&self, stream: &mut RandomStream) -> Decision {
@@ -197,26 +197,33 @@ impl Case {
 }
 
 /// A table and a decision per instance.
-pub struct Data {
+pub struct TrainingData {
     data: Dataset,
     decisions: Vec<Decision>,
 }
 
-impl Data {
+impl TrainingData {
     /// The table with its decisions as labels, and the oracle that training asks for threads.
-    pub fn labelled(&self, case: &Case, threads: usize) -> Result<(Labelled, Oracle)> {
+    pub fn labelled(
+        &self,
+        case: &TrainingCase,
+        threads: usize,
+    ) -> Result<(LabeledDataset, Oracle)> {
         let oracle = Oracle::new(case.problem().build()?).with_threads(Threads::new(threads)?);
         let known = self
             .decisions
             .iter()
             .map(|decision| Solution::optimal(decision.clone(), 0.0))
             .collect();
-        Ok((Labelled::known(self.data.clone(), &oracle, known)?, oracle))
+        Ok((
+            LabeledDataset::known(self.data.clone(), &oracle, known)?,
+            oracle,
+        ))
     }
 
     /// Everything the peer needs to do the same: table, decisions, first parameters, order of every
     /// epoch.
-    pub fn write(&self, case: &Case, folder: &Path) -> Result<()> {
+    pub fn write(&self, case: &TrainingCase, folder: &Path) -> Result<()> {
         let array = |name: &str, rows: usize, values: Vec<f32>| {
             let cols = values.len() / rows.max(1);
             npy::write_predictions(&folder.join(name), &Matrix::new(rows, cols, values)?, true)

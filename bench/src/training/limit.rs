@@ -8,7 +8,7 @@
 //! without it one pass per epoch. Traffic counts only where the data do not fit into the last
 //! cache.
 
-use super::case::Case;
+use super::case::TrainingCase;
 use crate::epochs::BATCH;
 use crate::machine::Machine;
 
@@ -16,7 +16,7 @@ use crate::machine::Machine;
 const LAST_LEVEL_CACHE_BYTES: f64 = 32e6;
 
 /// Seconds per epoch.
-pub fn seconds(case: &Case, machine: &Machine) -> f64 {
+pub fn seconds(case: &TrainingCase, machine: &Machine) -> f64 {
     let demand = if case.shared || !case.hidden.is_empty() {
         layered(case)
     } else {
@@ -31,7 +31,7 @@ pub fn seconds(case: &Case, machine: &Machine) -> f64 {
 }
 
 /// What an epoch asks of the machine at least.
-struct Demand {
+struct ResourceDemand {
     /// Floating-point operations.
     work: f64,
     /// Bytes between memory and processor, and bytes in use.
@@ -39,7 +39,7 @@ struct Demand {
     held: f64,
 }
 
-fn linear(case: &Case) -> Demand {
+fn linear(case: &TrainingCase) -> ResourceDemand {
     let (rows, costs, parameters) = (
         case.instances as f64,
         case.costs as f64,
@@ -57,7 +57,7 @@ fn linear(case: &Case) -> Demand {
     };
     let step = if plain { 12.0 + 2.0 * parameters } else { 12.0 };
     let visits = if normalised { 9.0 * steps } else { 6.0 };
-    Demand {
+    ResourceDemand {
         work: rows * costs * row + steps * costs * parameters * step,
         traffic: table + visits * 4.0 * parameters * costs,
         held: table + 4.0 * 4.0 * parameters * costs,
@@ -67,7 +67,7 @@ fn linear(case: &Case) -> Demand {
 /// Every weight is used three times per row; the first layer's inputs are blamed for nothing, which
 /// saves a third there. A parameter is read twice and written once a step, like its two moments;
 /// features and costs are read once.
-fn layered(case: &Case) -> Demand {
+fn layered(case: &TrainingCase) -> ResourceDemand {
     let outputs = if case.shared { 1 } else { case.costs };
     let sizes: Vec<usize> = [case.features]
         .into_iter()
@@ -79,7 +79,7 @@ fn layered(case: &Case) -> Demand {
     let steps = case.instances.div_ceil(BATCH) as f64;
     let table = 4.0 * (rows * case.features as f64 + (case.instances * case.costs) as f64);
     let work = rows * (6.0 * weights - 2.0 * first) + steps * 12.0 * weights;
-    Demand {
+    ResourceDemand {
         work,
         traffic: table + steps * 28.0 * weights,
         held: table + 12.0 * weights,

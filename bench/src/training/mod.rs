@@ -15,13 +15,13 @@ mod case;
 mod limit;
 mod ours;
 
-use case::Case;
+use case::TrainingCase;
 
 use crate::args::Cli;
 use crate::epochs::{BATCH, Epochs};
 use crate::machine::Machine;
 use crate::peer::Peer;
-use crate::report::{Report, Table};
+use crate::report::{Report, ReportTable};
 use crate::statistics::{milliseconds, ratio};
 
 /// Makes glibc keep the pages of freed arrays.
@@ -67,14 +67,14 @@ pub fn race(cli: &Cli) -> Result<Report> {
         "×",
         "losses",
     ];
-    let mut table = Table::new(title, &heading);
+    let mut table = ReportTable::new(title, &heading);
     let mut all = Vec::new();
-    for case in Case::all(cli.smoke)
+    for case in TrainingCase::all(cli.smoke)
         .into_iter()
         .filter(|case| cli.wants(&case.name()))
     {
         eprintln!("bench: {}", case.name());
-        let found = Found::measure(cli, &case)?;
+        let found = TrainingMeasurement::measure(cli, &case)?;
         eprintln!("bench: {}", found.row(&case, &before).join(" | "));
         found
             .torch_version
@@ -113,14 +113,14 @@ fn note_once(report: &mut Report, note: &str) {
 }
 
 /// Everything measured on one case.
-struct Found {
+struct TrainingMeasurement {
     ours: Epochs,
     torch: Vec<Epochs>,
     torch_version: Option<String>,
 }
 
-impl Found {
-    fn measure(cli: &Cli, case: &Case) -> Result<Self> {
+impl TrainingMeasurement {
+    fn measure(cli: &Cli, case: &TrainingCase) -> Result<Self> {
         let data = case.generate()?;
         let ours = ours::epochs(case, &data, cli.threads)?;
         let folder = cli.folder()?.join("work");
@@ -142,7 +142,12 @@ impl Found {
         Ok(found)
     }
 
-    fn run_torch(&mut self, cli: &Cli, case: &Case, folder: &std::path::Path) -> Result<()> {
+    fn run_torch(
+        &mut self,
+        cli: &Cli,
+        case: &TrainingCase,
+        folder: &std::path::Path,
+    ) -> Result<()> {
         for (environment, forms, suffix) in [
             (&[][..], &["eager"][..], ""),
             (&KEEP_PAGES[..], &["eager", "best"][..], ", pages kept"),
@@ -168,7 +173,7 @@ impl Found {
         Ok(())
     }
 
-    fn row(&self, case: &Case, machine: &Machine) -> Vec<String> {
+    fn row(&self, case: &TrainingCase, machine: &Machine) -> Vec<String> {
         let ours = &self.ours.wall;
         let limit = limit::seconds(case, machine);
         let mut cells = vec![
@@ -204,7 +209,7 @@ impl Found {
         }
     }
 
-    fn raw(&self, case: &Case, machine: &Machine) -> serde_json::Value {
+    fn raw(&self, case: &TrainingCase, machine: &Machine) -> serde_json::Value {
         json!({
             "case": case.name(), "machine": machine, "limit": limit::seconds(case, machine),
             "runs": std::iter::once(&self.ours).chain(&self.torch).collect::<Vec<_>>(),

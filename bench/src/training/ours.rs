@@ -1,35 +1,37 @@
 //! Our side of the training race: the public `train` call.
 
 use regretless::Result;
-use regretless::data::Split;
-use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task};
+use regretless::data::SplitIndices;
+use regretless::train::{
+    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
+};
 use regretless::watch::NoopObserver;
 
-use super::case::{Case, Data, RATE};
+use super::case::{RATE, TrainingCase, TrainingData};
 use crate::epochs::{BATCH, Epochs, SEED, train_timed};
 
 /// Trains and keeps the time of each epoch.
-pub fn epochs(case: &Case, data: &Data, threads: usize) -> Result<Epochs> {
+pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Result<Epochs> {
     let (labelled, oracle) = data.labelled(case, threads)?;
-    let split = Split::in_order(case.instances, [case.instances, 0, 0])?;
-    let task = Task {
+    let split = SplitIndices::in_order(case.instances, [case.instances, 0, 0])?;
+    let task = TrainingContext {
         data: &labelled,
         split: &split,
         oracle: &oracle,
         watch: &NoopObserver,
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         epochs: case.epochs,
         batch: BATCH,
         learning_rate: RATE,
         select: SelectionCriterion::Last,
         output_map: false,
-        ..Settings::paper(SEED)
+        ..TrainingSettings::paper(SEED)
     };
-    let method: Method = case.loss.parse()?;
+    let method: TrainingStage = case.loss.parse()?;
     let (epochs, _) = train_timed(
         &task,
-        &Recipe::new(method, case.predictor(), settings),
+        &StageTrainer::new(method, case.predictor(), settings),
         &case.problem(),
     )?;
     Ok(epochs)

@@ -7,21 +7,21 @@ use regretless::data::{
     Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns, csv, npy,
 };
 use regretless::predict::Model;
-use regretless::problem::{ModelProblem, Problem, ProblemSpec};
+use regretless::problem::{ModelProblem, ProblemKind, ProblemSpec};
 use regretless::{Error, Result};
 
 use crate::args::{ColumnOptions, DataOptions, ProblemSource};
 
 /// Kinds of table files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TableFormat {
     /// Text with commas.
     Csv,
     /// numpy's arrays.
     Npy,
 }
 
-impl Kind {
+impl TableFormat {
     /// The kind that a file's name says.
     pub fn of(path: &Path) -> Result<Self> {
         match path
@@ -53,14 +53,14 @@ pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
 
 /// A problem in writing and ready to be solved.
 #[derive(Debug, Clone)]
-pub struct Decided {
+pub struct BuiltProblem {
     /// In writing.
     pub spec: ProblemSpec,
     /// Ready to be solved.
-    pub problem: Arc<dyn Problem>,
+    pub problem: Arc<dyn ProblemKind>,
 }
 
-impl Decided {
+impl BuiltProblem {
     /// A problem, its numbers checked.
     pub fn new(spec: ProblemSpec) -> Result<Self> {
         Ok(Self {
@@ -103,20 +103,20 @@ impl Decided {
 pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     let data = needed(options.data.as_ref(), "--data")?;
     let layout = options.layout();
-    match (Kind::of(&data)?, &options.cost_data) {
-        (Kind::Csv, None) => Ok(TableSource::Csv { file: data, layout }),
-        (Kind::Npy, None) => Err(Error::setting(format!(
+    match (TableFormat::of(&data)?, &options.cost_data) {
+        (TableFormat::Csv, None) => Ok(TableSource::Csv { file: data, layout }),
+        (TableFormat::Npy, None) => Err(Error::setting(format!(
             "{} holds features only; give --cost-data costs.npy too",
             data.display()
         ))),
-        (kind, Some(costs)) if kind != Kind::of(costs)? => Err(Error::setting(
+        (kind, Some(costs)) if kind != TableFormat::of(costs)? => Err(Error::setting(
             "--data and --cost-data must be of one kind; both CSV or both NPY",
         )),
-        (Kind::Npy, Some(costs)) => Ok(TableSource::Npy {
+        (TableFormat::Npy, Some(costs)) => Ok(TableSource::Npy {
             features: data,
             costs: costs.clone(),
         }),
-        (Kind::Csv, Some(costs)) => match layout {
+        (TableFormat::Csv, Some(costs)) => match layout {
             Layout::Wide(columns) => Ok(TableSource::CsvPair {
                 features: data,
                 costs: costs.clone(),
@@ -141,7 +141,7 @@ pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
             if options
                 .cost_data
                 .as_deref()
-                .is_some_and(|path| Kind::of(path).ok() == Some(Kind::Npy)) => {}
+                .is_some_and(|path| TableFormat::of(path).ok() == Some(TableFormat::Npy)) => {}
         FeatureShape::Wide => drop(
             options
                 .costs
@@ -179,9 +179,9 @@ pub fn features_for_model(path: &Path, columns: &ColumnOptions, model: &Model) -
         FeatureShape::Wide => Layout::Wide(WideColumns::default()),
         FeatureShape::Long { .. } => Layout::Long(columns.long(model.about.costs.to_vec())),
     };
-    match Kind::of(path)? {
-        Kind::Csv => csv::read_features(path, &layout, wanted),
-        Kind::Npy => npy::read_features(path, Some(wanted)),
+    match TableFormat::of(path)? {
+        TableFormat::Csv => csv::read_features(path, &layout, wanted),
+        TableFormat::Npy => npy::read_features(path, Some(wanted)),
     }
 }
 
@@ -195,10 +195,10 @@ pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
         .as_ref()
         .or(options.data.as_ref())
         .ok_or_else(missing)?;
-    let data = match (Kind::of(path)?, options.layout()) {
-        (Kind::Npy, _) => npy::read_costs(path, npy::Storage::BySize)?,
-        (Kind::Csv, layout @ Layout::Long(_)) => csv::read(path, &layout)?,
-        (Kind::Csv, Layout::Wide(columns)) => {
+    let data = match (TableFormat::of(path)?, options.layout()) {
+        (TableFormat::Npy, _) => npy::read_costs(path, npy::Storage::BySize)?,
+        (TableFormat::Csv, layout @ Layout::Long(_)) => csv::read(path, &layout)?,
+        (TableFormat::Csv, Layout::Wide(columns)) => {
             let costs = if columns.costs.is_empty() {
                 vec!["*".into()]
             } else {
@@ -220,9 +220,9 @@ pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
 
 /// Predicted costs, one row per instance.
 pub fn predictions(path: &Path, names: &[String]) -> Result<Matrix> {
-    let found = match Kind::of(path)? {
-        Kind::Csv => csv::read_features(path, &Layout::Wide(WideColumns::default()), names)?,
-        Kind::Npy => npy::read_features(path, Some(names))?,
+    let found = match TableFormat::of(path)? {
+        TableFormat::Csv => csv::read_features(path, &Layout::Wide(WideColumns::default()), names)?,
+        TableFormat::Npy => npy::read_features(path, Some(names))?,
     };
     Ok(found.values().clone())
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// What a command found, for people and for machines.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct CommandReport {
     /// For people.
     pub text: String,
     /// For machines.
@@ -23,7 +23,7 @@ pub struct Report {
     pub failure: Option<Error>,
 }
 
-impl Report {
+impl CommandReport {
     /// Adds a line for people. Line breaks before and behind it stay; inside they can only come
     /// from a name or a cell and are shown as `\n`. Text of several lines is pushed to `text` by
     /// whoever made these lines.

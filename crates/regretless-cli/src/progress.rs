@@ -47,7 +47,7 @@ pub fn enter_cancellation_scope() -> CancellationScope {
 }
 
 /// One bar for the task at work.
-pub struct Progress {
+pub struct ProgressObserver {
     shown: bool,
     quiet: bool,
     bar: Mutex<Option<ProgressBarState>>,
@@ -59,7 +59,7 @@ struct ProgressBarState {
     drawn: bool,
 }
 
-impl Progress {
+impl ProgressObserver {
     /// Bars on a terminal, unless the user wants it quiet.
     pub fn new(quiet: bool) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl ProgressBarState {
     }
 }
 
-impl Observer for Progress {
+impl Observer for ProgressObserver {
     fn begin(&self, task: &str, steps: u64) {
         if self.shown {
             *self.bar.lock().unwrap_or_else(PoisonError::into_inner) =

@@ -4,12 +4,12 @@ use regretless::text::escaped;
 
 /// A table with its heading.
 #[derive(Debug)]
-pub struct Table {
+pub struct TextTable {
     heading: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// An empty table.
     pub fn new<const N: usize>(heading: [&str; N]) -> Self {
         Self {
@@ -71,11 +71,11 @@ fn length(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use super::TextTable;
 
     #[test]
     fn columns_line_up() {
-        let mut table = Table::new(["loss", "ratio"]);
+        let mut table = TextTable::new(["loss", "ratio"]);
         table.row(["MSE".into(), "1.000".into()]);
         table.row(["MAE(O,S)".into(), "0.8 ± 0.1".into()]);
         let text = table.text();

@@ -20,14 +20,14 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{FeatureShape, Features, Matrix, Names, Shared, check_finite};
+use regretless::data::{CostNames, FeatureShape, Features, Matrix, SharedArray, check_finite};
 
 use crate::error::raise;
 use crate::names::column_names;
 
 /// An array that lives as long as it is read.
 #[derive(Debug)]
-struct Borrowed<T> {
+struct BorrowedArray<T> {
     _array: Py<PyArrayDyn<T>>,
     first: *const T,
     len: usize,
@@ -35,11 +35,11 @@ struct Borrowed<T> {
 
 // SAFETY: the array is kept alive and never written to by us; whoever writes to it from Python
 // while a call reads it gets numbers from before or after.
-unsafe impl<T> Send for Borrowed<T> {}
+unsafe impl<T> Send for BorrowedArray<T> {}
 // SAFETY: as above.
-unsafe impl<T> Sync for Borrowed<T> {}
+unsafe impl<T> Sync for BorrowedArray<T> {}
 
-impl<T: Element> Borrowed<T> {
+impl<T: Element> BorrowedArray<T> {
     /// An array in C order.
     fn new(array: &Bound<'_, PyArrayDyn<T>>) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl<T: Element> Borrowed<T> {
     }
 }
 
-impl<T: Element + std::fmt::Debug> Shared<T> for Borrowed<T> {
+impl<T: Element + std::fmt::Debug> SharedArray<T> for BorrowedArray<T> {
     fn numbers(&self) -> &[T] {
         self.slice()
     }
@@ -66,7 +66,7 @@ impl<T: Element + std::fmt::Debug> Shared<T> for Borrowed<T> {
 
 /// Whether numbers may stay where they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum ArrayOwnership {
     /// For the time of a call.
     Borrowed,
     /// For longer.
@@ -121,7 +121,7 @@ fn single<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyA
 
 /// Rows of numbers as they are: in single precision, or in double precision where that holds more
 /// digits.
-pub enum Rows<'py> {
+pub enum ArrayRows<'py> {
     /// float32 in C order.
     Single(PyReadonlyArrayDyn<'py, f32>),
     /// float64 in C order.
@@ -129,15 +129,18 @@ pub enum Rows<'py> {
 }
 
 /// Rows of numbers and how many rows and columns there are.
-pub fn rows_of<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<(Rows<'py>, [usize; 2])> {
+pub fn rows_of<'py>(
+    value: &Bound<'py, PyAny>,
+    what: &str,
+) -> PyResult<(ArrayRows<'py>, [usize; 2])> {
     let array = plain(value, what)?;
     let [rows, cols] = *array.shape() else {
         return Err(dimensions(what, array.ndim(), "2: rows, columns"));
     };
     let numbers = if fits_single(&array) {
-        Rows::Single(as_c_contiguous(&array, "float32")?.readonly())
+        ArrayRows::Single(as_c_contiguous(&array, "float32")?.readonly())
     } else {
-        Rows::Double(as_c_contiguous(&array, "float64")?.readonly())
+        ArrayRows::Double(as_c_contiguous(&array, "float64")?.readonly())
     };
     Ok((numbers, [rows, cols]))
 }
@@ -155,10 +158,10 @@ fn shaped(
     array: &Bound<'_, PyArrayDyn<f32>>,
     rows: usize,
     cols: usize,
-    keep: Keep,
+    keep: ArrayOwnership,
 ) -> PyResult<Matrix> {
-    let borrowed = Borrowed::new(array);
-    if borrowed.len == 0 || keep == Keep::Copied {
+    let borrowed = BorrowedArray::new(array);
+    if borrowed.len == 0 || keep == ArrayOwnership::Copied {
         return Matrix::new(rows, cols, borrowed.slice().to_vec()).map_err(raise);
     }
     Matrix::shared(rows, cols, Arc::new(borrowed)).map_err(raise)
@@ -169,19 +172,19 @@ fn with_f64_values(
     array: &Bound<'_, PyArrayDyn<f64>>,
     rows: usize,
     cols: usize,
-    keep: Keep,
+    keep: ArrayOwnership,
 ) -> PyResult<Matrix> {
-    let borrowed = Borrowed::new(array);
+    let borrowed = BorrowedArray::new(array);
     let rounded = Matrix::from_f64(rows, cols, borrowed.slice()).map_err(raise)?;
-    let doubles: Arc<dyn Shared<f64>> = match keep {
-        Keep::Borrowed => Arc::new(borrowed),
-        Keep::Copied => Arc::new(borrowed.slice().to_vec()),
+    let doubles: Arc<dyn SharedArray<f64>> = match keep {
+        ArrayOwnership::Borrowed => Arc::new(borrowed),
+        ArrayOwnership::Copied => Arc::new(borrowed.slice().to_vec()),
     };
     rounded.with_f64_values(doubles).map_err(raise)
 }
 
 /// A table of numbers in single precision, one row per instance.
-pub fn matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matrix> {
+pub fn matrix(value: &Bound<'_, PyAny>, what: &str, keep: ArrayOwnership) -> PyResult<Matrix> {
     let array = single(value, what)?;
     match *array.shape() {
         [rows, cols] => shaped(&array, rows, cols, keep),
@@ -191,7 +194,11 @@ pub fn matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matr
 
 /// A table of numbers, every one finite, those of double precision with all their digits; errors
 /// name row and column.
-pub fn finite_matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResult<Matrix> {
+pub fn finite_matrix(
+    value: &Bound<'_, PyAny>,
+    what: &str,
+    keep: ArrayOwnership,
+) -> PyResult<Matrix> {
     let array = plain(value, what)?;
     let numbers = match *array.shape() {
         [rows, cols] if fits_single(&array) => {
@@ -200,7 +207,8 @@ pub fn finite_matrix(value: &Bound<'_, PyAny>, what: &str, keep: Keep) -> PyResu
         [rows, cols] => with_f64_values(&as_c_contiguous(&array, "float64")?, rows, cols, keep)?,
         _ => return Err(dimensions(what, array.ndim(), "2: rows, columns")),
     };
-    let names = column_names(value)?.map_or_else(|| Names::counted(numbers.cols()), Names::from);
+    let names =
+        column_names(value)?.map_or_else(|| CostNames::counted(numbers.cols()), CostNames::from);
     let found = check_finite(&numbers, |column| names.get(column).into_owned());
     found.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     Ok(numbers)
@@ -220,11 +228,11 @@ pub fn features(
     let array = single(value, "X")?;
     let (matrix, shape) = match *array.shape() {
         [rows, cols] => (
-            shaped(&array, rows, cols, Keep::Borrowed)?,
+            shaped(&array, rows, cols, ArrayOwnership::Borrowed)?,
             FeatureShape::Wide,
         ),
         [rows, items, cols] => (
-            shaped(&array, rows * items, cols, Keep::Borrowed)?,
+            shaped(&array, rows * items, cols, ArrayOwnership::Borrowed)?,
             FeatureShape::Long { items },
         ),
         _ => {
@@ -252,9 +260,11 @@ pub fn features(
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
     let array = plain(value, what)?;
     match array.ndim() {
-        1 => Ok(Borrowed::new(&as_c_contiguous::<f64>(&array, "float64")?)
-            .slice()
-            .to_vec()),
+        1 => Ok(
+            BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
+                .slice()
+                .to_vec(),
+        ),
         found => Err(dimensions(what, found, "1: one row of numbers")),
     }
 }
@@ -265,7 +275,7 @@ pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, 
     let array = plain(value, what)?;
     match *array.shape() {
         [rows, cols] => {
-            let numbers = Borrowed::new(&as_c_contiguous::<f64>(&array, "float64")?)
+            let numbers = BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
                 .slice()
                 .to_vec();
             Ok((numbers, [rows, cols]))

@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use regretless::oracle::Answer;
-use regretless::solve::Failure;
+use regretless::oracle::SolveResult;
+use regretless::solve::SolveFailure;
 
-use crate::callable::Function;
-use crate::turns::Turn;
+use crate::callable::SolverFunction;
+use crate::turns::FunctionLockGuard;
 
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -51,22 +51,22 @@ pub struct CallState {
 struct RequestQueue {
     /// Whether the calling thread looks.
     open: bool,
-    requests: VecDeque<Request>,
+    requests: VecDeque<SolverRequest>,
     finished: bool,
 }
 
 /// A solver call that the calling thread should make.
 #[derive(Debug)]
-pub struct Request {
-    function: Arc<Function>,
+pub struct SolverRequest {
+    function: Arc<SolverFunction>,
     costs: Vec<f64>,
-    answer: SyncSender<Answer>,
+    answer: SyncSender<SolveResult>,
 }
 
 /// What the calling thread finds when it looks.
 pub enum CallEvent {
     /// A solver call.
-    Request(Request),
+    Request(SolverRequest),
     /// The work is done.
     Finished,
     /// Time has passed.
@@ -162,9 +162,9 @@ impl CallState {
     }
 
     /// Has the calling thread call a function; waits for the answer without the interpreter's lock.
-    pub fn ask(&self, function: &Arc<Function>, costs: &[f64]) -> Answer {
+    pub fn ask(&self, function: &Arc<SolverFunction>, costs: &[f64]) -> SolveResult {
         let (answer, answered) = sync_channel(1);
-        let request = Request {
+        let request = SolverRequest {
             function: Arc::clone(function),
             costs: costs.to_vec(),
             answer,
@@ -172,7 +172,7 @@ impl CallState {
         {
             let mut mail = locked(&self.mail);
             if !mail.open {
-                return Err(Failure::Engine(
+                return Err(SolveFailure::Engine(
                     "nobody is there to call the function".into(),
                 ));
             }
@@ -184,8 +184,8 @@ impl CallState {
 
     /// Calls the function of a request on this thread, when it is its turn, and hands the answer
     /// back.
-    pub fn serve(self: &Arc<Self>, py: Python<'_>, request: Request) {
-        let Request {
+    pub fn serve(self: &Arc<Self>, py: Python<'_>, request: SolverRequest) {
+        let SolverRequest {
             function,
             costs,
             answer,
@@ -198,7 +198,7 @@ impl CallState {
                 Ok(())
             }
         };
-        let found = match Turn::wait(py, function.identity(), &self.line(), go_on) {
+        let found = match FunctionLockGuard::wait(py, function.identity(), &self.line(), go_on) {
             Ok(_turn) => self.call(py, &function, &costs),
             Err(error) => self.failing(error),
         };
@@ -207,7 +207,12 @@ impl CallState {
     }
 
     /// Calls a function on this thread; keeps what it raises.
-    pub fn call(self: &Arc<Self>, py: Python<'_>, function: &Function, costs: &[f64]) -> Answer {
+    pub fn call(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        function: &SolverFunction,
+        costs: &[f64],
+    ) -> SolveResult {
         if self.interrupted() {
             return Err(stopped());
         }
@@ -217,14 +222,16 @@ impl CallState {
             .unwrap_or_else(|error| self.failing(error))
     }
 
-    fn failing(&self, error: PyErr) -> Answer {
+    fn failing(&self, error: PyErr) -> SolveResult {
         self.keep(error);
-        Err(Failure::Engine("the function raised an exception".into()))
+        Err(SolveFailure::Engine(
+            "the function raised an exception".into(),
+        ))
     }
 }
 
-fn stopped() -> Failure {
-    Failure::Engine("the call was stopped".into())
+fn stopped() -> SolveFailure {
+    SolveFailure::Engine("the call was stopped".into())
 }
 
 /// Calls made by this thread belong to a function of another call, until dropped.

@@ -12,20 +12,20 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::Decision;
-use regretless::data::Names;
-use regretless::oracle::Answer;
-use regretless::problem::{Bounds, Given, Problem, Sense, SolverThreading};
-use regretless::solve::{Failure, Limits, Solution, Solver};
+use regretless::data::CostNames;
+use regretless::oracle::SolveResult;
+use regretless::problem::{ExternalProblem, ProblemKind, Sense, SolverThreading, VariableBounds};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
 
 use crate::arrays::{row, vector};
 use crate::call::CallState;
 
 /// A user's function and what is known about it.
-pub struct Function {
+pub struct SolverFunction {
     /// The function.
     pub solve: Py<PyAny>,
     /// Name, sense and size.
-    pub given: Given,
+    pub given: ExternalProblem,
     /// Whether its decisions are zeros and ones.
     pub binary: bool,
     /// Whether several threads may call it at the same time.
@@ -34,7 +34,7 @@ pub struct Function {
     identity: usize,
 }
 
-impl fmt::Debug for Function {
+impl fmt::Debug for SolverFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Function({:?})", self.given)
     }
@@ -44,12 +44,12 @@ impl fmt::Debug for Function {
 #[derive(Debug)]
 pub struct FunctionProblem {
     /// The function.
-    pub function: Arc<Function>,
+    pub function: Arc<SolverFunction>,
     /// The call that leads to it; without one nothing can be solved.
     pub call: Option<Arc<CallState>>,
 }
 
-impl Problem for FunctionProblem {
+impl ProblemKind for FunctionProblem {
     fn name(&self) -> String {
         self.function.given.name.clone()
     }
@@ -62,7 +62,7 @@ impl Problem for FunctionProblem {
         self.function.given.costs
     }
 
-    fn cost_names(&self) -> Option<&Names> {
+    fn cost_names(&self) -> Option<&CostNames> {
         self.function.given.cost_names.as_ref()
     }
 
@@ -70,12 +70,12 @@ impl Problem for FunctionProblem {
         true
     }
 
-    fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> VariableBounds {
         if self.function.binary {
-            return Bounds::Binary;
+            return VariableBounds::Binary;
         }
         let costs = self.function.given.costs;
-        Bounds::Box {
+        VariableBounds::Box {
             lower: vec![f64::NEG_INFINITY; costs],
             upper: vec![f64::INFINITY; costs],
         }
@@ -89,8 +89,8 @@ impl Problem for FunctionProblem {
         }
     }
 
-    fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
-        Box::new(Caller {
+    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
+        Box::new(FunctionSolver {
             function: Arc::clone(&self.function),
             call: self.call.clone(),
         })
@@ -108,15 +108,15 @@ impl Problem for FunctionProblem {
 }
 
 /// Has the function called.
-struct Caller {
-    function: Arc<Function>,
+struct FunctionSolver {
+    function: Arc<SolverFunction>,
     call: Option<Arc<CallState>>,
 }
 
-impl Solver for Caller {
-    fn solve(&mut self, costs: &[f64]) -> Answer {
+impl Solver for FunctionSolver {
+    fn solve(&mut self, costs: &[f64]) -> SolveResult {
         match &self.call {
-            None => Err(Failure::Engine(
+            None => Err(SolveFailure::Engine(
                 "a function can be called only within a call of Python".into(),
             )),
             Some(call) if self.function.thread_safe => {
@@ -127,11 +127,11 @@ impl Solver for Caller {
     }
 }
 
-impl Function {
+impl SolverFunction {
     /// A function; methods of one object count as one function, since they share its state.
     pub fn new(
         solve: &Bound<'_, PyAny>,
-        given: Given,
+        given: ExternalProblem,
         binary: bool,
         thread_safe: bool,
     ) -> PyResult<Self> {
@@ -157,7 +157,7 @@ impl Function {
     }
 
     /// Calls the function on this thread.
-    pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<Answer> {
+    pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<SolveResult> {
         let sign = self.given.sense.sign();
         let users = costs
             .iter()
@@ -165,7 +165,7 @@ impl Function {
             .collect::<Vec<f64>>();
         let answer = self.solve.bind(py).call1((row(py, users),))?;
         if answer.is_none() {
-            return Ok(Err(Failure::Infeasible));
+            return Ok(Err(SolveFailure::Infeasible));
         }
         let (decision, claimed) = match answer.cast::<PyTuple>() {
             Ok(pair) if pair.len() == 2 => {

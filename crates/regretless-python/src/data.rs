@@ -3,13 +3,13 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::Error;
-use regretless::data::synthetic::Recipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::Benchmark;
 use regretless::sizes;
 
 use crate::arrays::rectangle;
 use crate::error::raise;
-use crate::watch::{Call, escape_formula};
+use crate::watch::{PyCall, escape_formula};
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
 ///
@@ -33,7 +33,7 @@ pub fn generate<'py>(
     features: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let benchmark: Benchmark = benchmark.parse().map_err(raise)?;
-    let recipe = Recipe {
+    let recipe = SyntheticSpec {
         instances: rows,
         features,
         degree,
@@ -45,7 +45,7 @@ pub fn generate<'py>(
         escape_formula(|| made.features().map_err(raise))?,
         [made.rows(), made.num_costs()],
     );
-    let costs = Call::new(false).run(py, move |watch| {
+    let costs = PyCall::new(false).run(py, move |watch| {
         let count = sizes::product("costs", &shape, sizes::MAX_TABLE_VALUES)?;
         let mut costs = sizes::try_with_capacity("the table", count)?;
         for _ in 0..shape[0] {

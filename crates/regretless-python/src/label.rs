@@ -7,29 +7,29 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::Decision;
-use regretless::data::{CostSide, Dataset, FeatureShape, Features, Matrix, Names};
-use regretless::label::{LabelStore, Labelled, Shard};
+use regretless::data::{CostNames, CostSide, Dataset, FeatureShape, Features, Matrix};
+use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::oracle::Oracle;
-use regretless::solve::{Failure, Solution};
+use regretless::solve::{Solution, SolveFailure};
 use regretless::watch::Observer;
 
-use crate::arrays::{Keep, finite_matrix, rectangle, row};
-use crate::callable::Function;
+use crate::arrays::{ArrayOwnership, finite_matrix, rectangle, row};
+use crate::callable::SolverFunction;
 use crate::error::raise;
 use crate::names::{column_names, in_order, match_table};
 use crate::oracle::{dense, failed};
 use crate::problem::Problem;
-use crate::watch::{Call, detached, warn};
+use crate::watch::{PyCall, detached, warn};
 
 /// The best decision of every row of costs.
 #[pyclass(frozen, module = "regretless")]
 pub struct Labels {
     /// Costs, to be minimised, and decisions.
-    pub labelled: Arc<Labelled>,
-    failed: Vec<(usize, Failure)>,
+    pub labelled: Arc<LabeledDataset>,
+    failed: Vec<(usize, SolveFailure)>,
     /// The problem they were found for, and its function if it is one.
     problem: String,
-    function: Option<Arc<Function>>,
+    function: Option<Arc<SolverFunction>>,
     dense: OnceLock<Py<PyArray2<f32>>>,
 }
 
@@ -48,7 +48,7 @@ impl Labels {
     ) -> PyResult<Self> {
         let problem = problem.get();
         check_same_rows(C, decisions, ["C", "decisions"])?;
-        let data = costs_only(problem, C, Keep::Copied)?;
+        let data = costs_only(problem, C, ArrayOwnership::Copied)?;
         problem.check_width(data.costs().cols())?;
         let fixed = problem.problem.fixed_cost().ok_or_else(|| {
             PyValueError::new_err(
@@ -64,7 +64,7 @@ impl Labels {
         )?;
         problem.check_width(decisions.cols())?;
         let oracle = problem
-            .oracle(&Call::new(false), Some(1), None)
+            .oracle(&PyCall::new(false), Some(1), None)
             .map_err(raise)?;
         let labelled = detached(py, || {
             let sign = problem.problem.sense().sign();
@@ -82,7 +82,7 @@ impl Labels {
             let best = (0..count)
                 .map(|row| best((row, decisions.row(row))))
                 .collect();
-            Labelled::known(data, &oracle, best)
+            LabeledDataset::known(data, &oracle, best)
         });
         Self::new(problem, labelled?, Vec::new())
     }
@@ -154,7 +154,11 @@ impl Labels {
             .is_err()
     }
 
-    fn new(problem: &Problem, labelled: Labelled, failed: Vec<(usize, Failure)>) -> PyResult<Self> {
+    fn new(
+        problem: &Problem,
+        labelled: LabeledDataset,
+        failed: Vec<(usize, SolveFailure)>,
+    ) -> PyResult<Self> {
         let (function, problem) = (problem.function().cloned(), problem.identity()?);
         Ok(Self {
             labelled: Arc::new(labelled),
@@ -177,15 +181,19 @@ impl Labels {
 }
 
 /// Costs in the order of a problem's, as a table whose features mean nothing.
-pub fn costs_only(problem: &Problem, costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
+pub fn costs_only(
+    problem: &Problem,
+    costs: &Bound<'_, PyAny>,
+    keep: ArrayOwnership,
+) -> PyResult<Dataset> {
     let mut data = costs_as_given(costs, keep)?;
     match_table(costs.py(), problem, &mut data)?;
     Ok(data)
 }
 
 /// Costs in the order of their columns, as a table whose features mean nothing.
-pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset> {
-    let names = column_names(costs)?.map(Names::from);
+pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: ArrayOwnership) -> PyResult<Dataset> {
+    let names = column_names(costs)?.map(CostNames::from);
     let costs = finite_matrix(costs, "C", keep)?;
     let nothing =
         Features::new(Matrix::zeros(costs.rows(), 1), FeatureShape::Wide, None).map_err(raise)?;
@@ -196,10 +204,10 @@ pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: Keep) -> PyResult<Dataset>
 pub fn with_labels(
     py: Python<'_>,
     problem: &Problem,
-    (call, oracle): (&Call, &Oracle),
+    (call, oracle): (&PyCall, &Oracle),
     data: Dataset,
     labels: Option<&Bound<'_, Labels>>,
-) -> PyResult<Arc<Labelled>> {
+) -> PyResult<Arc<LabeledDataset>> {
     if let Some(labels) = labels {
         if !labels.get().reset_after_fork(problem)? {
             return Err(PyValueError::new_err(
@@ -211,13 +219,13 @@ pub fn with_labels(
         let joined = detached(py, || known.with_table(data, oracle))?;
         return Ok(Arc::new(joined));
     }
-    let work = |watch: &dyn Observer| Labelled::solve_feasible(data, oracle, watch);
+    let work = |watch: &dyn Observer| LabeledDataset::solve_feasible(data, oracle, watch);
     let (labelled, failed) = call.run(py, work)?;
     warn_about_failed_rows(py, &failed)?;
     Ok(Arc::new(labelled))
 }
 
-fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, Failure)]) -> PyResult<()> {
+fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, SolveFailure)]) -> PyResult<()> {
     let Some((row, failure)) = failures.first() else {
         return Ok(());
     };
@@ -274,9 +282,9 @@ pub fn label<'py>(
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let data = costs_only(problem, C, Keep::Copied)?;
+    let data = costs_only(problem, C, ArrayOwnership::Copied)?;
     problem.check_width(data.costs().cols())?;
-    let call = Call::new(progress);
+    let call = PyCall::new(progress);
     let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
     let Some(store) = store else {
         if shard.is_some() {
@@ -284,8 +292,9 @@ pub fn label<'py>(
                 "a shard is written to a store; say where: store='costs.npy'",
             ));
         }
-        let (labelled, failed) =
-            call.run(py, |watch| Labelled::solve_feasible(data, &oracle, watch))?;
+        let (labelled, failed) = call.run(py, |watch| {
+            LabeledDataset::solve_feasible(data, &oracle, watch)
+        })?;
         warn_about_failed_rows(py, &failed)?;
         return Ok(Bound::new(py, Labels::new(problem, labelled, failed)?)?.into_any());
     };

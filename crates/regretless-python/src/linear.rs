@@ -3,14 +3,14 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use regretless::problem::Row;
+use regretless::problem::LinearRow;
 
 use crate::arrays::{double_rows, vector};
 
-type Entries = Vec<Vec<(usize, f64)>>;
+type RowEntries = Vec<Vec<(usize, f64)>>;
 
 /// Entries of each row that are not zero, and the number of columns.
-pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
+pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
     if matrix.hasattr("tocsr")? {
         return sparse(&matrix.call_method0("tocsr")?);
     }
@@ -25,7 +25,7 @@ pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
     Ok(((0..rows).map(entries).collect(), count))
 }
 
-fn sparse(matrix: &Bound<'_, PyAny>) -> PyResult<(Entries, usize)> {
+fn sparse(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
     matrix.call_method0("sum_duplicates")?;
     let list = |name: &str| vector(&matrix.getattr(name)?, name);
     let (starts, columns, values) = (list("indptr")?, list("indices")?, list("data")?);
@@ -111,10 +111,10 @@ pub fn predicted(costs: Option<Vec<usize>>, count: usize) -> PyResult<Vec<bool>>
 
 /// Rows with their bounds.
 pub fn related(
-    entries: Entries,
+    entries: RowEntries,
     right: &[f64],
     relations: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<Row>> {
+) -> PyResult<Vec<LinearRow>> {
     if right.len() != entries.len() {
         return Err(wrong_count("b", right.len(), entries.len()));
     }
@@ -134,7 +134,7 @@ pub fn related(
         .collect()
 }
 
-fn related_by(entries: Vec<(usize, f64)>, value: f64, word: &str) -> PyResult<Row> {
+fn related_by(entries: Vec<(usize, f64)>, value: f64, word: &str) -> PyResult<LinearRow> {
     let (lower, upper) = match (word, value) {
         ("<=" | "<", f64::INFINITY) | (">=" | ">", f64::NEG_INFINITY) => (None, None),
         _ if !value.is_finite() => {
@@ -151,7 +151,7 @@ fn related_by(entries: Vec<(usize, f64)>, value: f64, word: &str) -> PyResult<Ro
             )));
         }
     };
-    Ok(Row {
+    Ok(LinearRow {
         lower,
         upper,
         entries,

@@ -5,20 +5,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use regretless::label::Labelled;
-use regretless::loss::{LossInput, NoiseKey, Weighting};
-use regretless::oracle::{Oracle, OracleWorker, Pool, StepId, TrainingOracle};
+use regretless::label::LabeledDataset;
+use regretless::loss::{InstanceWeighting, LossInput, NoiseKey};
+use regretless::oracle::{Oracle, OracleWorker, SolutionPool, StepId, TrainingOracle};
 use regretless::parallel::Threads;
-use regretless::train::Method;
+use regretless::train::TrainingStage;
 use regretless::watch::{NoopObserver, Observer};
 use regretless::{Error, Result};
 
-use crate::arrays::{Keep, Rows as Given, rectangle, row, row_numbers, rows_of};
+use crate::arrays::{ArrayOwnership, ArrayRows as Given, rectangle, row, row_numbers, rows_of};
 use crate::error::raise;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
 use crate::problem::Problem;
-use crate::watch::{Call, detached};
+use crate::watch::{PyCall, detached};
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
@@ -41,9 +41,9 @@ use crate::watch::{Call, detached};
 /// `train`.
 #[pyclass(frozen, module = "regretless")]
 pub struct Loss {
-    method: Method,
+    method: TrainingStage,
     loss: Box<dyn regretless::loss::Loss>,
-    data: Arc<Labelled>,
+    data: Arc<LabeledDataset>,
     /// Whether each row has a best decision.
     known: Vec<bool>,
     /// Who solves; where the problem is a function, each call makes its own.
@@ -52,23 +52,23 @@ pub struct Loss {
     problem: Py<Problem>,
     seed: u64,
     /// Decisions known so far, where the method keeps them; losses may share them.
-    pool: Arc<Mutex<Option<Pool>>>,
+    pool: Arc<Mutex<Option<SolutionPool>>>,
 }
 
 /// Numbers beyond which losses that solve nothing are worth several threads.
 const MIN_PARALLEL_VALUES: usize = 1 << 16;
 
 /// A number of either precision.
-trait Number: numpy::Element + Copy + Sync {
+trait Float: numpy::Element + Copy + Sync {
     /// In double precision.
     fn wide(self) -> f64;
     /// Rounded to its own.
     fn rounded(value: f64) -> Self;
     /// True costs of an instance as far as this precision holds them.
-    fn read_costs(data: &Labelled, instance: usize, out: &mut Vec<f64>);
+    fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>);
 }
 
-impl Number for f32 {
+impl Float for f32 {
     fn wide(self) -> f64 {
         self.into()
     }
@@ -77,7 +77,7 @@ impl Number for f32 {
         value as Self
     }
 
-    fn read_costs(data: &Labelled, instance: usize, out: &mut Vec<f64>) {
+    fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>) {
         out.clear();
         out.extend(
             data.data()
@@ -89,7 +89,7 @@ impl Number for f32 {
     }
 }
 
-impl Number for f64 {
+impl Float for f64 {
     fn wide(self) -> f64 {
         self
     }
@@ -98,13 +98,13 @@ impl Number for f64 {
         value
     }
 
-    fn read_costs(data: &Labelled, instance: usize, out: &mut Vec<f64>) {
+    fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>) {
         data.data().costs().read(instance, out);
     }
 }
 
 /// Where value and gradient of one row go.
-struct Slot<'a, T> {
+struct LossSlot<'a, T> {
     value: Result<f64>,
     gradient: &'a mut [T],
     found: Vec<regretless::Decision>,
@@ -112,7 +112,7 @@ struct Slot<'a, T> {
 
 /// Rows in double precision, in memory that a thread uses again and again.
 #[derive(Default)]
-struct Rows {
+struct RowBuffers {
     costs: Vec<f64>,
     prediction: Vec<f64>,
     gradient: Vec<f64>,
@@ -133,13 +133,13 @@ impl Loss {
         progress: bool,
         share_pool: Option<&Bound<'_, Self>>,
     ) -> PyResult<Self> {
-        let method: Method = loss.parse().map_err(raise)?;
+        let method: TrainingStage = loss.parse().map_err(raise)?;
         single(&method).map_err(raise)?;
         let kept = problem;
         let problem = kept.get();
-        let call = Call::new(progress);
+        let call = PyCall::new(progress);
         let oracle = problem.oracle(&call, threads, None).map_err(raise)?;
-        let data = costs_only(problem, C, Keep::Copied)?;
+        let data = costs_only(problem, C, ArrayOwnership::Copied)?;
         let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
         let (data, loss, pool) = call.run(py, |watch| {
             let rows = data.rows();
@@ -253,14 +253,14 @@ impl Loss {
 }
 
 /// One method that needs no training to be evaluated.
-fn single(method: &Method) -> Result<()> {
+fn single(method: &TrainingStage) -> Result<()> {
     method.check()?;
     if method.then.is_some() {
         return Err(Error::setting(
             "a loss is one method; 'then' belongs to train",
         ));
     }
-    if method.loss.weighting() != Weighting::Equal {
+    if method.loss.weighting() != InstanceWeighting::Equal {
         let message = format!(
             "{} weights instances by the regret of a trained baseline",
             method.loss
@@ -272,7 +272,7 @@ fn single(method: &Method) -> Result<()> {
     Ok(())
 }
 
-fn check_finite<T: Number>(numbers: &[T], cols: usize) -> PyResult<()> {
+fn check_finite<T: Float>(numbers: &[T], cols: usize) -> PyResult<()> {
     let Some(at) = numbers.iter().position(|number| !number.wide().is_finite()) else {
         return Ok(());
     };
@@ -308,7 +308,7 @@ impl Loss {
     }
 
     /// Values and gradients for Python.
-    fn judged<'py, T: Number>(
+    fn judged<'py, T: Float>(
         &self,
         py: Python<'py>,
         (predictions, shape): (&[T], [usize; 2]),
@@ -327,7 +327,7 @@ impl Loss {
         check_finite(predictions, shape[1])?;
         let mut gradients = vec![T::rounded(0.0); predictions.len()];
         let values = if self.method.loss.asks() {
-            let (call, problem) = (Call::new(false), self.problem.get());
+            let (call, problem) = (PyCall::new(false), self.problem.get());
             let own = problem
                 .is_function()
                 .then(|| problem.oracle(&call, self.threads, None));
@@ -345,7 +345,7 @@ impl Loss {
         (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
     }
 
-    fn judge<T: Number>(
+    fn judge<T: Float>(
         &self,
         predictions: &[T],
         (rows, gradients): (&[usize], &mut [T]),
@@ -365,21 +365,21 @@ impl Loss {
             found = answering.solve_for_pool((step, rows), &minimised, best, watch)?;
             answering.keep(&found);
         }
-        let slot = |gradient| Slot {
+        let slot = |gradient| LossSlot {
             value: Err(Error::Interrupted),
             gradient,
             found: Vec::new(),
         };
-        let mut slots: Vec<Slot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
+        let mut slots: Vec<LossSlot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
         let one = Threads::one();
         let threads = match self.loss.solves() {
             true => oracle.solver_threads(),
             false if predictions.len() >= MIN_PARALLEL_VALUES => oracle.threads(),
             false => &one,
         };
-        let work = |(asker, memory): &mut (OracleWorker<'_>, Rows),
+        let work = |(asker, memory): &mut (OracleWorker<'_>, RowBuffers),
                     index: usize,
-                    slot: &mut Slot<'_, T>| {
+                    slot: &mut LossSlot<'_, T>| {
             if !watch.interrupted() {
                 asker.set_cache_action(answering.turn(step, rows[index]));
                 memory.read(
@@ -390,7 +390,11 @@ impl Loss {
                 self.evaluate_row(memory, (rows[index], step.epoch), (asker, slot));
             }
         };
-        threads.fill(&mut slots, || (answering.asker(), Rows::default()), work);
+        threads.fill(
+            &mut slots,
+            || (answering.asker(), RowBuffers::default()),
+            work,
+        );
         self.loss.end_batch(step.training);
         if step.training {
             slots
@@ -411,10 +415,10 @@ impl Loss {
     /// The pool of this loss for another one, whose decisions join it.
     fn shared_pool(
         &self,
-        method: &Method,
+        method: &TrainingStage,
         problem: &Bound<'_, Problem>,
-        theirs: Option<Pool>,
-    ) -> PyResult<Arc<Mutex<Option<Pool>>>> {
+        theirs: Option<SolutionPool>,
+    ) -> PyResult<Arc<Mutex<Option<SolutionPool>>>> {
         if self.method.stage_name() != method.stage_name() || !problem.eq(&self.problem)? {
             return Err(PyValueError::new_err(
                 "share_pool must be a loss of the same method and problem",
@@ -448,13 +452,13 @@ impl Loss {
         Ok(answering)
     }
 
-    fn evaluate_row<T: Number>(
+    fn evaluate_row<T: Float>(
         &self,
-        memory: &mut Rows,
+        memory: &mut RowBuffers,
         (instance, epoch): (usize, usize),
-        (asker, slot): (&mut OracleWorker<'_>, &mut Slot<'_, T>),
+        (asker, slot): (&mut OracleWorker<'_>, &mut LossSlot<'_, T>),
     ) {
-        let Rows {
+        let RowBuffers {
             costs,
             prediction,
             gradient,
@@ -481,9 +485,9 @@ impl Loss {
     }
 }
 
-impl Rows {
+impl RowBuffers {
     /// Takes one row of predictions and its true costs, to be minimised and rounded alike.
-    fn read<T: Number>(&mut self, prediction: &[T], data: &Labelled, instance: usize) {
+    fn read<T: Float>(&mut self, prediction: &[T], data: &LabeledDataset, instance: usize) {
         let sign = data.sense().sign();
         self.prediction.clear();
         self.prediction

@@ -5,10 +5,10 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use regretless::data::{CostMatching, CostSide, Dataset, Matrix, Names};
+use regretless::data::{CostMatching, CostNames, CostSide, Dataset, Matrix};
 use regretless::problem::match_costs;
 
-use crate::arrays::{Keep, finite_matrix, rectangle};
+use crate::arrays::{ArrayOwnership, finite_matrix, rectangle};
 use crate::error::raise;
 use crate::problem::Problem;
 
@@ -67,7 +67,7 @@ fn matching(
     py: Python<'_>,
     problem: &Problem,
     owner: &str,
-    names: &Names,
+    names: &CostNames,
 ) -> PyResult<CostMatching> {
     names
         .check("column")
@@ -103,8 +103,8 @@ pub fn match_table_of_model(
 /// A table of predictions or decisions in the order that is wanted. Arrays are in that order
 /// already: what is predicted has no names by its nature, so that no warning is due.
 pub fn in_order(value: &Bound<'_, PyAny>, what: &str, wanted: CostSide<'_>) -> PyResult<Matrix> {
-    let mut numbers = finite_matrix(value, what, Keep::Borrowed)?;
-    let Some(names) = column_names(value)?.map(Names::from) else {
+    let mut numbers = finite_matrix(value, what, ArrayOwnership::Borrowed)?;
+    let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
     };
     names
@@ -122,7 +122,7 @@ pub fn in_order(value: &Bound<'_, PyAny>, what: &str, wanted: CostSide<'_>) -> P
 
 /// The same in the order of a problem's costs; names that cannot be matched are told.
 pub fn in_order_of(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> PyResult<Matrix> {
-    let named = column_names(value)?.map(Names::from);
+    let named = column_names(value)?.map(CostNames::from);
     if let Some(names) = &named {
         matching(value.py(), problem, what, names)?;
     }
@@ -145,7 +145,7 @@ pub fn row_in_order_of(
     mut numbers: Vec<f64>,
     problem: &Problem,
 ) -> PyResult<Vec<f64>> {
-    let Some(names) = entry_names(value)?.map(Names::from) else {
+    let Some(names) = entry_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
     };
     let found = matching(value.py(), problem, "the row of costs", &names)?;
@@ -157,7 +157,7 @@ pub fn row_in_order_of(
 /// Refuses a table whose columns are not in the order of a problem's costs, for results that are in
 /// the order of the columns.
 pub fn check_order(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> PyResult<()> {
-    let Some(names) = column_names(value)?.map(Names::from) else {
+    let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(());
     };
     if matching(value.py(), problem, what, &names)?
@@ -181,7 +181,7 @@ pub fn costs_in_order<'py>(
     problem: &Bound<'py, Problem>,
     costs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let data = crate::label::costs_only(problem.get(), costs, Keep::Borrowed)?;
+    let data = crate::label::costs_only(problem.get(), costs, ArrayOwnership::Borrowed)?;
     let (costs, shape) = (
         data.costs().clone(),
         [data.costs().rows(), data.costs().cols()],

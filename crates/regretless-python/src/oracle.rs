@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use regretless::data::Names;
-use regretless::oracle::Answer;
+use regretless::data::CostNames;
+use regretless::oracle::SolveResult;
 use regretless::problem::Sense;
-use regretless::solve::{Failure, SolveStatus};
+use regretless::solve::{SolveFailure, SolveStatus};
 
 use crate::arrays::{rectangle, row};
 
@@ -22,7 +22,7 @@ pub struct Solution {
     /// Length of the decision.
     pub width: usize,
     /// Names of its values, if they have any.
-    pub cost_names: Option<Names>,
+    pub cost_names: Option<CostNames>,
 }
 
 #[pymethods]
@@ -38,7 +38,7 @@ impl Solution {
     /// Names of the decision's values, or None where the problem has no names for its costs.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
-        self.cost_names.as_ref().map(Names::to_vec)
+        self.cost_names.as_ref().map(CostNames::to_vec)
     }
 
     /// What the decision costs or earns.
@@ -71,16 +71,16 @@ impl Solution {
 /// Decisions for many rows of costs, in their order.
 #[pyclass(frozen, module = "regretless")]
 pub struct Solutions {
-    answers: Vec<Answer>,
+    answers: Vec<SolveResult>,
     sense: Sense,
     width: usize,
-    cost_names: Option<Names>,
+    cost_names: Option<CostNames>,
     dense: OnceLock<Py<PyArray2<f32>>>,
 }
 
 impl Solutions {
     /// Answers of an oracle.
-    pub fn new(answers: Vec<Answer>, sense: Sense, width: usize) -> Self {
+    pub fn new(answers: Vec<SolveResult>, sense: Sense, width: usize) -> Self {
         Self {
             answers,
             sense,
@@ -92,7 +92,7 @@ impl Solutions {
 
     /// The same, the values of decisions under these names.
     #[must_use]
-    pub fn under(mut self, cost_names: Option<Names>) -> Self {
+    pub fn under(mut self, cost_names: Option<CostNames>) -> Self {
         self.cost_names = cost_names;
         self
     }
@@ -120,7 +120,7 @@ impl Solutions {
     /// Names of the columns of `decisions`, or None where the costs have no names.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
-        self.cost_names.as_ref().map(Names::to_vec)
+        self.cost_names.as_ref().map(CostNames::to_vec)
     }
 
     /// What each decision costs or earns; NaN where there is none.
@@ -210,10 +210,10 @@ fn status(status: SolveStatus) -> String {
 }
 
 /// Infeasible and unbounded are findings about the problem; everything else is an error.
-pub fn failed(failure: &Failure) -> String {
+pub fn failed(failure: &SolveFailure) -> String {
     match failure {
-        Failure::Infeasible => "infeasible".into(),
-        Failure::Unbounded => "unbounded".into(),
+        SolveFailure::Infeasible => "infeasible".into(),
+        SolveFailure::Unbounded => "unbounded".into(),
         other => format!("failed: {other}"),
     }
 }

@@ -12,7 +12,7 @@ use crate::arrays::{features, rectangle};
 use crate::error::raise;
 use crate::oracle::Solutions;
 use crate::problem::Problem;
-use crate::watch::{Call, detached, escape_formula};
+use crate::watch::{PyCall, detached, escape_formula};
 
 /// A trained model. Its file is the same that the command line writes and reads.
 #[pyclass(frozen, module = "regretless")]
@@ -112,7 +112,7 @@ impl Model {
             problem.warn_once(py, notice)?;
         }
         problem.check_width(self.model.about.costs.len())?;
-        let call = Call::new(progress);
+        let call = PyCall::new(progress);
         let answers = call.run(py, |watch| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
             if sense == Sense::Maximize {

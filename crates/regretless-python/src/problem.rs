@@ -7,20 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
-use regretless::data::Names;
+use regretless::data::CostNames;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{
-    Benchmark, Column, CostColumns, Given, LinearArrays, ProblemSpec, Published, Reading, Sense,
+    Benchmark, CostColumns, ExternalProblem, FileProblem, LinearArrays, LinearColumn, ProblemSpec,
+    ReadOptions, Sense,
 };
 
 use crate::arrays::{row_numbers, vector};
-use crate::callable::{Function, FunctionProblem};
+use crate::callable::{FunctionProblem, SolverFunction};
 use crate::error::raise;
 use crate::linear;
 use crate::names::{column_names, in_order_of, row_in_order_of};
 use crate::oracle::{Solution, Solutions};
-use crate::watch::{Call, escape_formula, warn};
+use crate::watch::{PyCall, escape_formula, warn};
 
 /// What is decided: which decisions are feasible, and whether costs are paid or earned.
 ///
@@ -34,9 +35,9 @@ pub struct Problem {
     /// In writing.
     pub spec: ProblemSpec,
     /// Ready to be solved.
-    pub problem: Arc<dyn regretless::problem::Problem>,
+    pub problem: Arc<dyn regretless::problem::ProblemKind>,
     /// The function, if the problem is one.
-    function: Option<Arc<Function>>,
+    function: Option<Arc<SolverFunction>>,
     /// Costs of the file it came from.
     costs: Option<Vec<f64>>,
     /// Warnings that were given: that positions decide which cost is which.
@@ -51,7 +52,7 @@ impl Problem {
     }
 
     /// A problem that is ready to be solved.
-    pub fn ready(spec: ProblemSpec, problem: Arc<dyn regretless::problem::Problem>) -> Self {
+    pub fn ready(spec: ProblemSpec, problem: Arc<dyn regretless::problem::ProblemKind>) -> Self {
         Self {
             spec,
             problem,
@@ -89,13 +90,13 @@ impl Problem {
     /// named.
     pub fn oracle(
         &self,
-        call: &Call,
+        call: &PyCall,
         threads: Option<usize>,
         decide_by: Option<&str>,
     ) -> regretless::Result<Oracle> {
         let heuristic = decide_by.map(str::parse::<Heuristic>).transpose()?;
         let threads = Threads::new(threads.unwrap_or(0))?;
-        let problem: Arc<dyn regretless::problem::Problem> = match &self.function {
+        let problem: Arc<dyn regretless::problem::ProblemKind> = match &self.function {
             None => Arc::clone(&self.problem),
             Some(function) => Arc::new(FunctionProblem {
                 function: Arc::clone(function),
@@ -113,7 +114,7 @@ impl Problem {
     }
 
     /// The function, if the problem is one.
-    pub fn function(&self) -> Option<&Arc<Function>> {
+    pub fn function(&self) -> Option<&Arc<SolverFunction>> {
         self.function.as_ref()
     }
 
@@ -216,7 +217,7 @@ impl Problem {
             }
             Some(many) => CostColumns::Named(many.extract()?),
         };
-        let reading = Reading {
+        let reading = ReadOptions {
             kind: kind.map(str::parse).transpose().map_err(raise)?,
             number: Some(number),
             vehicles,
@@ -224,7 +225,7 @@ impl Problem {
             costs,
             sense: sense.map(self::sense).transpose()?,
         };
-        let mut found = escape_formula(|| Published::read(&path, &reading).map_err(raise))?;
+        let mut found = escape_formula(|| FileProblem::read(&path, &reading).map_err(raise))?;
         let published = found
             .pop()
             .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
@@ -289,7 +290,7 @@ impl Problem {
             .transpose()?;
         let costs = costs.map(|costs| row_numbers(costs, "costs")).transpose()?;
         let predicted = linear::predicted(costs, count)?;
-        let column = |number: usize| Column {
+        let column = |number: usize| LinearColumn {
             name: names.as_ref().and_then(|names| names[number].clone()),
             lower: lower[number],
             upper: upper[number],
@@ -343,7 +344,7 @@ impl Problem {
         if num_costs == 0 {
             return Err(PyValueError::new_err("num_costs must be at least 1"));
         }
-        let cost_names = cost_names.map(Names::from);
+        let cost_names = cost_names.map(CostNames::from);
         if let Some(names) = &cost_names {
             names.check("cost").map_err(raise)?;
             if names.len() != num_costs {
@@ -354,13 +355,18 @@ impl Problem {
             }
         }
         let name = name.unwrap_or(DEFAULT_FUNCTION_NAME.into());
-        let given = Given {
+        let given = ExternalProblem {
             name,
             sense: self::sense(sense)?,
             costs: num_costs,
             cost_names,
         };
-        let function = Arc::new(Function::new(solve, given.clone(), binary, thread_safe)?);
+        let function = Arc::new(SolverFunction::new(
+            solve,
+            given.clone(),
+            binary,
+            thread_safe,
+        )?);
         Ok(Self {
             spec: ProblemSpec::Given(given),
             problem: Arc::new(FunctionProblem {
@@ -402,7 +408,7 @@ impl Problem {
     /// Tables with column names (DataFrames) are matched to these names; arrays are in this order.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
-        self.problem.cost_names().map(Names::to_vec)
+        self.problem.cost_names().map(CostNames::to_vec)
     }
 
     /// BLAKE3 of the model file it was read from, for files that name it.
@@ -437,7 +443,7 @@ impl Problem {
         self.check_width(costs.len())?;
         let sign = self.problem.sense().sign();
         costs.iter_mut().for_each(|cost| *cost *= sign);
-        let call = Call::new(false);
+        let call = PyCall::new(false);
         let found = call.run(py, |_| {
             let oracle = self.oracle(&call, Some(1), decide_by)?;
             let answer = oracle.asker().solve(&costs);
@@ -473,7 +479,7 @@ impl Problem {
         let mut costs = in_order_of(costs, "costs", self)?;
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
-        let call = Call::new(progress);
+        let call = PyCall::new(progress);
         let answers = call.run(py, |watch| {
             let oracle = self.oracle(&call, threads, decide_by)?;
             if sense == Sense::Maximize {
@@ -530,7 +536,7 @@ impl Problem {
         let (rebuild, arguments) = match &self.function {
             Some(function) => {
                 let name = Some(self.problem.name()).filter(|name| name != DEFAULT_FUNCTION_NAME);
-                let Function {
+                let SolverFunction {
                     solve,
                     binary,
                     thread_safe,

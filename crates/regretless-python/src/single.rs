@@ -3,7 +3,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::loss::SinglePrecisionInput;
 
 use crate::arrays::{rectangle, row};
@@ -11,7 +11,7 @@ use crate::arrays::{rectangle, row};
 /// Values and gradients of rows of predictions, in the user's sense; nothing where the loss has no
 /// fast way, or something is wrong with a row, which the plain way then tells.
 pub fn evaluate<'py>(
-    (loss, data): (&dyn regretless::loss::Loss, &Labelled),
+    (loss, data): (&dyn regretless::loss::Loss, &LabeledDataset),
     predictions: &Bound<'py, PyAny>,
     rows: Option<&[usize]>,
 ) -> PyResult<Option<Bound<'py, PyTuple>>> {

@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use regretless::problem::ProblemSpec;
-use regretless::solve::Limits;
+use regretless::solve::SearchLimits;
 
 use crate::arrays::{row, vector};
 use crate::names::row_in_order_of;
@@ -31,7 +31,7 @@ impl Solver {
                 "a function is asked by Problem.solve, which hears its exceptions",
             ));
         }
-        let engine = problem.get().problem.solver(&Limits::default());
+        let engine = problem.get().problem.solver(&SearchLimits::default());
         Ok(Self {
             problem: problem.clone().unbind(),
             engine: Mutex::new(engine),

@@ -5,18 +5,20 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use regretless::data::{Dataset, Names, Split, SplitSpec};
+use regretless::data::{CostNames, Dataset, Split, SplitIndices};
 use regretless::evaluate::too_few_rows;
-use regretless::train::{Approach, Checkpoints, Optimizer, Plan, Settings, Task};
+use regretless::train::{
+    CheckpointFolder, Method, Optimizer, Trainer, TrainingContext, TrainingSettings,
+};
 use serde_json::Value;
 
-use crate::arrays::{Keep, features, matrix, row_numbers};
+use crate::arrays::{ArrayOwnership, features, matrix, row_numbers};
 use crate::error::raise;
 use crate::label::{Labels, check_same_rows, with_labels};
 use crate::names::{column_names, match_table};
 use crate::predict::Model;
 use crate::problem::Problem;
-use crate::watch::{Call, warn};
+use crate::watch::{PyCall, warn};
 
 /// A value of the library as Python's own: dicts, lists, numbers.
 pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
@@ -25,13 +27,17 @@ pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<
 }
 
 /// Settings by their names, laid over a profile's.
-fn settings(given: Option<&Bound<'_, PyDict>>, profile: &str, seed: u64) -> PyResult<Settings> {
+fn settings(
+    given: Option<&Bound<'_, PyDict>>,
+    profile: &str,
+    seed: u64,
+) -> PyResult<TrainingSettings> {
     let standard = match profile {
-        "default" => Settings {
+        "default" => TrainingSettings {
             seed,
-            ..Settings::default()
+            ..TrainingSettings::default()
         },
-        "paper" => Settings::paper(seed),
+        "paper" => TrainingSettings::paper(seed),
         _ => {
             return Err(raise(regretless::Error::unknown(
                 "profile",
@@ -55,7 +61,7 @@ fn settings(given: Option<&Bound<'_, PyDict>>, profile: &str, seed: u64) -> PyRe
             )));
         }
         table[&name] = setting(&name, &value)?;
-        serde_json::from_value::<Settings>(table.clone())
+        serde_json::from_value::<TrainingSettings>(table.clone())
             .map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
     }
     serde_json::from_value(table).map_err(wrong)
@@ -98,12 +104,12 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
 }
 
 /// Shares, counts, or rows.
-fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<Split> {
+fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
     let Some(given) = given else {
-        return SplitSpec::TABLE.apply(rows, seed).map_err(raise);
+        return Split::TABLE.apply(rows, seed).map_err(raise);
     };
     let spec = |text: &str| {
-        text.parse::<SplitSpec>()
+        text.parse::<Split>()
             .and_then(|spec| spec.apply(rows, seed))
             .map_err(raise)
     };
@@ -127,7 +133,7 @@ fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<S
         .collect::<PyResult<Vec<_>>>()?
         .into_iter();
     let mut next = || lists.next().unwrap_or_default();
-    let found = Split {
+    let found = SplitIndices {
         train: next(),
         validation: next(),
         test: next(),
@@ -169,10 +175,10 @@ fn table(
     c: &Bound<'_, PyAny>,
     [feature_names, cost_names]: [Option<Vec<String>>; 2],
 ) -> PyResult<Dataset> {
-    let costs = matrix(c, "C", Keep::Borrowed)?;
+    let costs = matrix(c, "C", ArrayOwnership::Borrowed)?;
     let names = cost_names
         .map_or_else(|| column_names(c), |given| Ok(Some(given)))?
-        .map(Names::from);
+        .map(CostNames::from);
     Dataset::new(features(x, feature_names, None)?, costs, names).map_err(|error| match error {
         regretless::Error::Input { ref place, .. } if place.row.is_some() => {
             PyValueError::new_err(format!("C: {error}"))
@@ -231,9 +237,9 @@ pub fn train<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let problem = problem.get();
     check_same_rows(X, C, ["X", "C"])?;
-    let plan = Plan {
+    let plan = Trainer {
         approach: loss
-            .map(str::parse::<Approach>)
+            .map(str::parse::<Method>)
             .transpose()
             .map_err(raise)?
             .unwrap_or_default(),
@@ -245,19 +251,22 @@ pub fn train<'py>(
     match_table(py, problem, &mut data)?;
     let split = self::split(split, data.len(), u64::from(seed))?;
     problem.check_width(data.costs().cols())?;
-    let call = Call::new(progress);
+    let call = PyCall::new(progress);
     let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
     let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
     let split = split.among(&data.rows()).map_err(raise)?;
     let outcome = call.run(py, |watch| {
-        let task = Task {
+        let task = TrainingContext {
             data: &data,
             split: &split,
             oracle: &oracle,
             watch,
         };
-        let checkpoints = checkpoint.as_deref().map(Checkpoints::beside);
-        let _lock = checkpoints.as_ref().map(Checkpoints::lock).transpose()?;
+        let checkpoints = checkpoint.as_deref().map(CheckpointFolder::beside);
+        let _lock = checkpoints
+            .as_ref()
+            .map(CheckpointFolder::lock)
+            .transpose()?;
         let outcome = plan.fit_and_evaluate(&task, &problem.spec, checkpoints.as_ref())?;
         checkpoints.map_or(Ok(()), |kept| kept.remove())?;
         Ok(outcome)

@@ -22,33 +22,33 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Who calls which function, and who waits.
 #[derive(Default)]
-struct Table {
+struct FunctionLocks {
     process: u32,
     /// Threads that are inside a function, by its identity; each later one works for the one
     /// before.
     inside: BTreeMap<usize, Vec<ThreadId>>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<Waiter>,
 }
 
-struct Waiting {
+struct Waiter {
     function: usize,
     thread: Thread,
     /// The thread and those that wait for it to end.
     line: Vec<ThreadId>,
 }
 
-static TABLE: Mutex<Option<Table>> = Mutex::new(None);
+static TABLE: Mutex<Option<FunctionLocks>> = Mutex::new(None);
 
 /// Runs `read` on the table of this process.
-fn with_table<T>(read: impl FnOnce(&mut Table) -> T) -> T {
-    let mut table: MutexGuard<'_, Option<Table>> =
+fn with_table<T>(read: impl FnOnce(&mut FunctionLocks) -> T) -> T {
+    let mut table: MutexGuard<'_, Option<FunctionLocks>> =
         TABLE.lock().unwrap_or_else(PoisonError::into_inner);
     let table = table.get_or_insert_default();
     table.reset_after_fork(std::process::id());
     read(table)
 }
 
-impl Table {
+impl FunctionLocks {
     /// After a fork only the turns of the forking thread are left.
     fn reset_after_fork(&mut self, process: u32) {
         if self.process != process {
@@ -115,9 +115,9 @@ impl Table {
     fn queue(&mut self, function: usize, line: &[ThreadId]) {
         let thread = std::thread::current();
         let stands =
-            |waiting: &Waiting| waiting.function == function && waiting.thread.id() == thread.id();
+            |waiting: &Waiter| waiting.function == function && waiting.thread.id() == thread.id();
         if !self.waiting.iter().any(stands) {
-            self.waiting.push(Waiting {
+            self.waiting.push(Waiter {
                 function,
                 thread,
                 line: line.to_vec(),
@@ -145,11 +145,11 @@ impl Table {
 
 /// The right to call a function, until dropped. Holds the interpreter's lock when taken and when
 /// dropped.
-pub struct Turn {
+pub struct FunctionLockGuard {
     function: usize,
 }
 
-impl Turn {
+impl FunctionLockGuard {
     /// Waits for the turn of a function; `line` is this thread and those that wait for it, `go_on`
     /// says whether to wait on.
     pub fn wait(
@@ -182,7 +182,7 @@ const DEADLOCK_MESSAGE: &str = "two functions wait for each other: each is calle
     call them from one thread, or say thread_safe=True where a function may be called by several \
     threads at once";
 
-impl Drop for Turn {
+impl Drop for FunctionLockGuard {
     fn drop(&mut self) {
         with_table(|table| {
             if let Some(threads) = table.inside.get_mut(&self.function) {

@@ -24,7 +24,7 @@ use crate::error::raise;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What the work tells and asks.
-struct Desk<'a> {
+struct CallObserver<'a> {
     call: &'a CallState,
     /// Changes with every task.
     task: Mutex<Option<(String, u64)>>,
@@ -33,7 +33,7 @@ struct Desk<'a> {
     remarks: Mutex<Vec<String>>,
 }
 
-impl Observer for Desk<'_> {
+impl Observer for CallObserver<'_> {
     fn begin(&self, task: &str, steps: u64) {
         *locked(&self.task) = Some((task.into(), steps));
         self.done.store(0, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Observer for Desk<'_> {
     }
 }
 
-impl Desk<'_> {
+impl CallObserver<'_> {
     /// Shows the present state on `regretless.progress.Progress`.
     fn show(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
         let (task, steps) = locked(&self.task).clone().unwrap_or_default();
@@ -90,13 +90,13 @@ pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
 }
 
 /// A call of Python into the library; it may do several pieces of work, one after the other.
-pub struct Call {
+pub struct PyCall {
     /// Whether the user wants to see progress.
     progress: bool,
     state: Arc<CallState>,
 }
 
-impl Call {
+impl PyCall {
     /// A call by this thread.
     pub fn new(progress: bool) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Call {
         });
         let progress = progress.transpose()?;
         let state = &self.state;
-        let desk = Desk {
+        let desk = CallObserver {
             call: state,
             task: Mutex::new(None),
             done: AtomicU64::new(0),

@@ -8,7 +8,9 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use regretless::experiment::{Experiment, ExperimentRunner, Files, Limits, Results};
+use regretless::experiment::{
+    DataFiles, Experiment, ExperimentResults, ExperimentRunner, RunLimits,
+};
 use regretless::parallel::Threads;
 use regretless::watch::NoopObserver;
 
@@ -47,10 +49,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn run(text: &str, folder: &Path) -> Result<Results, Box<dyn Error>> {
+fn run(text: &str, folder: &Path) -> Result<ExperimentResults, Box<dyn Error>> {
     let experiment: Experiment = toml::from_str(text)?;
     let (labels, folder) = (folder.join("labels"), folder.to_path_buf());
-    let (files, limits, threads) = (Files::default(), Limits::default(), Threads::one());
+    let (files, limits, threads) = (DataFiles::default(), RunLimits::default(), Threads::one());
     let runner = ExperimentRunner {
         experiment,
         folder,

@@ -6,13 +6,13 @@ use crate::svg::{Anchor, Point, Rect, SMALL, Svg, space};
 
 /// A plot area with its two axes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame {
+pub(crate) struct Axes {
     pub(crate) area: Rect,
     pub(crate) x: AxisScale,
     pub(crate) y: AxisScale,
 }
 
-impl Frame {
+impl Axes {
     pub(crate) fn at(&self, x: f64, y: f64) -> Point {
         (self.x.at(x), self.y.at(y))
     }
@@ -68,12 +68,12 @@ pub(crate) fn bottom_axis(svg: &mut Svg, area: &Rect, x: &AxisScale, title: &str
 
 /// Places for labels: each beside its point, none on another.
 #[derive(Debug)]
-pub(crate) struct Labels {
+pub(crate) struct LabelPlacement {
     taken: Vec<Rect>,
     class: &'static str,
 }
 
-impl Labels {
+impl LabelPlacement {
     /// Labels in the colour of the text.
     pub(crate) const PLAIN: &'static str = "small halo";
     /// Labels in the colour of what they belong to.
@@ -169,7 +169,7 @@ pub(crate) fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{Labels, spread_out};
+    use super::{LabelPlacement, spread_out};
     use crate::svg::{Rect, Svg};
 
     #[test]
@@ -180,7 +180,10 @@ mod tests {
 
     #[test]
     fn labels_that_find_no_room_are_left_out() {
-        let (mut svg, mut labels) = (Svg::new(100.0, 40.0), Labels::new(Labels::PLAIN));
+        let (mut svg, mut labels) = (
+            Svg::new(100.0, 40.0),
+            LabelPlacement::new(LabelPlacement::PLAIN),
+        );
         let within = Rect::new(0.0, 0.0, 100.0, 40.0);
         assert!(labels.write(&mut svg, &within, (10.0, 20.0), "first"));
         assert!(!labels.write(

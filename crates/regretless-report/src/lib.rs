@@ -34,7 +34,7 @@ pub use page::page;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 
-use regretless::experiment::Results;
+use regretless::experiment::ExperimentResults;
 
 /// A figure as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Figure {
 }
 
 /// All figures the experiment asks for, in its order, problem by problem.
-pub fn figures(results: &Results) -> Vec<Figure> {
+pub fn figures(results: &ExperimentResults) -> Vec<Figure> {
     let drawn = figure::all(results)
         .into_iter()
         .filter(|drawn| !drawn.even_time);

@@ -1,13 +1,13 @@
 //! The tables as Markdown.
 
-use regretless::experiment::{MethodResults, ProblemResults, Results};
+use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
 use crate::table::{NONE, columns, gap, notes, provenance, spread, winner};
 use crate::text::{change, plain_markdown, ratio, some};
 
 /// The tables of an experiment as Markdown: all problems side by side, then each with all its
 /// numbers.
-pub fn markdown(results: &Results) -> String {
+pub fn markdown(results: &ExperimentResults) -> String {
     let mut out = format!("## {}\n\n", plain_markdown(&results.title));
     if !results.about.is_empty() {
         out += &format!("{}\n\n", plain_markdown(&results.about));
@@ -38,7 +38,7 @@ pub fn markdown(results: &Results) -> String {
 }
 
 /// All problems side by side, with a line on how to read it.
-fn comparison(results: &Results) -> String {
+fn comparison(results: &ExperimentResults) -> String {
     let reference = plain_markdown(&results.reference);
     let mut out = format!(
         "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is \
@@ -59,7 +59,7 @@ fn rule(columns: usize) -> String {
     format!("|---|{}\n", "---:|".repeat(columns))
 }
 
-fn overview(results: &Results) -> String {
+fn overview(results: &ExperimentResults) -> String {
     let head = |problem: &ProblemResults| {
         format!(
             "{} ({})",

@@ -1,6 +1,6 @@
 //! What tables say, for the page and for Markdown alike.
 
-use regretless::experiment::{MeanAndDeviation, MethodResults, ProblemResults, Results};
+use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
 
 use crate::text::{change, count, ratio, short};
 
@@ -140,7 +140,7 @@ fn solves(method: &MethodResults) -> Option<f64> {
 
 /// Problem, methods and reason of all cells that lack numbers; cells of a problem with one reason
 /// share a line.
-pub(crate) fn notes(results: &Results) -> Vec<(&str, String, &str)> {
+pub(crate) fn notes(results: &ExperimentResults) -> Vec<(&str, String, &str)> {
     let mut out: Vec<(&str, Vec<&str>, &str)> = Vec::new();
     for (problem, method, reason) in missing(results) {
         match out
@@ -167,7 +167,7 @@ pub(crate) fn notes(results: &Results) -> Vec<(&str, String, &str)> {
         .collect()
 }
 
-fn missing(results: &Results) -> Vec<(&str, &str, &str)> {
+fn missing(results: &ExperimentResults) -> Vec<(&str, &str, &str)> {
     let all = results.problems.iter().flat_map(|problem| {
         problem.methods.iter().filter_map(|method| {
             let lacks_numbers = method.ratio.mean.is_none() && !results.smoke;
@@ -202,7 +202,7 @@ pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String
 }
 
 /// Name and content of what is said about where the numbers come from.
-pub(crate) fn provenance(results: &Results) -> Vec<(&'static str, &str)> {
+pub(crate) fn provenance(results: &ExperimentResults) -> Vec<(&'static str, &str)> {
     let from = &results.provenance;
     let told = [
         ("version", &from.version),

@@ -13,15 +13,17 @@
 
 use std::time::Instant;
 
-use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::data::{Matrix, Split};
-use regretless::label::Labelled;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::{Matrix, SplitIndices};
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
-use regretless::problem::{Benchmark, Problem, ProblemSpec};
+use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::Limits;
-use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::solve::SearchLimits;
+use regretless::train::{
+    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
+};
 use regretless::watch::NoopObserver;
 
 const RUNS: usize = 7;
@@ -61,7 +63,7 @@ fn main() {
                 .generate(DataRecipe::paper(rows, 0))
                 .unwrap();
             let oracle = Oracle::new(problem.build().unwrap());
-            let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
+            let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
             for method in ["SPO+", "PFYL"] {
                 measure((name, method), (&problem, &oracle, &data), epochs);
             }
@@ -71,11 +73,11 @@ fn main() {
 
 fn measure(
     (name, method): (&str, &str),
-    (problem, oracle, data): (&ProblemSpec, &Oracle, &Labelled),
+    (problem, oracle, data): (&ProblemSpec, &Oracle, &LabeledDataset),
     epochs: usize,
 ) {
-    let split = Split::in_order(data.len(), [data.len(), 0, 0]).unwrap();
-    let task = Task {
+    let split = SplitIndices::in_order(data.len(), [data.len(), 0, 0]).unwrap();
+    let task = TrainingContext {
         data,
         split: &split,
         oracle,
@@ -83,13 +85,13 @@ fn measure(
     };
     let steps = (epochs * data.len()) as f64;
     let run = |epochs: usize| {
-        let settings = Settings {
+        let settings = TrainingSettings {
             epochs,
             select: SelectionCriterion::Last,
-            ..Settings::default()
+            ..TrainingSettings::default()
         };
-        let recipe = Recipe::new(
-            method.parse::<Method>().unwrap(),
+        let recipe = StageTrainer::new(
+            method.parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );
@@ -106,7 +108,11 @@ fn measure(
 }
 
 /// Seconds per instance in the engine alone, for what the method asks about one instance.
-fn solving(method: &str, problem: &dyn Problem, (data, predictions): (&Labelled, &Matrix)) -> f64 {
+fn solving(
+    method: &str,
+    problem: &dyn ProblemKind,
+    (data, predictions): (&LabeledDataset, &Matrix),
+) -> f64 {
     let sign = data.sense().sign();
     let mut stream = RandomStream::new(Purpose::Loss, 0, [0, 0]);
     let mut asked: Vec<Vec<f64>> = Vec::new();
@@ -124,7 +130,7 @@ fn solving(method: &str, problem: &dyn Problem, (data, predictions): (&Labelled,
             asked.extend((0..10).map(|_| p.iter().map(|p| p + stream.normal()).collect()));
         }
     }
-    let mut solver = problem.solver(&Limits::default());
+    let mut solver = problem.solver(&SearchLimits::default());
     let time = best(|| {
         asked
             .iter()

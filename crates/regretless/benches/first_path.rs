@@ -9,17 +9,19 @@
 
 use std::time::Instant;
 
-use regretless::data::Split;
-use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::label::Labelled;
+use regretless::data::SplitIndices;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
-use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::train::{
+    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
+};
 use regretless::watch::NoopObserver;
 
 /// Best of several labellings, in microseconds per instance.
-fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, Labelled) {
+fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, LabeledDataset) {
     let benchmark: Benchmark = name.parse().unwrap();
     let (problem, data) = benchmark.generate(DataRecipe::paper(instances, 0)).unwrap();
     let oracle = Oracle::new(problem.build().unwrap());
@@ -27,14 +29,14 @@ fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, Labelled) {
     for _ in 0..5 {
         let copy = data.clone();
         let started = Instant::now();
-        Labelled::solve(copy, &oracle, &NoopObserver).unwrap();
+        LabeledDataset::solve(copy, &oracle, &NoopObserver).unwrap();
         best = best.min(started.elapsed().as_secs_f64());
     }
     println!(
         "{name}: {:.2} µs per label ({instances} instances)",
         best / instances as f64 * 1e6
     );
-    let labelled = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
+    let labelled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
     (problem, oracle, labelled)
 }
 
@@ -42,8 +44,8 @@ fn main() {
     label("SP5x5", 2000);
     label("KS500", 200);
     let (problem, oracle, data) = label("KS32", 2000);
-    let split = Split::in_order(2000, [1000, 400, 600]).unwrap();
-    let task = Task {
+    let split = SplitIndices::in_order(2000, [1000, 400, 600]).unwrap();
+    let task = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
@@ -53,12 +55,12 @@ fn main() {
         SelectionCriterion::ValidationLoss,
         SelectionCriterion::ValidationRegret,
     ] {
-        let settings = Settings {
+        let settings = TrainingSettings {
             select,
-            ..Settings::default()
+            ..TrainingSettings::default()
         };
-        let recipe = Recipe::new(
-            "MAE(O,S)".parse::<Method>().unwrap(),
+        let recipe = StageTrainer::new(
+            "MAE(O,S)".parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );

@@ -15,10 +15,10 @@
 use std::time::Instant;
 
 use regretless::data::Matrix;
-use regretless::data::synthetic::Recipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::{Benchmark, Knapsack, ProblemSpec};
 use regretless::solve::knapsack::KnapsackBranchAndBound;
-use regretless::solve::{Limits, SolveStatus, Solver};
+use regretless::solve::{SearchLimits, SolveStatus, Solver};
 
 fn main() {
     let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
@@ -33,7 +33,7 @@ fn measure(name: &str, instances: usize) {
     let (spec, data) = name
         .parse::<Benchmark>()
         .unwrap()
-        .generate(Recipe::paper(instances, 135))
+        .generate(SyntheticSpec::paper(instances, 135))
         .unwrap();
     let ProblemSpec::Knapsack(problem) = spec else {
         return;
@@ -60,7 +60,7 @@ fn negated(row: &[f32]) -> Vec<f64> {
 
 fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
     let mut engine =
-        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, Limits::default());
+        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, SearchLimits::default());
     let (mut total, mut nodes) = (0.0, 0);
     let mut times: Vec<f64> = Vec::new();
     for costs in costs {
@@ -88,7 +88,7 @@ const OFTEN: usize = 5;
 
 #[cfg(feature = "highs")]
 fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    use regretless::problem::{LinearBuilder, Problem, Sense, VariableDomain};
+    use regretless::problem::{LinearBuilder, ProblemKind, Sense, VariableDomain};
 
     let mut build = LinearBuilder::new(name, Sense::Minimize);
     (0..problem.num_costs())
@@ -99,7 +99,7 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
             weights.iter().copied().enumerate(),
         );
     }
-    let mut engine = build.build().unwrap().solver(&Limits::default());
+    let mut engine = build.build().unwrap().solver(&SearchLimits::default());
     let (mut total, mut nodes) = (0.0, 0);
     let timed = |costs: &Vec<f64>| {
         let one = |_| {
@@ -126,7 +126,7 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
     let mut engine =
-        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, Limits::default());
+        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, SearchLimits::default());
     let timed = |costs: &Vec<f64>| {
         let started = Instant::now();
         engine.relax(costs).unwrap();

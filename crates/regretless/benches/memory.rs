@@ -13,10 +13,10 @@
 use std::sync::Arc;
 
 use regretless::data::Matrix;
-use regretless::data::synthetic::Recipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::oracle::{Oracle, OracleSettings, TrainingOracle};
 use regretless::parallel::Threads;
-use regretless::problem::{Benchmark, Problem, Tsp};
+use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::watch::NoopObserver;
 
@@ -37,7 +37,7 @@ fn main() {
     let word = |name: &str| std::env::args().any(|word| word == name);
     let costs = match word("true") {
         true => Benchmark::Tour { nodes: NODES }
-            .generate(Recipe::paper(rows, 135))
+            .generate(SyntheticSpec::paper(rows, 135))
             .unwrap()
             .1
             .costs()

@@ -15,10 +15,10 @@ mod measure;
 use measure::{median, timed, wanted};
 
 use regretless::Decision;
-use regretless::data::synthetic::Recipe;
-use regretless::problem::{Benchmark, Problem, Tsp};
+use regretless::data::synthetic::SyntheticSpec;
+use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::Limits;
+use regretless::solve::SearchLimits;
 use regretless::solve::cone::NormalCone;
 use regretless::solve::relax::{CostRangeKind, Relaxation};
 use regretless::solve::tour::edges::{edge_index, num_edges};
@@ -51,9 +51,9 @@ fn benchmark(name: &str, instances: usize) {
     let (spec, data) = name
         .parse::<Benchmark>()
         .unwrap()
-        .generate(Recipe::paper(instances, 135))
+        .generate(SyntheticSpec::paper(instances, 135))
         .unwrap();
-    let problem: Arc<dyn Problem> = spec.build().unwrap();
+    let problem: Arc<dyn ProblemKind> = spec.build().unwrap();
     let sign = problem.sense().sign();
     let row = |i: usize| {
         data.costs()
@@ -63,7 +63,7 @@ fn benchmark(name: &str, instances: usize) {
             .collect()
     };
     let costs: Vec<Vec<f64>> = (0..instances).map(row).collect();
-    let limits = Limits::default();
+    let limits = SearchLimits::default();
     if let Some(mut relaxer) = problem.relaxer(Relaxation::Plain, &limits) {
         report(&format!("{name} relaxed"), &costs, |costs| {
             drop(black_box(relaxer.relax(costs)))

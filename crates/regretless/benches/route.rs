@@ -10,8 +10,8 @@
 mod measure;
 
 use measure::{median, timed, wanted};
-use regretless::problem::{Benchmark, Problem};
-use regretless::solve::{Limits, SolveStatus};
+use regretless::problem::{Benchmark, ProblemKind};
+use regretless::solve::{SearchLimits, SolveStatus};
 
 fn main() {
     for (nodes, instances) in [(20, 40), (30, 20), (40, 15)] {
@@ -26,9 +26,9 @@ fn main() {
     }
 }
 
-fn report(problem: &dyn Problem, kind: &str, rows: &[Vec<f64>]) {
-    let mut solver = problem.solver(&Limits::default());
-    let mut first = problem.solver(&Limits { nodes: 0, gap: 0.0 });
+fn report(problem: &dyn ProblemKind, kind: &str, rows: &[Vec<f64>]) {
+    let mut solver = problem.solver(&SearchLimits::default());
+    let mut first = problem.solver(&SearchLimits { nodes: 0, gap: 0.0 });
     let (mut unproven, mut total, mut excess) = (0, 0.0, 0.0);
     let mut times = Vec::new();
     for costs in rows {

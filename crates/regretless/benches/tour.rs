@@ -14,16 +14,16 @@ use regretless::problem::Benchmark;
 #[cfg(feature = "highs")]
 use regretless::solve::relax::Relaxation;
 use regretless::solve::tour::TspBranchAndBound;
-use regretless::solve::tour::ascent::Goal;
-use regretless::solve::tour::candidates::Candidates;
+use regretless::solve::tour::ascent::AscentTarget;
+use regretless::solve::tour::candidates::CandidateEdges;
 #[cfg(feature = "highs")]
 use regretless::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
-use regretless::solve::tour::edges::Distances;
-use regretless::solve::tour::local::LocalSearch;
+use regretless::solve::tour::edges::DistanceMatrix;
+use regretless::solve::tour::local::LinKernighan;
 use regretless::solve::tour::one_tree::OneTree;
 use regretless::solve::tour::sparse_ascent::SparseAscent;
 use regretless::solve::tour::start::GreedyTour;
-use regretless::solve::{Limits, SolveStatus, Solver};
+use regretless::solve::{SearchLimits, SolveStatus, Solver};
 
 fn main() {
     for (nodes, instances) in [(20, 300), (50, 100), (64, 60), (100, 30)] {
@@ -31,7 +31,7 @@ fn main() {
             measure_exact("TSP", nodes, instances, || {
                 Box::new(TspBranchAndBound::new(
                     nodes,
-                    Limits {
+                    SearchLimits {
                         nodes: 200_000,
                         gap: 0.0,
                     },
@@ -46,7 +46,7 @@ fn main() {
             measure_exact("CUT", nodes, instances, || {
                 Box::new(TspBranchAndCut::new(
                     nodes,
-                    Limits {
+                    SearchLimits {
                         nodes: most,
                         gap: 0.0,
                     },
@@ -147,26 +147,30 @@ fn local(nodes: usize, instances: usize) {
 /// Distance to the 1-tree bound in per cent, and milliseconds: of the ascent (with the tour of a
 /// plain-cost local search), one pass, n kicks, 3n kicks.
 fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
-    let distances = Distances::new(nodes, costs);
-    let (mut tree, mut candidates) = (OneTree::default(), Candidates::default());
-    let (mut greedy, mut local) = (GreedyTour::default(), LocalSearch::default());
+    let distances = DistanceMatrix::new(nodes, costs);
+    let (mut tree, mut candidates) = (OneTree::default(), CandidateEdges::default());
+    let (mut greedy, mut local) = (GreedyTour::default(), LinKernighan::default());
     let mut multipliers = vec![0.0; nodes];
     candidates.by_cost(&distances, 6);
     let mut order = greedy.tour(&distances, &candidates).to_vec();
     let first = local.improve(&distances, &candidates, &mut order, 0);
-    let mut goal = Goal {
+    let mut goal = AscentTarget {
         target: first,
         enough: f64::INFINITY,
         steps: 60,
         pace: 1.0,
         patience: 5,
     };
-    let mut reduced = Distances::default();
+    let mut reduced = DistanceMatrix::default();
     let (ascent, _) = timed(|| {
-        tree.ascend(&distances, &mut multipliers, &Goal { steps: 10, ..goal });
+        tree.ascend(
+            &distances,
+            &mut multipliers,
+            &AscentTarget { steps: 10, ..goal },
+        );
         reduced.reduce(&distances, &multipliers);
         candidates.by_alpha_value(&reduced, &tree, 6);
-        let goal_of_sparse = Goal { steps: 120, ..goal };
+        let goal_of_sparse = AscentTarget { steps: 120, ..goal };
         SparseAscent::default().run(
             &distances,
             &candidates,

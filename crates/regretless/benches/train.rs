@@ -18,14 +18,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use machine::Machine;
-use regretless::data::{Dataset, FeatureShape, Features, Matrix, Split};
-use regretless::label::Labelled;
+use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
-use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::train::{
+    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
+};
 use regretless::watch::{NoopObserver, Observer};
 
 /// Costs and training rows of the sizes measured.
@@ -81,7 +83,7 @@ impl Observer for Clock {
 }
 
 struct Case {
-    data: Labelled,
+    data: LabeledDataset,
     oracle: Oracle,
     problem: TopK,
     threads: usize,
@@ -120,7 +122,7 @@ impl Case {
         };
         let oracle =
             Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
-        let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
+        let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
         Self {
             data,
             oracle,
@@ -131,23 +133,23 @@ impl Case {
 
     fn measure(&self, loss: &str, epochs: usize, machine: &Machine) {
         let rows = self.data.len();
-        let split = Split::in_order(rows, [rows, 0, 0]).unwrap();
+        let split = SplitIndices::in_order(rows, [rows, 0, 0]).unwrap();
         let clock = Clock::default();
-        let task = Task {
+        let task = TrainingContext {
             data: &self.data,
             split: &split,
             oracle: &self.oracle,
             watch: &clock,
         };
-        let settings = Settings {
+        let settings = TrainingSettings {
             epochs,
             batch: BATCH,
             learning_rate: 0.01,
             select: SelectionCriterion::Last,
-            ..Settings::default()
+            ..TrainingSettings::default()
         };
-        let recipe = Recipe::new(
-            loss.parse::<Method>().unwrap(),
+        let recipe = StageTrainer::new(
+            loss.parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );

@@ -12,16 +12,16 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use regretless::data::synthetic::Recipe;
-use regretless::problem::{Benchmark, Problem};
+use regretless::data::synthetic::SyntheticSpec;
+use regretless::problem::{Benchmark, ProblemKind};
 #[cfg(feature = "highs")]
 use regretless::problem::{LinearBuilder, LinearProblem, ProblemSpec, Sense, VariableDomain};
 use regretless::random::{Purpose, RandomStream};
 #[cfg(feature = "highs")]
 use regretless::solve::linear::LinearSolver;
-use regretless::solve::memory::Memory;
+use regretless::solve::memory::WarmStart;
 use regretless::solve::relax::{Relaxation, RelaxationSolver};
-use regretless::solve::{Failure, Limits, Solution, Solver};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
 
 const DRIFTS: [f64; 4] = [0.002, 0.02, 0.1, 0.3];
 
@@ -45,7 +45,7 @@ fn main() {
         if chosen(name) {
             let (problem, costs) = costs(name, instances);
             measure(name, &costs, || {
-                Asked::Exact(problem.solver(&Limits::default()))
+                Asked::Exact(problem.solver(&SearchLimits::default()))
             });
         }
     }
@@ -66,7 +66,7 @@ fn main() {
         if chosen(&label) {
             let (problem, costs) = costs(name, instances);
             measure(&label, &costs, || {
-                Asked::Relaxed(problem.relaxer(kind, &Limits::default()).unwrap())
+                Asked::Relaxed(problem.relaxer(kind, &SearchLimits::default()).unwrap())
             });
         }
     }
@@ -83,7 +83,7 @@ fn linear(chosen: &dyn Fn(&str) -> bool) {
             let (problem, costs) = costs(name, instances);
             let model = Arc::new(regretless::solve::grid::flow::model(side, side));
             let all: Arc<[usize]> = (0..problem.num_costs()).collect();
-            let search = || LinearSolver::new(model.clone(), all.clone(), Limits::default());
+            let search = || LinearSolver::new(model.clone(), all.clone(), SearchLimits::default());
             measure(&label, &costs, || Asked::Exact(Box::new(search())));
         }
     }
@@ -91,7 +91,7 @@ fn linear(chosen: &dyn Fn(&str) -> bool) {
         let (_, costs) = costs("KS32", 40);
         let problem = whole("KS32");
         measure("KS32 as MIP", &costs, || {
-            Asked::Exact(problem.solver(&Limits::default()))
+            Asked::Exact(problem.solver(&SearchLimits::default()))
         });
     }
 }
@@ -102,7 +102,7 @@ fn whole(name: &str) -> LinearProblem {
     let (spec, _) = name
         .parse::<Benchmark>()
         .unwrap()
-        .generate(Recipe::paper(1, 135))
+        .generate(SyntheticSpec::paper(1, 135))
         .unwrap();
     let ProblemSpec::Knapsack(items) = spec else {
         panic!("{name} is no knapsack")
@@ -127,21 +127,25 @@ enum Asked {
 }
 
 impl Asked {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         match self {
             Self::Exact(solver) => solver.solve(costs),
             Self::Relaxed(relaxer) => relaxer.relax(costs),
         }
     }
 
-    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         match self {
             Self::Exact(solver) => solver.solve_again(costs, memory),
             Self::Relaxed(relaxer) => relaxer.relax_warm(costs, memory),
         }
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         match self {
             Self::Exact(solver) => solver.certify(costs, memory),
             Self::Relaxed(relaxer) => relaxer.certify(costs, memory),
@@ -150,11 +154,11 @@ impl Asked {
 }
 
 /// Costs that SPO+ might ask about, to be minimised.
-fn costs(name: &str, instances: usize) -> (Arc<dyn Problem>, Vec<Vec<f64>>) {
+fn costs(name: &str, instances: usize) -> (Arc<dyn ProblemKind>, Vec<Vec<f64>>) {
     let (spec, data) = name
         .parse::<Benchmark>()
         .unwrap()
-        .generate(Recipe::paper(instances.max(20), 135))
+        .generate(SyntheticSpec::paper(instances.max(20), 135))
         .unwrap();
     let problem = spec.build().unwrap();
     let sign = problem.sense().sign();
@@ -210,9 +214,9 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
             let (time, fresh) = least(3, || timed(|| engine.solve(&moved).unwrap()));
             cold += time;
             let runs = if time > 1e5 { 1 } else { 3 };
-            let mut memory = Memory::new(true);
+            let mut memory = WarmStart::new(true);
             let (time, again) = least(runs, || {
-                memory = Memory::new(false);
+                memory = WarmStart::new(false);
                 engine.solve_again(costs, &mut memory).unwrap();
                 timed(|| engine.solve_again(&moved, &mut memory).unwrap())
             });
@@ -223,7 +227,7 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
                 "{name} {row}: {fresh:?} {again:?}"
             );
             other += u32::from(again.decision != fresh.decision);
-            memory = Memory::new(true);
+            memory = WarmStart::new(true);
             engine.solve_again(costs, &mut memory).unwrap();
             let (time, proof) = least(3, || timed(|| engine.certify(&moved, &memory)));
             question += time;

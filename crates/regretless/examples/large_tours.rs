@@ -8,16 +8,18 @@
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
 
 use regretless::Result;
-use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::data::{Dataset, Split};
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::{Dataset, SplitIndices};
 use regretless::decision::Decision;
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::solve::Solution;
-use regretless::train::{Method, Recipe, SelectionCriterion, Settings, Task, train};
+use regretless::train::{
+    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
+};
 use regretless::watch::NoopObserver;
 
 const EPOCHS: [usize; 3] = [10, 30, 60];
@@ -51,30 +53,30 @@ fn compare(nodes: usize) -> Result<()> {
         .generate(DataRecipe::paper(rows, 135))?;
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(2)?);
     let tours = nearest_neighbours(&data, nodes);
-    let data = Labelled::known(data, &oracle, tours)?;
-    let split = Split::in_order(rows, [train_rows, validation_rows, 0])?;
-    let task = Task {
+    let data = LabeledDataset::known(data, &oracle, tours)?;
+    let split = SplitIndices::in_order(rows, [train_rows, validation_rows, 0])?;
+    let task = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
         watch: &NoopObserver,
     };
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE(S)"] {
-        let paper = Settings {
+        let paper = TrainingSettings {
             learning_rate: 0.005,
             select: SelectionCriterion::ValidationLoss,
-            ..Settings::paper(1)
+            ..TrainingSettings::paper(1)
         };
-        let paper = Settings {
+        let paper = TrainingSettings {
             epochs: EPOCHS[2],
             ..paper
         };
-        let rescaled = Settings {
+        let rescaled = TrainingSettings {
             rescale: true,
             ..paper
         };
         // Gradients of the order of 1 allow large steps, if they shrink.
-        let short = Settings {
+        let short = TrainingSettings {
             epochs: EPOCHS[0],
             batch: 16,
             learning_rate: 0.02,
@@ -86,7 +88,11 @@ fn compare(nodes: usize) -> Result<()> {
             ("rescaled", rescaled),
             ("rescaled, batch 16, rate 0.02, `decay`", short),
         ] {
-            let recipe = Recipe::new(loss.parse::<Method>()?, PredictorSpec::Linear, settings);
+            let recipe = StageTrainer::new(
+                loss.parse::<TrainingStage>()?,
+                PredictorSpec::Linear,
+                settings,
+            );
             let epochs = train(&task, &recipe, &problem)?
                 .report
                 .rounds

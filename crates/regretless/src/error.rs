@@ -98,7 +98,7 @@ pub enum Error {
         /// Row of the table, counted from 0.
         instance: usize,
         /// Why there is no decision.
-        failure: crate::solve::Failure,
+        failure: crate::solve::SolveFailure,
     },
     /// A method asks for something the problem cannot give.
     #[error(
@@ -193,9 +193,9 @@ impl Error {
     }
 
     /// A solver found no decision for an instance; a solve that was interrupted is an interruption.
-    pub fn solver(instance: usize, failure: crate::solve::Failure) -> Self {
+    pub fn solver(instance: usize, failure: crate::solve::SolveFailure) -> Self {
         match failure {
-            crate::solve::Failure::Interrupted => Self::Interrupted,
+            crate::solve::SolveFailure::Interrupted => Self::Interrupted,
             failure => Self::Solver { instance, failure },
         }
     }

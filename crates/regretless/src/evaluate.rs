@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::data::{CostMatching, CostSide, Dataset, Matrix, length};
 use crate::error::{Error, Result};
-use crate::label::Labelled;
-use crate::oracle::{Answer, Oracle};
+use crate::label::LabeledDataset;
+use crate::oracle::{Oracle, SolveResult};
 use crate::predict::Model;
-use crate::problem::{Problem, match_costs};
+use crate::problem::{ProblemKind, match_costs};
 use crate::watch::Observer;
 
 /// What predictions are worth on a set of instances.
@@ -58,7 +58,7 @@ pub fn too_few_rows(what: &str, rows: usize) -> Option<String> {
 /// When an instance has no decision under its predicted costs, or the user interrupts.
 pub fn evaluate(
     predictions: &Matrix,
-    data: &Labelled,
+    data: &LabeledDataset,
     instances: &[usize],
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
@@ -70,7 +70,7 @@ pub fn evaluate(
 ///
 /// # Errors
 /// When the table is none for the model.
-pub fn predicted(model: &Model, data: &Labelled, rows: &[usize]) -> Result<Matrix> {
+pub fn predicted(model: &Model, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
     let matching = model.matching(CostSide::new("the table", data.data().cost_names()))?;
     let mut predictions = model.predict_matched(&data.data().features().chosen(rows), &matching)?;
     data.sense().flip(predictions.as_mut_slice());
@@ -81,7 +81,7 @@ pub fn predicted(model: &Model, data: &Labelled, rows: &[usize]) -> Result<Matri
 ///
 /// # Errors
 /// When both have names and the sets differ.
-pub fn match_model(model: &Model, problem: &dyn Problem) -> Result<CostMatching> {
+pub fn match_model(model: &Model, problem: &dyn ProblemKind) -> Result<CostMatching> {
     match_costs(model.cost_side(problem.cost_names()), problem)
 }
 
@@ -93,7 +93,7 @@ pub fn match_model(model: &Model, problem: &dyn Problem) -> Result<CostMatching>
 pub fn match_table(
     data: &mut Dataset,
     model: &Model,
-    problem: &dyn Problem,
+    problem: &dyn ProblemKind,
 ) -> Result<Vec<String>> {
     let of_model = match_model(model, problem)?;
     let found = CostSide::new("the table", data.cost_names());
@@ -113,7 +113,7 @@ const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
 /// How many instances to predict and decide at a time, so that predictions stay small beside the
 /// table: at least one per thread.
-pub fn rows_at_a_time(data: &Labelled, oracle: &Oracle) -> usize {
+pub fn rows_at_a_time(data: &LabeledDataset, oracle: &Oracle) -> usize {
     (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())
         .max(1)
@@ -127,11 +127,14 @@ pub fn rows_at_a_time(data: &Labelled, oracle: &Oracle) -> usize {
 /// interrupts.
 pub fn evaluate_in_parts(
     predict: impl Fn(&[usize]) -> Result<Matrix>,
-    data: &Labelled,
+    data: &LabeledDataset,
     instances: &[usize],
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
-    let (mut found, mut errors) = (Vec::with_capacity(instances.len()), Errors::default());
+    let (mut found, mut errors) = (
+        Vec::with_capacity(instances.len()),
+        CostErrorSums::default(),
+    );
     for part in instances.chunks(rows_at_a_time(data, oracle)) {
         let predictions = predict(part)?;
         found.append(&mut regrets(&predictions, data, part, (oracle, watch))?);
@@ -146,7 +149,7 @@ pub fn evaluate_in_parts(
 /// When an instance has no decision under its predicted costs, or the user interrupts.
 pub fn regrets(
     predictions: &Matrix,
-    data: &Labelled,
+    data: &LabeledDataset,
     instances: &[usize],
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
@@ -157,7 +160,11 @@ pub fn regrets(
 ///
 /// # Errors
 /// When an instance has no decision.
-pub fn regrets_of(answers: Vec<Answer>, data: &Labelled, instances: &[usize]) -> Result<Vec<f64>> {
+pub fn regrets_of(
+    answers: Vec<SolveResult>,
+    data: &LabeledDataset,
+    instances: &[usize],
+) -> Result<Vec<f64>> {
     let each = instances.iter().zip(answers).map(|(instance, answer)| {
         let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;
         Ok(data
@@ -178,7 +185,7 @@ pub fn regrets_of(answers: Vec<Answer>, data: &Labelled, instances: &[usize]) ->
 /// When an instance has no decision, or the user interrupts.
 pub fn unambiguous_regrets(
     predictions: &Matrix,
-    data: &Labelled,
+    data: &LabeledDataset,
     instances: &[usize],
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
@@ -215,23 +222,23 @@ pub fn unambiguous_regrets(
 pub fn summarise(
     regrets: Vec<f64>,
     predictions: &Matrix,
-    data: &Labelled,
+    data: &LabeledDataset,
     instances: &[usize],
 ) -> Evaluation {
-    let mut errors = Errors::default();
+    let mut errors = CostErrorSums::default();
     errors.add(predictions, data, instances);
     errors.summarise(regrets, data, instances)
 }
 
 /// Sums of the errors of predicted costs, in the order of the instances.
 #[derive(Debug, Clone, Copy, Default)]
-struct Errors {
+struct CostErrorSums {
     squared: f64,
     absolute: f64,
 }
 
-impl Errors {
-    fn add(&mut self, predictions: &Matrix, data: &Labelled, instances: &[usize]) {
+impl CostErrorSums {
+    fn add(&mut self, predictions: &Matrix, data: &LabeledDataset, instances: &[usize]) {
         let (mut predicted, mut costs) = (Vec::new(), Vec::new());
         for (row, instance) in instances.iter().enumerate() {
             predictions.read(row, &mut predicted);
@@ -244,7 +251,12 @@ impl Errors {
         }
     }
 
-    fn summarise(self, regrets: Vec<f64>, data: &Labelled, instances: &[usize]) -> Evaluation {
+    fn summarise(
+        self,
+        regrets: Vec<f64>,
+        data: &LabeledDataset,
+        instances: &[usize],
+    ) -> Evaluation {
         let count = instances.len().max(1) as f64;
         let best: Vec<f64> = instances
             .iter()

@@ -23,14 +23,14 @@ const VALUES_PER_CHUNK: usize = 1 << 14;
 
 /// An array of numbers with its shape.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Array {
+pub struct Tensor {
     shape: Vec<usize>,
-    values: Values,
+    values: TensorValues,
 }
 
 /// The numbers of an array.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Values {
+pub enum TensorValues {
     /// Single precision.
     F32(Vec<f32>),
     /// Double precision.
@@ -43,7 +43,7 @@ pub enum Values {
 
 macro_rules! kinds {
     ($($name:ident $type:ty, $bytes:literal;)*) => {
-        impl Values {
+        impl TensorValues {
             /// Hands on all bytes, some at a time.
             fn bytes(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
                 match self { $(Self::$name(values) => {
@@ -74,17 +74,17 @@ macro_rules! kinds {
             }
         }
 
-        $(impl From<Vec<$type>> for Array {
+        $(impl From<Vec<$type>> for Tensor {
             fn from(values: Vec<$type>) -> Self {
-                Self { shape: vec![values.len()], values: Values::$name(values) }
+                Self { shape: vec![values.len()], values: TensorValues::$name(values) }
             }
         }
 
-        impl TryFrom<Array> for Vec<$type> {
+        impl TryFrom<Tensor> for Vec<$type> {
             type Error = ();
 
-            fn try_from(array: Array) -> std::result::Result<Self, ()> {
-                match array.values { Values::$name(values) => Ok(values), _ => Err(()) }
+            fn try_from(array: Tensor) -> std::result::Result<Self, ()> {
+                match array.values { TensorValues::$name(values) => Ok(values), _ => Err(()) }
             }
         })*
     };
@@ -99,10 +99,10 @@ kinds! {
 
 /// Everything in a sealed file: a description, and arrays by name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sealed<T> {
+pub struct ChecksummedFile<T> {
     /// What the arrays are.
     pub about: T,
-    arrays: Vec<(String, Array)>,
+    arrays: Vec<(String, Tensor)>,
 }
 
 /// The metadata block.
@@ -116,7 +116,7 @@ struct ChecksumHeader<T> {
     about: T,
 }
 
-impl<T: Serialize + DeserializeOwned> Sealed<T> {
+impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
     /// A file with this description and no arrays yet.
     pub fn new(about: T) -> Self {
         Self {
@@ -127,14 +127,14 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
 
     /// The same with one more array.
     #[must_use]
-    pub fn with(mut self, name: impl Into<String>, array: impl Into<Array>) -> Self {
+    pub fn with(mut self, name: impl Into<String>, array: impl Into<Tensor>) -> Self {
         self.arrays.push((name.into(), array.into()));
         self.arrays.sort_by(|a, b| a.0.cmp(&b.0));
         self
     }
 
     /// Takes an array out by name; `None` when it is missing or of another kind.
-    pub fn take<V: TryFrom<Array>>(&mut self, name: &str) -> Option<V> {
+    pub fn take<V: TryFrom<Tensor>>(&mut self, name: &str) -> Option<V> {
         let at = self.arrays.iter().position(|(found, _)| found == name)?;
         V::try_from(self.arrays.remove(at).1).ok()
     }
@@ -173,7 +173,7 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
         };
         let seal = HashMap::from([(KEY.to_owned(), serde_json::to_string(&seal)?)]);
         // The order that safetensors asks for: the widest numbers first, then by name.
-        let mut arrays: Vec<&(String, Array)> = self.arrays.iter().collect();
+        let mut arrays: Vec<&(String, Tensor)> = self.arrays.iter().collect();
         arrays.sort_by(|a, b| {
             b.1.values
                 .dtype()
@@ -264,11 +264,11 @@ impl<T: Serialize + DeserializeOwned> Sealed<T> {
                     "an array has another number of dimensions than one",
                 ));
             }
-            let values = Values::from_bytes(view.dtype(), view.data())
+            let values = TensorValues::from_bytes(view.dtype(), view.data())
                 .ok_or_else(|| damaged("unknown number type"))?;
             sealed.arrays.push((
                 name.to_owned(),
-                Array {
+                Tensor {
                     shape: view.shape().to_vec(),
                     values,
                 },
@@ -330,10 +330,10 @@ fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Sealed;
+    use super::ChecksummedFile;
 
-    fn example() -> Sealed<String> {
-        Sealed::new("a \"small\" file".to_owned())
+    fn example() -> ChecksummedFile<String> {
+        ChecksummedFile::new("a \"small\" file".to_owned())
             .with("b", vec![1.5_f32, -2.0])
             .with("a", vec![1_u64, 2, 3])
     }
@@ -341,12 +341,12 @@ mod tests {
     #[test]
     fn content_reads_back_as_it_was_written() {
         let bytes = example().to_bytes("test 1").unwrap();
-        let mut back = Sealed::<String>::from_bytes(&bytes, "test 1").unwrap();
+        let mut back = ChecksummedFile::<String>::from_bytes(&bytes, "test 1").unwrap();
         assert_eq!(back, example());
         assert_eq!(back.take::<Vec<u64>>("a"), Some(vec![1, 2, 3]));
         assert_eq!(back.take::<Vec<f64>>("b"), None);
         assert!(
-            Sealed::<String>::from_bytes(&bytes, "test 2")
+            ChecksummedFile::<String>::from_bytes(&bytes, "test 2")
                 .unwrap_err()
                 .contains("'test 1'")
         );
@@ -374,7 +374,8 @@ mod tests {
         let mut odd = example();
         odd.arrays[0].1.shape = [vec![1; 1000], vec![3]].concat();
         let message =
-            Sealed::<String>::from_bytes(&odd.to_bytes("test 1").unwrap(), "test 1").unwrap_err();
+            ChecksummedFile::<String>::from_bytes(&odd.to_bytes("test 1").unwrap(), "test 1")
+                .unwrap_err();
         assert!(message.contains("dimensions"), "{message}");
     }
 
@@ -389,7 +390,8 @@ mod tests {
             .concat()
         };
         let huge = r#"{"a":{"dtype":"U8","shape":[18446744073709551615],"data_offsets":[0,18446744073709551615]}}"#;
-        let message = |bytes: &[u8]| Sealed::<String>::from_bytes(bytes, "test 1").unwrap_err();
+        let message =
+            |bytes: &[u8]| ChecksummedFile::<String>::from_bytes(bytes, "test 1").unwrap_err();
         assert!(message(&file(huge)).contains("beyond its end"));
         assert!(message(&(1_u64 << 40).to_le_bytes()).contains("too long"));
         assert!(message(&100_u64.to_le_bytes()).contains("shorter"));
@@ -401,7 +403,7 @@ mod tests {
         let bytes = example().to_bytes("test 1").unwrap();
         for length in 0..bytes.len() {
             assert!(
-                Sealed::<String>::from_bytes(&bytes[..length], "test 1").is_err(),
+                ChecksummedFile::<String>::from_bytes(&bytes[..length], "test 1").is_err(),
                 "cut at {length}"
             );
         }
@@ -409,7 +411,7 @@ mod tests {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(
-                Sealed::<String>::from_bytes(&damaged, "test 1").is_err(),
+                ChecksummedFile::<String>::from_bytes(&damaged, "test 1").is_err(),
                 "bit {bit}"
             );
         }

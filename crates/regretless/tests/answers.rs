@@ -9,14 +9,14 @@
 #[path = "common/setting.rs"]
 mod setting;
 
-use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::label::Labelled;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::label::LabeledDataset;
 use regretless::oracle::{Oracle, SolveCounts};
-use regretless::problem::{Benchmark, Cvrp, Problem, Tsp};
+use regretless::problem::{Benchmark, Cvrp, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::tour::edges::edge_index;
-use regretless::solve::{Limits, SolveStatus};
-use regretless::train::{SelectionCriterion, Settings, Trained};
+use regretless::solve::{SearchLimits, SolveStatus};
+use regretless::train::{FitResult, SelectionCriterion, TrainingSettings};
 use regretless::{Decision, Error};
 
 use setting::{Setting, quick};
@@ -41,9 +41,9 @@ fn setting(name: &str, threads: usize) -> Setting {
 }
 
 /// Small steps, so that costs drift little, judged by regret.
-fn gentle() -> Settings {
+fn gentle() -> TrainingSettings {
     let select = SelectionCriterion::ValidationRegret;
-    Settings {
+    TrainingSettings {
         epochs: EPOCHS as usize,
         learning_rate: 0.002,
         batch: 16,
@@ -52,8 +52,8 @@ fn gentle() -> Settings {
     }
 }
 
-fn unjudged() -> Settings {
-    Settings {
+fn unjudged() -> TrainingSettings {
+    TrainingSettings {
         select: SelectionCriterion::Last,
         ..gentle()
     }
@@ -64,7 +64,7 @@ fn counts(setting: &Setting, method: &str) -> SolveCounts {
 }
 
 /// What was learnt, epoch by epoch.
-fn course(trained: &Trained) -> Vec<(Option<f64>, Option<f64>)> {
+fn course(trained: &FitResult) -> Vec<(Option<f64>, Option<f64>)> {
     trained
         .report
         .rounds
@@ -198,15 +198,15 @@ fn too_little_memory_is_no_memory() {
     let oracle = Oracle::new(problem.build().unwrap());
     let decision = oracle.asker().solve_row(data.costs().row(0)).unwrap();
     let known = vec![decision; 2500];
-    let data = Labelled::known(data, &oracle, known).unwrap();
-    let split = regretless::data::Split::in_order(2500, [20, 0, 0]).unwrap();
+    let data = LabeledDataset::known(data, &oracle, known).unwrap();
+    let split = regretless::data::SplitIndices::in_order(2500, [20, 0, 0]).unwrap();
     let setting = Setting {
         problem,
         data,
         split,
         oracle,
     };
-    let still = Settings {
+    let still = TrainingSettings {
         learning_rate: 1e-9,
         epochs: 2,
         ..unjudged()
@@ -249,7 +249,7 @@ fn heuristics_answer_and_are_counted_apart() {
             &tours
                 .train(
                     "SPO+",
-                    Settings {
+                    TrainingSettings {
                         epochs: 0,
                         ..quick()
                     },
@@ -293,16 +293,19 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
         let costs: Vec<f64> = (0..problem.num_costs())
             .map(|_| stream.uniform(-9.0, 4.0))
             .collect();
-        let best = problem.solver(&Limits::default()).solve(&costs).unwrap();
+        let best = problem
+            .solver(&SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
         let quick = problem
-            .fast_local_search(&Limits::default())
+            .fast_local_search(&SearchLimits::default())
             .unwrap()
             .solve(&costs)
             .unwrap();
         problem.check(&quick.decision).unwrap();
         assert!(quick.objective >= best.objective - 1e-9 && quick.bound <= best.objective);
         check_descent(&problem, (&costs, best.objective), &mut stream);
-        let mut search = problem.local_search(&Limits::default()).unwrap();
+        let mut search = problem.local_search(&SearchLimits::default()).unwrap();
         let found = search.solve(&costs).unwrap();
         problem.check(&found.decision).unwrap();
         assert!(found.objective >= best.objective - 1e-9 && found.bound <= best.objective + 1e-9);
@@ -323,18 +326,22 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
 
 /// Downhill from what is best under other costs: a decision, no dearer than that one and no cheaper
 /// than the best.
-fn check_descent(problem: &dyn Problem, (costs, least): (&[f64], f64), stream: &mut RandomStream) {
+fn check_descent(
+    problem: &dyn ProblemKind,
+    (costs, least): (&[f64], f64),
+    stream: &mut RandomStream,
+) {
     let others: Vec<f64> = costs
         .iter()
         .map(|cost| cost + stream.uniform(-4.0, 4.0))
         .collect();
     let start = problem
-        .solver(&Limits::default())
+        .solver(&SearchLimits::default())
         .solve(&others)
         .unwrap()
         .decision;
     let found = problem
-        .fast_local_search(&Limits::default())
+        .fast_local_search(&SearchLimits::default())
         .unwrap()
         .solve_from(costs, &start)
         .unwrap();
@@ -366,10 +373,13 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
         let costs: Vec<f64> = (0..problem.num_costs())
             .map(|_| stream.uniform(-4.0, 9.0))
             .collect();
-        let best = problem.solver(&Limits::default()).solve(&costs).unwrap();
+        let best = problem
+            .solver(&SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
         let searches = [
-            problem.local_search(&Limits::default()),
-            problem.fast_local_search(&Limits::default()),
+            problem.local_search(&SearchLimits::default()),
+            problem.fast_local_search(&SearchLimits::default()),
         ];
         for (search, worse) in searches.into_iter().zip(&mut worse) {
             let found = search.unwrap().solve(&costs).unwrap();
@@ -419,7 +429,7 @@ fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
         single_customer_routes: false,
     };
     let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
-    let mut search = problem.fast_local_search(&Limits::default()).unwrap();
+    let mut search = problem.fast_local_search(&SearchLimits::default()).unwrap();
     let edge = |i, j| edge_index(5, i, j) as u32;
     let all = Decision::choosing([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
     assert!(problem.check(&all).is_err());

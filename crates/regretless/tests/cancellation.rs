@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use regretless::Error;
 use regretless::cancel::Cancellation;
-use regretless::data::synthetic::Recipe;
-use regretless::label::{LabelStore, Labelled};
+use regretless::data::synthetic::SyntheticSpec;
+use regretless::label::{LabelStore, LabeledDataset};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::{Benchmark, Knapsack, LinearBuilder, Problem, Sense, VariableDomain};
+use regretless::problem::{Benchmark, Knapsack, LinearBuilder, ProblemKind, Sense, VariableDomain};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::Failure;
+use regretless::solve::SolveFailure;
 use regretless::watch::NoopObserver;
 
 fn cancelled() -> Cancellation {
@@ -74,7 +74,7 @@ fn every_search_ends_when_it_is_cancelled() {
             .build()
             .unwrap()
     };
-    let cases: [(&str, Arc<dyn Problem>, Vec<f64>); 5] = [
+    let cases: [(&str, Arc<dyn ProblemKind>, Vec<f64>); 5] = [
         ("knapsack", Arc::new(knapsack), values.clone()),
         ("linear", Arc::new(linear), values),
         ("small tour", benchmark("TSP64"), edges(64)),
@@ -86,7 +86,7 @@ fn every_search_ends_when_it_is_cancelled() {
         let scope = cancelled().enter();
         assert_eq!(
             oracle.asker().solve(&costs),
-            Err(Failure::Interrupted),
+            Err(SolveFailure::Interrupted),
             "{name}"
         );
         drop(scope);
@@ -109,7 +109,7 @@ fn a_request_from_another_thread_ends_a_search_under_way() {
         });
         std::thread::sleep(std::time::Duration::from_millis(50));
         cancellation.request();
-        assert_eq!(work.join().unwrap(), Err(Failure::Interrupted));
+        assert_eq!(work.join().unwrap(), Err(SolveFailure::Interrupted));
     });
 }
 
@@ -118,7 +118,7 @@ fn an_interrupted_solve_is_no_failed_row() {
     let (problem, data) = "KS32"
         .parse::<Benchmark>()
         .unwrap()
-        .generate(Recipe::paper(20, 1))
+        .generate(SyntheticSpec::paper(20, 1))
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = LabelStore::beside(&folder.path().join("t.csv"));
@@ -126,13 +126,14 @@ fn an_interrupted_solve_is_no_failed_row() {
         let oracle =
             Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
         let scope = cancelled().enter();
-        let labelled = Labelled::solve_feasible(data.clone(), &oracle, &NoopObserver);
+        let labelled = LabeledDataset::solve_feasible(data.clone(), &oracle, &NoopObserver);
         assert!(matches!(labelled, Err(Error::Interrupted)));
         let stored = store.label(data.clone(), &problem, &oracle, &NoopObserver);
         assert!(matches!(stored, Err(Error::Interrupted)));
         drop(scope);
         // Afterwards the same oracle answers as ever.
-        let (_, failed) = Labelled::solve_feasible(data.clone(), &oracle, &NoopObserver).unwrap();
+        let (_, failed) =
+            LabeledDataset::solve_feasible(data.clone(), &oracle, &NoopObserver).unwrap();
         assert!(failed.is_empty());
     }
     let (_, report) = store

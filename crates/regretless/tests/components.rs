@@ -13,9 +13,9 @@ use std::sync::Arc;
 use common::{Case, assert_close, golden, numbers, rows};
 use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 use regretless::Decision;
-use regretless::loss::{BaseError, Cos, Loss, LossInput, LossSpec, NoiseKey, Side};
+use regretless::loss::{BaseError, CosSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey};
 use regretless::oracle::Oracle;
-use regretless::problem::{Bounds, Sense, TopK};
+use regretless::problem::{Sense, TopK, VariableBounds};
 use regretless::train::instance_costs;
 
 const CASES: [&str; 3] = [
@@ -34,8 +34,8 @@ fn free_choice(items: usize) -> Oracle {
 }
 
 /// A family member without problem-specific bounds.
-fn binary(cos: Cos) -> regretless::loss::cos::CosLoss {
-    regretless::loss::cos::CosLoss::new(cos, Bounds::Binary)
+fn binary(cos: CosSpec) -> regretless::loss::cos::CosLoss {
+    regretless::loss::cos::CosLoss::new(cos, VariableBounds::Binary)
 }
 
 fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], best: &Decision) -> f64 {
@@ -131,13 +131,13 @@ fn gradients_agree_with_finite_differences() {
 
 #[test]
 fn a_variable_between_its_bounds_is_always_penalised() {
-    let bounds = Bounds::Box {
+    let bounds = VariableBounds::Box {
         lower: vec![0.0, -1.0, 0.0, 2.0],
         upper: vec![2.0, 5.0, 3.0, 2.0],
     };
-    let cos = Cos {
-        side: Side::OneSided,
-        ..Cos::plain(BaseError::Absolute)
+    let cos = CosSpec {
+        side: ErrorSide::OneSided,
+        ..CosSpec::plain(BaseError::Absolute)
     };
     let loss = regretless::loss::cos::CosLoss::new(cos, bounds);
     // At its upper bound, at its lower, between, and fixed.
@@ -165,15 +165,15 @@ fn a_variable_between_its_bounds_is_always_penalised() {
 #[test]
 fn mean_squared_error_is_recovered_from_the_general_form() {
     let (costs, prediction, none) = ([1.0, 2.0, 3.0], [1.5, 1.0, 3.0], Decision::default());
-    let half = Cos {
-        side: Side::Pinball(vec![0.5]),
-        ..Cos::plain(BaseError::Squared)
+    let half = CosSpec {
+        side: ErrorSide::Pinball(vec![0.5]),
+        ..CosSpec::plain(BaseError::Squared)
     };
     let general = 2.0 * value(&binary(half), &costs, &prediction, &none);
     assert_eq!(
         general,
         value(
-            &binary(Cos::plain(BaseError::Squared)),
+            &binary(CosSpec::plain(BaseError::Squared)),
             &costs,
             &prediction,
             &none
@@ -183,9 +183,9 @@ fn mean_squared_error_is_recovered_from_the_general_form() {
 
 #[test]
 fn each_output_can_have_its_own_quantile() {
-    let taus = Cos {
-        side: Side::Pinball(vec![0.1, 0.9]),
-        ..Cos::plain(BaseError::Absolute)
+    let taus = CosSpec {
+        side: ErrorSide::Pinball(vec![0.1, 0.9]),
+        ..CosSpec::plain(BaseError::Absolute)
     };
     let none = Decision::default();
     let low = value(&binary(taus.clone()), &[0.0, 0.0], &[-1.0, -1.0], &none);
@@ -202,9 +202,9 @@ fn each_output_can_have_its_own_quantile() {
 fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
     let oracle = free_choice(3);
     for error in [BaseError::Squared, BaseError::Absolute] {
-        let loss = binary(Cos {
+        let loss = binary(CosSpec {
             scale_invariant: true,
-            ..Cos::plain(error)
+            ..CosSpec::plain(error)
         });
         let mut gradient = [0.0; 3];
         let query = LossInput {
@@ -270,7 +270,7 @@ proptest! {
         let best = oracle.asker().solve(&costs).unwrap().decision;
         let harmless = |(j, c): (usize, &f64)| if best.value(j) == 1.0 { c - moves[j] } else { c + moves[j] };
         let prediction: Vec<f64> = costs.iter().enumerate().map(harmless).collect();
-        let cos = Cos { side: Side::OneSided, ..Cos::plain(BaseError::Squared) };
+        let cos = CosSpec { side: ErrorSide::OneSided, ..CosSpec::plain(BaseError::Squared) };
         prop_assert!(value(&binary(cos), &costs, &prediction, &best) == 0.0);
         let chosen = oracle.asker().solve(&prediction).unwrap().decision;
         prop_assert!((chosen.dot(&costs) - best.dot(&costs)).abs() < 1e-12);
@@ -286,7 +286,7 @@ proptest! {
         proptest::prop_assume!(norm(&costs) > 1e-3 && norm(&prediction) > 1e-3);
         let product: f64 = costs.iter().zip(&prediction).map(|(a, b)| a * b).sum();
         let cosine = product / norm(&costs) / norm(&prediction);
-        let cos = Cos { scale_invariant: true, ..Cos::plain(BaseError::Squared) };
+        let cos = CosSpec { scale_invariant: true, ..CosSpec::plain(BaseError::Squared) };
         let found = value(&binary(cos), &costs, &prediction, &Decision::default());
         prop_assert!((found - 0.5 * (1.0 - cosine)).abs() < 1e-12);
     }

@@ -8,12 +8,12 @@
 mod common;
 
 use common::{golden, numbers, rows};
-use regretless::data::synthetic::{self, Recipe};
+use regretless::data::synthetic::{self, SyntheticSpec};
 use regretless::random::NumpyRandomState;
 
-fn recipe(args: &serde_json::Value) -> Recipe {
+fn recipe(args: &serde_json::Value) -> SyntheticSpec {
     let number = |name: &str| args[name].as_u64().unwrap();
-    Recipe {
+    SyntheticSpec {
         instances: number("num_data") as usize,
         features: number("num_features") as usize,
         degree: number("deg") as u32,
@@ -110,7 +110,7 @@ fn full_size_tables_start_with_the_known_numbers() {
             .zip(expected)
             .for_each(|(a, b)| assert!((f64::from(*a) - b).abs() < 1e-6, "{a} is not {b}"));
     };
-    let one = Recipe::paper(1, 135);
+    let one = SyntheticSpec::paper(1, 135);
     let paths = synthetic::shortest_path(one, 40).unwrap();
     close(
         paths.features().of(0),

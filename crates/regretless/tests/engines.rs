@@ -14,12 +14,12 @@ use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 use regretless::data::Matrix;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::{Problem, Sense, ShortestPath, TopK};
-use regretless::solve::{Failure, Limits};
+use regretless::problem::{GridPath, ProblemKind, Sense, TopK};
+use regretless::solve::{SearchLimits, SolveFailure};
 use regretless::watch::NoopObserver;
 
 /// Least cost over all subsets that pass the problem's own check.
-fn brute_force(problem: &dyn Problem, costs: &[f64]) -> f64 {
+fn brute_force(problem: &dyn ProblemKind, costs: &[f64]) -> f64 {
     let subsets = (0_u32..1 << costs.len()).map(|bits| {
         let chosen = (0..costs.len() as u32).filter(move |j| bits >> j & 1 == 1);
         regretless::Decision::choosing(chosen)
@@ -30,8 +30,8 @@ fn brute_force(problem: &dyn Problem, costs: &[f64]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn solve(problem: &impl Problem, costs: &[f64]) -> Result<f64, Failure> {
-    let solution = problem.solver(&Limits::default()).solve(costs)?;
+fn solve(problem: &impl ProblemKind, costs: &[f64]) -> Result<f64, SolveFailure> {
+    let solution = problem.solver(&SearchLimits::default()).solve(costs)?;
     problem.check(&solution.decision).unwrap();
     assert_eq!(solution.objective, solution.decision.dot(costs));
     Ok(solution.objective)
@@ -43,7 +43,7 @@ fn shortest_paths_equal_the_golden_ones() {
         return;
     };
     let case = &file["problems"]["SP4x6"];
-    let problem = ShortestPath { grid: [4, 6] };
+    let problem = GridPath { grid: [4, 6] };
     for (costs, objective) in rows(&case["costs"])
         .iter()
         .zip(numbers(&case["objectives"]))
@@ -54,8 +54,8 @@ fn shortest_paths_equal_the_golden_ones() {
 
 #[test]
 fn a_path_comes_from_above_where_both_ways_cost_the_same() {
-    let solution = ShortestPath { grid: [2, 2] }
-        .solver(&Limits::default())
+    let solution = GridPath { grid: [2, 2] }
+        .solver(&SearchLimits::default())
         .solve(&[1.0; 4])
         .unwrap();
     assert_eq!(solution.decision.indices(), [0, 2]);
@@ -64,11 +64,11 @@ fn a_path_comes_from_above_where_both_ways_cost_the_same() {
 #[test]
 fn a_grid_of_one_row_has_one_path() {
     assert_eq!(
-        solve(&ShortestPath { grid: [1, 4] }, &[1.0, -2.0, 3.0]),
+        solve(&GridPath { grid: [1, 4] }, &[1.0, -2.0, 3.0]),
         Ok(2.0)
     );
     assert_eq!(
-        solve(&ShortestPath { grid: [4, 1] }, &[1.0, -2.0, 3.0]),
+        solve(&GridPath { grid: [4, 1] }, &[1.0, -2.0, 3.0]),
         Ok(2.0)
     );
 }
@@ -76,7 +76,7 @@ fn a_grid_of_one_row_has_one_path() {
 #[test]
 fn problems_that_make_no_sense_are_refused() {
     for grid in [[0, 5], [5, 0], [1, 1]] {
-        assert!(ShortestPath { grid }.checked().is_err());
+        assert!(GridPath { grid }.checked().is_err());
     }
     assert!(
         TopK {
@@ -92,7 +92,7 @@ fn problems_that_make_no_sense_are_refused() {
 
 #[test]
 fn wrong_decisions_do_not_pass_the_check() {
-    let path = ShortestPath { grid: [3, 3] };
+    let path = GridPath { grid: [3, 3] };
     for wrong in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
         assert!(
             path.check(&regretless::Decision::choosing(wrong.clone()))
@@ -113,7 +113,7 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
         .collect();
     let costs = Matrix::new(400, 12, costs).unwrap();
     let answers = |threads: usize| {
-        let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }))
+        let oracle = Oracle::new(Arc::new(GridPath { grid: [3, 3] }))
             .with_threads(Threads::new(threads).unwrap());
         let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
         assert_eq!(oracle.counts().exact, 400);
@@ -129,11 +129,13 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
 
 #[test]
 fn a_failed_instance_leaves_the_others_alone() {
-    let oracle = Oracle::new(Arc::new(ShortestPath { grid: [2, 2] }));
+    let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
     let costs = Matrix::new(3, 4, [[1.0; 4], [f32::NAN; 4], [2.0; 4]].concat()).unwrap();
     let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
     assert!(answers[0].is_ok() && answers[2].is_ok());
-    assert!(matches!(&answers[1], Err(Failure::Engine(message)) if message.contains("cost 0")));
+    assert!(
+        matches!(&answers[1], Err(SolveFailure::Engine(message)) if message.contains("cost 0"))
+    );
 }
 
 proptest! {
@@ -141,7 +143,7 @@ proptest! {
 
     #[test]
     fn paths_are_shortest(rows in 1_usize..4, cols in 2_usize..4, costs in prop::collection::vec(-3.0..5.0_f64, 12)) {
-        let problem = ShortestPath { grid: [rows, cols] };
+        let problem = GridPath { grid: [rows, cols] };
         let costs = &costs[..problem.num_costs()];
         prop_assert!((solve(&problem, costs).unwrap() - brute_force(&problem, costs)).abs() < 1e-12);
     }

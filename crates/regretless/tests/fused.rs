@@ -7,15 +7,16 @@
 
 use std::sync::Arc;
 
-use regretless::data::{Dataset, FeatureShape, Features, Matrix, Split};
-use regretless::label::Labelled;
+use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Predictor, PredictorSpec};
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
 use regretless::train::{
-    Method, Optimizer, Recipe, SelectionCriterion, Settings, Task, TrainReport, Trained, train,
+    FitResult, Optimizer, SelectionCriterion, StageTrainer, TrainReport, TrainingContext,
+    TrainingSettings, TrainingStage, train,
 };
 use regretless::watch::NoopObserver;
 
@@ -47,9 +48,9 @@ fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
 fn trained(
     loss: &str,
     (features, costs): (usize, usize),
-    settings: Settings,
+    settings: TrainingSettings,
     threads: usize,
-) -> Trained {
+) -> FitResult {
     trained_by(
         &PredictorSpec::Linear,
         table(83, features, costs, 7),
@@ -75,9 +76,9 @@ fn trained_by(
     spec: &PredictorSpec,
     data: Dataset,
     loss: &str,
-    settings: Settings,
+    settings: TrainingSettings,
     threads: usize,
-) -> Trained {
+) -> FitResult {
     let costs = data.costs().cols();
     let problem = TopK {
         items: costs,
@@ -87,33 +88,37 @@ fn trained_by(
     };
     let oracle =
         Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
-    let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
-    let split = Split::in_order(83, [70, 13, 0]).unwrap();
-    let task = Task {
+    let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+    let split = SplitIndices::in_order(83, [70, 13, 0]).unwrap();
+    let task = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
         watch: &NoopObserver,
     };
-    let recipe = Recipe::new(loss.parse::<Method>().unwrap(), spec.clone(), settings);
+    let recipe = StageTrainer::new(
+        loss.parse::<TrainingStage>().unwrap(),
+        spec.clone(),
+        settings,
+    );
     train(&task, &recipe, &ProblemSpec::TopK(problem)).unwrap()
 }
 
 /// Where signs cancel, a gradient is rounding noise, and Adam would make a whole step of it; a
 /// large ε keeps such steps as small as they should be.
-fn settings() -> Settings {
+fn settings() -> TrainingSettings {
     let optimizer = Optimizer::Adam {
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 0.01,
         decay: 0.0,
     };
-    Settings {
+    TrainingSettings {
         epochs: 3,
         learning_rate: 0.02,
         optimizer,
         select: SelectionCriterion::ValidationLoss,
-        ..Settings::default()
+        ..TrainingSettings::default()
     }
 }
 
@@ -142,7 +147,7 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
                     trained(
                         loss,
                         shape,
-                        Settings {
+                        TrainingSettings {
                             fused,
                             batch,
                             ..settings()
@@ -160,7 +165,7 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
                 trained(
                     loss,
                     shape,
-                    Settings {
+                    TrainingSettings {
                         fused,
                         epoch_rows: Some(45),
                         ..settings()
@@ -215,7 +220,7 @@ fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them(
         ];
         for (case, (spec, data)) in cases.into_iter().enumerate() {
             let with = |fused| {
-                let settings = Settings {
+                let settings = TrainingSettings {
                     fused,
                     learning_rate: 0.005,
                     ..settings()
@@ -234,7 +239,7 @@ fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them(
 #[test]
 fn the_first_step_is_the_same_to_rounding() {
     for loss in LOSSES {
-        let one = Settings {
+        let one = TrainingSettings {
             epochs: 1,
             batch: 100,
             ..settings()
@@ -243,7 +248,7 @@ fn the_first_step_is_the_same_to_rounding() {
             trained(
                 loss,
                 (5, 100),
-                Settings {
+                TrainingSettings {
                     fused,
                     select: SelectionCriterion::Last,
                     ..one
@@ -329,7 +334,7 @@ fn straight(noise: f32) -> Dataset {
 fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
     for (noise, apart) in [(0.1, 1e-5), (0.01, 1e-4)] {
         let with = |fused| {
-            let settings = Settings {
+            let settings = TrainingSettings {
                 fused,
                 epochs: 60,
                 learning_rate: 0.05,
@@ -361,11 +366,19 @@ fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
 
 #[test]
 fn shrinking_steps_shrink_alike() {
-    let shrinking = Settings {
+    let shrinking = TrainingSettings {
         decay: true,
         ..settings()
     };
-    let with = |fused| trained("MSE(O,S)", (5, 60), Settings { fused, ..shrinking }, 1).report;
+    let with = |fused| {
+        trained(
+            "MSE(O,S)",
+            (5, 60),
+            TrainingSettings { fused, ..shrinking },
+            1,
+        )
+        .report
+    };
     same(&with(true), &with(false), "decay");
     let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.members;
     assert_ne!(
@@ -386,7 +399,7 @@ fn weight_decay_and_other_rules_work_as_well() {
         trained(
             "MSE(O,S)",
             (5, 60),
-            Settings {
+            TrainingSettings {
                 fused,
                 optimizer: decay,
                 ..settings()
@@ -403,7 +416,7 @@ fn weight_decay_and_other_rules_work_as_well() {
 /// The gradient of a loss on all training rows, in double precision, by its definition.
 fn gradient_by_definition(
     loss: &str,
-    data: &Labelled,
+    data: &LabeledDataset,
     rows: usize,
     parameters: &[f32],
 ) -> Vec<f64> {
@@ -471,9 +484,9 @@ fn gradients_are_those_of_double_precision() {
         sense: Sense::Minimize,
     };
     let oracle = Oracle::new(Arc::new(problem.clone()));
-    let data = Labelled::solve(table(rows, 5, costs, 7), &oracle, &NoopObserver).unwrap();
-    let split = Split::in_order(rows, [rows, 0, 0]).unwrap();
-    let task = Task {
+    let data = LabeledDataset::solve(table(rows, 5, costs, 7), &oracle, &NoopObserver).unwrap();
+    let split = SplitIndices::in_order(rows, [rows, 0, 0]).unwrap();
+    let task = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
@@ -488,7 +501,7 @@ fn gradients_are_those_of_double_precision() {
         epsilon,
         decay: 0.0,
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         epochs: 1,
         batch: rows,
         learning_rate,
@@ -496,7 +509,7 @@ fn gradients_are_those_of_double_precision() {
         select: SelectionCriterion::Last,
         ..settings()
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         output_map: false,
         standardize: false,
         rescale: false,
@@ -505,8 +518,8 @@ fn gradients_are_those_of_double_precision() {
     };
     let before = PredictorSpec::Linear.build(5, costs, seed);
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE", "MAE(S)", "MSE(O)"] {
-        let recipe = Recipe::new(
-            loss.parse::<Method>().unwrap(),
+        let recipe = StageTrainer::new(
+            loss.parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );

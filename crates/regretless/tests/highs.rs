@@ -8,11 +8,13 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{assert_close, golden, numbers, reference_data, rows};
-use regretless::solve::highs::{Basic, Columns, Lp, Model, Outcome, Rows, SimplexMethod, Stand};
+use regretless::solve::highs::{
+    BasicVariable, BasisStatus, LinearModel, Lp, LpColumns, LpRows, LpStatus, SimplexMethod,
+};
 
 /// `max 3x + 2y, x + y ≤ 4, x + 3y ≤ 6, 0 ≤ x ≤ 3`: optimum (3, 1), value 11.
 fn small() -> Lp {
-    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    let (mut columns, mut constraints) = (LpColumns::default(), LpRows::default());
     columns.push(3.0, [0.0, 3.0], []);
     columns.push(2.0, [0.0, f64::INFINITY], []);
     constraints.push([f64::NEG_INFINITY, 4.0], [(0, 1.0), (1, 1.0)]);
@@ -35,7 +37,7 @@ fn a_small_programme_has_the_point_and_duals_of_a_hand_calculation() {
     // At (3, 1) the bound on x and both rows are tight: move the second row away to have one
     // answer.
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
-    assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+    assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
     let point = lp.point().unwrap();
     assert_close(&point.value, &[3.0, 1.0], 1e-9, "values");
     assert_close(&point.activity, &[4.0, 6.0], 1e-9, "activities");
@@ -58,13 +60,13 @@ fn cost_ranges_of_a_small_programme_agree_with_a_hand_calculation() {
 
 #[test]
 fn the_matrix_can_be_given_by_columns() {
-    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    let (mut columns, mut constraints) = (LpColumns::default(), LpRows::default());
     constraints.push([f64::NEG_INFINITY, 4.0], []);
     constraints.push([f64::NEG_INFINITY, 6.0], []);
     columns.push(-3.0, [0.0, 3.0], [(0, 1.0), (1, 1.0)]);
     columns.push(-2.0, [0.0, f64::INFINITY], [(0, 1.0), (1, 3.0)]);
     let mut lp = Lp::by_columns(&constraints, &columns).unwrap();
-    assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+    assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
     close(lp.objective(), -11.0);
 }
 
@@ -74,7 +76,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
     lp.solve().unwrap();
     let mut optimum = |change: &dyn Fn(&mut Lp), expected: f64| {
         change(&mut lp);
-        assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+        assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
         close(lp.objective(), expected);
     };
     optimum(
@@ -85,7 +87,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
         },
         8.0,
     );
-    let mut limit = Rows::default();
+    let mut limit = LpRows::default();
     limit.push([f64::NEG_INFINITY, 1.5], [(1, 1.0)]);
     optimum(
         &|lp| {
@@ -95,7 +97,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
         },
         7.5,
     );
-    let mut bonus = Columns::default();
+    let mut bonus = LpColumns::default();
     bonus.push(10.0, [0.0, 1.0], [(0, 1.0)]);
     optimum(&|lp| lp.add_columns(&bonus).unwrap(), 17.5);
     optimum(&|lp| lp.delete_rows(&[false, false, true]).unwrap(), 18.0);
@@ -115,7 +117,7 @@ fn a_basis_can_be_taken_out_and_put_back() {
     lp.forget().unwrap();
     assert_eq!(lp.basis(), None);
     lp.set_basis(&basis).unwrap();
-    assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+    assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
     assert_eq!(lp.iterations().unwrap(), 0);
     close(lp.objective(), 11.0);
 }
@@ -131,9 +133,9 @@ fn reduced_columns_solve_for_the_basis() {
     // x leaving its bound by one lowers y by one; the slack of row 1 changes by 1 - 3.
     let y = members
         .iter()
-        .position(|member| *member == Basic::Column(1))
+        .position(|member| *member == BasicVariable::Column(1))
         .unwrap();
-    assert!(members.contains(&Basic::Row(1)));
+    assert!(members.contains(&BasicVariable::Row(1)));
     close(column[y], 1.0);
     let mut row = Vec::new();
     lp.reduced_row(y, &mut row).unwrap();
@@ -154,7 +156,7 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
         lp.objective()
     );
     let mut covering = Lp::new().unwrap();
-    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    let (mut columns, mut constraints) = (LpColumns::default(), LpRows::default());
     (0..40).for_each(|column| columns.push(1.0 + f64::from(column % 7), [0.0, 1.0], []));
     (0..60).for_each(|row| {
         constraints.push(
@@ -166,9 +168,9 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
     covering.add_rows(&constraints).unwrap();
     covering.use_simplex(SimplexMethod::Dual).unwrap();
     covering.set_objective_bound(2.0).unwrap();
-    assert_eq!(covering.solve().unwrap(), Outcome::BoundPassed);
+    assert_eq!(covering.solve().unwrap(), LpStatus::BoundPassed);
     covering.set_objective_bound(f64::INFINITY).unwrap();
-    assert_eq!(covering.solve().unwrap(), Outcome::Optimal);
+    assert_eq!(covering.solve().unwrap(), LpStatus::Optimal);
     assert!(covering.objective() > 2.0);
 }
 
@@ -176,7 +178,7 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
 fn a_basis_survives_new_rows_and_columns() {
     let mut lp = small();
     lp.solve().unwrap();
-    let (mut rows, mut columns) = (Rows::default(), Columns::default());
+    let (mut rows, mut columns) = (LpRows::default(), LpColumns::default());
     rows.push([f64::NEG_INFINITY, 100.0], [(0, 1.0)]);
     columns.push(-1.0, [0.0, 1.0], [(0, 1.0)]);
     lp.add_rows(&rows).unwrap();
@@ -184,7 +186,7 @@ fn a_basis_survives_new_rows_and_columns() {
     let basis = lp.basis().unwrap();
     assert_eq!(
         (basis.columns[2], basis.rows[2]),
-        (Stand::Lower, Stand::Basic)
+        (BasisStatus::Lower, BasisStatus::Basic)
     );
     lp.solve().unwrap();
     assert_eq!(lp.iterations().unwrap(), 0);
@@ -199,7 +201,7 @@ fn a_basis_survives_new_rows_and_columns() {
         .unwrap()
         .rows
         .iter()
-        .map(|stand| *stand != Stand::Basic)
+        .map(|stand| *stand != BasisStatus::Basic)
         .collect::<Vec<_>>();
     lp.delete_rows(&tight).unwrap();
     assert_eq!(lp.basis(), None, "a tight row may not");
@@ -217,7 +219,7 @@ fn what_does_not_fit_the_model_is_refused() {
     assert!(lp.delete_rows(&[true]).is_err());
     assert!(lp.set_start(&[1.0]).is_err());
     assert!(lp.set_option(c"no_such_option", 1).is_err());
-    let mut row = Rows::default();
+    let mut row = LpRows::default();
     row.push([0.0, 1.0], [(2, 1.0)]);
     assert!(lp.add_rows(&row).is_err(), "there is no column 2");
     row.clear();
@@ -229,18 +231,18 @@ fn what_does_not_fit_the_model_is_refused() {
 fn infeasible_unbounded_and_stopped_solves_say_so() {
     let mut lp = small();
     lp.set_row_bounds(0, [9.0, 9.0]).unwrap();
-    assert_eq!(lp.solve().unwrap(), Outcome::Infeasible);
+    assert_eq!(lp.solve().unwrap(), LpStatus::Infeasible);
     assert!(!lp.has_point());
     let mut free = Lp::new().unwrap();
-    let mut columns = Columns::default();
+    let mut columns = LpColumns::default();
     columns.push(-1.0, [0.0, f64::INFINITY], []);
     free.add_columns(&columns).unwrap();
-    assert_eq!(free.solve().unwrap(), Outcome::Unbounded);
+    assert_eq!(free.solve().unwrap(), LpStatus::Unbounded);
     let mut stopped = small();
     stopped.limit_iterations(Some(0)).unwrap();
-    assert_eq!(stopped.solve().unwrap(), Outcome::IterationLimit);
+    assert_eq!(stopped.solve().unwrap(), LpStatus::IterationLimit);
     stopped.limit_iterations(None).unwrap();
-    assert_eq!(stopped.solve().unwrap(), Outcome::Optimal);
+    assert_eq!(stopped.solve().unwrap(), LpStatus::Optimal);
 }
 
 #[test]
@@ -268,14 +270,14 @@ fn optima(file: &str) -> Option<(PathBuf, Vec<Vec<String>>)> {
 }
 
 fn objective_of(path: &Path, relaxed: bool) -> f64 {
-    let mut model = Model::read(path).unwrap();
+    let mut model = LinearModel::read(path).unwrap();
     if relaxed {
         model.integer.fill(false);
     }
     let mut lp = Lp::from_model(&model).unwrap();
     lp.use_presolve(true).unwrap();
     lp.set_gap(0.0, 0.0).unwrap();
-    assert_eq!(lp.solve().unwrap(), Outcome::Optimal, "{}", path.display());
+    assert_eq!(lp.solve().unwrap(), LpStatus::Optimal, "{}", path.display());
     lp.objective()
 }
 
@@ -352,7 +354,7 @@ fn cost_ranges_of_knapsack_relaxations_agree_with_golden_files() {
         numbers(&case["problem"]["capacity"]),
     );
     let (lower, upper) = (rows(&case["lp_cost_lower"]), rows(&case["lp_cost_upper"]));
-    let (mut columns, mut constraints) = (Columns::default(), Rows::default());
+    let (mut columns, mut constraints) = (LpColumns::default(), LpRows::default());
     (0..14).for_each(|_| columns.push(0.0, [0.0, 1.0], []));
     for (weights, capacity) in weights.iter().zip(&capacity) {
         constraints.push(
@@ -365,7 +367,7 @@ fn cost_ranges_of_knapsack_relaxations_agree_with_golden_files() {
     let objectives = numbers(&case["lp_objectives"]);
     for (instance, costs) in rows(&case["costs"]).iter().enumerate() {
         lp.set_costs(0, costs).unwrap();
-        assert_eq!(lp.solve().unwrap(), Outcome::Optimal);
+        assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
         assert_close(
             &[lp.objective()],
             &[objectives[instance]],

@@ -9,10 +9,10 @@ mod common;
 
 use common::{assert_close, golden, numbers, reference_data, rows};
 use regretless::data::orlib;
-use regretless::problem::{Knapsack, Problem};
+use regretless::problem::{Knapsack, ProblemKind};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::knapsack::{Basic, KnapsackBranchAndBound};
-use regretless::solve::{Limits, SolveStatus, Solver};
+use regretless::solve::knapsack::{KnapsackBasicVariable, KnapsackBranchAndBound};
+use regretless::solve::{SearchLimits, SolveStatus, Solver};
 
 /// The lowest cost of any subset that fits, by trying all.
 fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
@@ -72,7 +72,7 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
     (problem, costs)
 }
 
-fn engine(problem: &Knapsack, limits: Limits) -> KnapsackBranchAndBound {
+fn engine(problem: &Knapsack, limits: SearchLimits) -> KnapsackBranchAndBound {
     KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, limits)
 }
 
@@ -80,7 +80,9 @@ fn engine(problem: &Knapsack, limits: Limits) -> KnapsackBranchAndBound {
 fn small_instances_have_the_value_brute_force_finds() {
     for number in 0..1500 {
         let (problem, costs) = small_instance(number);
-        let solution = engine(&problem, Limits::default()).solve(&costs).unwrap();
+        let solution = engine(&problem, SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
         problem
             .check(&solution.decision)
             .unwrap_or_else(|word| panic!("instance {number}: {word}"));
@@ -142,7 +144,7 @@ fn larger_instances_have_the_value_a_dynamic_programme_finds() {
             weights: rows.clone(),
             capacity: capacity.map(|c| c as f64).to_vec(),
         };
-        let found = engine(&problem, Limits::default())
+        let found = engine(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap()
             .objective;
@@ -155,7 +157,7 @@ fn larger_instances_have_the_value_a_dynamic_programme_finds() {
 fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
     for number in 0..600 {
         let (problem, costs) = small_instance(number);
-        let mut engine = engine(&problem, Limits::default());
+        let mut engine = engine(&problem, SearchLimits::default());
         let relaxed = engine.relax(&costs).unwrap();
         let best = engine.solve(&costs).unwrap();
         let scale = best
@@ -209,11 +211,13 @@ fn one_engine_answers_as_a_fresh_one_does() {
             .collect()
     };
     let problem = Knapsack::with_capacity_share((0..3).map(|_| row(&mut stream)).collect(), 0.3);
-    let mut reused = engine(&problem, Limits::default());
+    let mut reused = engine(&problem, SearchLimits::default());
     for kind in 0..40 {
         let whole = |cost: f64| if kind % 2 == 0 { cost.round() } else { cost };
         let costs: Vec<f64> = (0..40).map(|_| whole(stream.uniform(-8.0, 1.0))).collect();
-        let fresh = engine(&problem, Limits::default()).solve(&costs).unwrap();
+        let fresh = engine(&problem, SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
         assert_eq!(reused.solve(&costs).unwrap(), fresh);
     }
 }
@@ -226,9 +230,11 @@ fn a_limit_leaves_an_honest_bound() {
     let (mut stopped, mut loose) = (0, 0);
     for _ in 0..20 {
         let costs: Vec<f64> = (0..60).map(|_| stream.uniform(-8.0, -4.0)).collect();
-        let best = engine(&problem, Limits::default()).solve(&costs).unwrap();
+        let best = engine(&problem, SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
         for nodes in [1, 5, 30] {
-            let early = engine(&problem, Limits { nodes, gap: 0.0 })
+            let early = engine(&problem, SearchLimits { nodes, gap: 0.0 })
                 .solve(&costs)
                 .unwrap();
             problem.check(&early.decision).unwrap();
@@ -239,9 +245,9 @@ fn a_limit_leaves_an_honest_bound() {
         }
         let near = engine(
             &problem,
-            Limits {
+            SearchLimits {
                 gap: 0.01,
-                ..Limits::default()
+                ..SearchLimits::default()
             },
         )
         .solve(&costs)
@@ -268,7 +274,7 @@ fn decimal_weights_may_fill_a_capacity_exactly() {
         weights,
         capacity: vec![20.0],
     };
-    let solution = engine(&problem, Limits::default())
+    let solution = engine(&problem, SearchLimits::default())
         .solve(&[-6.9, -6.7, -6.4, -3.0, 0.0, -1e-3])
         .unwrap();
     assert_eq!(solution.decision.indices(), [0, 1, 2]);
@@ -280,11 +286,15 @@ fn worthless_items_stay_out_and_weightless_ones_go_in() {
         weights: vec![vec![0.0, 0.0, 1.0, 9.0]],
         capacity: vec![2.0],
     };
-    let solution = engine(&problem, Limits::default())
+    let solution = engine(&problem, SearchLimits::default())
         .solve(&[-1.0, 0.0, 2.0, -50.0])
         .unwrap();
     assert_eq!(solution.decision.indices(), [0]);
-    assert!(engine(&problem, Limits::default()).solve(&[1.0]).is_err());
+    assert!(
+        engine(&problem, SearchLimits::default())
+            .solve(&[1.0])
+            .is_err()
+    );
 }
 
 #[test]
@@ -298,7 +308,7 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
         weights: rows(&case["problem"]["weights"]),
         capacity,
     };
-    let mut engine = engine(&problem, Limits::default());
+    let mut engine = engine(&problem, SearchLimits::default());
     let (best, linear) = (
         numbers(&case["objectives"]),
         numbers(&case["lp_objectives"]),
@@ -321,7 +331,7 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
         relaxed.decision.write_dense(&mut dense);
         assert_close(&dense, &shares[index], 1e-8, "linear point");
         for basic in &relaxed.basis {
-            if let Basic::Item(item) = basic {
+            if let KnapsackBasicVariable::Item(item) = basic {
                 assert_eq!(relaxed.reduced_costs[*item as usize], 0.0);
             }
         }
@@ -333,7 +343,7 @@ fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
     let instances = orlib::read(&reference_data()?.join(path))
         .unwrap()
         .into_iter();
-    let knapsack = |instance: orlib::Instance| {
+    let knapsack = |instance: orlib::OrLibInstance| {
         let costs = instance.values.iter().map(|value| -value).collect();
         (
             Knapsack {
@@ -370,7 +380,7 @@ fn published_small_instances_reach_their_optima() {
     for ((problem, costs), (optimum, linear)) in
         instances.into_iter().zip(optima.into_iter().zip(linear))
     {
-        let mut engine = engine(&problem, Limits::default());
+        let mut engine = engine(&problem, SearchLimits::default());
         assert_close(
             &[-engine.solve(&costs).unwrap().objective],
             &[optimum],
@@ -394,7 +404,9 @@ fn solve_hard(count: usize) {
     let optima = column("mkp/mknapcb1_best.csv", 1);
     assert_eq!(instances.len(), optima.len());
     for ((problem, costs), optimum) in instances.into_iter().zip(optima).take(count) {
-        let solution = engine(&problem, Limits::default()).solve(&costs).unwrap();
+        let solution = engine(&problem, SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
         assert_eq!(
             (-solution.objective, solution.status),
             (optimum, SolveStatus::Optimal)
@@ -442,7 +454,7 @@ fn solve_houses(file: &str) {
         capacity: numbers(&case["capacity_hundredths"]),
     };
     let prices = house_prices();
-    let mut engine = engine(&problem, Limits::default());
+    let mut engine = engine(&problem, SearchLimits::default());
     let mut check = |costs: &[f64], optimum: &serde_json::Value| {
         let solution = engine.solve(costs).unwrap();
         assert_eq!(-solution.objective, optimum.as_f64().unwrap());

@@ -5,12 +5,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regretless::data::synthetic::{self, Recipe};
+use regretless::data::synthetic::{self, SyntheticSpec};
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
+use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::oracle::{Heuristic, Oracle};
-use regretless::problem::{Given, ProblemSpec, Sense, ShortestPath, TopK, Tsp};
-use regretless::solve::Limits;
+use regretless::problem::{ExternalProblem, GridPath, ProblemSpec, Sense, TopK, Tsp};
+use regretless::solve::SearchLimits;
 use regretless::watch::NoopObserver;
 use tempfile::TempDir;
 
@@ -42,15 +42,20 @@ fn label(
     store: &LabelStore,
     data: Dataset,
     problem: &ProblemSpec,
-    limits: Limits,
-) -> (Labelled, LabelReport, u64) {
+    limits: SearchLimits,
+) -> (LabeledDataset, LabelReport, u64) {
     let oracle = oracle(problem).with_limits(limits);
     let (labelled, report) = store.label(data, problem, &oracle, &NoopObserver).unwrap();
     (labelled, report, oracle.counts().exact)
 }
 
-fn simply(store: &LabelStore) -> (Labelled, LabelReport, u64) {
-    label(store, table(), &top(2, Sense::Maximize), Limits::default())
+fn simply(store: &LabelStore) -> (LabeledDataset, LabelReport, u64) {
+    label(
+        store,
+        table(),
+        &top(2, Sense::Maximize),
+        SearchLimits::default(),
+    )
 }
 
 struct Place {
@@ -104,8 +109,8 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
 #[test]
 fn labels_are_those_of_a_plain_labelling() {
     let place = place();
-    let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] });
-    let recipe = Recipe {
+    let problem = ProblemSpec::ShortestPath(GridPath { grid: [4, 5] });
+    let recipe = SyntheticSpec {
         instances: 30,
         features: 3,
         degree: 2,
@@ -113,9 +118,14 @@ fn labels_are_those_of_a_plain_labelling() {
         seed: 9,
     };
     let data = synthetic::shortest_path(recipe, 31).unwrap();
-    let plain = Labelled::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
+    let plain = LabeledDataset::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
     for expected in [30, 0] {
-        let (labelled, _, solves) = label(&place.store, data.clone(), &problem, Limits::default());
+        let (labelled, _, solves) = label(
+            &place.store,
+            data.clone(),
+            &problem,
+            SearchLimits::default(),
+        );
         assert_eq!(labelled.solutions(), plain.solutions());
         assert_eq!(solves, expected);
     }
@@ -141,27 +151,27 @@ fn anything_that_labels_depend_on_makes_new_ones() {
         sense: Sense::Maximize,
     });
     let cases = [
-        (table(), problem.clone(), Limits::default()),
-        (changed, problem.clone(), Limits::default()),
+        (table(), problem.clone(), SearchLimits::default()),
+        (changed, problem.clone(), SearchLimits::default()),
         (
             table(),
             problem.clone(),
-            Limits {
+            SearchLimits {
                 nodes: 5,
-                ..Limits::default()
+                ..SearchLimits::default()
             },
         ),
         (
             table(),
             problem,
-            Limits {
+            SearchLimits {
                 gap: 0.01,
-                ..Limits::default()
+                ..SearchLimits::default()
             },
         ),
-        (table(), top(1, Sense::Maximize), Limits::default()),
-        (table(), top(2, Sense::Minimize), Limits::default()),
-        (tall, narrow, Limits::default()),
+        (table(), top(1, Sense::Maximize), SearchLimits::default()),
+        (table(), top(2, Sense::Minimize), SearchLimits::default()),
+        (tall, narrow, SearchLimits::default()),
     ];
     for (data, problem, limits) in cases.clone() {
         assert_eq!(
@@ -232,7 +242,7 @@ fn labels_of_other_costs_under_this_name_are_not_used() {
         &place.store,
         table(),
         &top(1, Sense::Maximize),
-        Limits::default(),
+        SearchLimits::default(),
     )
     .1
     .file;
@@ -292,7 +302,7 @@ fn an_oracle_for_another_problem_is_refused() {
 #[test]
 fn a_table_of_the_wrong_width_is_refused() {
     let place = place();
-    let problem = ProblemSpec::ShortestPath(ShortestPath { grid: [2, 2] });
+    let problem = ProblemSpec::ShortestPath(GridPath { grid: [2, 2] });
     let error = place
         .store
         .label(table(), &problem, &oracle(&problem), &NoopObserver)
@@ -308,7 +318,7 @@ fn a_table_of_the_wrong_width_is_refused() {
 fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     let place = place();
     let problem = ProblemSpec::Tsp(Tsp { nodes: 12 });
-    let data = synthetic::tour(Recipe::paper(6, 4), 12).unwrap();
+    let data = synthetic::tour(SyntheticSpec::paper(6, 4), 12).unwrap();
     let mut stored = Vec::new();
     for heuristic in [
         Some(Heuristic::LocalSearch),
@@ -341,7 +351,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         stored.push(report.file);
     }
     assert_eq!(files(place.store.folder()).len(), 3);
-    let paths = oracle(&ProblemSpec::ShortestPath(ShortestPath { grid: [4, 5] }));
+    let paths = oracle(&ProblemSpec::ShortestPath(GridPath { grid: [4, 5] }));
     let error = paths
         .with_heuristic(Some(Heuristic::LocalSearch))
         .unwrap_err()
@@ -356,7 +366,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
 fn labels_serve_another_table_of_the_same_costs_and_no_other() {
     let problem = top(2, Sense::Maximize);
     let (labelled, failed) =
-        Labelled::solve_feasible(table(), &oracle(&problem), &NoopObserver).unwrap();
+        LabeledDataset::solve_feasible(table(), &oracle(&problem), &NoopObserver).unwrap();
     assert!(failed.is_empty());
     let features = Features::new(
         Matrix::new(2, 1, vec![7.0, 8.0]).unwrap(),
@@ -384,7 +394,7 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
     let place = place();
     let built = top(2, Sense::Maximize);
     let given = |costs| {
-        ProblemSpec::Given(Given {
+        ProblemSpec::Given(ExternalProblem {
             name: "top 2 of 3".into(),
             sense: Sense::Maximize,
             costs,

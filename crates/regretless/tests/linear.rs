@@ -6,20 +6,20 @@
 use std::sync::Arc;
 
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{
-    Bounds, Column, LinearArrays, LinearBuilder, LinearProblem, Problem, ProblemSpec, Row, Sense,
-    VariableDomain,
+    LinearArrays, LinearBuilder, LinearColumn, LinearProblem, LinearRow, ProblemKind, ProblemSpec,
+    Sense, VariableBounds, VariableDomain,
 };
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::{Failure, Limits, Solution, SolveStatus};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
 use regretless::watch::NoopObserver;
 
 const INFINITE: f64 = f64::INFINITY;
 
-fn solve(problem: &LinearProblem, costs: &[f64]) -> Result<Solution, Failure> {
+fn solve(problem: &LinearProblem, costs: &[f64]) -> Result<Solution, SolveFailure> {
     Oracle::new(Arc::new(problem.clone())).asker().solve(costs)
 }
 
@@ -163,7 +163,7 @@ fn compare_with_highs(cases: std::ops::Range<u64>) {
         let (problem, costs) = random_problem(case);
         let own = solve(&problem, &costs);
         let highs = problem
-            .solver(&Limits {
+            .solver(&SearchLimits {
                 nodes: 900_000,
                 gap: 0.0,
             })
@@ -236,7 +236,7 @@ fn small_whole_problems_agree_with_enumeration() {
             }
             Err(failure) => assert_eq!(
                 (failure, best),
-                (Failure::Infeasible, INFINITE),
+                (SolveFailure::Infeasible, INFINITE),
                 "case {case}"
             ),
         }
@@ -299,7 +299,7 @@ fn equalities_integers_and_continuous_columns_are_respected() {
     let solution = solve(&problem, &[3.0, 2.0, -5.0]).unwrap();
     // z = 10 would need x + y = -5.5; x = -2, y = 0 leaves z = 6.5.
     assert_eq!(dense(&problem, &solution), [-2.0, 0.0, 6.5]);
-    let expected = Bounds::Box {
+    let expected = VariableBounds::Box {
         lower: vec![-2.0, 0.0, -INFINITE],
         upper: vec![3.0, 1.25, INFINITE],
     };
@@ -360,7 +360,7 @@ fn regret_compares_totals_with_fixed_costs() {
     let oracle = Oracle::new(Arc::new(machines(Sense::Minimize)));
     let features = Features::new(Matrix::zeros(1, 1), FeatureShape::Wide, None).unwrap();
     let data = Dataset::new(features, Matrix::new(1, 2, vec![1.0, 2.0]).unwrap(), None).unwrap();
-    let labelled = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
+    let labelled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
     let mistaken = oracle.asker().solve(&[6.5, 2.0]).unwrap().decision;
     // B and a missing unit cost 1 + 2·2 + 10 where A alone would have cost 7.
     assert_eq!(
@@ -410,9 +410,9 @@ fn decisions_are_checked_as_far_as_they_tell() {
     assert_eq!(
         (
             knapsack.bounds(),
-            knapsack.relaxed().bounds() == Bounds::Binary
+            knapsack.relaxed().bounds() == VariableBounds::Binary
         ),
-        (Bounds::Binary, false)
+        (VariableBounds::Binary, false)
     );
 }
 
@@ -433,14 +433,14 @@ fn infeasible_and_unbounded_problems_say_so() {
         build.row([0.0, INFINITE], [(x, 1.0), (y, 1.0)]);
         assert_eq!(
             solve(&build.build().unwrap(), &[1.0, -1.0]),
-            Err(Failure::Infeasible)
+            Err(SolveFailure::Infeasible)
         );
         let mut build = LinearBuilder::new("for ever", Sense::Minimize);
         let x = build.predicted("x", domain([0.0, INFINITE]));
         let y = build.predicted("y", domain([0.0, INFINITE]));
         build.row([-1.0, 1.0], [(x, 1.0), (y, -1.0)]);
         let problem = build.build().unwrap();
-        assert_eq!(solve(&problem, &[-1.0, 0.5]), Err(Failure::Unbounded));
+        assert_eq!(solve(&problem, &[-1.0, 0.5]), Err(SolveFailure::Unbounded));
         assert_eq!(solve(&problem, &[1.0, 1.0]).unwrap().objective, 0.0);
     }
 }
@@ -449,8 +449,8 @@ fn infeasible_and_unbounded_problems_say_so() {
 fn an_engine_that_failed_once_still_solves() {
     let mut build = LinearBuilder::new("for ever", Sense::Minimize);
     build.predicted("x", VariableDomain::Continuous([-1.0, INFINITE]));
-    let mut solver = build.build().unwrap().solver(&Limits::default());
-    assert_eq!(solver.solve(&[-1.0]), Err(Failure::Unbounded));
+    let mut solver = build.build().unwrap().solver(&SearchLimits::default());
+    assert_eq!(solver.solve(&[-1.0]), Err(SolveFailure::Unbounded));
     assert_eq!(solver.solve(&[2.0]).unwrap().objective, -2.0);
     assert_eq!(solver.solve(&[0.0]).unwrap().objective, 0.0);
 }
@@ -471,12 +471,12 @@ fn limits_are_kept_and_reported() {
     let problem = build.build().unwrap();
     let costs: Vec<f64> = (0..items).map(|_| -stream.uniform(10.0, 90.0)).collect();
     let solved = |limits| problem.solver(&limits).solve(&costs).unwrap();
-    let stopped = solved(Limits { nodes: 1, gap: 0.0 });
+    let stopped = solved(SearchLimits { nodes: 1, gap: 0.0 });
     assert_eq!(stopped.status, SolveStatus::LimitReached);
     assert!(stopped.bound < stopped.objective);
     // The first is for our own search, the second for HiGHS's.
     for nodes in [1_000_000, 900_000] {
-        let loose = solved(Limits { nodes, gap: 0.02 });
+        let loose = solved(SearchLimits { nodes, gap: 0.02 });
         let SolveStatus::WithinGap(gap) = loose.status else {
             panic!("{:?}", loose.status)
         };
@@ -561,14 +561,14 @@ fn a_slight_slope_that_nothing_stops_is_unbounded() {
         -0.10399135346325394,
     ];
     let problem = build.build().unwrap();
-    assert_eq!(solve(&problem, &costs), Err(Failure::Unbounded));
+    assert_eq!(solve(&problem, &costs), Err(SolveFailure::Unbounded));
     costs[0] = 1e-4;
     assert!(solve(&problem, &costs).is_ok());
 }
 
 #[test]
 fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
-    let column = |upper, cost| Column {
+    let column = |upper, cost| LinearColumn {
         name: None,
         lower: Some(0.0),
         upper,
@@ -583,7 +583,7 @@ fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
             column(Some(1.0), None),
             column(None, Some(-0.5)),
         ],
-        rows: vec![Row {
+        rows: vec![LinearRow {
             lower: None,
             upper: Some(3.0),
             entries: vec![(0, 2.0), (1, 2.5), (2, -1.0)],
@@ -594,7 +594,7 @@ fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
     // Both items are worth 4 and 3; room for the second costs half a unit for each of two.
     let problem = spec.build().unwrap();
     let found = problem
-        .solver(&Limits::default())
+        .solver(&SearchLimits::default())
         .solve(&[-4.0, -3.0])
         .unwrap();
     assert_eq!(
@@ -620,9 +620,9 @@ fn bounds_of_whole_columns_are_rounded_inwards() {
         [[0.0, 10.0], [1.0, 7.0], [0.5, 7.5]]
     );
     for nodes in [100, 10_000_000] {
-        let oracle = Oracle::new(Arc::new(problem.clone())).with_limits(Limits {
+        let oracle = Oracle::new(Arc::new(problem.clone())).with_limits(SearchLimits {
             nodes,
-            ..Limits::default()
+            ..SearchLimits::default()
         });
         let found = oracle.asker().solve(&[1.0, -1.0, 1.0]).unwrap();
         assert_eq!(dense(&problem, &found), [0.0, 7.0, 0.5], "{nodes} nodes");

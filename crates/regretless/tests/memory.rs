@@ -6,11 +6,11 @@
     reason = "a test that cannot go on should say where"
 )]
 
-use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::memory::Memory;
+use regretless::solve::memory::WarmStart;
 use regretless::solve::relax::RelaxationSolver;
-use regretless::solve::{Failure, Limits, Solution, SolveStatus, Solver};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
 /// Drifts that instances go through, one after the other.
 const DRIFTS: [f64; 10] = [0.002, 0.0, 0.02, 0.002, 0.0005, 0.1, 0.002, 1e-9, 0.02, 1.0];
@@ -23,15 +23,19 @@ fn stream(test: u64, case: u64) -> RandomStream {
 struct Relaxed(Box<dyn RelaxationSolver>);
 
 impl Solver for Relaxed {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.0.relax(costs)
     }
 
-    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         self.0.relax_warm(costs, memory)
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         self.0.certify(costs, memory)
     }
 }
@@ -85,7 +89,7 @@ impl Case {
         stream: &mut RandomStream,
     ) -> Tally {
         let mut tally = Tally::default();
-        let mut memory = Memory::new(true);
+        let mut memory = WarmStart::new(true);
         for drift in DRIFTS {
             self.drift(drift, stream);
             let Ok(right) = cold.solve(&self.costs) else {
@@ -165,7 +169,7 @@ fn tours_are_the_same_warm_certified_and_cold() {
         };
         (
             case(stream, number, problem.num_costs()),
-            twice(|| problem.solver(&Limits::default())),
+            twice(|| problem.solver(&SearchLimits::default())),
         )
     });
     assert!(tally.certified > 300, "{tally:?}");
@@ -177,7 +181,8 @@ fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
     use regretless::solve::tour::cut::TspBranchAndCut;
     let tally = follow_all(110, |stream, number| {
         let nodes = 5 + (number as usize * 7) % 35;
-        let make = || Box::new(TspBranchAndCut::new(nodes, Limits::default())) as Box<dyn Solver>;
+        let make =
+            || Box::new(TspBranchAndCut::new(nodes, SearchLimits::default())) as Box<dyn Solver>;
         (
             Case {
                 tied_otherwise: true,
@@ -203,7 +208,9 @@ fn relaxed_tours_are_the_same_warm_and_cold() {
             Relaxation::Tight
         };
         let make = || {
-            Box::new(Relaxed(problem.relaxer(kind, &Limits::default()).unwrap())) as Box<dyn Solver>
+            Box::new(Relaxed(
+                problem.relaxer(kind, &SearchLimits::default()).unwrap(),
+            )) as Box<dyn Solver>
         };
         (case(stream, number, problem.num_costs()), twice(make))
     });
@@ -228,7 +235,7 @@ fn knapsacks_are_the_same_warm_certified_and_cold() {
         let problem = knapsack(stream, number);
         (
             case(stream, number, problem.num_costs()),
-            twice(|| problem.solver(&Limits::default())),
+            twice(|| problem.solver(&SearchLimits::default())),
         )
     });
     assert!(tally.certified > 500, "{tally:?}");
@@ -237,10 +244,10 @@ fn knapsacks_are_the_same_warm_certified_and_cold() {
 #[cfg(feature = "highs")]
 mod linear {
     use super::{
-        Case, Limits, RandomStream, Relaxed, ShortestPath, Solver, case, follow_all, knapsack,
+        Case, GridPath, RandomStream, Relaxed, SearchLimits, Solver, case, follow_all, knapsack,
         twice,
     };
-    use regretless::problem::{LinearBuilder, LinearProblem, Problem, Sense, VariableDomain};
+    use regretless::problem::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
     use regretless::solve::relax::Relaxation;
 
     /// A problem with a feasible point, rows of all kinds, and a column without predicted cost.
@@ -281,7 +288,7 @@ mod linear {
             let problem = random(stream, columns);
             (
                 case(stream, number, columns),
-                twice(|| problem.solver(&Limits::default())),
+                twice(|| problem.solver(&SearchLimits::default())),
             )
         });
         assert!(tally.certified > 500, "{tally:?}");
@@ -290,7 +297,7 @@ mod linear {
     #[test]
     fn paths_as_linear_problems_are_the_same_warm_certified_and_cold() {
         let tally = follow_all(104, |stream, number| {
-            let problem = ShortestPath {
+            let problem = GridPath {
                 grid: [3 + number as usize % 4, 5],
             };
             let model = std::sync::Arc::new(regretless::solve::grid::flow::model(
@@ -302,7 +309,7 @@ mod linear {
                 let search = regretless::solve::linear::LinearSolver::new(
                     model.clone(),
                     all.clone(),
-                    Limits::default(),
+                    SearchLimits::default(),
                 );
                 Box::new(search) as Box<dyn Solver>
             };
@@ -339,7 +346,7 @@ mod linear {
                     tied_otherwise: true,
                     ..case(stream, number, count)
                 },
-                twice(|| problem.solver(&Limits::default())),
+                twice(|| problem.solver(&SearchLimits::default())),
             )
         });
         assert!(tally.certified > 100, "{tally:?}");
@@ -352,7 +359,7 @@ mod linear {
             let problem = random(stream, columns);
             let relaxer = || {
                 problem
-                    .relaxer(Relaxation::Plain, &Limits::default())
+                    .relaxer(Relaxation::Plain, &SearchLimits::default())
                     .unwrap()
             };
             (
@@ -368,13 +375,13 @@ mod linear {
 #[test]
 fn one_engine_serves_many_instances_in_turn() {
     let items = knapsack(&mut stream(11, 0), 3);
-    for problem in [&Tsp { nodes: 14 } as &dyn Problem, &items] {
-        let [mut cold, mut warm] = twice(|| problem.solver(&Limits::default()));
-        let mut instances: Vec<(Case, Memory)> = (0..30)
+    for problem in [&Tsp { nodes: 14 } as &dyn ProblemKind, &items] {
+        let [mut cold, mut warm] = twice(|| problem.solver(&SearchLimits::default()));
+        let mut instances: Vec<(Case, WarmStart)> = (0..30)
             .map(|number| {
                 (
                     case(&mut stream(11, number), number % 3, problem.num_costs()),
-                    Memory::new(true),
+                    WarmStart::new(true),
                 )
             })
             .collect();
@@ -402,7 +409,7 @@ fn one_engine_serves_many_instances_in_turn() {
 }
 
 /// Engines with limits that make answers other than optimal possible.
-fn limited(problem: &dyn Problem, limits: Limits) -> [Box<dyn Solver>; 2] {
+fn limited(problem: &dyn ProblemKind, limits: SearchLimits) -> [Box<dyn Solver>; 2] {
     twice(|| problem.solver(&limits))
 }
 
@@ -413,10 +420,10 @@ fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
         let mut stream = stream(7, number);
         let tour = Tsp { nodes: 30 };
         let items = knapsack(&mut stream, 3 * number);
-        for problem in [&tour as &dyn Problem, &items] {
+        for problem in [&tour as &dyn ProblemKind, &items] {
             let mut case = case(&mut stream, 2, problem.num_costs());
-            let [mut cold, mut warm] = limited(problem, Limits { nodes: 1, gap: 0.0 });
-            let mut memory = Memory::new(false);
+            let [mut cold, mut warm] = limited(problem, SearchLimits { nodes: 1, gap: 0.0 });
+            let mut memory = WarmStart::new(false);
             for _ in 0..4 {
                 case.drift(0.01, &mut stream);
                 let (right, found) = (
@@ -439,16 +446,16 @@ fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
 fn where_a_gap_is_allowed_nothing_is_remembered() {
     let mut stream = stream(8, 0);
     let items = knapsack(&mut stream, 0);
-    for problem in [&Tsp { nodes: 12 } as &dyn Problem, &items] {
+    for problem in [&Tsp { nodes: 12 } as &dyn ProblemKind, &items] {
         let case = case(&mut stream, 0, problem.num_costs());
         let [mut cold, mut warm] = limited(
             problem,
-            Limits {
+            SearchLimits {
                 gap: 0.05,
-                ..Limits::default()
+                ..SearchLimits::default()
             },
         );
-        let mut memory = Memory::new(true);
+        let mut memory = WarmStart::new(true);
         assert_eq!(
             warm.solve_again(&case.costs, &mut memory),
             cold.solve(&case.costs)
@@ -460,20 +467,20 @@ fn where_a_gap_is_allowed_nothing_is_remembered() {
 #[test]
 fn the_memory_of_another_problem_is_of_no_use_and_does_no_harm() {
     let mut stream = stream(9, 0);
-    let problems: Vec<Box<dyn Problem>> = vec![
+    let problems: Vec<Box<dyn ProblemKind>> = vec![
         Box::new(Tsp { nodes: 12 }),
         Box::new(Tsp { nodes: 15 }),
         #[cfg(feature = "highs")]
         Box::new(Tsp { nodes: 70 }),
         Box::new(knapsack(&mut stream, 3)),
         Box::new(knapsack(&mut stream, 6)),
-        Box::new(ShortestPath { grid: [4, 4] }),
+        Box::new(GridPath { grid: [4, 4] }),
     ];
-    let mut memory = Memory::new(true);
+    let mut memory = WarmStart::new(true);
     for _ in 0..2 {
         for problem in &problems {
             let case = case(&mut stream, 2, problem.num_costs());
-            let [mut cold, mut warm] = limited(problem.as_ref(), Limits::default());
+            let [mut cold, mut warm] = limited(problem.as_ref(), SearchLimits::default());
             assert!(warm.certify(&case.costs, &memory).is_none());
             let right = cold.solve(&case.costs).unwrap();
             assert_eq!(
@@ -491,8 +498,8 @@ fn what_is_light_is_enough_for_a_warm_start() {
     for number in 0..40 {
         let mut stream = stream(10, number);
         let mut case = case(&mut stream, 0, problem.num_costs());
-        let [mut cold, mut warm] = limited(&problem, Limits::default());
-        let mut memory = Memory::new(false);
+        let [mut cold, mut warm] = limited(&problem, SearchLimits::default());
+        let mut memory = WarmStart::new(false);
         warm.solve_again(&case.costs, &mut memory).unwrap();
         let whole = memory.bytes();
         memory.fit(whole - 1);

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use common::reference_data;
 use regretless::Error;
 use regretless::oracle::Oracle;
-use regretless::problem::{CostColumns, LinearFile, LinearProblem, Problem, ProblemSpec, Sense};
+use regretless::problem::{
+    CostColumns, LinearFile, LinearProblem, ProblemKind, ProblemSpec, Sense,
+};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::highs::{Lp, Model};
-use regretless::solve::{Limits, SolveStatus};
+use regretless::solve::highs::{LinearModel, Lp};
+use regretless::solve::{SearchLimits, SolveStatus};
 
 const MPS: &str = "NAME shop
 OBJSENSE
@@ -63,9 +65,9 @@ fn write(folder: &tempfile::TempDir, name: &str, text: impl AsRef<[u8]>) -> Path
     path
 }
 
-fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Model, Error> {
+fn read(name: &str, text: impl AsRef<[u8]>) -> Result<LinearModel, Error> {
     let folder = tempfile::tempdir().unwrap();
-    Model::read(&write(&folder, name, text))
+    LinearModel::read(&write(&folder, name, text))
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn a_written_model_reads_back_the_same() {
         let (path, model) = (folder.path().join(name), read("shop.mps", text).unwrap());
         lp = Lp::from_model(&model).unwrap();
         lp.write(&path).unwrap();
-        assert_eq!(Model::read(&path).unwrap(), model, "{name}");
+        assert_eq!(LinearModel::read(&path).unwrap(), model, "{name}");
     }
     assert!(lp.write(&folder.path().join("back.txt")).is_err());
     assert!(lp.write(Path::new("/no/such/folder/back.mps")).is_err());
@@ -121,7 +123,7 @@ fn predicted_costs_go_to_all_columns_or_to_named_ones() {
     assert_eq!((all.num_costs(), all.sense()), (3, Sense::Maximize));
     // Costs of a maximisation come negated: bread earns 3 (2 flour), cake 5.5 (4 flour).
     let solution = all
-        .solver(&Limits::default())
+        .solver(&SearchLimits::default())
         .solve(&[-3.0, -5.5, 0.0])
         .unwrap();
     assert_eq!(solution.objective, -(4.0 * 3.0 + 0.5 * 5.5 + 7.0));
@@ -129,7 +131,10 @@ fn predicted_costs_go_to_all_columns_or_to_named_ones() {
     let bread = LinearProblem::read(&path, &named, None).unwrap();
     assert_eq!(bread.cost_names().unwrap().to_vec(), ["bread"]);
     // Worthless bread: one loaf and two cakes, which keep the price in the file.
-    let solution = bread.solver(&Limits::default()).solve(&[0.0]).unwrap();
+    let solution = bread
+        .solver(&SearchLimits::default())
+        .solve(&[0.0])
+        .unwrap();
     assert_eq!(
         (solution.decision.value(0), solution.objective),
         (1.0, -(2.0 * 5.5 + 7.0))
@@ -143,7 +148,7 @@ fn predicted_costs_go_to_all_columns_or_to_named_ones() {
     assert_eq!(least.sense(), Sense::Minimize);
     assert_eq!(
         least
-            .solver(&Limits::default())
+            .solver(&SearchLimits::default())
             .solve(&[1.0])
             .unwrap()
             .objective,
@@ -174,7 +179,7 @@ fn published_problems_have_their_optima_through_the_engine_too() {
                 continue;
             }
             let path = folder.join(format!("{}.mps", fields[0]));
-            let costs = Model::read(&path).unwrap().cost;
+            let costs = LinearModel::read(&path).unwrap().cost;
             let problem =
                 std::sync::Arc::new(LinearProblem::read(&path, &CostColumns::All, None).unwrap());
             let found = Oracle::new(problem)
@@ -276,7 +281,7 @@ fn files_that_are_no_linear_models_are_refused() {
             .contains("bread"),
         "two upper bounds"
     );
-    let absent = Model::read(Path::new("/no/such/model.mps"))
+    let absent = LinearModel::read(Path::new("/no/such/model.mps"))
         .unwrap_err()
         .to_string();
     assert!(absent.contains("/no/such/model.mps"), "{absent}");
@@ -307,7 +312,7 @@ fn instances() -> Vec<PathBuf> {
 fn instances_of_highs_are_read_or_refused() {
     let (mut good, mut bad) = (0, Vec::new());
     for path in instances() {
-        match Model::read(&path) {
+        match LinearModel::read(&path) {
             Ok(model) => {
                 assert!(model.cost.len() == model.column_names.len() && !model.cost.is_empty());
                 good += 1;
@@ -350,7 +355,7 @@ fn read_damaged(path: &Path, copies: usize, stream: &mut RandomStream) -> [usize
             }
         }
         let name = path.file_name().unwrap().to_str().unwrap();
-        counts[usize::from(Model::read(&write(&folder, name, &text)).is_ok())] += 1;
+        counts[usize::from(LinearModel::read(&write(&folder, name, &text)).is_ok())] += 1;
     }
     counts
 }

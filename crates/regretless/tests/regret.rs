@@ -13,16 +13,16 @@ use common::{assert_close, golden, numbers, rows};
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::evaluate::{evaluate, unambiguous_regrets};
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
-use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, TopK};
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, TopK};
 use regretless::solve::Solution;
 use regretless::watch::NoopObserver;
 
-fn problem(value: &serde_json::Value) -> Option<Arc<dyn Problem>> {
+fn problem(value: &serde_json::Value) -> Option<Arc<dyn ProblemKind>> {
     let whole = |name: &str| value[name].as_u64().unwrap() as usize;
     match value["kind"].as_str().unwrap() {
-        "shortest_path_grid" => Some(Arc::new(ShortestPath {
+        "shortest_path_grid" => Some(Arc::new(GridPath {
             grid: [whole("rows"), whole("cols")],
         })),
         "knapsack" => {
@@ -57,7 +57,8 @@ fn regrets_equal_the_golden_ones() {
             .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
             .collect();
         let data =
-            Labelled::known(table(&rows(&file["inputs"]["true_cost"])), &oracle, known).unwrap();
+            LabeledDataset::known(table(&rows(&file["inputs"]["true_cost"])), &oracle, known)
+                .unwrap();
         let predictions = rows(&file["inputs"]["pred"]);
         let mut predictions = Matrix::from_f64(
             predictions.len(),
@@ -107,7 +108,8 @@ fn ties_cannot_flatter_the_unambiguous_regret() {
         at_most: false,
         sense: Sense::Minimize,
     }));
-    let data = Labelled::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
+    let data =
+        LabeledDataset::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
     let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
     let usual = evaluate(&tied, &data, &[0], (&oracle, &NoopObserver)).unwrap();
     assert_eq!((usual.regret, usual.optimal_share), (0.0, 1.0));

@@ -13,15 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use regretless::Error;
-use regretless::data::synthetic::Recipe as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::loss::LossSpec;
 use regretless::oracle::Oracle;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
 use regretless::train::{
-    Method, Optimizer, Recipe, SelectionCriterion, Settings, Stopped, Task, train,
+    Optimizer, SelectionCriterion, StageTrainer, StopReason, TrainingContext, TrainingSettings,
+    TrainingStage, train,
 };
 use regretless::watch::{NoopObserver, Observer};
 
@@ -56,7 +57,7 @@ fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
             &setting
                 .train(
                     "MSE",
-                    Settings {
+                    TrainingSettings {
                         epochs: 0,
                         ..quick()
                     },
@@ -104,7 +105,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let (one, three) = (Setting::paths(1), Setting::paths(3));
     for method in all_methods() {
         let bytes = |setting: &Setting, seed: u64| {
-            let settings = Settings {
+            let settings = TrainingSettings {
                 seed,
                 epochs: 2,
                 ..quick()
@@ -126,7 +127,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 fn weighted_losses_solve_once_more_per_training_and_validation_row() {
     let setting = Setting::paths(1);
     let solves = |loss: &str| {
-        let settings = Settings {
+        let settings = TrainingSettings {
             select: SelectionCriterion::ValidationLoss,
             epochs: 2,
             ..quick()
@@ -151,7 +152,7 @@ fn validation_by_regret_solves_once_per_row_and_epoch() {
         setting
             .train(
                 "MSE",
-                Settings {
+                TrainingSettings {
                     epochs: 4,
                     ..quick()
                 }
@@ -181,14 +182,14 @@ fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
     let round = &trained.report.rounds[0];
     let regret = |epoch: usize| round.epochs[epoch].validation_regret.unwrap();
     assert!((0..=12).all(|epoch| regret(round.best_epoch) <= regret(epoch)));
-    let wild = Settings {
+    let wild = TrainingSettings {
         learning_rate: 1e6,
         epochs: 3,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     assert_eq!(setting.train("MSE", wild).unwrap().report.best_epoch(), 0);
-    let last = Settings {
+    let last = TrainingSettings {
         learning_rate: 1e6,
         epochs: 3,
         select: SelectionCriterion::Last,
@@ -200,39 +201,39 @@ fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
 #[test]
 fn patience_and_time_limits_end_training_early() {
     let setting = Setting::paths(1);
-    let stopped = |settings: Settings| {
+    let stopped = |settings: TrainingSettings| {
         let report = setting.train("MSE", settings).unwrap().report;
         (report.rounds[0].stopped, report.rounds[0].epochs.len() - 1)
     };
-    let wild = Settings {
+    let wild = TrainingSettings {
         learning_rate: 1e6,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
     assert_eq!(
-        stopped(Settings {
+        stopped(TrainingSettings {
             patience: Some(2),
             ..wild
         }),
-        (Stopped::Patience, 2)
+        (StopReason::Patience, 2)
     );
     assert_eq!(
-        stopped(Settings {
+        stopped(TrainingSettings {
             patience_seconds: Some(1e-9),
             ..wild
         }),
-        (Stopped::Patience, 1)
+        (StopReason::Patience, 1)
     );
     assert_eq!(
-        stopped(Settings {
+        stopped(TrainingSettings {
             time_limit: Some(1e-9),
             ..quick()
         }),
-        (Stopped::TimeLimit, 1)
+        (StopReason::TimeLimit, 1)
     );
-    assert_eq!(stopped(quick()), (Stopped::Epochs, 12));
+    assert_eq!(stopped(quick()), (StopReason::Epochs, 12));
     let batch = 8;
-    let hurried = Settings {
+    let hurried = TrainingSettings {
         time_limit: Some(1e-9),
         select: SelectionCriterion::Last,
         batch,
@@ -241,7 +242,7 @@ fn patience_and_time_limits_end_training_early() {
     let report = setting.train("SPO+", hurried).unwrap().report;
     assert_eq!(
         (report.rounds[0].stopped, report.solves.total()),
-        (Stopped::TimeLimit, batch as u64),
+        (StopReason::TimeLimit, batch as u64),
         "in mid-epoch"
     );
 }
@@ -256,7 +257,7 @@ fn other_optimisers_train_too() {
         decay: 0.1,
     };
     for (optimizer, learning_rate) in [(adamw, 0.02), (Optimizer::Sgd { momentum: 0.9 }, 0.05)] {
-        let settings = Settings {
+        let settings = TrainingSettings {
             optimizer,
             learning_rate,
             select: SelectionCriterion::ValidationLoss,
@@ -274,7 +275,7 @@ fn other_optimisers_train_too() {
 fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
     let setting = Setting::paths(1);
     // Features of zero and no output map: the first predictions are the biases, here zero as well.
-    let settings = Settings {
+    let settings = TrainingSettings {
         output_map: false,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
@@ -298,7 +299,7 @@ fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
 #[test]
 fn hidden_layers_learn_what_a_linear_model_cannot() {
     let setting = Setting::paths(1);
-    let settings = Settings {
+    let settings = TrainingSettings {
         epochs: 60,
         select: SelectionCriterion::Last,
         ..quick()
@@ -328,7 +329,7 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
             [40, 10, 10],
             1,
         );
-        let settings = Settings {
+        let settings = TrainingSettings {
             epochs: 80,
             select: SelectionCriterion::ValidationLoss,
             ..quick()
@@ -353,7 +354,7 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
 #[test]
 fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
     let setting = Setting::paths(1);
-    let settings = |rescale| Settings {
+    let settings = |rescale| TrainingSettings {
         rescale,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
@@ -375,7 +376,7 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
         decay: 0.0,
     };
     let with_large_epsilon = |rescale| {
-        let settings = Settings {
+        let settings = TrainingSettings {
             optimizer: tiny,
             ..settings(rescale)
         };
@@ -388,7 +389,7 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
 #[test]
 fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
     let setting = Setting::paths(1);
-    let settings = Settings {
+    let settings = TrainingSettings {
         learning_rate: 1e30,
         epochs: 50,
         select: SelectionCriterion::Last,
@@ -414,19 +415,19 @@ fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
 fn settings_that_cannot_work_are_refused() {
     let setting = Setting::paths(1);
     for settings in [
-        Settings {
+        TrainingSettings {
             batch: 0,
             ..quick()
         },
-        Settings {
+        TrainingSettings {
             learning_rate: 0.0,
             ..quick()
         },
-        Settings {
+        TrainingSettings {
             learning_rate: f64::NAN,
             ..quick()
         },
-        Settings {
+        TrainingSettings {
             time_limit: Some(-1.0),
             ..quick()
         },
@@ -455,14 +456,14 @@ impl Observer for Impatient {
 fn an_interrupted_training_says_so() {
     let setting = Setting::paths(1);
     let watch = Impatient(AtomicU64::new(0));
-    let task = Task {
+    let task = TrainingContext {
         data: &setting.data,
         split: &setting.split,
         oracle: &setting.oracle,
         watch: &watch,
     };
-    let recipe = Recipe::new(
-        "MSE".parse::<Method>().unwrap(),
+    let recipe = StageTrainer::new(
+        "MSE".parse::<TrainingStage>().unwrap(),
         PredictorSpec::Linear,
         quick(),
     );
@@ -517,7 +518,7 @@ fn a_table_of_the_wrong_width_is_refused() {
         at_most: false,
         sense: Sense::Minimize,
     }));
-    let message = Labelled::solve(data, &oracle, &NoopObserver)
+    let message = LabeledDataset::solve(data, &oracle, &NoopObserver)
         .unwrap_err()
         .to_string();
     assert!(message.contains("24") && message.contains('5'), "{message}");

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use regretless::data::SplitSpec;
+use regretless::data::Split;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::train::Approach;
+use regretless::train::Method;
 use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
 use super::values::{FileFormat, RelaxationArg, TableFormat, one_or_many_losses};
-use super::{Machine, ProblemSource};
+use super::{ExecutionOptions, ProblemSource};
 
 /// Options of `generate`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ pub struct LabelOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: ExecutionOptions,
 }
 
 /// Options of `train`.
@@ -115,7 +115,7 @@ pub struct TrainOptions {
     /// regret and trains on with SPO+ within a plan of 60 seconds, 'auto 300s' of more [default:
     /// MAE(O,S)]
     #[arg(long, value_name = "LABEL", help_heading = "Training")]
-    pub loss: Option<Approach>,
+    pub loss: Option<Method>,
     /// Trained model to start from instead of a fresh one: its predictor and scaling stay,
     /// --predictor is not used
     #[arg(long, value_name = "FILE", help_heading = "Training")]
@@ -134,7 +134,7 @@ pub struct TrainOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: ExecutionOptions,
     /// Model file; epochs, report and settings are written beside it [default: model.safetensors]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -151,7 +151,7 @@ pub struct SplitOptions {
     /// of the table to train, validate and test (1000,400,600) [default: 0.2,0.2; with --benchmark
     /// 1000,400,600]
     #[arg(long, value_name = "SHARES|ROWS")]
-    pub split: Option<SplitSpec>,
+    pub split: Option<Split>,
 }
 
 /// Options of `evaluate`.
@@ -176,7 +176,7 @@ pub struct EvaluateOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: ExecutionOptions,
 }
 
 /// Options of `decide`.
@@ -207,7 +207,7 @@ pub struct DecideOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: ExecutionOptions,
 }
 
 /// Options of `reproduce`.
@@ -251,7 +251,7 @@ pub struct ReproduceOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: ExecutionOptions,
 }
 
 /// Options of `compare`.
@@ -276,7 +276,7 @@ pub struct CompareOptions {
         help_heading = "Training"
     )]
     #[serde(default, deserialize_with = "one_or_many_losses")]
-    pub losses: Option<Vec<Approach>>,
+    pub losses: Option<Vec<Method>>,
     /// How many seeds; data and split follow the seed too [default: 5]
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seeds: Option<u32>,
@@ -294,7 +294,7 @@ pub struct CompareOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: ExecutionOptions,
     /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,

@@ -58,7 +58,7 @@ Example:
   regretless generate --benchmark TSP5000 --instances 50 --format npy --out large
 
 With --format npy rows are written as they are made: a table may be larger than memory.")]
-    Generate(Call<GenerateOptions>),
+    Generate(CommandArgs<GenerateOptions>),
 
     /// Find the best decision of every row of a table, once, and keep them beside it
     #[command(after_help = "\
@@ -66,7 +66,7 @@ A run that was stopped goes on where it was. Machines that see the same folder s
   regretless label --data t.csv --costs 'c*' --problem p.toml --shard 1/2      on the one
   regretless label --data t.csv --costs 'c*' --problem p.toml --shard 2/2      on the other
   regretless label --data t.csv --costs 'c*' --problem p.toml                  then joins them")]
-    Label(Call<LabelOptions>),
+    Label(CommandArgs<LabelOptions>),
 
     /// Train a model on one loss
     #[command(after_help = "\
@@ -77,20 +77,20 @@ Examples:
   regretless train --benchmark SP5x5 --loss 'MAE(O,S) then SPO+ lr 0.001 epochs 5'
   regretless train --benchmark SP5x5 --loss SPO+ --init-from model.safetensors --out \
   tuned.safetensors")]
-    Train(Box<Call<TrainOptions>>),
+    Train(Box<CommandArgs<TrainOptions>>),
 
     /// Measure the regret of a model or of anybody's predictions
     #[command(after_help = "\
 Examples:
   regretless evaluate --model model.safetensors --data test.csv
   regretless evaluate --predictions preds.csv --data test.csv --costs 'c*' --problem problem.toml")]
-    Evaluate(Call<EvaluateOptions>),
+    Evaluate(CommandArgs<EvaluateOptions>),
 
     /// Predict costs for new rows and decide
     #[command(after_help = "\
 Example:
   regretless decide --model model.safetensors --data new.csv --out decisions.csv")]
-    Decide(Call<DecideOptions>),
+    Decide(CommandArgs<DecideOptions>),
 
     /// Solve published files and models: tours, routes, knapsacks, MPS and LP
     #[command(after_help = "\
@@ -104,7 +104,7 @@ Examples:
 A problem that is infeasible or unbounded is told as its status, with exit code 4; a file that \
 cannot be
 read does not stop the others, with exit code 3.")]
-    Solve(Call<SolveOptions>),
+    Solve(CommandArgs<SolveOptions>),
 
     /// Compare losses over several seeds on one problem
     #[command(after_help = "\
@@ -112,7 +112,7 @@ Examples:
   regretless compare
   regretless compare --benchmark SP5x5 --losses 'MSE;MAE(O,S)' --seeds 20
   regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
-    Compare(Box<Call<CompareOptions>>),
+    Compare(Box<CommandArgs<CompareOptions>>),
 
     /// Run the paper's experiments, or your own like them, and report
     #[command(after_help = "\
@@ -127,12 +127,12 @@ An experiment is problems x methods x seeds. Every cell is one file in the folde
 stopped goes
 on where it was, cells are never run twice, and folders of several machines can be copied \
 together.")]
-    Reproduce(Call<ReproduceOptions>),
+    Reproduce(CommandArgs<ReproduceOptions>),
 }
 
 /// A command's own options and those of every command.
 #[derive(Debug, Args)]
-pub struct Call<O: Args> {
+pub struct CommandArgs<O: Args> {
     /// The command's own.
     #[command(flatten)]
     pub options: O,
@@ -162,7 +162,7 @@ pub struct GlobalOptions {
 /// Options about how work is done.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "General")]
-pub struct Machine {
+pub struct ExecutionOptions {
     /// Threads; 0 takes all there are, and 8 per core (64 on small machines) are the most. Results
     /// do not depend on it [default: 0]
     #[arg(long, value_name = "N")]
@@ -179,7 +179,7 @@ pub struct Machine {
     pub decide_by: Option<Heuristic>,
 }
 
-impl Machine {
+impl ExecutionOptions {
     /// How long unfinished work may wait before it is written down.
     pub fn patience(&self, standard: Duration) -> Duration {
         self.keep_every.map_or(standard, Seconds::duration)

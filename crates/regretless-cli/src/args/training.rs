@@ -1,7 +1,7 @@
 //! How to train: one option per field of the library's settings.
 
 use clap::{Args, ValueEnum};
-use regretless::train::{SelectionCriterion, Settings};
+use regretless::train::{SelectionCriterion, TrainingSettings};
 use serde::{Deserialize, Serialize};
 
 use super::values::OptimizerSpec;
@@ -90,15 +90,15 @@ pub struct TrainingOptions {
 
 impl TrainingOptions {
     /// The library's settings; a profile not given is `profile`.
-    pub fn settings(&self, profile: Profile, seed: u64) -> Settings {
+    pub fn settings(&self, profile: Profile, seed: u64) -> TrainingSettings {
         let standard = match self.profile.unwrap_or(profile) {
-            Profile::Default => Settings {
+            Profile::Default => TrainingSettings {
                 seed,
-                ..Settings::default()
+                ..TrainingSettings::default()
             },
-            Profile::Paper => Settings::paper(seed),
+            Profile::Paper => TrainingSettings::paper(seed),
         };
-        Settings {
+        TrainingSettings {
             epochs: self.epochs.unwrap_or(standard.epochs),
             epoch_rows: self.epoch_rows.or(standard.epoch_rows),
             batch: self.batch.unwrap_or(standard.batch),

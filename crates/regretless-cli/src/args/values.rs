@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use regretless::solve::relax::Relaxation;
-use regretless::train::{Approach, Optimizer};
+use regretless::train::{Method, Optimizer};
 use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -179,7 +179,7 @@ pub fn one_or_many<'de, D: Deserializer<'de>>(
 /// Reads a list of losses, or some in one text separated by semicolons.
 pub fn one_or_many_losses<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> std::result::Result<Option<Vec<Approach>>, D::Error> {
+) -> std::result::Result<Option<Vec<Method>>, D::Error> {
     let labels = words(&toml::Value::deserialize(deserializer)?, ';');
     let losses = labels
         .iter()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use regretless::data::output::check_free;
-use regretless::data::{FeatureShape, Matrix, Names, csv, npy};
+use regretless::data::{CostNames, FeatureShape, Matrix, csv, npy};
 use regretless::evaluate::match_model;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
@@ -13,26 +13,26 @@ use serde_json::json;
 
 use super::{CommandContext, oracle};
 use crate::args::DecideOptions;
-use crate::input::{Decided, Kind, features_for_model, in_file, needed};
-use crate::output::{Report, grouped, path_json};
+use crate::input::{BuiltProblem, TableFormat, features_for_model, in_file, needed};
+use crate::output::{CommandReport, grouped, path_json};
 
 /// Predicts, decides, and writes.
-pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandReport> {
     let model_file = needed(options.model.as_ref(), "--model")?;
     let data = needed(options.data.as_ref(), "--data")?;
     let out = needed(options.out.as_ref(), "--out")?;
     let sparse = options.sparse.unwrap_or(false);
-    if Kind::of(&out)? == Kind::Npy && sparse {
+    if TableFormat::of(&out)? == TableFormat::Npy && sparse {
         return Err(Error::setting(
             "--sparse writes CSV; name a file that ends in .csv",
         ));
     }
     for path in options.predictions_out.iter().chain([&out]) {
-        Kind::of(path)?;
+        TableFormat::of(path)?;
         check_free(path, session.force)?;
     }
     let model = Model::load(&model_file)?;
-    let decided = Decided::of_model((&model, &model_file), options.problem.as_ref())?;
+    let decided = BuiltProblem::of_model((&model, &model_file), options.problem.as_ref())?;
     let matching = match_model(&model, decided.problem.as_ref()).map_err(in_file(&model_file))?;
     session.warn_about_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, &model)?;
@@ -55,15 +55,15 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<Report> 
         .cloned()
         .unwrap_or_else(|| names(&model, predicted.cols()));
     if let Some(path) = &options.predictions_out {
-        match Kind::of(path)? {
-            Kind::Csv => csv::write_predictions(path, &names, &predicted, session.force)?,
-            Kind::Npy => npy::write_predictions(path, &predicted, session.force)?,
+        match TableFormat::of(path)? {
+            TableFormat::Csv => csv::write_predictions(path, &names, &predicted, session.force)?,
+            TableFormat::Npy => npy::write_predictions(path, &predicted, session.force)?,
         }
     }
     write(&out, &names, &decisions, sparse, session.force)?;
-    let mut report = Report {
+    let mut report = CommandReport {
         json: json!({"instances": decisions.len(), "decisions": path_json(&out), "predictions": options.predictions_out.as_deref().map(path_json)}),
-        ..Report::default()
+        ..CommandReport::default()
     };
     report.line(format!(
         "{} decisions written to {}",
@@ -76,7 +76,7 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<Report> 
     Ok(report)
 }
 
-fn check_width(predicted: &Matrix, decided: &Decided) -> Result<()> {
+fn check_width(predicted: &Matrix, decided: &BuiltProblem) -> Result<()> {
     let (found, right) = (predicted.cols(), decided.problem.num_costs());
     if found == right {
         return Ok(());
@@ -99,12 +99,12 @@ fn positions_name_items(options: &DecideOptions, model: &Model) -> bool {
 }
 
 /// Names of the variables; a long table without item names may have another number of items.
-fn names(model: &Model, count: usize) -> Names {
+fn names(model: &Model, count: usize) -> CostNames {
     let known = &model.about.costs;
     if known.len() == count {
         known.clone()
     } else {
-        Names::counted(count)
+        CostNames::counted(count)
     }
 }
 
@@ -125,7 +125,7 @@ fn decide(mut costs: Matrix, oracle: &Oracle, session: &CommandContext) -> Resul
 
 fn write(
     path: &Path,
-    names: &Names,
+    names: &CostNames,
     decisions: &[Decision],
     sparse: bool,
     force: bool,
@@ -135,8 +135,8 @@ fn write(
     } else {
         csv::DecisionFormat::Dense
     };
-    match Kind::of(path)? {
-        Kind::Csv => csv::write_decisions(path, names, decisions, form, force),
-        Kind::Npy => npy::write_decisions(path, names.len(), decisions, force),
+    match TableFormat::of(path)? {
+        TableFormat::Csv => csv::write_decisions(path, names, decisions, form, force),
+        TableFormat::Npy => npy::write_decisions(path, names.len(), decisions, force),
     }
 }

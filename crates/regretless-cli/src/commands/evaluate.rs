@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use regretless::data::{CostMatching, CostSide, Matrix, Names};
+use regretless::data::{CostMatching, CostNames, CostSide, Matrix};
 use regretless::error::Place;
 use regretless::evaluate::{
     Evaluation, evaluate_in_parts, match_table, summarise, too_few_rows, unambiguous_regrets,
 };
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
 use regretless::watch::Observer;
@@ -17,30 +17,30 @@ use serde_json::json;
 use super::{CommandContext, json, labelled, oracle, predicted, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
-    Decided, Kind, costs_only, dataset_for_model, in_file, options_for_model, predictions,
-    table_source,
+    BuiltProblem, TableFormat, costs_only, dataset_for_model, in_file, options_for_model,
+    predictions, table_source,
 };
-use crate::output::{Report, grouped, number, percent};
+use crate::output::{CommandReport, grouped, number, percent};
 
 /// Predictions, and what they are judged by.
-struct Case {
-    predictions: Predictions,
-    data: Labelled,
+struct EvaluationInput {
+    predictions: PredictionSource,
+    data: LabeledDataset,
     oracle: Oracle,
 }
 
 /// Who predicts.
-enum Predictions {
+enum PredictionSource {
     Model(Box<Model>),
     /// Known for all rows, in the user's sense.
     Known(Matrix),
 }
 
 /// Predicts or reads predictions, decides, and measures.
-pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<CommandReport> {
     let case = match (&options.model, &options.predictions) {
-        (Some(model), None) => Case::of_model(model, options, session)?,
-        (None, Some(file)) => Case::of_predictions(file, options, session)?,
+        (Some(model), None) => EvaluationInput::of_model(model, options, session)?,
+        (None, Some(file)) => EvaluationInput::of_predictions(file, options, session)?,
         _ => {
             return Err(Error::setting(
                 "nothing to judge; give either --model or --predictions",
@@ -56,18 +56,18 @@ pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Report
     shown["solves_by_kind"] = json!(counts);
     shown["decided_by"] = json!(case.oracle.heuristic());
     shown["problem"] = json!(case.oracle.problem().name());
-    let mut report = Report {
+    let mut report = CommandReport {
         json: shown,
-        ..Report::default()
+        ..CommandReport::default()
     };
     tell(&found, solves, &mut report);
     Ok(report)
 }
 
-impl Case {
+impl EvaluationInput {
     fn of_model(file: &Path, options: &EvaluateOptions, session: &CommandContext) -> Result<Self> {
         let model = Model::load(file)?;
-        let decided = Decided::of_model((&model, file), options.problem.as_ref())?;
+        let decided = BuiltProblem::of_model((&model, file), options.problem.as_ref())?;
         let oracle = oracle(&decided, &options.machine)?;
         let source = table_source(&options_for_model(&options.data, &model))?;
         let mut table = dataset_for_model(&source, &model)?;
@@ -86,7 +86,7 @@ impl Case {
         let found = labelled(table, &labels, (&decided, &oracle), session);
         let (data, _) = found.map_err(in_file(source.costs_file()))?;
         Ok(Self {
-            predictions: Predictions::Model(Box::new(model)),
+            predictions: PredictionSource::Model(Box::new(model)),
             data,
             oracle,
         })
@@ -98,12 +98,12 @@ impl Case {
         session: &CommandContext,
     ) -> Result<Self> {
         let missing = || Error::setting("--problem is missing; predictions do not know theirs");
-        let decided = Decided::load(options.problem.as_ref().ok_or_else(missing)?)?;
+        let decided = BuiltProblem::load(options.problem.as_ref().ok_or_else(missing)?)?;
         let oracle = oracle(&decided, &options.machine)?;
         let (costs_file, mut table) = costs_only(&options.data)?;
         session.match_table(&mut table, &costs_file, &decided)?;
-        if Kind::of(file)? == Kind::Npy {
-            let unnamed = Names::counted(table.costs().cols());
+        if TableFormat::of(file)? == TableFormat::Npy {
+            let unnamed = CostNames::counted(table.costs().cols());
             let (found, wanted) = (
                 CostSide::new("the array", &unnamed),
                 CostSide::new("the table", table.cost_names()),
@@ -123,7 +123,7 @@ impl Case {
         let (data, _) =
             labelled(table, &labels, (&decided, &oracle), session).map_err(in_file(&costs_file))?;
         Ok(Self {
-            predictions: Predictions::Known(predictions),
+            predictions: PredictionSource::Known(predictions),
             data,
             oracle,
         })
@@ -132,8 +132,8 @@ impl Case {
     /// Predictions for some rows, to be minimised.
     fn predicted(&self, rows: &[usize]) -> Result<Matrix> {
         match &self.predictions {
-            Predictions::Model(model) => predicted(model, &self.data, rows),
-            Predictions::Known(all) => {
+            PredictionSource::Model(model) => predicted(model, &self.data, rows),
+            PredictionSource::Known(all) => {
                 let mut predictions = all.chosen(rows);
                 self.data.sense().flip(predictions.as_mut_slice());
                 Ok(predictions)
@@ -158,7 +158,7 @@ impl Case {
     }
 }
 
-fn tell(found: &Evaluation, solves: u64, report: &mut Report) {
+fn tell(found: &Evaluation, solves: u64, report: &mut CommandReport) {
     let lines = [
         ("instances", grouped(found.instances as u64)),
         ("mean regret", number(found.regret)),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regretless::data::output::check_free;
-use regretless::data::synthetic::{Recipe, SyntheticGenerator};
+use regretless::data::synthetic::{SyntheticGenerator, SyntheticSpec};
 use regretless::data::{csv, npy};
 use regretless::watch::Observer;
 use regretless::{Error, Result};
@@ -12,18 +12,18 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::args::{GenerateOptions, TableFormat};
-use crate::input::{Decided, needed};
-use crate::output::{Report, grouped, path_json, write_text};
+use crate::input::{BuiltProblem, needed};
+use crate::output::{CommandReport, grouped, path_json, write_text};
 
 /// Writes the table and the problem.
-pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<CommandReport> {
     let benchmark = needed(options.benchmark.as_ref(), "--benchmark")?;
     let folder = needed(options.out.as_ref(), "--out")?;
     let recipe = recipe(options);
     let (spec, rows) = benchmark.rows(recipe)?;
     let costs = rows.num_costs();
-    let decided = Decided::new(spec)?;
-    let files = Files::within(&folder, options.format.unwrap_or(TableFormat::Csv));
+    let decided = BuiltProblem::new(spec)?;
+    let files = GeneratedFiles::within(&folder, options.format.unwrap_or(TableFormat::Csv));
     let problem =
         toml::to_string(&decided.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
     files.write(
@@ -46,9 +46,9 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Report
         "tables": tables, "problem": path_json(&files.problem), "benchmark": benchmark, "recipe": recipe,
         "costs": costs, "next": next,
     });
-    let mut report = Report {
+    let mut report = CommandReport {
         json: shown,
-        ..Report::default()
+        ..CommandReport::default()
     };
     report.line(format!(
         "{}: {}",
@@ -65,9 +65,9 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Report
     Ok(report)
 }
 
-fn recipe(options: &GenerateOptions) -> Recipe {
-    let standard = Recipe::paper(2000, 0);
-    Recipe {
+fn recipe(options: &GenerateOptions) -> SyntheticSpec {
+    let standard = SyntheticSpec::paper(2000, 0);
+    SyntheticSpec {
         instances: options.instances.unwrap_or(standard.instances),
         features: options.features.unwrap_or(standard.features),
         degree: options.degree.unwrap_or(standard.degree),
@@ -77,13 +77,13 @@ fn recipe(options: &GenerateOptions) -> Recipe {
 }
 
 /// Where things go.
-struct Files {
+struct GeneratedFiles {
     /// One table, or features and costs.
     tables: Vec<PathBuf>,
     problem: PathBuf,
 }
 
-impl Files {
+impl GeneratedFiles {
     fn within(folder: &Path, format: TableFormat) -> Self {
         let names = match format {
             TableFormat::Csv => vec!["table.csv"],
@@ -157,7 +157,7 @@ fn shell(path: &Path) -> String {
     }
 }
 
-fn described(recipe: &Recipe, costs: usize) -> String {
+fn described(recipe: &SyntheticSpec, costs: usize) -> String {
     format!(
         "{} instances, {} features, {costs} costs",
         grouped(recipe.instances as u64),

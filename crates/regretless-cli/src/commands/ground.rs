@@ -7,19 +7,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use regretless::data::synthetic::Recipe;
-use regretless::data::{Dataset, Split, SplitSpec};
-use regretless::label::Labelled;
+use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::{Dataset, Split, SplitIndices};
+use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
 
 use super::{CommandContext, labelled, oracle, store};
-use crate::args::{DataOptions, Machine, ProblemOptions};
-use crate::input::{Decided, in_file, table_source};
+use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
+use crate::input::{BuiltProblem, in_file, table_source};
 use crate::output::grouped;
 
 /// Rows to train, validate and test on where the program makes the data.
-const BENCHMARK_SPLIT: SplitSpec = SplitSpec::Counts([1000, 400, 600]);
+const BENCHMARK_SPLIT: Split = Split::Counts([1000, 400, 600]);
 /// Rows of built-in data where the split does not say.
 const ROWS: usize = 2000;
 
@@ -27,11 +27,11 @@ const ROWS: usize = 2000;
 #[derive(Debug, Clone)]
 pub struct DataSplit {
     /// What is decided.
-    pub decided: Decided,
+    pub decided: BuiltProblem,
     /// All rows.
-    pub data: Arc<Labelled>,
+    pub data: Arc<LabeledDataset>,
     /// How they are divided.
-    pub split: Split,
+    pub split: SplitIndices,
 }
 
 impl DataSplit {
@@ -49,7 +49,7 @@ impl DataSplit {
 }
 
 /// The split that is taken where none is given.
-pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<SplitSpec> {
+pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Split> {
     match (problem.benchmark, data.is_given()) {
         (Some(_), true) => Err(Error::setting(
             "--benchmark brings its own data; drop it and give --problem, or drop --data",
@@ -58,7 +58,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
             "--benchmark brings its own problem; drop it and give --data, or drop --problem",
         )),
         (Some(_), false) => Ok(BENCHMARK_SPLIT),
-        (None, true) => Ok(SplitSpec::TABLE),
+        (None, true) => Ok(Split::TABLE),
         (None, false) => Err(Error::setting(
             "no data; give --data and --problem, or --benchmark KS32",
         )),
@@ -66,48 +66,48 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
 }
 
 /// Where grounds come from.
-pub struct Source<'a> {
-    split: SplitSpec,
-    machine: &'a Machine,
+pub struct DataSource<'a> {
+    split: Split,
+    machine: &'a ExecutionOptions,
     session: &'a CommandContext,
-    origin: Origin,
+    origin: DataOrigin,
 }
 
-enum Origin {
+enum DataOrigin {
     Benchmark(Benchmark),
-    Table(Box<Table>),
+    Table(Box<UserTable>),
 }
 
 /// A user's table, read but not labelled.
-struct Table {
-    decided: Decided,
+struct UserTable {
+    decided: BuiltProblem,
     data: Dataset,
     file: PathBuf,
 }
 
-impl<'a> Source<'a> {
+impl<'a> DataSource<'a> {
     /// Reads the user's table and problem, if there are any.
     pub fn open(
         (data, problem): (&DataOptions, &ProblemOptions),
-        split: Option<SplitSpec>,
-        machine: &'a Machine,
+        split: Option<Split>,
+        machine: &'a ExecutionOptions,
         session: &'a CommandContext,
     ) -> Result<Self> {
         let standard = standard_split(data, problem)?;
         let origin = match problem.benchmark {
-            Some(benchmark) => Origin::Benchmark(benchmark),
+            Some(benchmark) => DataOrigin::Benchmark(benchmark),
             None => {
                 let missing = || {
                     Error::setting(
                         "--problem is missing; give a problem file, as generate writes one",
                     )
                 };
-                let decided = Decided::load(problem.problem.as_ref().ok_or_else(missing)?)?;
+                let decided = BuiltProblem::load(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
                 let (mut data, file) = (source.read()?, source.costs_file().to_path_buf());
                 session.match_table(&mut data, &file, &decided)?;
                 session.hint_at_storage(&source, &data);
-                Origin::Table(Box::new(Table {
+                DataOrigin::Table(Box::new(UserTable {
                     decided,
                     data,
                     file,
@@ -131,13 +131,16 @@ impl<'a> Source<'a> {
             origin,
         } = self;
         match origin {
-            Origin::Benchmark(benchmark) => {
+            DataOrigin::Benchmark(benchmark) => {
                 let rows = split.rows().unwrap_or(ROWS);
                 let ground = |seed| {
-                    let (spec, data) = benchmark.generate(Recipe::paper(rows, seed))?;
-                    let decided = Decided::new(spec)?;
-                    let data =
-                        Labelled::solve(data, &oracle(&decided, machine)?, &session.progress)?;
+                    let (spec, data) = benchmark.generate(SyntheticSpec::paper(rows, seed))?;
+                    let decided = BuiltProblem::new(spec)?;
+                    let data = LabeledDataset::solve(
+                        data,
+                        &oracle(&decided, machine)?,
+                        &session.progress,
+                    )?;
                     let split = split.apply(data.len(), u64::from(seed))?;
                     Ok(DataSplit {
                         decided,
@@ -147,8 +150,8 @@ impl<'a> Source<'a> {
                 };
                 seeds.map(ground).collect()
             }
-            Origin::Table(table) => {
-                let Table {
+            DataOrigin::Table(table) => {
+                let UserTable {
                     decided,
                     data,
                     file,
@@ -165,7 +168,7 @@ impl<'a> Source<'a> {
                 );
                 let data = Arc::new(found.map_err(in_file(&file))?.0);
                 let rows = data.rows();
-                let ground = |split: Split| {
+                let ground = |split: SplitIndices| {
                     Ok(DataSplit {
                         decided: decided.clone(),
                         data: data.clone(),

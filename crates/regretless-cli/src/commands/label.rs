@@ -8,17 +8,17 @@ use serde_json::json;
 
 use super::{CommandContext, labelled, oracle, store};
 use crate::args::LabelOptions;
-use crate::input::{Decided, costs_only, in_file, needed};
-use crate::output::{Report, grouped, path_json};
+use crate::input::{BuiltProblem, costs_only, in_file, needed};
+use crate::output::{CommandReport, grouped, path_json};
 
 /// Labels the whole table or a share of it.
-pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandReport> {
     let shard = options
         .shard
         .as_deref()
         .map(str::parse::<Shard>)
         .transpose()?;
-    let decided = Decided::load(&needed(options.problem.as_ref(), "--problem")?)?;
+    let decided = BuiltProblem::load(&needed(options.problem.as_ref(), "--problem")?)?;
     let oracle = oracle(&decided, &options.machine)?;
     let (file, mut table) = costs_only(&options.data)?;
     session.match_table(&mut table, &file, &decided)?;
@@ -32,9 +32,9 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<Report> {
             "labels": found.kept.then(|| path_json(&found.file)),
             "found": found.source == LabelSource::Found, "failed": found.failed,
         });
-        let mut report = Report {
+        let mut report = CommandReport {
             json: shown,
-            ..Report::default()
+            ..CommandReport::default()
         };
         let (rows, solved) = (grouped(data.rows().len() as u64), grouped(solved));
         let what = oracle.heuristic().map_or("best decisions".into(), |how| {
@@ -63,9 +63,9 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<Report> {
         .iter()
         .for_each(|warning| session.remark(&format!("note: {warning}")));
     let shown = json!({ "solved": done.solved, "known": done.known, "rows": done.rows, "folder": path_json(store.folder()) });
-    let mut report = Report {
+    let mut report = CommandReport {
         json: shown,
-        ..Report::default()
+        ..CommandReport::default()
     };
     let [solved, known, rows] =
         [done.solved, done.known, done.rows].map(|count| grouped(count as u64));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use regretless::data::{CostMatching, CostSide, Dataset, TableSource, npy};
 use regretless::evaluate::{Evaluation, evaluate_in_parts, predicted};
-use regretless::label::{LabelReport, LabelSource, LabelStore, Labelled};
+use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::Model;
@@ -14,10 +14,10 @@ use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::args::{Call, Command, GlobalOptions, Machine};
-use crate::input::{Decided, in_file};
-use crate::output::{Report, grouped, remark};
-use crate::progress::Progress;
+use crate::args::{Command, CommandArgs, ExecutionOptions, GlobalOptions};
+use crate::input::{BuiltProblem, in_file};
+use crate::output::{CommandReport, grouped, remark};
+use crate::progress::ProgressObserver;
 use crate::settings;
 
 mod compare;
@@ -33,7 +33,7 @@ mod train;
 /// What every command works with.
 pub struct CommandContext {
     /// Shows progress and hears Ctrl-C.
-    pub progress: Progress,
+    pub progress: ProgressObserver,
     /// Whether outputs that exist are replaced.
     pub force: bool,
     quiet: bool,
@@ -42,7 +42,7 @@ pub struct CommandContext {
 impl CommandContext {
     fn new(common: &GlobalOptions) -> Self {
         Self {
-            progress: Progress::new(common.quiet),
+            progress: ProgressObserver::new(common.quiet),
             force: common.force,
             quiet: common.quiet,
         }
@@ -58,7 +58,7 @@ impl CommandContext {
 
 impl CommandContext {
     /// Brings the costs of a table into the order of the problem's; tells where positions decide.
-    fn match_table(&self, data: &mut Dataset, file: &Path, decided: &Decided) -> Result<()> {
+    fn match_table(&self, data: &mut Dataset, file: &Path, decided: &BuiltProblem) -> Result<()> {
         let found = CostSide::new("the table", data.cost_names());
         let matching = match_costs(found, decided.problem.as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
@@ -98,9 +98,9 @@ pub fn run(command: Command) -> Result<Option<Error>> {
 }
 
 fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
-    call: Call<O>,
+    call: CommandArgs<O>,
     name: &str,
-    work: impl FnOnce(&O, &CommandContext) -> Result<Report>,
+    work: impl FnOnce(&O, &CommandContext) -> Result<CommandReport>,
 ) -> Result<Option<Error>> {
     let session = CommandContext::new(&call.common);
     let options = settings::merged(call.options, call.common.config.as_deref(), name)?;
@@ -113,7 +113,7 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
 }
 
 /// An oracle on as many threads as the user allows, deciding as the user wants.
-fn oracle(decided: &Decided, machine: &Machine) -> Result<Oracle> {
+fn oracle(decided: &BuiltProblem, machine: &ExecutionOptions) -> Result<Oracle> {
     let threads = Threads::new(machine.threads.unwrap_or(0))?;
     Oracle::new(decided.problem.clone())
         .with_threads(threads)
@@ -121,7 +121,7 @@ fn oracle(decided: &Decided, machine: &Machine) -> Result<Oracle> {
 }
 
 /// The labels beside a table.
-fn store(file: &Path, machine: &Machine) -> LabelStore {
+fn store(file: &Path, machine: &ExecutionOptions) -> LabelStore {
     LabelStore::beside(file).with_flush_interval(machine.patience(LabelStore::PATIENCE))
 }
 
@@ -129,9 +129,9 @@ fn store(file: &Path, machine: &Machine) -> LabelStore {
 fn labelled(
     data: Dataset,
     store: &LabelStore,
-    (decided, oracle): (&Decided, &Oracle),
+    (decided, oracle): (&BuiltProblem, &Oracle),
     session: &CommandContext,
-) -> Result<(Labelled, LabelReport)> {
+) -> Result<(LabeledDataset, LabelReport)> {
     let (labelled, report) = store.label(data, &decided.spec, oracle, &session.progress)?;
     report
         .warnings
@@ -171,7 +171,7 @@ fn labelled(
 /// What a model's decisions are worth on some rows of a labelled table.
 fn judge(
     model: &Model,
-    data: &Labelled,
+    data: &LabeledDataset,
     rows: &[usize],
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {

@@ -9,26 +9,27 @@ use regretless::evaluate::too_few_rows;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::text::check_file_name_fits;
 use regretless::train::{
-    Approach, Checkpoints, Judged, Outcome, Plan, ResultFile, Results, Task, TrainReport,
+    CheckpointFolder, Method, ResultFile, ResultFiles, ScoringKind, TrainReport, Trainer,
+    TrainingContext, TrainingOutcome,
 };
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::ground::{DataSplit, Source, standard_split};
+use super::ground::{DataSource, DataSplit, standard_split};
 use super::{CommandContext, json, oracle};
 use crate::args::{Profile, TrainOptions};
-use crate::output::{Report, grouped, number, path_json, percent};
+use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::settings;
 
 /// Files of one training.
-struct Outputs {
+struct TrainOutputs {
     model: PathBuf,
     epochs: [PathBuf; 2],
     report: PathBuf,
     settings: PathBuf,
 }
 
-impl Outputs {
+impl TrainOutputs {
     fn of(model: &Path) -> Self {
         let beside = |end: &str| model.with_extension(end);
         Self {
@@ -40,8 +41,8 @@ impl Outputs {
     }
 
     /// Asks before the work whether all of them could be written.
-    fn check(&self, results: &Results<'_>) -> Result<()> {
-        check_file_name_fits(&self.model, &[Checkpoints::CHECKPOINT_FOLDER_SUFFIX])?;
+    fn check(&self, results: &ResultFiles<'_>) -> Result<()> {
+        check_file_name_fits(&self.model, &[CheckpointFolder::CHECKPOINT_FOLDER_SUFFIX])?;
         for path in [
             &self.model,
             &self.epochs[0],
@@ -57,10 +58,10 @@ impl Outputs {
 }
 
 /// Trains, tests and writes the model.
-pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandReport> {
     let options = resolved(options.clone())?;
     let seed = u64::from(options.seed.unwrap_or(0));
-    let out = Outputs::of(
+    let out = TrainOutputs::of(
         options
             .out
             .as_deref()
@@ -68,16 +69,16 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<Report> {
     );
     check_names(&options)?;
     let settings = settings::text(&options, "train")?;
-    let checkpoints =
-        Checkpoints::beside(&out.model).every(options.machine.patience(Checkpoints::EVERY));
-    let results = Results {
+    let checkpoints = CheckpointFolder::beside(&out.model)
+        .every(options.machine.patience(CheckpointFolder::EVERY));
+    let results = ResultFiles {
         checkpoints: &checkpoints,
         run: &settings,
         force: session.force,
     };
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
-    let plan = Plan {
+    let plan = Trainer {
         approach: options.loss.clone().unwrap_or_default(),
         predictor: options
             .split
@@ -87,7 +88,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<Report> {
         settings: options.training.settings(Profile::Default, seed),
         start: options.init_from.as_deref().map(Model::load).transpose()?,
     };
-    let source = Source::open(
+    let source = DataSource::open(
         (&options.data, &options.problem),
         options.split.split,
         &options.machine,
@@ -103,14 +104,14 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<Report> {
         split,
     } = ground;
     let oracle = &oracle(decided, &options.machine)?;
-    let task = Task {
+    let task = TrainingContext {
         data,
         split,
         oracle,
         watch: &session.progress,
     };
     let outcome = plan.fit_and_evaluate(&task, &decided.spec, Some(&checkpoints))?;
-    let found = Found {
+    let found = TrainCommandResult {
         plan: &plan,
         outcome: &outcome,
     };
@@ -150,7 +151,7 @@ fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
     options.split.predictor.get_or_insert(PredictorSpec::Linear);
-    options.loss.get_or_insert_with(Approach::default);
+    options.loss.get_or_insert_with(Method::default);
     options.seed.get_or_insert(0);
     options
         .out
@@ -160,22 +161,22 @@ fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
 }
 
 /// What there is to tell.
-struct Found<'a> {
-    plan: &'a Plan,
-    outcome: &'a Outcome,
+struct TrainCommandResult<'a> {
+    plan: &'a Trainer,
+    outcome: &'a TrainingOutcome,
 }
 
-impl Found<'_> {
+impl TrainCommandResult<'_> {
     fn json(&self) -> Result<serde_json::Value> {
         json(&self.plan.summary(self.outcome))
     }
 
-    fn report(&self, out: &Outputs, ground: &DataSplit) -> Result<Report> {
+    fn report(&self, out: &TrainOutputs, ground: &DataSplit) -> Result<CommandReport> {
         let mut json = self.json()?;
         json["model"] = path_json(&out.model);
-        let mut report = Report {
+        let mut report = CommandReport {
             json,
-            ..Report::default()
+            ..CommandReport::default()
         };
         let trained = &self.outcome.trained.report;
         let epochs = trained
@@ -225,16 +226,16 @@ impl Found<'_> {
     }
 }
 
-impl Found<'_> {
+impl TrainCommandResult<'_> {
     /// What `auto` tried, and what it chose.
-    fn report_candidates(&self, report: &mut Report) {
+    fn report_candidates(&self, report: &mut CommandReport) {
         for entry in &self.outcome.tried {
             let regret = entry.regret.map(number).unwrap_or_default();
             let judged = match entry.judged {
-                Judged::Exact => regret,
-                Judged::Relaxed => format!("{regret} (relaxed)"),
-                Judged::Unjudged => "not judged".into(),
-                Judged::Failed => "failed".into(),
+                ScoringKind::Exact => regret,
+                ScoringKind::Relaxed => format!("{regret} (relaxed)"),
+                ScoringKind::Unjudged => "not judged".into(),
+                ScoringKind::Failed => "failed".into(),
             };
             let chosen = if entry.method == self.outcome.trained.model.about.loss {
                 "  <"
@@ -255,7 +256,12 @@ impl Found<'_> {
 }
 
 /// Writes what lies beside the model first: a model file means that all of it is there.
-fn write(out: &Outputs, found: &Found<'_>, settings: &str, results: &Results<'_>) -> Result<()> {
+fn write(
+    out: &TrainOutputs,
+    found: &TrainCommandResult<'_>,
+    settings: &str,
+    results: &ResultFiles<'_>,
+) -> Result<()> {
     let trained = &found.outcome.trained;
     let [as_csv, as_lines] = &out.epochs;
     let texts = [

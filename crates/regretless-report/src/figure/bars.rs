@@ -2,7 +2,7 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureWithCaption, Scene, tip, whisker, widest};
+use super::{FigureContext, FigureWithCaption, tip, whisker, widest};
 use crate::frame::bottom_axis;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Rect, Svg};
@@ -14,7 +14,7 @@ const TOP: f64 = 36.0;
 /// Ratios beyond are cut off, since one bad method would press all others together.
 const CUT: f64 = 2.0;
 
-pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
+pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     scene.measured().next()?;
     let methods = &scene.problem.methods;
     let left = widest(methods.iter().map(|method| method.label.as_str())) + 24.0;
@@ -113,7 +113,7 @@ fn deviation(svg: &mut Svg, method: &MethodResults, (mean, middle): (f64, f64), 
     }
 }
 
-fn caption(scene: &Scene<'_>) -> String {
+fn caption(scene: &FigureContext<'_>) -> String {
     let reference = &scene.results.reference;
     let best = scene.measured().find(|(_, method, _)| method.is_best);
     let best =

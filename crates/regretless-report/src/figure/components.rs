@@ -4,8 +4,8 @@
 //! count components, lines join sets that differ by one, and the thick way takes at each step the
 //! set with the lowest ratio.
 
-use super::{FigureWithCaption, Scene, tip};
-use crate::frame::{Frame, spread_out, veil};
+use super::{FigureContext, FigureWithCaption, tip};
+use crate::frame::{Axes, spread_out, veil};
 use crate::look::mark;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Point, Rect, SMALL, Svg};
@@ -20,7 +20,7 @@ const BASES: [&str; 2] = ["MSE", "MAE"];
 const SIDES: [&str; 2] = ["O", "O_S"];
 
 /// A method as a set of components on a base.
-struct Step {
+struct ComponentSet {
     place: usize,
     parts: Vec<String>,
     ratio: f64,
@@ -43,11 +43,11 @@ fn parts(label: &str) -> (&str, Vec<String>) {
     }
 }
 
-fn steps(scene: &Scene<'_>, base: &str, side: &str) -> Vec<Step> {
+fn steps(scene: &FigureContext<'_>, base: &str, side: &str) -> Vec<ComponentSet> {
     let fits = |part: &String| FIXED_COMPONENTS.contains(&part.as_str()) || part == side;
     let all = scene.measured().filter_map(|(place, method, ratio)| {
         let (own, parts) = parts(&method.label);
-        (own == base && parts.iter().all(fits)).then_some(Step {
+        (own == base && parts.iter().all(fits)).then_some(ComponentSet {
             place,
             parts,
             ratio,
@@ -56,15 +56,15 @@ fn steps(scene: &Scene<'_>, base: &str, side: &str) -> Vec<Step> {
     all.collect()
 }
 
-pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
+pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     let panels = BASES
         .iter()
         .flat_map(|base| SIDES.iter().map(move |side| (*base, *side)));
-    let panels: Vec<((&str, &str), Vec<Step>)> = panels
+    let panels: Vec<((&str, &str), Vec<ComponentSet>)> = panels
         .map(|(base, side)| ((base, side), steps(scene, base, side)))
         .collect();
     // A panel needs a beginning, and sets with the component it is about.
-    let useful = |((_, side), steps): &((&str, &str), Vec<Step>)| {
+    let useful = |((_, side), steps): &((&str, &str), Vec<ComponentSet>)| {
         let with = |part: &str| {
             steps
                 .iter()
@@ -91,21 +91,16 @@ pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
             (area.bottom(), area.top),
         );
         let x = AxisScale::even([0.0, 3.0], (area.left + 24.0, area.right() - 150.0));
-        sentences.extend(panel(
-            &mut svg,
-            scene,
-            (*name, steps),
-            &Frame { area, x, y },
-        ));
+        sentences.extend(panel(&mut svg, scene, (*name, steps), &Axes { area, x, y }));
     }
     Some((svg, caption(scene, &sentences)))
 }
 
 fn panel(
     svg: &mut Svg,
-    scene: &Scene<'_>,
-    ((base, side), steps): ((&str, &str), &[Step]),
-    frame: &Frame,
+    scene: &FigureContext<'_>,
+    ((base, side), steps): ((&str, &str), &[ComponentSet]),
+    frame: &Axes,
 ) -> Option<String> {
     let area = frame.area;
     svg.text(
@@ -141,7 +136,7 @@ fn panel(
             words,
         );
     }
-    let at = |step: &Step| frame.at(step.parts.len() as f64, step.ratio);
+    let at = |step: &ComponentSet| frame.at(step.parts.len() as f64, step.ratio);
     for before in steps {
         for after in steps.iter().filter(|after| adds_one(before, after)) {
             svg.group("quiet").open();
@@ -164,14 +159,14 @@ fn panel(
     sentence(base, &way)
 }
 
-fn adds_one(before: &Step, after: &Step) -> bool {
+fn adds_one(before: &ComponentSet, after: &ComponentSet) -> bool {
     after.parts.len() == before.parts.len() + 1
         && before.parts.iter().all(|part| after.parts.contains(part))
 }
 
 /// From no component on, always to the lowest ratio that one more component reaches.
-fn way(steps: &[Step]) -> Vec<&Step> {
-    let mut way: Vec<&Step> = steps
+fn way(steps: &[ComponentSet]) -> Vec<&ComponentSet> {
+    let mut way: Vec<&ComponentSet> = steps
         .iter()
         .filter(|step| step.parts.is_empty())
         .take(1)
@@ -189,9 +184,14 @@ fn way(steps: &[Step]) -> Vec<&Step> {
     way
 }
 
-fn points(svg: &mut Svg, scene: &Scene<'_>, (steps, way): (&[Step], &[&Step]), frame: &Frame) {
+fn points(
+    svg: &mut Svg,
+    scene: &FigureContext<'_>,
+    (steps, way): (&[ComponentSet], &[&ComponentSet]),
+    frame: &Axes,
+) {
     for count in 0..=3 {
-        let column: Vec<&Step> = steps
+        let column: Vec<&ComponentSet> = steps
             .iter()
             .filter(|step| step.parts.len() == count)
             .collect();
@@ -215,7 +215,7 @@ fn points(svg: &mut Svg, scene: &Scene<'_>, (steps, way): (&[Step], &[&Step]), f
 }
 
 /// Components and ratio of a set and, on the way, how much the step to it changes.
-fn label(svg: &mut Svg, step: &Step, (x, y): Point, amount: Option<f64>) {
+fn label(svg: &mut Svg, step: &ComponentSet, (x, y): Point, amount: Option<f64>) {
     let name = if step.parts.is_empty() {
         "none".to_string()
     } else {
@@ -234,7 +234,7 @@ fn label(svg: &mut Svg, step: &Step, (x, y): Point, amount: Option<f64>) {
     }
 }
 
-fn sentence(base: &str, way: &[&Step]) -> Option<String> {
+fn sentence(base: &str, way: &[&ComponentSet]) -> Option<String> {
     let (first, last) = (way.first()?, way.last()?);
     let added: Vec<String> = way
         .windows(2)
@@ -260,7 +260,7 @@ fn sentence(base: &str, way: &[&Step]) -> Option<String> {
     })
 }
 
-fn caption(scene: &Scene<'_>, sentences: &[String]) -> String {
+fn caption(scene: &FigureContext<'_>, sentences: &[String]) -> String {
     format!(
         "Each dot is a loss with some components; its height is its regret relative to {}, lower \
             is better. Lines \
@@ -274,7 +274,7 @@ fn caption(scene: &Scene<'_>, sentences: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, parts, way};
+    use super::{ComponentSet, parts, way};
 
     #[test]
     fn labels_are_bases_with_components() {
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_way_adds_what_helps_most() {
-        let step = |label: &str, ratio| Step {
+        let step = |label: &str, ratio| ComponentSet {
             place: 0,
             parts: parts(label).1,
             ratio,

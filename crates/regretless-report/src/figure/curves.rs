@@ -2,8 +2,8 @@
 
 use regretless::experiment::{CurvePoint, MethodResults};
 
-use super::{FigureWithCaption, Scene, open};
-use crate::frame::{Frame, spread_out};
+use super::{FigureContext, FigureWithCaption, open};
+use crate::frame::{Axes, spread_out};
 use crate::look::dash;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Point, Rect, Svg};
@@ -14,10 +14,10 @@ const HEIGHT: f64 = 330.0;
 /// More lines than this nobody follows.
 const MOST: usize = 6;
 
-type Entry<'a> = (usize, &'a MethodResults);
-type Reading = fn(&CurvePoint) -> Option<f64>;
+type CurveEntry<'a> = (usize, &'a MethodResults);
+type CurveValue = fn(&CurvePoint) -> Option<f64>;
 /// What is read from an epoch, whether relative to the first one, and the title of its axis.
-type Panel = (Reading, bool, &'static str);
+type Panel = (CurveValue, bool, &'static str);
 
 const PANELS: [Panel; 2] = [
     (|point| point.validation_regret, false, "validation regret"),
@@ -29,14 +29,14 @@ const PANELS: [Panel; 2] = [
 ];
 
 /// The reference, then the lowest ratios.
-fn chosen<'a>(scene: &Scene<'a>) -> Vec<Entry<'a>> {
-    let mut all: Vec<(Entry<'a>, f64)> = scene
+fn chosen<'a>(scene: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
+    let mut all: Vec<(CurveEntry<'a>, f64)> = scene
         .measured()
         .filter(|(_, method, _)| method.curve.len() > 1)
         .map(|(place, method, mean)| ((place, method), mean))
         .collect();
     let is_reference =
-        |((_, method), _): &(Entry<'a>, f64)| method.label == scene.results.reference;
+        |((_, method), _): &(CurveEntry<'a>, f64)| method.label == scene.results.reference;
     all.sort_by(|a, b| {
         is_reference(b)
             .cmp(&is_reference(a))
@@ -59,7 +59,7 @@ fn line(method: &MethodResults, (reading, relative, _): &Panel) -> Vec<(f64, f64
     read
 }
 
-pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
+pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     let methods = chosen(scene);
     let has = |panel: &&Panel| {
         methods
@@ -85,13 +85,13 @@ pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     Some((svg, caption(scene, panels.len() == 2 || !panels[0].1)))
 }
 
-fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Rect) {
+fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Rect) {
     let lines = methods
         .iter()
         .map(|(place, method)| (*place, *method, line(method, panel)));
     let lines: Vec<_> = lines.filter(|(.., line)| !line.is_empty()).collect();
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
-    let frame = Frame {
+    let frame = Axes {
         area,
         x: AxisScale::whole(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
         y: AxisScale::even(
@@ -135,7 +135,7 @@ fn draw_panel(svg: &mut Svg, methods: &[Entry<'_>], panel: &Panel, area: Rect) {
     }
 }
 
-fn caption(scene: &Scene<'_>, regret: bool) -> String {
+fn caption(scene: &FigureContext<'_>, regret: bool) -> String {
     let left = if regret {
         " Regret on the validation rows says how good decisions are."
     } else {

@@ -8,13 +8,15 @@ mod pareto;
 mod solves;
 mod weighting;
 
-use regretless::experiment::{Figure as Kind, MethodResults, ProblemResults, Results};
+use regretless::experiment::{
+    ExperimentResults, FigureKind as Kind, MethodResults, ProblemResults,
+};
 
 use crate::svg::{Anchor, Rect, Svg, TEXT};
 use crate::text::{clipped, file_name, ratio, short, some, width};
 
 /// A drawn figure and its words.
-pub(crate) struct Drawn {
+pub(crate) struct RenderedFigure {
     pub(crate) kind: Kind,
     /// Which problem it is about.
     pub(crate) problem: usize,
@@ -28,15 +30,15 @@ pub(crate) struct Drawn {
 
 /// What a figure is drawn from.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
-    pub(crate) results: &'a Results,
+pub(crate) struct FigureContext<'a> {
+    pub(crate) results: &'a ExperimentResults,
     pub(crate) problem: &'a ProblemResults,
 }
 
 /// A figure and what is said below it.
 type FigureWithCaption = Option<(Svg, String)>;
 
-impl<'a> Scene<'a> {
+impl<'a> FigureContext<'a> {
     /// Methods with numbers, each with its place among all methods.
     fn measured(&self) -> impl Iterator<Item = (usize, &'a MethodResults, f64)> + use<'a> {
         let all = self.problem.methods.iter().enumerate();
@@ -94,14 +96,14 @@ impl<'a> Scene<'a> {
 }
 
 /// All figures an experiment asks for, in its order.
-pub(crate) fn all(results: &Results) -> Vec<Drawn> {
+pub(crate) fn all(results: &ExperimentResults) -> Vec<RenderedFigure> {
     let mut out = Vec::new();
     for kind in &results.figures {
         for (place, problem) in results.problems.iter().enumerate() {
-            let scene = Scene { results, problem };
+            let scene = FigureContext { results, problem };
             let mut keep = |sketch: FigureWithCaption, even_time: bool| {
                 let name = format!("{}-{}", word(*kind), file_name(&problem.name));
-                let whole = |(svg, caption)| Drawn {
+                let whole = |(svg, caption)| RenderedFigure {
                     kind: *kind,
                     problem: place,
                     even_time,
@@ -120,7 +122,7 @@ pub(crate) fn all(results: &Results) -> Vec<Drawn> {
     out
 }
 
-fn sketch(scene: &Scene<'_>, kind: Kind) -> FigureWithCaption {
+fn sketch(scene: &FigureContext<'_>, kind: Kind) -> FigureWithCaption {
     match kind {
         Kind::Bars => bars::draw(scene),
         Kind::Components => components::draw(scene),

@@ -1,7 +1,7 @@
 //! Regret ratio against training time, with the Pareto front.
 
-use super::{FigureWithCaption, Scene, open, tip};
-use crate::frame::{Frame, Labels};
+use super::{FigureContext, FigureWithCaption, open, tip};
+use crate::frame::{Axes, LabelPlacement};
 use crate::look::mark;
 use crate::scale::AxisScale;
 use crate::svg::{Point, Rect, Svg};
@@ -12,7 +12,7 @@ const HEIGHT: f64 = 430.0;
 /// Ratios beyond lie at the upper edge.
 const CUT: f64 = 2.0;
 
-pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> FigureWithCaption {
+pub(super) fn draw(scene: &FigureContext<'_>, even_time: bool) -> FigureWithCaption {
     let points: Vec<(usize, f64, f64)> = scene
         .measured()
         .filter_map(|(place, method, mean)| Some((place, method.seconds.mean?, mean)))
@@ -30,7 +30,7 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> FigureWithCaption {
     );
     frame.draw(&mut svg, (&titles.0, &titles.1));
     let steps = front_line(&mut svg, scene, &frame);
-    let mut labels = Labels::new(Labels::PLAIN);
+    let mut labels = LabelPlacement::new(LabelPlacement::PLAIN);
     steps
         .windows(2)
         .for_each(|pair| labels.reserve_line(pair[0], pair[1]));
@@ -52,7 +52,7 @@ pub(super) fn draw(scene: &Scene<'_>, even_time: bool) -> FigureWithCaption {
     Some((svg, caption(scene)))
 }
 
-fn frame(scene: &Scene<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Frame {
+fn frame(scene: &FigureContext<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Axes {
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
     let said = || {
         scene
@@ -80,11 +80,11 @@ fn frame(scene: &Scene<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Fr
         ratios.map(|ratio| ratio.min(CUT)).chain([1.0]),
         (area.bottom(), area.top),
     );
-    Frame { area, x, y }
+    Axes { area, x, y }
 }
 
 /// Steps along the methods that no other beats.
-fn front_line(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame) -> Vec<Point> {
+fn front_line(svg: &mut Svg, scene: &FigureContext<'_>, frame: &Axes) -> Vec<Point> {
     let front = scene.measured().filter(|(_, method, _)| method.on_front);
     let mut front: Vec<(f64, f64)> = front
         .filter_map(|(_, method, mean)| Some((method.seconds.mean?, mean)))
@@ -107,8 +107,8 @@ fn front_line(svg: &mut Svg, scene: &Scene<'_>, frame: &Frame) -> Vec<Point> {
 
 fn marks(
     svg: &mut Svg,
-    scene: &Scene<'_>,
-    (frame, labels): (&Frame, &mut Labels),
+    scene: &FigureContext<'_>,
+    (frame, labels): (&Axes, &mut LabelPlacement),
     points: &[(usize, f64, f64)],
 ) {
     points
@@ -132,7 +132,7 @@ fn marks(
     }
 }
 
-fn caption(scene: &Scene<'_>) -> String {
+fn caption(scene: &FigureContext<'_>) -> String {
     let front: Vec<&str> = scene
         .measured()
         .filter(|(_, method, _)| method.on_front)

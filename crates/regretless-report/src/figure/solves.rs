@@ -2,7 +2,7 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureWithCaption, Scene, key_row, tip, widest};
+use super::{FigureContext, FigureWithCaption, key_row, tip, widest};
 use crate::frame::bottom_axis;
 use crate::look::hue;
 use crate::scale::AxisScale;
@@ -13,7 +13,7 @@ const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
 const TOP: f64 = 60.0;
 
-pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
+pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     let methods: Vec<(usize, &MethodResults)> = scene
         .measured()
         .map(|(place, method, _)| (place, method))
@@ -146,7 +146,7 @@ fn draw_row(
     svg.end();
 }
 
-fn caption(scene: &Scene<'_>) -> String {
+fn caption(scene: &FigureContext<'_>) -> String {
     let [train, validation, _] = scene.problem.rows;
     format!(
         "Every question a method asks a solver while it trains on {train} rows ({validation} to \

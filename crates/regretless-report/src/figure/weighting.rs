@@ -2,8 +2,8 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureWithCaption, Scene, open, tip, whisker};
-use crate::frame::{Frame, spread_out};
+use super::{FigureContext, FigureWithCaption, open, tip, whisker};
+use crate::frame::{Axes, spread_out};
 use crate::look::mark;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Point, Rect, Svg};
@@ -23,21 +23,21 @@ fn is_level(label: &str) -> bool {
 }
 
 /// A method, its place among all, and its ratio.
-type Entry<'a> = (usize, &'a MethodResults, f64);
+type WeightingEntry<'a> = (usize, &'a MethodResults, f64);
 
-pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
-    let weighted: Vec<(f64, Entry<'_>)> = scene
+pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
+    let weighted: Vec<(f64, WeightingEntry<'_>)> = scene
         .measured()
         .filter_map(|entry| Some((weight(&entry.1.label)?, entry)))
         .collect();
-    let levels: Vec<Entry<'_>> = scene
+    let levels: Vec<WeightingEntry<'_>> = scene
         .measured()
         .filter(|(_, method, _)| is_level(&method.label))
         .collect();
     if weighted.is_empty() {
         return None;
     }
-    let ends = |(_, method, mean): &Entry<'_>| {
+    let ends = |(_, method, mean): &WeightingEntry<'_>| {
         let sd = method.ratio.sd.unwrap_or(0.0);
         [mean - sd, mean + sd]
     };
@@ -48,7 +48,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
         .flat_map(ends)
         .chain([1.0]);
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
-    let frame = Frame {
+    let frame = Axes {
         area,
         x: AxisScale::even([0.0, 1.0], (area.left + 12.0, area.right() - 12.0)),
         y: AxisScale::even(heights, (area.bottom(), area.top)),
@@ -70,7 +70,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
     Some((svg, caption(scene, &weighted, &levels)))
 }
 
-fn draw_levels(svg: &mut Svg, levels: &[Entry<'_>], frame: &Frame) {
+fn draw_levels(svg: &mut Svg, levels: &[WeightingEntry<'_>], frame: &Axes) {
     let area = &frame.area;
     let wanted: Vec<f64> = levels.iter().map(|(.., mean)| frame.y.at(*mean)).collect();
     let heights = spread_out(&wanted, 14.0, (area.top, area.bottom()));
@@ -90,7 +90,7 @@ fn draw_levels(svg: &mut Svg, levels: &[Entry<'_>], frame: &Frame) {
     }
 }
 
-fn draw_weights(svg: &mut Svg, weighted: &[(f64, Entry<'_>)], frame: &Frame) {
+fn draw_weights(svg: &mut Svg, weighted: &[(f64, WeightingEntry<'_>)], frame: &Axes) {
     let mut way: Vec<(f64, Point)> = weighted
         .iter()
         .map(|(w, (.., mean))| (*w, frame.at(*w, *mean)))
@@ -113,7 +113,11 @@ fn draw_weights(svg: &mut Svg, weighted: &[(f64, Entry<'_>)], frame: &Frame) {
     }
 }
 
-fn caption(scene: &Scene<'_>, weighted: &[(f64, Entry<'_>)], levels: &[Entry<'_>]) -> String {
+fn caption(
+    scene: &FigureContext<'_>,
+    weighted: &[(f64, WeightingEntry<'_>)],
+    levels: &[WeightingEntry<'_>],
+) -> String {
     let best = weighted.iter().min_by(|a, b| a.1.2.total_cmp(&b.1.2));
     let best =
         best.map(|(w, (.., mean))| format!(" The best weight here is {w} with {}.", ratio(*mean)));

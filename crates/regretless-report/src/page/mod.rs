@@ -6,7 +6,7 @@
 mod parts;
 mod tables;
 
-use regretless::experiment::Results;
+use regretless::experiment::ExperimentResults;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 const OMITTED_FIELDS: [&str; 4] = ["examples", "drawing", "curve", "shown"];
 
 /// An experiment as one HTML page that works from anywhere, without network.
-pub fn page(results: &Results) -> String {
+pub fn page(results: &ExperimentResults) -> String {
     let style = format!("{}{STYLE}", look::on_page());
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
@@ -83,7 +83,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// The numbers for other programs, and what a figure needs to stand alone.
-fn numbers(results: &Results) -> Value {
+fn numbers(results: &ExperimentResults) -> Value {
     let mut value = serde_json::to_value(results).unwrap_or_default();
     lighten(&mut value);
     json!({ "results": value, "style": look::standalone() })

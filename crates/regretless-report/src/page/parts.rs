@@ -1,15 +1,15 @@
 //! Everything on the page that is no table.
 
-use regretless::experiment::{Figure as Kind, Results};
+use regretless::experiment::{ExperimentResults, FigureKind as Kind};
 
-use crate::figure::{Drawn, word};
+use crate::figure::{RenderedFigure, word};
 use crate::look::{hue, mark};
 use crate::svg::Svg;
 use crate::table::{provenance, winner};
 use crate::text::{escaped, some};
 
 /// What it is about, and what came of it.
-pub(super) fn header(results: &Results) -> String {
+pub(super) fn header(results: &ExperimentResults) -> String {
     let reference = escaped(&results.reference);
     let winners: String = results
         .problems
@@ -65,7 +65,7 @@ pub(super) fn header(results: &Results) -> String {
 }
 
 /// Which problem, which methods, which time axis.
-pub(super) fn controls(results: &Results) -> String {
+pub(super) fn controls(results: &ExperimentResults) -> String {
     let tab = |(place, name): (String, &str)| {
         format!(
             "<button type=\"button\" role=\"tab\" data-tab=\"{place}\" \
@@ -100,7 +100,7 @@ pub(super) fn controls(results: &Results) -> String {
     )
 }
 
-fn legend(results: &Results) -> String {
+fn legend(results: &ExperimentResults) -> String {
     let methods = results
         .problems
         .first()
@@ -138,7 +138,7 @@ fn title(kind: Kind) -> &'static str {
 }
 
 /// All figures, kind by kind.
-pub(super) fn sections(results: &Results, figures: &[Drawn]) -> String {
+pub(super) fn sections(results: &ExperimentResults, figures: &[RenderedFigure]) -> String {
     let section = |kind: &Kind| {
         let own: String = figures
             .iter()
@@ -158,7 +158,7 @@ pub(super) fn sections(results: &Results, figures: &[Drawn]) -> String {
     results.figures.iter().map(section).collect()
 }
 
-fn figure(results: &Results, drawn: &Drawn) -> String {
+fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
     let time = match (drawn.kind, drawn.even_time) {
         (Kind::Pareto, true) => " data-axis=\"even\" hidden",
         (Kind::Pareto, false) => " data-axis=\"log\"",
@@ -194,7 +194,7 @@ fn figure(results: &Results, drawn: &Drawn) -> String {
 }
 
 /// Where the numbers come from.
-pub(super) fn footer(results: &Results) -> String {
+pub(super) fn footer(results: &ExperimentResults) -> String {
     let lines: String = provenance(results)
         .into_iter()
         .map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", escaped(text)))

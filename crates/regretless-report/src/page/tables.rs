@@ -1,6 +1,6 @@
 //! Tables of the page: all problems side by side, then each problem with all its numbers.
 
-use regretless::experiment::{MethodResults, ProblemResults, Results};
+use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
 use crate::table::{NONE, columns, gap, notes, spread};
 use crate::text::{change, count, escaped, ratio, some};
@@ -37,7 +37,7 @@ fn row(place: usize, method: &MethodResults, cells: &str) -> String {
 }
 
 /// Method × problem.
-pub(super) fn overview(results: &Results) -> String {
+pub(super) fn overview(results: &ExperimentResults) -> String {
     let problems = &results.problems;
     let title = |problem: &ProblemResults| {
         let hint = format!("{}; click to sort", some(problem.seeds as usize, "seed"));
@@ -115,7 +115,7 @@ fn summary(method: &MethodResults) -> String {
 }
 
 /// One table per problem.
-pub(super) fn details(results: &Results) -> String {
+pub(super) fn details(results: &ExperimentResults) -> String {
     let tables: String = results
         .problems
         .iter()
@@ -125,7 +125,7 @@ pub(super) fn details(results: &Results) -> String {
     format!("<section id=\"details\"><h2>All numbers</h2>{tables}</section>")
 }
 
-fn detail(place: usize, problem: &ProblemResults, results: &Results) -> String {
+fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -> String {
     let [train, validation, test] = problem.rows;
     let labels = spread(&problem.label_seconds, crate::text::short);
     let labels = labels
@@ -184,7 +184,7 @@ fn tip(method: &MethodResults, column: &str) -> String {
 }
 
 /// Every star and its reason.
-pub(super) fn missing(results: &Results) -> String {
+pub(super) fn missing(results: &ExperimentResults) -> String {
     let line = |(problem, methods, reason): (&str, String, &str)| {
         format!(
             "<li><b>{}</b>, {}: {}</li>",

@@ -1,6 +1,6 @@
 //! Marks are counted and compared with the data.
 
-use regretless::experiment::{Drawing, MethodResults, Results};
+use regretless::experiment::{Drawing, ExperimentResults, MethodResults};
 use regretless_report::{Figure, figures};
 use roxmltree::{Document, Node};
 
@@ -24,7 +24,7 @@ fn count(figures: &[Figure], name: &str, class: &str) -> usize {
         .count()
 }
 
-fn methods<'a>(results: &'a Results, problem: &str) -> &'a [MethodResults] {
+fn methods<'a>(results: &'a ExperimentResults, problem: &str) -> &'a [MethodResults] {
     &results
         .problems
         .iter()

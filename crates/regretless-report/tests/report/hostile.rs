@@ -1,6 +1,6 @@
 //! Names come from outside: whatever they hold, they are text.
 
-use regretless::experiment::Results;
+use regretless::experiment::ExperimentResults;
 use regretless_report::{figures, markdown, page};
 use roxmltree::Document;
 
@@ -9,7 +9,7 @@ use crate::kept;
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&<!--";
 
 /// Results in which every name is hostile.
-fn hostile() -> Results {
+fn hostile() -> ExperimentResults {
     let mut results = kept("components");
     let reference = results.reference.clone();
     for text in [

@@ -9,12 +9,12 @@ mod figures;
 mod hostile;
 mod words;
 
-use regretless::experiment::Results;
+use regretless::experiment::ExperimentResults;
 
 /// Kept results of small runs.
 const KEPT: [&str; 3] = ["components", "weighting", "scale"];
 
-fn kept(name: &str) -> Results {
+fn kept(name: &str) -> ExperimentResults {
     let file = format!("{}/tests/data/{name}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each benchmark uses its own part")]
 
 use regretless::data::Dataset;
-use regretless::data::synthetic::Recipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
 
 /// Rows of a table, and so the fit behind predicted costs, do not depend on how many are measured.
@@ -55,7 +55,7 @@ pub type Kind = (&'static str, Vec<Vec<f64>>);
 /// 2·predicted − true as the SPO+ loss asks for.
 pub fn kinds(benchmark: Benchmark, instances: usize) -> (ProblemSpec, [Kind; 3]) {
     let (spec, data) = benchmark
-        .generate(Recipe::paper(instances.max(ROWS), 135))
+        .generate(SyntheticSpec::paper(instances.max(ROWS), 135))
         .unwrap();
     let (truth, predicted) = (wide(&data), least_squares(&data));
     let mixed = truth

@@ -34,13 +34,13 @@ const INTENSITY_FEATURE: usize = 7;
 
 /// Days of prices and their features.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prices {
+pub struct EnergyPrices {
     /// One entry per half-hour.
     features: Vec<[f64; 8]>,
     prices: Vec<f64>,
 }
 
-impl Prices {
+impl EnergyPrices {
     /// Reads the table of prices.
     ///
     /// # Errors

@@ -47,12 +47,12 @@ const RAW_COLUMNS: [&str; 9] = [
 
 /// All blocks: features and values, row by row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Houses {
+pub struct HousingTable {
     features: Vec<[f64; 8]>,
     values: Vec<f64>,
 }
 
-impl Houses {
+impl HousingTable {
     /// Reads and checks a file.
     ///
     /// # Errors
@@ -74,11 +74,11 @@ impl Houses {
             Some((_, line))
                 if line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"' || c == ',') =>
             {
-                let header = Columns::named(line)?;
+                let header = HousingColumns::named(line)?;
                 lines.next();
                 header
             }
-            Some(_) => Columns::Raw((0..9).collect()),
+            Some(_) => HousingColumns::Raw((0..9).collect()),
             None => return Err("the file is empty".into()),
         };
         let mut houses = Self {
@@ -179,14 +179,14 @@ impl Houses {
 }
 
 /// Which column is what.
-enum Columns {
+enum HousingColumns {
     /// Places of the raw columns.
     Raw(Vec<usize>),
     /// Places of the derived columns and the target.
     Derived(Vec<usize>),
 }
 
-impl Columns {
+impl HousingColumns {
     fn named(header: &str) -> std::result::Result<Self, String> {
         let plain = |name: &str| {
             name.chars()
@@ -280,11 +280,11 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use super::{Columns, Houses};
+    use super::{HousingColumns, HousingTable};
 
     #[test]
     fn averages_are_per_household() {
-        let raw = Columns::Raw((0..9).collect());
+        let raw = HousingColumns::Raw((0..9).collect());
         let fields = [
             "-122.23", "37.88", "41", "880", "129", "322", "126", "8.3252", "452600",
         ];
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn tables_that_are_not_the_right_one_are_refused_with_a_reason() {
-        let told = |text: &str| Houses::parse(text).unwrap_err();
+        let told = |text: &str| HousingTable::parse(text).unwrap_err();
         assert!(told("").contains("empty"));
         assert!(told("a,b,c\n1,2,3").contains("medianhousevalue"));
         assert!(told("-122.23,37.88,41,880,,322,126,8.3252,452600").contains("207"));
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn every_block_is_in_one_part() {
-        let parts = Houses::parts();
+        let parts = HousingTable::parts();
         assert_eq!(parts.each_ref().map(Vec::len), [10_371, 5_109, 5_160]);
         let mut all: Vec<usize> = parts.concat();
         all.sort_unstable();

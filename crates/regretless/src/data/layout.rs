@@ -76,14 +76,14 @@ pub(super) struct ColumnSelection {
 
 /// The header of one file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Header<'a> {
+pub(super) struct CsvHeader<'a> {
     /// The file.
     pub path: &'a Path,
     /// Names of its columns.
     pub names: &'a [String],
 }
 
-impl Header<'_> {
+impl CsvHeader<'_> {
     /// The number of a column.
     pub fn column(&self, name: &str) -> Result<usize> {
         let missing = || {

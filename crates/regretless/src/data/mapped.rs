@@ -27,7 +27,7 @@ const VALUES_PER_CHUNK: usize = 1 << 16;
 
 /// Single-precision numbers in a file.
 #[derive(Debug)]
-pub struct Mapped {
+pub struct MappedArray {
     map: Mmap,
     /// Where the numbers begin, in bytes, and how many there are.
     start: usize,
@@ -38,7 +38,7 @@ pub struct Mapped {
     stamp: (u64, Option<SystemTime>),
 }
 
-impl Mapped {
+impl MappedArray {
     /// Maps `count` little-endian numbers that begin at byte `start`; nothing where this machine
     /// cannot read them in place.
     ///

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::Names;
+use super::CostNames;
 use crate::error::{Error, Result};
 
 /// Names that an error shows of each side.
@@ -18,14 +18,14 @@ pub struct CostSide<'a> {
     /// In words, such as "the table".
     pub owner: &'a str,
     /// The names; names that were not given count as none.
-    pub names: Option<&'a Names>,
+    pub names: Option<&'a CostNames>,
     /// Whether the user could have given names, so that a notice about missing ones is of use.
     pub could_have_names: bool,
 }
 
 impl<'a> CostSide<'a> {
     /// Costs that could have names, and those they have.
-    pub fn new(owner: &'a str, names: &'a Names) -> Self {
+    pub fn new(owner: &'a str, names: &'a CostNames) -> Self {
         Self {
             owner,
             names: Some(names),
@@ -33,7 +33,7 @@ impl<'a> CostSide<'a> {
         }
     }
 
-    fn given(&self) -> Option<&'a Names> {
+    fn given(&self) -> Option<&'a CostNames> {
         self.names.filter(|names| names.are_given())
     }
 }
@@ -42,7 +42,7 @@ impl<'a> CostSide<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostMatching {
     order: Option<Vec<usize>>,
-    names: Option<Names>,
+    names: Option<CostNames>,
     notice: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl CostMatching {
     }
 
     /// The names that are wanted, if there are any.
-    pub fn names(&self) -> Option<&Names> {
+    pub fn names(&self) -> Option<&CostNames> {
         self.names.as_ref()
     }
 
@@ -115,7 +115,12 @@ impl CostMatching {
 }
 
 /// For each of our names the number of theirs.
-fn order(their_owner: &str, theirs: &Names, our_owner: &str, ours: &Names) -> Result<Vec<usize>> {
+fn order(
+    their_owner: &str,
+    theirs: &CostNames,
+    our_owner: &str,
+    ours: &CostNames,
+) -> Result<Vec<usize>> {
     let numbers: HashMap<_, usize> = theirs
         .iter()
         .enumerate()
@@ -166,7 +171,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn by_position(named_owner: &str, names: &Names, unnamed_owner: &str) -> String {
+fn by_position(named_owner: &str, names: &CostNames, unnamed_owner: &str) -> String {
     let (first, last) = (names.get(0), names.get(names.len().saturating_sub(1)));
     format!(
         "costs are matched by position: {named_owner} names them ('{first}' to '{last}'), \
@@ -177,17 +182,17 @@ fn by_position(named_owner: &str, names: &Names, unnamed_owner: &str) -> String 
 #[cfg(test)]
 mod tests {
     use super::{CostMatching, CostSide};
-    use crate::data::{Dataset, FeatureShape, Features, Matrix, Names};
+    use crate::data::{CostNames, Dataset, FeatureShape, Features, Matrix};
 
-    fn names(list: &[&str]) -> Names {
-        Names::from(
+    fn names(list: &[&str]) -> CostNames {
+        CostNames::from(
             list.iter()
                 .map(|name| (*name).to_string())
                 .collect::<Vec<_>>(),
         )
     }
 
-    fn matched(table: &Names, problem: &Names) -> crate::error::Result<CostMatching> {
+    fn matched(table: &CostNames, problem: &CostNames) -> crate::error::Result<CostMatching> {
         CostMatching::new(
             CostSide::new("the table", table),
             CostSide::new("the problem", problem),
@@ -236,7 +241,7 @@ mod tests {
 
     #[test]
     fn positions_decide_where_a_side_has_no_names_and_a_notice_says_so() {
-        let (unnamed, named) = (Names::counted(2), names(&["a", "b"]));
+        let (unnamed, named) = (CostNames::counted(2), names(&["a", "b"]));
         let by_problem = matched(&unnamed, &named).unwrap();
         assert!(
             by_problem

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::mapped::Mapped;
+use super::mapped::MappedArray;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 
@@ -16,39 +16,39 @@ use crate::error::{Error, Result};
 pub struct Matrix {
     rows: usize,
     cols: usize,
-    values: Values,
+    values: MatrixStorage,
     /// The same numbers before they were rounded, if they are known.
-    doubles: Option<Doubles>,
+    doubles: Option<DoublePrecisionValues>,
 }
 
 /// Numbers in double precision; negated ones stay where they are.
 #[derive(Debug, Clone)]
-struct Doubles {
-    numbers: Arc<dyn Shared<f64>>,
+struct DoublePrecisionValues {
+    numbers: Arc<dyn SharedArray<f64>>,
     negated: bool,
 }
 
 /// Where the numbers are.
 #[derive(Debug, Clone)]
-enum Values {
+enum MatrixStorage {
     Owned(Vec<f32>),
-    Mapped(Arc<Mapped>),
-    Shared(Arc<dyn Shared>),
+    Mapped(Arc<MappedArray>),
+    Shared(Arc<dyn SharedArray>),
 }
 
 /// Numbers that somebody else owns, such as an array of another language.
-pub trait Shared<T = f32>: Send + Sync + std::fmt::Debug {
+pub trait SharedArray<T = f32>: Send + Sync + std::fmt::Debug {
     /// All of them, row after row; always the same.
     fn numbers(&self) -> &[T];
 }
 
-impl Shared<f64> for Vec<f64> {
+impl SharedArray<f64> for Vec<f64> {
     fn numbers(&self) -> &[f64] {
         self
     }
 }
 
-impl Doubles {
+impl DoublePrecisionValues {
     fn row(&self, row: usize, cols: usize) -> &[f64] {
         &self.numbers.numbers()[row * cols..][..cols]
     }
@@ -58,7 +58,7 @@ impl Doubles {
     }
 }
 
-impl Default for Values {
+impl Default for MatrixStorage {
     fn default() -> Self {
         Self::Owned(Vec::new())
     }
@@ -80,7 +80,7 @@ impl Matrix {
         Ok(Self {
             rows,
             cols,
-            values: Values::Owned(values),
+            values: MatrixStorage::Owned(values),
             doubles: None,
         })
     }
@@ -89,12 +89,12 @@ impl Matrix {
     ///
     /// # Errors
     /// When the number of values is not rows × columns.
-    pub fn mapped(rows: usize, cols: usize, values: Mapped) -> Result<Self> {
+    pub fn mapped(rows: usize, cols: usize, values: MappedArray) -> Result<Self> {
         check_size(rows, cols, values.as_slice().len())?;
         Ok(Self {
             rows,
             cols,
-            values: Values::Mapped(Arc::new(values)),
+            values: MatrixStorage::Mapped(Arc::new(values)),
             doubles: None,
         })
     }
@@ -103,12 +103,12 @@ impl Matrix {
     ///
     /// # Errors
     /// When the number of values is not rows × columns.
-    pub fn shared(rows: usize, cols: usize, values: Arc<dyn Shared>) -> Result<Self> {
+    pub fn shared(rows: usize, cols: usize, values: Arc<dyn SharedArray>) -> Result<Self> {
         check_size(rows, cols, values.numbers().len())?;
         Ok(Self {
             rows,
             cols,
-            values: Values::Shared(values),
+            values: MatrixStorage::Shared(values),
             doubles: None,
         })
     }
@@ -118,7 +118,7 @@ impl Matrix {
         Self {
             rows,
             cols,
-            values: Values::Owned(vec![0.0; rows * cols]),
+            values: MatrixStorage::Owned(vec![0.0; rows * cols]),
             doubles: None,
         }
     }
@@ -135,9 +135,9 @@ impl Matrix {
     ///
     /// # Errors
     /// When there are not as many of them.
-    pub fn with_f64_values(mut self, numbers: Arc<dyn Shared<f64>>) -> Result<Self> {
+    pub fn with_f64_values(mut self, numbers: Arc<dyn SharedArray<f64>>) -> Result<Self> {
         check_size(self.rows, self.cols, numbers.numbers().len())?;
-        self.doubles = Some(Doubles {
+        self.doubles = Some(DoublePrecisionValues {
             numbers,
             negated: false,
         });
@@ -231,7 +231,7 @@ impl Matrix {
 
     /// Whether the numbers are in a file.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.values, Values::Mapped(_))
+        matches!(self.values, MatrixStorage::Mapped(_))
     }
 
     /// Asks whether the file, if the numbers are in one, is still what it was.
@@ -240,8 +240,8 @@ impl Matrix {
     /// When somebody wrote to it or cut it off.
     pub fn check_unchanged(&self) -> Result<()> {
         match &self.values {
-            Values::Owned(_) | Values::Shared(_) => Ok(()),
-            Values::Mapped(values) => values.check_unchanged(),
+            MatrixStorage::Owned(_) | MatrixStorage::Shared(_) => Ok(()),
+            MatrixStorage::Mapped(values) => values.check_unchanged(),
         }
     }
 
@@ -267,7 +267,7 @@ impl Matrix {
             let mut numbers = Vec::with_capacity(values.len());
             rows.iter()
                 .for_each(|row| numbers.extend_from_slice(doubles.row(*row, self.cols)));
-            Doubles {
+            DoublePrecisionValues {
                 numbers: Arc::new(numbers),
                 negated: doubles.negated,
             }
@@ -275,7 +275,7 @@ impl Matrix {
         Self {
             rows: rows.len(),
             cols: self.cols,
-            values: Values::Owned(values),
+            values: MatrixStorage::Owned(values),
             doubles,
         }
     }
@@ -283,9 +283,9 @@ impl Matrix {
     /// All values, row after row.
     pub fn as_slice(&self) -> &[f32] {
         match &self.values {
-            Values::Owned(values) => values,
-            Values::Mapped(values) => values.as_slice(),
-            Values::Shared(values) => values.numbers(),
+            MatrixStorage::Owned(values) => values,
+            MatrixStorage::Mapped(values) => values.as_slice(),
+            MatrixStorage::Shared(values) => values.numbers(),
         }
     }
 
@@ -293,12 +293,12 @@ impl Matrix {
     /// ones are forgotten.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
         self.doubles = None;
-        if !matches!(self.values, Values::Owned(_)) {
-            self.values = Values::Owned(self.as_slice().to_vec());
+        if !matches!(self.values, MatrixStorage::Owned(_)) {
+            self.values = MatrixStorage::Owned(self.as_slice().to_vec());
         }
         match &mut self.values {
-            Values::Owned(values) => values,
-            Values::Mapped(_) | Values::Shared(_) => &mut [],
+            MatrixStorage::Owned(values) => values,
+            MatrixStorage::Mapped(_) | MatrixStorage::Shared(_) => &mut [],
         }
     }
 
@@ -311,10 +311,11 @@ impl Matrix {
             doubles.negated = !doubles.negated;
         }
         match &mut self.values {
-            Values::Owned(values) => values.iter_mut().for_each(|value| *value = -*value),
-            Values::Mapped(values) => *values = Arc::new(values.negated()?),
-            Values::Shared(values) => {
-                self.values = Values::Owned(values.numbers().iter().map(|value| -value).collect());
+            MatrixStorage::Owned(values) => values.iter_mut().for_each(|value| *value = -*value),
+            MatrixStorage::Mapped(values) => *values = Arc::new(values.negated()?),
+            MatrixStorage::Shared(values) => {
+                self.values =
+                    MatrixStorage::Owned(values.numbers().iter().map(|value| -value).collect());
             }
         }
         Ok(())
@@ -338,11 +339,13 @@ impl Matrix {
             doubles.numbers = Arc::new(numbers);
         }
         match &mut self.values {
-            Values::Mapped(values) => *values = Arc::new(values.with_columns_reordered(order)?),
-            Values::Shared(values) => {
-                self.values = Values::Owned(with_columns_reordered(values.numbers(), order))
+            MatrixStorage::Mapped(values) => {
+                *values = Arc::new(values.with_columns_reordered(order)?)
             }
-            Values::Owned(values) => {
+            MatrixStorage::Shared(values) => {
+                self.values = MatrixStorage::Owned(with_columns_reordered(values.numbers(), order))
+            }
+            MatrixStorage::Owned(values) => {
                 // Row by row, so that there is no second copy of a large table.
                 let mut before = vec![0.0; cols];
                 for row in values.chunks_exact_mut(cols.max(1)) {
@@ -360,9 +363,9 @@ impl Matrix {
     /// All values, given away.
     pub fn into_vec(self) -> Vec<f32> {
         match self.values {
-            Values::Owned(values) => values,
-            Values::Mapped(values) => values.as_slice().to_vec(),
-            Values::Shared(values) => values.numbers().to_vec(),
+            MatrixStorage::Owned(values) => values,
+            MatrixStorage::Mapped(values) => values.as_slice().to_vec(),
+            MatrixStorage::Shared(values) => values.numbers().to_vec(),
         }
     }
 }
@@ -419,13 +422,13 @@ mod tests {
     use std::io::Write;
     use std::sync::Arc;
 
-    use super::{Mapped, Matrix, Shared};
+    use super::{MappedArray, Matrix, SharedArray};
     use crate::decision::Decision;
 
     #[derive(Debug)]
     struct Theirs(Vec<f32>);
 
-    impl Shared for Theirs {
+    impl SharedArray for Theirs {
         fn numbers(&self) -> &[f32] {
             &self.0
         }
@@ -497,7 +500,7 @@ mod tests {
         numbers
             .iter()
             .for_each(|number| file.write_all(&number.to_le_bytes()).unwrap());
-        let mapped = Mapped::open(file.reopen().unwrap(), file.path(), 0, 6)
+        let mapped = MappedArray::open(file.reopen().unwrap(), file.path(), 0, 6)
             .unwrap()
             .unwrap();
         let theirs = Arc::new(Theirs(numbers.to_vec()));

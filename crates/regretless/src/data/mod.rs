@@ -24,11 +24,11 @@ pub mod tsplib;
 
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matching::{CostMatching, CostSide};
-pub use matrix::{Matrix, Shared};
+pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, length};
-pub use names::{Names, check_names};
-pub use split::Split;
-pub use split_spec::SplitSpec;
+pub use names::{CostNames, check_names};
+pub use split::SplitIndices;
+pub use split_spec::Split;
 pub use table::TableSource;
 
 /// How rows of features relate to instances.
@@ -164,7 +164,7 @@ impl Features {
 pub struct Dataset {
     features: Features,
     costs: Matrix,
-    cost_names: Names,
+    cost_names: CostNames,
 }
 
 impl Dataset {
@@ -172,7 +172,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When counts differ, a number is not finite, or names of costs are empty or doubled.
-    pub fn new(features: Features, costs: Matrix, cost_names: Option<Names>) -> Result<Self> {
+    pub fn new(features: Features, costs: Matrix, cost_names: Option<CostNames>) -> Result<Self> {
         let table = Self::joined(features, costs, cost_names)?;
         let name = |column: usize| table.cost_names.get(column).into_owned();
         check_finite(&table.costs, name)?;
@@ -189,8 +189,8 @@ impl Dataset {
     }
 
     /// The same of costs that are known to be finite.
-    fn joined(features: Features, costs: Matrix, cost_names: Option<Names>) -> Result<Self> {
-        let cost_names = cost_names.unwrap_or_else(|| Names::counted(costs.cols()));
+    fn joined(features: Features, costs: Matrix, cost_names: Option<CostNames>) -> Result<Self> {
+        let cost_names = cost_names.unwrap_or_else(|| CostNames::counted(costs.cols()));
         if cost_names.len() != costs.cols() {
             return Err(Error::data(format!(
                 "{} names for {} costs",
@@ -261,7 +261,7 @@ impl Dataset {
     }
 
     /// Names of the costs.
-    pub fn cost_names(&self) -> &Names {
+    pub fn cost_names(&self) -> &CostNames {
         &self.cost_names
     }
 

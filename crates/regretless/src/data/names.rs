@@ -19,10 +19,10 @@ const MAX_LISTED_NAMES: usize = 100_000;
 
 /// Names of costs, in their order. Two are equal if they read the same, whoever gave them.
 #[derive(Debug, Clone)]
-pub struct Names(Kind);
+pub struct CostNames(CostNamesRepr);
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum CostNamesRepr {
     /// Not all of them as they would be counted.
     Listed(Vec<String>),
     /// c0, c1, … up to this many.
@@ -33,10 +33,10 @@ enum Kind {
     },
 }
 
-impl Names {
+impl CostNames {
     /// c0, c1, … up to this many, for costs without names.
     pub fn counted(count: usize) -> Self {
-        Self(Kind::Counted {
+        Self(CostNamesRepr::Counted {
             count,
             given: false,
         })
@@ -45,16 +45,16 @@ impl Names {
     /// Whether somebody gave these names, so that they say which cost is which.
     pub fn are_given(&self) -> bool {
         match &self.0 {
-            Kind::Listed(_) => true,
-            Kind::Counted { given, .. } => *given,
+            CostNamesRepr::Listed(_) => true,
+            CostNamesRepr::Counted { given, .. } => *given,
         }
     }
 
     /// Whether they are c0, c1, c2, …, as names are that only stand in for missing ones.
     pub fn are_numbered(&self) -> bool {
         match &self.0 {
-            Kind::Listed(_) => false,
-            Kind::Counted { .. } => true,
+            CostNamesRepr::Listed(_) => false,
+            CostNamesRepr::Counted { .. } => true,
         }
     }
 
@@ -62,8 +62,8 @@ impl Names {
     #[must_use]
     pub fn marked_as_given(&self) -> Self {
         match &self.0 {
-            Kind::Listed(_) => self.clone(),
-            Kind::Counted { count, .. } => Self(Kind::Counted {
+            CostNamesRepr::Listed(_) => self.clone(),
+            CostNamesRepr::Counted { count, .. } => Self(CostNamesRepr::Counted {
                 count: *count,
                 given: true,
             }),
@@ -89,16 +89,16 @@ impl Names {
     /// When a name is empty or doubled; `what` says what is named, such as "cost".
     pub fn check(&self, what: &str) -> Result<()> {
         match &self.0 {
-            Kind::Listed(names) => check_names(names, what),
-            Kind::Counted { .. } => Ok(()),
+            CostNamesRepr::Listed(names) => check_names(names, what),
+            CostNamesRepr::Counted { .. } => Ok(()),
         }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Kind::Listed(names) => names.len(),
-            Kind::Counted { count, .. } => *count,
+            CostNamesRepr::Listed(names) => names.len(),
+            CostNamesRepr::Counted { count, .. } => *count,
         }
     }
 
@@ -110,10 +110,10 @@ impl Names {
     /// The name with this number, counted from 0.
     pub fn get(&self, number: usize) -> Cow<'_, str> {
         match &self.0 {
-            Kind::Listed(names) => names
+            CostNamesRepr::Listed(names) => names
                 .get(number)
                 .map_or_else(|| count(number).into(), |name| name.as_str().into()),
-            Kind::Counted { .. } => count(number).into(),
+            CostNamesRepr::Counted { .. } => count(number).into(),
         }
     }
 
@@ -153,35 +153,35 @@ fn count(number: usize) -> String {
     format!("{LETTER}{number}")
 }
 
-impl PartialEq for Names {
+impl PartialEq for CostNames {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Kind::Listed(ours), Kind::Listed(theirs)) => ours == theirs,
-            (Kind::Counted { count: ours, .. }, Kind::Counted { count: theirs, .. }) => {
-                ours == theirs
-            }
-            (Kind::Listed(_), Kind::Counted { .. }) | (Kind::Counted { .. }, Kind::Listed(_)) => {
-                false
-            }
+            (CostNamesRepr::Listed(ours), CostNamesRepr::Listed(theirs)) => ours == theirs,
+            (
+                CostNamesRepr::Counted { count: ours, .. },
+                CostNamesRepr::Counted { count: theirs, .. },
+            ) => ours == theirs,
+            (CostNamesRepr::Listed(_), CostNamesRepr::Counted { .. })
+            | (CostNamesRepr::Counted { .. }, CostNamesRepr::Listed(_)) => false,
         }
     }
 }
 
-impl Eq for Names {}
+impl Eq for CostNames {}
 
-impl From<Vec<String>> for Names {
+impl From<Vec<String>> for CostNames {
     fn from(names: Vec<String>) -> Self {
         let counted = names
             .iter()
             .enumerate()
             .all(|(number, name)| *name == count(number));
         Self(if counted {
-            Kind::Counted {
+            CostNamesRepr::Counted {
                 count: names.len(),
                 given: true,
             }
         } else {
-            Kind::Listed(names)
+            CostNamesRepr::Listed(names)
         })
     }
 }
@@ -189,51 +189,53 @@ impl From<Vec<String>> for Names {
 /// Names in a file.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum SerializedCostNames {
     Listed(Vec<String>),
     Counted { counted: usize },
 }
 
-impl Serialize for Names {
+impl Serialize for CostNames {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match &self.0 {
-            Kind::Counted { count, .. } if *count > MAX_LISTED_NAMES => {
-                Written::Counted { counted: *count }
+            CostNamesRepr::Counted { count, .. } if *count > MAX_LISTED_NAMES => {
+                SerializedCostNames::Counted { counted: *count }
             }
-            Kind::Counted { .. } | Kind::Listed(_) => Written::Listed(self.to_vec()),
+            CostNamesRepr::Counted { .. } | CostNamesRepr::Listed(_) => {
+                SerializedCostNames::Listed(self.to_vec())
+            }
         };
         written.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Names {
+impl<'de> Deserialize<'de> for CostNames {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Written::deserialize(deserializer)? {
-            Written::Listed(names) => names.into(),
-            Written::Counted { counted } => Self::counted(counted).marked_as_given(),
+        Ok(match SerializedCostNames::deserialize(deserializer)? {
+            SerializedCostNames::Listed(names) => names.into(),
+            SerializedCostNames::Counted { counted } => Self::counted(counted).marked_as_given(),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_LISTED_NAMES, Names};
+    use super::{CostNames, MAX_LISTED_NAMES};
 
-    fn written(names: &Names) -> String {
+    fn written(names: &CostNames) -> String {
         serde_json::to_string(names).unwrap()
     }
 
     #[test]
     fn few_names_are_listed_and_many_that_follow_the_count_are_counted() {
-        let few = Names::from(vec!["c0".to_string(), "c1".to_string()]);
+        let few = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
         assert_eq!(written(&few), r#"["c0","c1"]"#);
-        let many = Names::counted(MAX_LISTED_NAMES + 1);
+        let many = CostNames::counted(MAX_LISTED_NAMES + 1);
         assert_eq!(written(&many), r#"{"counted":100001}"#);
-        assert_eq!(Names::from(many.to_vec()), many);
-        let others = Names::from(vec!["c0".to_string(), "bread".to_string()]);
+        assert_eq!(CostNames::from(many.to_vec()), many);
+        let others = CostNames::from(vec!["c0".to_string(), "bread".to_string()]);
         for names in [few, many, others] {
             assert_eq!(
-                serde_json::from_str::<Names>(&written(&names)).unwrap(),
+                serde_json::from_str::<CostNames>(&written(&names)).unwrap(),
                 names
             );
         }
@@ -241,19 +243,19 @@ mod tests {
 
     #[test]
     fn names_that_were_given_are_told_from_those_that_stand_in() {
-        let given = Names::from(vec!["c0".to_string(), "c1".to_string()]);
-        assert!(given.are_given() && !Names::counted(2).are_given());
-        assert!(Names::counted(2).marked_as_given().are_given());
-        assert_eq!(given, Names::counted(2), "they read the same");
-        let turned = Names::from(vec!["c1".to_string(), "c0".to_string()]);
-        assert!(turned.same_set(&given) && !turned.same_set(&Names::counted(3)));
+        let given = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
+        assert!(given.are_given() && !CostNames::counted(2).are_given());
+        assert!(CostNames::counted(2).marked_as_given().are_given());
+        assert_eq!(given, CostNames::counted(2), "they read the same");
+        let turned = CostNames::from(vec!["c1".to_string(), "c0".to_string()]);
+        assert!(turned.same_set(&given) && !turned.same_set(&CostNames::counted(3)));
         assert!(given.are_numbered() && !turned.are_numbered());
     }
 
     #[test]
     fn empty_and_doubled_names_are_refused() {
         let refusal = |names: [&str; 3]| {
-            Names::from(names.map(String::from).to_vec())
+            CostNames::from(names.map(String::from).to_vec())
                 .check("cost")
                 .unwrap_err()
                 .to_string()
@@ -261,7 +263,7 @@ mod tests {
         assert!(refusal(["a", "b", "a"]).contains("two costs are named 'a'"));
         assert!(refusal(["a", "", "b"]).contains("cost 1 (counted from 0) has an empty name"));
         assert!(
-            Names::from(vec!["a".to_string(), "b".to_string()])
+            CostNames::from(vec!["a".to_string(), "b".to_string()])
                 .check("cost")
                 .is_ok()
         );

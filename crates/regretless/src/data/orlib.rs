@@ -11,7 +11,7 @@ use crate::sizes::LARGEST_COST;
 
 /// A knapsack with several dimensions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Instance {
+pub struct OrLibInstance {
     /// What each item is worth.
     pub values: Vec<f64>,
     /// One row of item weights per dimension.
@@ -26,7 +26,7 @@ pub struct Instance {
 ///
 /// # Errors
 /// When the file cannot be read or is not such a file; the error names the line.
-pub fn read(path: &Path) -> Result<Vec<Instance>> {
+pub fn read(path: &Path) -> Result<Vec<OrLibInstance>> {
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
     parse(&text, &Place::file(path))
 }
@@ -35,12 +35,12 @@ pub fn read(path: &Path) -> Result<Vec<Instance>> {
 ///
 /// # Errors
 /// When the text is not such a file; the error names the line.
-pub fn parse(text: &str, place: &Place) -> Result<Vec<Instance>> {
+pub fn parse(text: &str, place: &Place) -> Result<Vec<OrLibInstance>> {
     let words = text
         .lines()
         .zip(1..)
         .flat_map(|(line, number)| line.split_whitespace().map(move |word| (number, word)));
-    let mut reader = Reader {
+    let mut reader = OrLibReader {
         place,
         words,
         line: 1,
@@ -59,7 +59,7 @@ pub fn parse(text: &str, place: &Place) -> Result<Vec<Instance>> {
     }
 }
 
-struct Reader<'a, W> {
+struct OrLibReader<'a, W> {
     place: &'a Place,
     words: W,
     line: u64,
@@ -67,7 +67,7 @@ struct Reader<'a, W> {
     left: usize,
 }
 
-impl<'t, W: Iterator<Item = (u64, &'t str)>> Reader<'_, W> {
+impl<'t, W: Iterator<Item = (u64, &'t str)>> OrLibReader<'_, W> {
     fn wrong<T>(&self, message: String) -> Result<T> {
         Err(Error::input(self.place.clone().row(self.line), message))
     }
@@ -98,7 +98,7 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> Reader<'_, W> {
         (0..length).map(|_| self.number(what)).collect()
     }
 
-    fn instance(&mut self) -> Result<Instance> {
+    fn instance(&mut self) -> Result<OrLibInstance> {
         let items = self.count("the number of items")?;
         let dimensions = self.count("the number of dimensions")?;
         let best = self.number("the best known value")?;
@@ -107,7 +107,7 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> Reader<'_, W> {
             .map(|_| self.list(items, "the weight of an item"))
             .collect::<Result<_>>()?;
         let capacity = self.list(dimensions, "a capacity")?;
-        Ok(Instance {
+        Ok(OrLibInstance {
             values,
             weights,
             capacity,
@@ -118,7 +118,7 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> Reader<'_, W> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Instance, parse};
+    use super::{OrLibInstance, parse};
     use crate::error::Place;
 
     #[test]
@@ -128,13 +128,13 @@ mod tests {
             &Place::default(),
         )
         .unwrap();
-        let first = Instance {
+        let first = OrLibInstance {
             values: vec![1.0, 2.0, 3.0],
             weights: vec![vec![4.0, 5.0, 6.0], vec![7.0, 8.0, 9.0]],
             capacity: vec![20.0, 21.0],
             best_known: Some(10.5),
         };
-        let second = Instance {
+        let second = OrLibInstance {
             values: vec![5.0],
             weights: vec![vec![1.0]],
             capacity: vec![1.0],

@@ -7,7 +7,7 @@ use crate::random::{Purpose, RandomStream};
 
 /// Rows for training, validation and test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Split {
+pub struct SplitIndices {
     /// Rows the parameters are fitted on.
     pub train: Vec<usize>,
     /// Rows that choose the best epoch.
@@ -16,7 +16,7 @@ pub struct Split {
     pub test: Vec<usize>,
 }
 
-impl Split {
+impl SplitIndices {
     /// The first rows train, the next validate, the next test, in the order of the table.
     ///
     /// # Errors
@@ -85,11 +85,11 @@ impl Split {
 
 #[cfg(test)]
 mod tests {
-    use super::Split;
+    use super::SplitIndices;
 
     #[test]
     fn a_random_split_uses_every_row_once() {
-        let split = Split::random(103, 0.2, 0.3, 5).unwrap();
+        let split = SplitIndices::random(103, 0.2, 0.3, 5).unwrap();
         let mut all = [
             split.train.clone(),
             split.validation.clone(),
@@ -99,13 +99,13 @@ mod tests {
         all.sort_unstable();
         assert_eq!(all, (0..103).collect::<Vec<_>>());
         assert_eq!((split.validation.len(), split.test.len()), (21, 31));
-        assert_eq!(split, Split::random(103, 0.2, 0.3, 5).unwrap());
+        assert_eq!(split, SplitIndices::random(103, 0.2, 0.3, 5).unwrap());
     }
 
     #[test]
     fn a_split_that_trains_on_nothing_is_refused() {
-        assert!(Split::random(10, 0.5, 0.5, 0).is_err());
-        assert!(Split::in_order(10, [0, 5, 5]).is_err());
-        assert!(Split::in_order(10, [8, 2, 1]).is_err());
+        assert!(SplitIndices::random(10, 0.5, 0.5, 0).is_err());
+        assert!(SplitIndices::in_order(10, [0, 5, 5]).is_err());
+        assert!(SplitIndices::in_order(10, [8, 2, 1]).is_err());
     }
 }

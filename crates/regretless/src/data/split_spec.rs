@@ -5,20 +5,20 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Split;
+use super::SplitIndices;
 use crate::error::{Error, Result};
 
 /// How rows are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "String")]
-pub enum SplitSpec {
+#[serde(try_from = "SerializedSplit", into = "String")]
+pub enum Split {
     /// Shares drawn at random to validate and test; the rest trains.
     Shares([f64; 2]),
     /// Rows to train, validate and test, in the order of the table.
     Counts([usize; 3]),
 }
 
-impl SplitSpec {
+impl Split {
     /// Shares to validate and test on where the user brings the data and says nothing else.
     pub const TABLE: Self = Self::Shares([0.2, 0.2]);
 
@@ -26,10 +26,10 @@ impl SplitSpec {
     ///
     /// # Errors
     /// When the table is too short or nothing is left to train on.
-    pub fn apply(self, rows: usize, seed: u64) -> Result<Split> {
+    pub fn apply(self, rows: usize, seed: u64) -> Result<SplitIndices> {
         match self {
-            Self::Shares([validation, test]) => Split::random(rows, validation, test, seed),
-            Self::Counts(counts) => Split::in_order(rows, counts),
+            Self::Shares([validation, test]) => SplitIndices::random(rows, validation, test, seed),
+            Self::Counts(counts) => SplitIndices::in_order(rows, counts),
         }
     }
 
@@ -47,7 +47,7 @@ impl SplitSpec {
     }
 }
 
-impl fmt::Display for SplitSpec {
+impl fmt::Display for Split {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shares([validation, test]) => write!(f, "{validation},{test}"),
@@ -56,7 +56,7 @@ impl fmt::Display for SplitSpec {
     }
 }
 
-impl FromStr for SplitSpec {
+impl FromStr for Split {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -87,8 +87,8 @@ impl FromStr for SplitSpec {
     }
 }
 
-impl From<SplitSpec> for String {
-    fn from(split: SplitSpec) -> Self {
+impl From<Split> for String {
+    fn from(split: Split) -> Self {
         split.to_string()
     }
 }
@@ -99,20 +99,20 @@ impl From<SplitSpec> for String {
     untagged,
     expecting = "a split is a text such as \"0.2,0.2\", a share, or a list of numbers"
 )]
-enum Written {
+enum SerializedSplit {
     Text(String),
     One(f64),
     Many(Vec<f64>),
 }
 
-impl TryFrom<Written> for SplitSpec {
+impl TryFrom<SerializedSplit> for Split {
     type Error = Error;
 
-    fn try_from(written: Written) -> Result<Self> {
+    fn try_from(written: SerializedSplit) -> Result<Self> {
         match written {
-            Written::Text(text) => text.parse(),
-            Written::One(share) => share.to_string().parse(),
-            Written::Many(numbers) => numbers
+            SerializedSplit::Text(text) => text.parse(),
+            SerializedSplit::One(share) => share.to_string().parse(),
+            SerializedSplit::Many(numbers) => numbers
                 .iter()
                 .map(f64::to_string)
                 .collect::<Vec<_>>()
@@ -124,24 +124,21 @@ impl TryFrom<Written> for SplitSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::SplitSpec;
+    use super::Split;
 
     #[test]
     fn splits_read_back_as_they_were_written() {
         for text in ["0.2,0.1", "1000,400,600", "0.25,0"] {
-            assert_eq!(text.parse::<SplitSpec>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Split>().unwrap().to_string(), text);
         }
-        assert_eq!(
-            "0.2".parse::<SplitSpec>().unwrap(),
-            SplitSpec::Shares([0.2, 0.2])
-        );
+        assert_eq!("0.2".parse::<Split>().unwrap(), Split::Shares([0.2, 0.2]));
         for text in ["", "1.5", "-0.1", "a,b", "1,2,3,4", "0.5,0.2,0.3", "nan"] {
-            assert!(text.parse::<SplitSpec>().is_err(), "{text}");
+            assert!(text.parse::<Split>().is_err(), "{text}");
         }
-        let read = |text: &str| serde_json::from_str::<SplitSpec>(text).unwrap();
+        let read = |text: &str| serde_json::from_str::<Split>(text).unwrap();
         assert_eq!(
             [read("[1000, 400, 600]"), read("0.2")],
-            [SplitSpec::Counts([1000, 400, 600]), SplitSpec::TABLE]
+            [Split::Counts([1000, 400, 600]), Split::TABLE]
         );
     }
 }

@@ -13,7 +13,7 @@ use crate::sizes::{self, MAX_TABLE_VALUES, MOST_COSTS};
 
 /// Size, difficulty and seed of a synthetic table.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Recipe {
+pub struct SyntheticSpec {
     /// Instances.
     pub instances: usize,
     /// Features per instance.
@@ -26,7 +26,7 @@ pub struct Recipe {
     pub seed: u32,
 }
 
-impl Recipe {
+impl SyntheticSpec {
     /// The paper's choice: 5 features, degree 6, noise 0.5.
     pub fn paper(instances: usize, seed: u32) -> Self {
         Self {
@@ -92,19 +92,19 @@ impl Recipe {
 /// Makes the rows of a synthetic table one after the other.
 #[derive(Debug, Clone)]
 pub struct SyntheticGenerator {
-    recipe: Recipe,
+    recipe: SyntheticSpec,
     stream: NumpyRandomState,
     /// Weights of the features in each cost.
     mixing: Vec<f64>,
     features: Vec<f64>,
-    kind: Kind,
+    kind: SyntheticKind,
     /// Rows made so far.
     made: usize,
 }
 
 /// How a cost follows from its mixture of features and its noise.
 #[derive(Debug, Clone)]
-enum Kind {
+enum SyntheticKind {
     Path,
     Knapsack,
     /// Distances of all pairs of nodes.
@@ -135,19 +135,19 @@ impl SyntheticGenerator {
     /// nothing after the last row.
     pub fn next_row(&mut self, out: &mut Vec<f32>) {
         match &self.kind {
-            Kind::Path => {
+            SyntheticKind::Path => {
                 let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
                 self.row(out, |_, base, noise| {
                     (base.powf(degree) + 1.0) / scale * noise
                 });
             }
-            Kind::Knapsack => {
+            SyntheticKind::Knapsack => {
                 let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
                 self.row(out, |_, base, noise| {
                     ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil()
                 });
             }
-            Kind::Tour(_) => {
+            SyntheticKind::Tour(_) => {
                 let (degree, scale) = (
                     self.recipe.degree(),
                     3.0_f64.powf(self.recipe.degree() - 1.0),
@@ -167,7 +167,7 @@ impl SyntheticGenerator {
         let Some(x) = self.features.get(self.made * p..(self.made + 1) * p) else {
             return;
         };
-        let distances: &[f64] = if let Kind::Tour(distances) = &self.kind {
+        let distances: &[f64] = if let SyntheticKind::Tour(distances) = &self.kind {
             distances
         } else {
             &[]
@@ -202,7 +202,7 @@ impl SyntheticGenerator {
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn shortest_path(recipe: Recipe, arcs: usize) -> Result<Dataset> {
+pub fn shortest_path(recipe: SyntheticSpec, arcs: usize) -> Result<Dataset> {
     shortest_path_rows(recipe, arcs)?.dataset()
 }
 
@@ -210,7 +210,7 @@ pub fn shortest_path(recipe: Recipe, arcs: usize) -> Result<Dataset> {
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<SyntheticGenerator> {
+pub fn shortest_path_rows(recipe: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
     let recipe = recipe.checked()?;
     recipe.check_memory_for(arcs)?;
     let mut stream = NumpyRandomState::new(recipe.seed);
@@ -221,7 +221,7 @@ pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<SyntheticGenera
         stream,
         mixing,
         features,
-        kind: Kind::Path,
+        kind: SyntheticKind::Path,
         made: 0,
     })
 }
@@ -231,7 +231,7 @@ pub fn shortest_path_rows(recipe: Recipe, arcs: usize) -> Result<SyntheticGenera
 /// # Errors
 /// When the recipe makes no table.
 pub fn knapsack(
-    recipe: Recipe,
+    recipe: SyntheticSpec,
     items: usize,
     dimensions: usize,
 ) -> Result<(Vec<Vec<f64>>, Dataset)> {
@@ -244,7 +244,7 @@ pub fn knapsack(
 /// # Errors
 /// When the recipe makes no table.
 pub fn knapsack_rows(
-    recipe: Recipe,
+    recipe: SyntheticSpec,
     items: usize,
     dimensions: usize,
 ) -> Result<(Vec<Vec<f64>>, SyntheticGenerator)> {
@@ -264,7 +264,7 @@ pub fn knapsack_rows(
             stream,
             mixing,
             features,
-            kind: Kind::Knapsack,
+            kind: SyntheticKind::Knapsack,
             made: 0,
         },
     ))
@@ -274,7 +274,7 @@ pub fn knapsack_rows(
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn tour(recipe: Recipe, nodes: usize) -> Result<Dataset> {
+pub fn tour(recipe: SyntheticSpec, nodes: usize) -> Result<Dataset> {
     tsp_rows(recipe, nodes)?.dataset()
 }
 
@@ -282,7 +282,7 @@ pub fn tour(recipe: Recipe, nodes: usize) -> Result<Dataset> {
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn tsp_rows(recipe: Recipe, nodes: usize) -> Result<SyntheticGenerator> {
+pub fn tsp_rows(recipe: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
     let recipe = recipe.checked()?;
     let edges = sizes::pairs("edges", nodes)?;
     recipe.check_memory_for(edges)?;
@@ -298,7 +298,7 @@ pub fn tsp_rows(recipe: Recipe, nodes: usize) -> Result<SyntheticGenerator> {
         stream,
         mixing,
         features,
-        kind: Kind::Tour(distances(&places)),
+        kind: SyntheticKind::Tour(distances(&places)),
         made: 0,
     })
 }

@@ -19,7 +19,7 @@ const MAX_ABS_COORDINATE: f64 = 1e15;
 
 /// An instance of a routing problem.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Instance {
+pub struct TsplibInstance {
     /// Its name.
     pub name: String,
     /// Number of nodes.
@@ -39,7 +39,7 @@ pub struct Instance {
 /// # Errors
 /// When the file cannot be read or is not a symmetric instance this reader knows; the error names
 /// the line.
-pub fn read(path: &Path) -> Result<Instance> {
+pub fn read(path: &Path) -> Result<TsplibInstance> {
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
     parse(&text, &Place::file(path))
 }
@@ -48,12 +48,12 @@ pub fn read(path: &Path) -> Result<Instance> {
 ///
 /// # Errors
 /// When the text is not a symmetric instance this reader knows; the error names the line.
-pub fn parse(text: &str, place: &Place) -> Result<Instance> {
-    let mut reader = Reader {
+pub fn parse(text: &str, place: &Place) -> Result<TsplibInstance> {
+    let mut reader = TsplibReader {
         place,
         lines: text.lines().enumerate().collect(),
         next: 0,
-        found: Found::default(),
+        found: ParsedTsplib::default(),
     };
     reader.read_all()?;
     let last = reader.lines.len();
@@ -64,7 +64,7 @@ pub fn parse(text: &str, place: &Place) -> Result<Instance> {
 
 /// How far apart two nodes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Metric {
+enum TsplibMetric {
     Euclidean,
     Ceiling,
     Att,
@@ -74,13 +74,13 @@ enum Metric {
 
 /// Which entries an explicit matrix lists, and in which order.
 #[derive(Debug, Clone, Copy)]
-struct Format {
-    part: Part,
+struct EdgeWeightFormat {
+    part: MatrixTriangle,
     diagonal: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum MatrixTriangle {
     Full,
     /// Row i lists the columns after i; the same as columns of the lower triangle.
     Upper,
@@ -90,11 +90,11 @@ enum Part {
 
 /// What was found so far.
 #[derive(Debug, Default)]
-struct Found {
+struct ParsedTsplib {
     name: String,
     nodes: Option<usize>,
-    metric: Option<Metric>,
-    format: Option<Format>,
+    metric: Option<TsplibMetric>,
+    format: Option<EdgeWeightFormat>,
     places: Vec<Option<(f64, f64)>>,
     weights: Option<Vec<f64>>,
     capacity: Option<f64>,
@@ -102,14 +102,14 @@ struct Found {
     depots: Vec<usize>,
 }
 
-struct Reader<'a> {
+struct TsplibReader<'a> {
     place: &'a Place,
     lines: Vec<(usize, &'a str)>,
     next: usize,
-    found: Found,
+    found: ParsedTsplib,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TsplibReader<'a> {
     fn read_all(&mut self) -> Result<()> {
         while let Some((number, line)) = self.take() {
             let (word, rest) = line.split_once(':').unwrap_or((line, ""));
@@ -203,13 +203,13 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn metric(&self, line: usize, name: &str) -> Result<Metric> {
+    fn metric(&self, line: usize, name: &str) -> Result<TsplibMetric> {
         match name {
-            "EUC_2D" => Ok(Metric::Euclidean),
-            "CEIL_2D" => Ok(Metric::Ceiling),
-            "ATT" => Ok(Metric::Att),
-            "GEO" => Ok(Metric::Geographic),
-            "EXPLICIT" => Ok(Metric::Explicit),
+            "EUC_2D" => Ok(TsplibMetric::Euclidean),
+            "CEIL_2D" => Ok(TsplibMetric::Ceiling),
+            "ATT" => Ok(TsplibMetric::Att),
+            "GEO" => Ok(TsplibMetric::Geographic),
+            "EXPLICIT" => Ok(TsplibMetric::Explicit),
             other => {
                 let choices = "EUC_2D, CEIL_2D, ATT, GEO and EXPLICIT";
                 Err(self.error(
@@ -220,18 +220,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn format(&self, line: usize, name: &str) -> Result<Format> {
+    fn format(&self, line: usize, name: &str) -> Result<EdgeWeightFormat> {
         let (part, diagonal) = match name {
-            "FULL_MATRIX" => (Part::Full, true),
-            "UPPER_ROW" | "LOWER_COL" => (Part::Upper, false),
-            "LOWER_ROW" | "UPPER_COL" => (Part::Lower, false),
-            "UPPER_DIAG_ROW" | "LOWER_DIAG_COL" => (Part::Upper, true),
-            "LOWER_DIAG_ROW" | "UPPER_DIAG_COL" => (Part::Lower, true),
+            "FULL_MATRIX" => (MatrixTriangle::Full, true),
+            "UPPER_ROW" | "LOWER_COL" => (MatrixTriangle::Upper, false),
+            "LOWER_ROW" | "UPPER_COL" => (MatrixTriangle::Lower, false),
+            "UPPER_DIAG_ROW" | "LOWER_DIAG_COL" => (MatrixTriangle::Upper, true),
+            "LOWER_DIAG_ROW" | "UPPER_DIAG_COL" => (MatrixTriangle::Lower, true),
             other => {
                 return Err(self.error(line, format!("EDGE_WEIGHT_FORMAT '{other}' is not known")));
             }
         };
-        Ok(Format { part, diagonal })
+        Ok(EdgeWeightFormat { part, diagonal })
     }
 
     /// Reads one line per node: its number, then `count` numbers of at most this size.
@@ -359,13 +359,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Format {
+impl EdgeWeightFormat {
     /// Numbers in a matrix of this format.
     fn entries(self, nodes: usize) -> usize {
         let triangle = nodes * (nodes - 1) / 2;
         match self.part {
-            Part::Full => nodes * nodes,
-            Part::Upper | Part::Lower => triangle + if self.diagonal { nodes } else { 0 },
+            MatrixTriangle::Full => nodes * nodes,
+            MatrixTriangle::Upper | MatrixTriangle::Lower => {
+                triangle + if self.diagonal { nodes } else { 0 }
+            }
         }
     }
 
@@ -373,14 +375,16 @@ impl Format {
     fn edges(self, nodes: usize, weights: &[f64]) -> std::result::Result<Vec<f64>, (usize, usize)> {
         let gap = usize::from(!self.diagonal);
         let place = |i: usize, j: usize| match self.part {
-            Part::Full => i * nodes + j,
-            Part::Upper => (0..i).map(|row| nodes - row - gap).sum::<usize>() + j - i - gap,
-            Part::Lower => j * (j + 1) / 2 - gap * j + i,
+            MatrixTriangle::Full => i * nodes + j,
+            MatrixTriangle::Upper => {
+                (0..i).map(|row| nodes - row - gap).sum::<usize>() + j - i - gap
+            }
+            MatrixTriangle::Lower => j * (j + 1) / 2 - gap * j + i,
         };
         let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
         let weight = |(i, j): (usize, usize)| {
             let weight = weights[place(i, j)];
-            let back = if self.part == Part::Full {
+            let back = if self.part == MatrixTriangle::Full {
                 weights[place(j, i)]
             } else {
                 weight
@@ -395,14 +399,14 @@ impl Format {
     }
 }
 
-impl Found {
-    fn finish(self, error: impl Fn(&str) -> Error) -> Result<Instance> {
+impl ParsedTsplib {
+    fn finish(self, error: impl Fn(&str) -> Error) -> Result<TsplibInstance> {
         let nodes = self.nodes.ok_or_else(|| error("DIMENSION is missing"))?;
         let costs = match self
             .metric
             .ok_or_else(|| error("EDGE_WEIGHT_TYPE is missing"))?
         {
-            Metric::Explicit => self
+            TsplibMetric::Explicit => self
                 .weights
                 .ok_or_else(|| error("EDGE_WEIGHT_SECTION is missing"))?,
             metric => {
@@ -417,7 +421,7 @@ impl Found {
         };
         let demands = self.demands.into_iter().flatten().collect();
         let (capacity, depots) = (self.capacity, self.depots);
-        Ok(Instance {
+        Ok(TsplibInstance {
             name: self.name,
             nodes,
             costs,
@@ -428,7 +432,7 @@ impl Found {
     }
 }
 
-impl Metric {
+impl TsplibMetric {
     fn costs(self, places: &[(f64, f64)]) -> Vec<f64> {
         let pairs = (0..places.len()).flat_map(|i| (i + 1..places.len()).map(move |j| (i, j)));
         pairs
@@ -479,10 +483,10 @@ fn great_circle(a: (f64, f64), b: (f64, f64)) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Instance, parse};
+    use super::{TsplibInstance, parse};
     use crate::error::{Place, Result};
 
-    fn explicit(format: &str, weights: &str) -> Result<Instance> {
+    fn explicit(format: &str, weights: &str) -> Result<TsplibInstance> {
         let head =
             "NAME: t\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: ";
         parse(

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::example::{Shown, shown};
+use super::example::{ExampleDecision, shown};
 use super::ground::DataSplit;
-use super::plan::{Experiment, Stage, Trial};
+use super::plan::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, predicted, regrets_of, summarise};
@@ -14,7 +14,8 @@ use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::processor_seconds;
 use crate::text::file_name_part;
 use crate::train::{
-    Approach, CandidateReport, EpochReport, Settings, Stopped, Task, TrainReport, Trained,
+    CandidateReport, EpochReport, FitResult, Method, StopReason, TrainReport, TrainingContext,
+    TrainingSettings,
 };
 use crate::watch::Observer;
 
@@ -23,7 +24,7 @@ const FORMAT: u32 = 2;
 
 /// What is run.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Cell {
+pub(super) struct ExperimentCell {
     format: u32,
     pub(super) problem: String,
     split: [usize; 3],
@@ -36,12 +37,12 @@ pub(super) struct Cell {
 struct CellSpec {
     method: String,
     predictor: crate::predict::PredictorSpec,
-    settings: Settings,
+    settings: TrainingSettings,
 }
 
 /// A cell and its outcome, as the file holds them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct CellRecord {
     /// Hash over all that the outcome depends on.
     pub key: String,
     /// The problem.
@@ -51,22 +52,22 @@ pub struct Record {
     /// The seed.
     pub seed: u32,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: CellOutcome,
 }
 
 /// How a cell ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CellOutcome {
     /// A model was trained and judged.
-    Done(Box<Measured>),
+    Done(Box<CellMetrics>),
     /// There is none, and why.
     Failed(String),
 }
 
 /// What a trained model is worth, and what it took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct CellMetrics {
     /// Mean regret on the test rows.
     pub regret: f64,
     /// Sum of regrets over the sum of best objectives' sizes.
@@ -91,12 +92,12 @@ pub struct Measured {
     /// Solves by kind, labels and test not included.
     pub solves: SolveCounts,
     /// Why the last round ended.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
     /// The epochs of the last round.
     pub curve: Vec<CurvePoint>,
     /// Decisions of some test rows, of the first seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ExampleDecision>,
     /// Competitors of `auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<CandidateReport>,
@@ -115,11 +116,11 @@ pub struct CurvePoint {
     pub validation_regret: Option<f64>,
 }
 
-impl Cell {
+impl ExperimentCell {
     pub(super) fn new(
         experiment: &Experiment,
-        stage: &Stage,
-        trial: &Trial,
+        stage: &ExperimentProblem,
+        trial: &ExperimentMethod,
         seed: u32,
     ) -> Result<Self> {
         let settings = experiment.settings(stage, trial, seed)?;
@@ -145,11 +146,11 @@ impl Cell {
     pub(super) fn questions(&self) -> f64 {
         let settings = &self.recipe.settings;
         match self.recipe.method.parse() {
-            Ok(Approach::Method(method)) => method
+            Ok(Method::Method(method)) => method
                 .stages()
                 .map(|stage| stage.questions(settings.epochs))
                 .sum(),
-            Ok(Approach::Auto(_)) => settings.epochs as f64,
+            Ok(Method::Auto(_)) => settings.epochs as f64,
             Err(_) => 0.0,
         }
     }
@@ -172,12 +173,12 @@ impl Cell {
     }
 
     /// The record, if it was run before; a damaged file counts as none.
-    pub(super) fn load(&self, folder: &Path) -> Result<Option<Record>> {
+    pub(super) fn load(&self, folder: &Path) -> Result<Option<CellRecord>> {
         let Ok(text) = std::fs::read(self.file(folder)?) else {
             return Ok(None);
         };
         let key = self.key()?;
-        Ok(serde_json::from_slice::<Record>(&text)
+        Ok(serde_json::from_slice::<CellRecord>(&text)
             .ok()
             .filter(|record| record.key == key))
     }
@@ -189,7 +190,7 @@ impl Cell {
         oracle: &Oracle,
         folder: &Path,
         watch: &dyn Observer,
-    ) -> Result<Record> {
+    ) -> Result<CellRecord> {
         let before = processor_seconds();
         let measured = self
             .train(ground, oracle, watch)
@@ -198,19 +199,19 @@ impl Cell {
                     .zip(before)
                     .map(|(after, before)| after - before);
                 let measured = self.judge(&trained, ground, oracle, watch)?;
-                Ok(Measured {
+                Ok(CellMetrics {
                     tried,
                     processor_seconds,
                     ..measured
                 })
             });
         let outcome = match measured {
-            Ok(measured) => Outcome::Done(Box::new(measured)),
+            Ok(measured) => CellOutcome::Done(Box::new(measured)),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) => Outcome::Failed(error.to_string()),
+            Err(error) => CellOutcome::Failed(error.to_string()),
         };
         let (problem, label) = (self.problem.clone(), self.label.clone());
-        let record = Record {
+        let record = CellRecord {
             key: self.key()?,
             problem,
             label,
@@ -232,9 +233,9 @@ impl Cell {
         ground: &DataSplit,
         oracle: &Oracle,
         watch: &dyn Observer,
-    ) -> Result<(Trained, Vec<CandidateReport>)> {
-        let approach: Approach = self.recipe.method.parse()?;
-        let task = Task {
+    ) -> Result<(FitResult, Vec<CandidateReport>)> {
+        let approach: Method = self.recipe.method.parse()?;
+        let task = TrainingContext {
             data: &ground.data,
             split: &ground.split,
             oracle,
@@ -249,11 +250,11 @@ impl Cell {
 
     fn judge(
         &self,
-        trained: &Trained,
+        trained: &FitResult,
         ground: &DataSplit,
         oracle: &Oracle,
         watch: &dyn Observer,
-    ) -> Result<Measured> {
+    ) -> Result<CellMetrics> {
         let (data, rows) = (&ground.data, &ground.split.test);
         let predictions = predicted(&trained.model, data, rows)?;
         let answers = oracle.solve_all(&predictions, watch)?;
@@ -263,7 +264,7 @@ impl Cell {
             Vec::new()
         };
         let regrets = regrets_of(answers, data, rows)?;
-        Ok(Measured::new(
+        Ok(CellMetrics::new(
             &trained.report,
             &summarise(regrets, &predictions, data, rows),
             shown,
@@ -271,8 +272,8 @@ impl Cell {
     }
 }
 
-impl Measured {
-    fn new(report: &TrainReport, test: &Evaluation, shown: Vec<Shown>) -> Self {
+impl CellMetrics {
+    fn new(report: &TrainReport, test: &Evaluation, shown: Vec<ExampleDecision>) -> Self {
         let last = report.rounds.last();
         let point = |epoch: &EpochReport| CurvePoint {
             seconds: epoch.seconds,

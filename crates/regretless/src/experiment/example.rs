@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::subject::Subject;
+use super::subject::NamedProblem;
 use crate::data::synthetic;
-use crate::label::Labelled;
-use crate::oracle::Answer;
+use crate::label::LabeledDataset;
+use crate::oracle::SolveResult;
 use crate::problem::{Benchmark, ProblemSpec};
 
 /// Test rows whose decisions are kept.
@@ -15,7 +15,7 @@ const MOST_COSTS: usize = 20_000;
 
 /// The decision of one test row under predicted costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ExampleDecision {
     /// Row of the table.
     pub row: usize,
     /// Its regret.
@@ -66,7 +66,7 @@ pub enum Drawing {
 }
 
 impl Drawing {
-    pub(super) fn of(problem: &ProblemSpec, subject: Subject, seed: u32) -> Option<Self> {
+    pub(super) fn of(problem: &ProblemSpec, subject: NamedProblem, seed: u32) -> Option<Self> {
         let graph = |nodes: usize, depot| {
             Some(Self::Graph {
                 places: synthetic::places(nodes, seed),
@@ -74,9 +74,9 @@ impl Drawing {
             })
         };
         match (problem, subject) {
-            (_, Subject::Benchmark(Benchmark::Tour { nodes })) => graph(nodes, false),
-            (_, Subject::Benchmark(Benchmark::Routes { nodes })) => graph(nodes, true),
-            (_, Subject::Benchmark(Benchmark::ShortestPath { rows, cols })) => {
+            (_, NamedProblem::Benchmark(Benchmark::Tour { nodes })) => graph(nodes, false),
+            (_, NamedProblem::Benchmark(Benchmark::Routes { nodes })) => graph(nodes, true),
+            (_, NamedProblem::Benchmark(Benchmark::ShortestPath { rows, cols })) => {
                 Some(Self::Grid { rows, cols })
             }
             (ProblemSpec::Knapsack(sack), _) => Some(Self::Items {
@@ -89,7 +89,7 @@ impl Drawing {
 }
 
 /// The first test rows as examples.
-pub(super) fn examples(data: &Labelled, rows: &[usize]) -> Vec<Example> {
+pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
     if data.data().costs().cols() > MOST_COSTS {
         return Vec::new();
     }
@@ -108,14 +108,18 @@ pub(super) fn examples(data: &Labelled, rows: &[usize]) -> Vec<Example> {
 }
 
 /// The decisions of the same rows under predicted costs.
-pub(super) fn shown(answers: &[Answer], data: &Labelled, rows: &[usize]) -> Vec<Shown> {
+pub(super) fn shown(
+    answers: &[SolveResult],
+    data: &LabeledDataset,
+    rows: &[usize],
+) -> Vec<ExampleDecision> {
     if data.data().costs().cols() > MOST_COSTS {
         return Vec::new();
     }
-    let one = |(row, answer): (&usize, &Answer)| {
+    let one = |(row, answer): (&usize, &SolveResult)| {
         let decision = &answer.as_ref().ok()?.decision;
         let regret = decision.dot(data.data().costs().row(*row)) - data.optimal_objective(*row);
-        Some(Shown {
+        Some(ExampleDecision {
             row: *row,
             regret,
             chosen: decision.indices().to_vec(),

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::example::Drawing;
-use super::plan::Stage;
-use super::subject::{Files, Subject};
-use crate::data::Split;
+use super::plan::ExperimentProblem;
+use super::subject::{DataFiles, NamedProblem};
+use crate::data::SplitIndices;
 use crate::error::Result;
-use crate::label::{LabelStore, Labelled};
+use crate::label::{LabelStore, LabeledDataset};
 use crate::oracle::Oracle;
 use crate::problem::ProblemSpec;
 use crate::watch::Observer;
@@ -16,8 +16,8 @@ use crate::watch::Observer;
 /// Labelled rows of one seed.
 pub(super) struct DataSplit {
     pub(super) problem: ProblemSpec,
-    pub(super) data: Labelled,
-    pub(super) split: Split,
+    pub(super) data: LabeledDataset,
+    pub(super) split: SplitIndices,
     /// Seconds the best decisions took; 0 where they were known.
     pub(super) label_seconds: f64,
 }
@@ -25,8 +25,8 @@ pub(super) struct DataSplit {
 impl DataSplit {
     /// Makes the rows and finds their best decisions, or takes them from the folder.
     pub(super) fn make(
-        (stage, seed): (&Stage, u32),
-        (files, labels): (&Files, &Path),
+        (stage, seed): (&ExperimentProblem, u32),
+        (files, labels): (&DataFiles, &Path),
         oracle: impl FnOnce(&ProblemSpec) -> Result<Oracle>,
         watch: &dyn Observer,
     ) -> Result<Self> {
@@ -44,7 +44,7 @@ impl DataSplit {
     }
 
     /// The picture on which decisions can be drawn, if there is one.
-    pub(super) fn drawing(&self, subject: Subject, seed: u32) -> Option<Drawing> {
+    pub(super) fn drawing(&self, subject: NamedProblem, seed: u32) -> Option<Drawing> {
         Drawing::of(&self.problem, subject, seed)
     }
 }

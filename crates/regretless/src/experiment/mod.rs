@@ -15,10 +15,10 @@ mod runner;
 mod statistics;
 mod subject;
 
-pub use cell::{CurvePoint, Measured, Outcome, Record};
-pub use example::{Drawing, Example, Shown};
-pub use plan::{Experiment, Figure, Published, Trial};
-pub use results::{MethodResults, ProblemResults, Provenance, Results};
-pub use runner::{ExperimentRunner, Limits};
+pub use cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
+pub use example::{Drawing, Example, ExampleDecision};
+pub use plan::{Experiment, ExperimentMethod, FigureKind, PublishedResult};
+pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};
+pub use runner::{ExperimentRunner, RunLimits};
 pub use statistics::{ConfidenceInterval, MeanAndDeviation};
-pub use subject::{Files, Subject};
+pub use subject::{DataFiles, NamedProblem};

@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Subject;
+use super::NamedProblem;
 use crate::error::{Error, Result};
 use crate::predict::PredictorSpec;
 use crate::text::check_name;
-use crate::train::{Approach, Settings};
+use crate::train::{Method, TrainingSettings};
 
 /// Experiments that are built in, by name.
 const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [
@@ -65,7 +65,7 @@ pub struct Experiment {
     pub side_by_side: bool,
     /// What the report draws.
     #[serde(default)]
-    pub figures: Vec<Figure>,
+    pub figures: Vec<FigureKind>,
     /// Times that differ by less count as equal on a Pareto front, in seconds.
     #[serde(default = "standard_tolerance")]
     pub equal_seconds: f64,
@@ -76,12 +76,12 @@ pub struct Experiment {
     #[serde(default)]
     pub training: SettingsOverrides,
     /// What is decided.
-    pub problems: Vec<Stage>,
+    pub problems: Vec<ExperimentProblem>,
     /// Who competes.
-    pub methods: Vec<Entry>,
+    pub methods: Vec<MethodEntry>,
     /// What others published: problem, then method.
     #[serde(default)]
-    pub published: BTreeMap<String, BTreeMap<String, Published>>,
+    pub published: BTreeMap<String, BTreeMap<String, PublishedResult>>,
     /// Whether it is so small that its numbers mean nothing; set by [`Experiment::tiny`].
     #[serde(skip)]
     pub smoke: bool,
@@ -90,7 +90,7 @@ pub struct Experiment {
 /// A kind of figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Figure {
+pub enum FigureKind {
     /// Ratios of all methods as bars with deviations.
     Bars,
     /// Which component adds what: from no component to all.
@@ -110,9 +110,9 @@ pub enum Figure {
 /// A problem and its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stage {
+pub struct ExperimentProblem {
     /// The problem.
-    pub name: Subject,
+    pub name: NamedProblem,
     /// Rows to train, validate and test on.
     pub split: [usize; 3],
     /// Fewer or more seeds than the experiment has.
@@ -129,21 +129,21 @@ pub struct Stage {
 /// A method, perhaps with settings and a label of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Value")]
-pub enum Entry {
+pub enum MethodEntry {
     /// A method as it is.
-    Plain(Approach),
+    Plain(Method),
     /// A method with settings.
-    Full(Trial),
+    Full(ExperimentMethod),
 }
 
 /// A method with settings of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trial {
+pub struct ExperimentMethod {
     /// What tables call it.
     pub label: String,
     /// What it does.
-    pub method: Approach,
+    pub method: Method,
     /// Its own settings.
     #[serde(default)]
     pub training: SettingsOverrides,
@@ -155,7 +155,7 @@ pub struct Trial {
 /// What others published of a method on a problem; `*` in the paper is no number at all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Published {
+pub struct PublishedResult {
     /// Regret over that of MSE.
     pub ratio: f64,
     /// Its deviation over seeds.
@@ -166,7 +166,7 @@ pub struct Published {
     pub seconds: Option<f64>,
 }
 
-impl Stage {
+impl ExperimentProblem {
     /// Keeps methods of these labels; where that leaves none, the reference alone.
     fn keep(&mut self, labels: &[String], reference: &str) {
         let named = !self.methods.is_empty();
@@ -177,7 +177,7 @@ impl Stage {
     }
 }
 
-impl TryFrom<Value> for Entry {
+impl TryFrom<Value> for MethodEntry {
     type Error = Error;
 
     /// By hand, so that the message says what is wrong with a method.
@@ -227,27 +227,30 @@ impl Experiment {
     }
 
     /// All methods, each with its label.
-    pub fn trials(&self) -> impl Iterator<Item = Trial> + '_ {
+    pub fn trials(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
         self.methods.iter().map(|entry| match entry {
-            Entry::Plain(method) => Trial {
+            MethodEntry::Plain(method) => ExperimentMethod {
                 label: method.to_string(),
                 method: method.clone(),
                 training: Map::new(),
                 solves: None,
             },
-            Entry::Full(trial) => trial.clone(),
+            MethodEntry::Full(trial) => trial.clone(),
         })
     }
 
     /// The methods that are run on a problem.
-    pub fn methods_of<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = Trial> + 'a {
+    pub fn methods_of<'a>(
+        &'a self,
+        stage: &'a ExperimentProblem,
+    ) -> impl Iterator<Item = ExperimentMethod> + 'a {
         let here = |label: &String| *label == self.reference || stage.methods.contains(label);
         self.trials()
             .filter(move |trial| stage.methods.is_empty() || here(&trial.label))
     }
 
     /// How many seeds a problem has.
-    pub fn seeds_of(&self, stage: &Stage) -> u32 {
+    pub fn seeds_of(&self, stage: &ExperimentProblem) -> u32 {
         stage.seeds.unwrap_or(self.seeds)
     }
 
@@ -256,12 +259,17 @@ impl Experiment {
     ///
     /// # Errors
     /// When a setting is unknown or has no such value.
-    pub fn settings(&self, stage: &Stage, trial: &Trial, seed: u32) -> Result<Settings> {
+    pub fn settings(
+        &self,
+        stage: &ExperimentProblem,
+        trial: &ExperimentMethod,
+        seed: u32,
+    ) -> Result<TrainingSettings> {
         let wrong = |e: serde_json::Error| {
             Error::setting(format!("training settings of '{}': {e}", trial.label))
         };
         let Value::Object(mut settings) =
-            serde_json::to_value(Settings::paper(u64::from(seed))).map_err(wrong)?
+            serde_json::to_value(TrainingSettings::paper(u64::from(seed))).map_err(wrong)?
         else {
             return Err(Error::setting("settings are a table"));
         };
@@ -338,7 +346,7 @@ impl Experiment {
     /// runs, nothing is learnt.
     #[must_use]
     pub fn tiny(mut self) -> Self {
-        let mut seen: Vec<Subject> = Vec::new();
+        let mut seen: Vec<NamedProblem> = Vec::new();
         self.problems.retain_mut(|stage| {
             (stage.name, stage.split) = (stage.name.tiny(), [24, 8, 8]);
             (stage.seeds, stage.training) = (None, Map::new());
@@ -356,8 +364,11 @@ impl Experiment {
                 .into();
         self.smoke = true;
         self.figures.retain(|figure| match figure {
-            Figure::Curves | Figure::Solves | Figure::Examples => true,
-            Figure::Bars | Figure::Components | Figure::Weighting | Figure::Pareto => false,
+            FigureKind::Curves | FigureKind::Solves | FigureKind::Examples => true,
+            FigureKind::Bars
+            | FigureKind::Components
+            | FigureKind::Weighting
+            | FigureKind::Pareto => false,
         });
         self.published.clear();
         self.training.insert("epochs".into(), 2.into());
@@ -369,10 +380,11 @@ impl Experiment {
     /// # Errors
     /// When a name is none of either.
     pub fn only(&mut self, names: &[String]) -> Result<()> {
-        let trials: Vec<Trial> = self.trials().collect();
+        let trials: Vec<ExperimentMethod> = self.trials().collect();
         let is = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
-        let problem = |stage: &Stage| names.iter().any(|name| is(&stage.name.to_string(), name));
-        let method = |trial: &Trial| names.iter().any(|name| is(&trial.label, name));
+        let problem =
+            |stage: &ExperimentProblem| names.iter().any(|name| is(&stage.name.to_string(), name));
+        let method = |trial: &ExperimentMethod| names.iter().any(|name| is(&trial.label, name));
         for name in names {
             let known = self
                 .problems
@@ -396,7 +408,7 @@ impl Experiment {
             let kept = trials
                 .into_iter()
                 .filter(|trial| method(trial) || trial.label == reference);
-            self.methods = kept.map(Entry::Full).collect();
+            self.methods = kept.map(MethodEntry::Full).collect();
             let kept: Vec<String> = self.trials().map(|trial| trial.label).collect();
             self.problems
                 .iter_mut()

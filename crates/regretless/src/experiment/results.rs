@@ -7,16 +7,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::{CurvePoint, Measured, Outcome, Record};
-use super::example::{Drawing, Example, Shown};
-use super::plan::{Experiment, Figure, Published, Stage, Trial, standard_tolerance};
+use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
+use super::example::{Drawing, Example, ExampleDecision};
+use super::plan::{
+    Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult,
+    standard_tolerance,
+};
 use super::runner::ExperimentRunner;
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::oracle::SolveCounts;
 
 /// An experiment and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Results {
+pub struct ExperimentResults {
     /// Its short name.
     pub name: String,
     /// What is shown above.
@@ -26,7 +29,7 @@ pub struct Results {
     /// The method all others are measured against.
     pub reference: String,
     /// What is drawn.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<FigureKind>,
     /// Times that differ by less count as equal on a Pareto front, in seconds.
     #[serde(default = "standard_tolerance")]
     pub equal_seconds: f64,
@@ -93,13 +96,13 @@ pub struct MethodResults {
     /// What the paper says of its solves.
     pub solves_said: Option<String>,
     /// What others published.
-    pub published: Option<Published>,
+    pub published: Option<PublishedResult>,
     /// Seeds that were run, and what came of each: seed, ratio, seconds.
     pub seeds: Vec<(u32, f64, f64)>,
     /// Epochs of the first seed.
     pub curve: Vec<CurvePoint>,
     /// Decisions of the first seed.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ExampleDecision>,
     /// Why there are no numbers, or fewer than asked for.
     pub note: Option<String>,
     /// Whether it is on the Pareto front.
@@ -108,8 +111,8 @@ pub struct MethodResults {
     pub is_best: bool,
 }
 
-impl Results {
-    pub(super) fn of(runner: &ExperimentRunner, records: &[Record]) -> Self {
+impl ExperimentResults {
+    pub(super) fn of(runner: &ExperimentRunner, records: &[CellRecord]) -> Self {
         let experiment = &runner.experiment;
         let mut problems: Vec<ProblemResults> = experiment
             .problems
@@ -191,10 +194,14 @@ fn processor() -> String {
     name.unwrap_or_else(|| std::env::consts::ARCH.to_string())
 }
 
-fn problem(runner: &ExperimentRunner, stage: &Stage, records: &[Record]) -> ProblemResults {
+fn problem(
+    runner: &ExperimentRunner,
+    stage: &ExperimentProblem,
+    records: &[CellRecord],
+) -> ProblemResults {
     let experiment = &runner.experiment;
     let name = stage.name.to_string();
-    let of: Vec<&Record> = records
+    let of: Vec<&CellRecord> = records
         .iter()
         .filter(|record| record.problem == name)
         .collect();
@@ -232,36 +239,36 @@ fn problem(runner: &ExperimentRunner, stage: &Stage, records: &[Record]) -> Prob
 }
 
 fn measured<'a>(
-    records: &'a [&Record],
+    records: &'a [&CellRecord],
     label: &'a str,
-) -> impl Iterator<Item = (u32, &'a Measured)> {
+) -> impl Iterator<Item = (u32, &'a CellMetrics)> {
     records
         .iter()
         .filter(move |record| record.label == label)
         .filter_map(|record| match &record.outcome {
-            Outcome::Done(cell) => Some((record.seed, &**cell)),
-            Outcome::Failed(_) => None,
+            CellOutcome::Done(cell) => Some((record.seed, &**cell)),
+            CellOutcome::Failed(_) => None,
         })
 }
 
 fn method(
     experiment: &Experiment,
-    stage: &Stage,
-    trial: &Trial,
-    (records, reference): (&[&Record], &[(u32, f64)]),
+    stage: &ExperimentProblem,
+    trial: &ExperimentMethod,
+    (records, reference): (&[&CellRecord], &[(u32, f64)]),
 ) -> MethodResults {
-    let cells: Vec<(u32, &Measured)> = measured(records, &trial.label).collect();
+    let cells: Vec<(u32, &CellMetrics)> = measured(records, &trial.label).collect();
     let base = |seed: u32| {
         reference
             .iter()
             .find(|(known, _)| *known == seed)
             .map(|(_, regret)| regret.max(1e-300))
     };
-    let ratio = |(seed, cell): &(u32, &Measured)| {
+    let ratio = |(seed, cell): &(u32, &CellMetrics)| {
         base(*seed).map(|base| (*seed, cell.regret / base, cell.seconds))
     };
     let seeds: Vec<(u32, f64, f64)> = cells.iter().filter_map(ratio).collect();
-    let of = |value: &dyn Fn(&Measured) -> f64| {
+    let of = |value: &dyn Fn(&CellMetrics) -> f64| {
         MeanAndDeviation::of(
             &cells
                 .iter()
@@ -306,7 +313,7 @@ fn method(
     }
 }
 
-fn solves(cells: &[(u32, &Measured)]) -> [(String, f64); 6] {
+fn solves(cells: &[(u32, &CellMetrics)]) -> [(String, f64); 6] {
     let kind = |name: &str, count: &dyn Fn(&SolveCounts) -> u64| {
         let total: u64 = cells.iter().map(|(_, cell)| count(&cell.solves)).sum();
         (name.to_string(), total as f64 / cells.len().max(1) as f64)
@@ -322,13 +329,17 @@ fn solves(cells: &[(u32, &Measured)]) -> [(String, f64); 6] {
 }
 
 /// Why there are fewer numbers than asked for.
-fn note(records: &[&Record], trial: &Trial, (found, asked): (usize, usize)) -> Option<String> {
+fn note(
+    records: &[&CellRecord],
+    trial: &ExperimentMethod,
+    (found, asked): (usize, usize),
+) -> Option<String> {
     let failed = records
         .iter()
         .filter(|record| record.label == trial.label)
         .find_map(|record| match &record.outcome {
-            Outcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
-            Outcome::Done(_) => None,
+            CellOutcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
+            CellOutcome::Done(_) => None,
         });
     failed.or_else(|| match asked - found.min(asked) {
         0 => None,

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::{Cell, Outcome, Record};
+use super::cell::{CellOutcome, CellRecord, ExperimentCell};
 use super::example::{Drawing, Example, examples};
 use super::ground::DataSplit;
-use super::plan::{Experiment, Stage, Trial};
-use super::results::Results;
-use super::subject::Files;
+use super::plan::{Experiment, ExperimentMethod, ExperimentProblem};
+use super::results::ExperimentResults;
+use super::subject::DataFiles;
 use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
 use crate::label::Shard;
@@ -25,7 +25,7 @@ use crate::watch::{NoopObserver, Observer};
 
 /// How much of an experiment is run.
 #[derive(Debug, Clone, Default)]
-pub struct Limits {
+pub struct RunLimits {
     /// No cell is begun after this long.
     pub budget: Option<Duration>,
     /// Only these pairs of problem and seed.
@@ -43,16 +43,16 @@ pub struct ExperimentRunner {
     /// here.
     pub labels: PathBuf,
     /// Files of real data.
-    pub files: Files,
+    pub files: DataFiles,
     /// How much of it.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// On how many threads.
     pub threads: Threads,
 }
 
 /// What is known of a problem and seed beyond its cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Scene {
+pub(super) struct CellContext {
     pub(super) costs: usize,
     pub(super) label_seconds: f64,
     pub(super) drawing: Option<Drawing>,
@@ -60,10 +60,10 @@ pub(super) struct Scene {
 }
 
 /// Cells of one problem and seed.
-struct Batch<'a> {
-    stage: &'a Stage,
+struct CellBatch<'a> {
+    stage: &'a ExperimentProblem,
     seed: u32,
-    cells: Vec<Cell>,
+    cells: Vec<ExperimentCell>,
 }
 
 impl ExperimentRunner {
@@ -72,7 +72,7 @@ impl ExperimentRunner {
     /// # Errors
     /// When the experiment makes no sense, the folder cannot be written, or the user interrupts;
     /// what is finished is kept.
-    pub fn run(&self, watch: &dyn Observer) -> Result<Results> {
+    pub fn run(&self, watch: &dyn Observer) -> Result<ExperimentResults> {
         self.experiment.check()?;
         let batches = self.batches()?;
         let begun = Instant::now();
@@ -95,7 +95,7 @@ impl ExperimentRunner {
     ///
     /// # Errors
     /// When the experiment makes no sense.
-    pub fn results(&self) -> Result<Results> {
+    pub fn results(&self) -> Result<ExperimentResults> {
         self.experiment.check()?;
         self.gather(Vec::new())
     }
@@ -107,7 +107,7 @@ impl ExperimentRunner {
     }
 
     /// Problems and seeds of this shard with the cells that are missing.
-    fn batches(&self) -> Result<Vec<Batch<'_>>> {
+    fn batches(&self) -> Result<Vec<CellBatch<'_>>> {
         let pairs = self
             .experiment
             .problems
@@ -125,8 +125,8 @@ impl ExperimentRunner {
         let batch = |(stage, seed)| {
             let cells = self.cells(stage, seed)?.into_iter();
             let missing = cells.map(|cell| Ok((cell.load(&self.folder)?.is_none(), cell)));
-            let missing: Vec<(bool, Cell)> = missing.collect::<Result<_>>()?;
-            Ok(Batch {
+            let missing: Vec<(bool, ExperimentCell)> = missing.collect::<Result<_>>()?;
+            Ok(CellBatch {
                 stage,
                 seed,
                 cells: missing
@@ -138,15 +138,15 @@ impl ExperimentRunner {
         chosen.map(batch).collect()
     }
 
-    pub(super) fn seeds(&self, stage: &Stage) -> std::ops::Range<u32> {
+    pub(super) fn seeds(&self, stage: &ExperimentProblem) -> std::ops::Range<u32> {
         0..self.experiment.seeds_of(stage)
     }
 
-    fn cells(&self, stage: &Stage, seed: u32) -> Result<Vec<Cell>> {
-        let trials: Vec<Trial> = self.experiment.methods_of(stage).collect();
+    fn cells(&self, stage: &ExperimentProblem, seed: u32) -> Result<Vec<ExperimentCell>> {
+        let trials: Vec<ExperimentMethod> = self.experiment.methods_of(stage).collect();
         trials
             .iter()
-            .map(|trial| Cell::new(&self.experiment, stage, trial, seed))
+            .map(|trial| ExperimentCell::new(&self.experiment, stage, trial, seed))
             .collect()
     }
 
@@ -154,9 +154,9 @@ impl ExperimentRunner {
     /// report alone, so that the next call tries again.
     fn run_batch(
         &self,
-        batch: &Batch<'_>,
+        batch: &CellBatch<'_>,
         begun: Instant,
-        refused: &mut Vec<Record>,
+        refused: &mut Vec<CellRecord>,
         watch: &dyn Observer,
     ) -> Result<()> {
         watch.note(&format!("{} seed {}", batch.stage.name, batch.seed));
@@ -175,12 +175,12 @@ impl ExperimentRunner {
                 for cell in &batch.cells {
                     let (problem, label, key) =
                         (cell.problem.clone(), cell.label.clone(), cell.key()?);
-                    refused.push(Record {
+                    refused.push(CellRecord {
                         key,
                         problem,
                         label,
                         seed: cell.seed,
-                        outcome: Outcome::Failed(error.to_string()),
+                        outcome: CellOutcome::Failed(error.to_string()),
                     });
                 }
                 return Ok(());
@@ -200,11 +200,11 @@ impl ExperimentRunner {
 
     fn side_by_side(
         &self,
-        batch: &Batch<'_>,
+        batch: &CellBatch<'_>,
         ground: &DataSplit,
         watch: &dyn Observer,
     ) -> Result<()> {
-        let run = |cell: &Cell| {
+        let run = |cell: &ExperimentCell| {
             if watch.interrupted() {
                 return Err(Error::Interrupted);
             }
@@ -231,7 +231,7 @@ impl ExperimentRunner {
 
     fn run_sequentially(
         &self,
-        batch: &Batch<'_>,
+        batch: &CellBatch<'_>,
         ground: &DataSplit,
         begun: Instant,
         watch: &dyn Observer,
@@ -253,7 +253,7 @@ impl ExperimentRunner {
         Ok(())
     }
 
-    fn context_file(&self, stage: &Stage, seed: u32) -> PathBuf {
+    fn context_file(&self, stage: &ExperimentProblem, seed: u32) -> PathBuf {
         let [train, validation, test] = stage.split;
         self.folder
             .join("cells")
@@ -261,7 +261,7 @@ impl ExperimentRunner {
             .join(format!("scene-{seed}-{train}-{validation}-{test}.json"))
     }
 
-    fn write_context(&self, batch: &Batch<'_>, ground: &DataSplit) -> Result<()> {
+    fn write_context(&self, batch: &CellBatch<'_>, ground: &DataSplit) -> Result<()> {
         let file = self.context_file(batch.stage, batch.seed);
         if file.exists() {
             return Ok(());
@@ -270,7 +270,7 @@ impl ExperimentRunner {
             std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
         let first = batch.seed == 0;
-        let scene = Scene {
+        let scene = CellContext {
             costs: ground.data.data().costs().cols(),
             label_seconds: ground.label_seconds,
             drawing: if first {
@@ -289,12 +289,12 @@ impl ExperimentRunner {
         })
     }
 
-    pub(super) fn scene(&self, stage: &Stage, seed: u32) -> Option<Scene> {
+    pub(super) fn scene(&self, stage: &ExperimentProblem, seed: u32) -> Option<CellContext> {
         let text = std::fs::read(self.context_file(stage, seed)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    fn gather(&self, mut records: Vec<Record>) -> Result<Results> {
+    fn gather(&self, mut records: Vec<CellRecord>) -> Result<ExperimentResults> {
         for stage in &self.experiment.problems {
             for seed in self.seeds(stage) {
                 for cell in self.cells(stage, seed)? {
@@ -302,7 +302,7 @@ impl ExperimentRunner {
                 }
             }
         }
-        Ok(Results::of(self, &records))
+        Ok(ExperimentResults::of(self, &records))
     }
 }
 

@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::energy::{self, Prices};
-use crate::data::housing::Houses;
-use crate::data::synthetic::Recipe;
-use crate::data::{Dataset, Split};
+use crate::data::energy::{self, EnergyPrices};
+use crate::data::housing::HousingTable;
+use crate::data::synthetic::SyntheticSpec;
+use crate::data::{Dataset, SplitIndices};
 use crate::error::{Error, Result};
 use crate::problem::{Benchmark, Knapsack, ProblemSpec, paper_weights};
 
@@ -18,7 +18,7 @@ const HOUSE_DIMENSIONS: usize = 4;
 
 /// Files that real data come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct DataFiles {
     /// California housing, as scikit-learn's loader or the classic file gives it.
     pub california: Option<PathBuf>,
     /// Folder of Irish energy prices, loads and knapsack values.
@@ -31,7 +31,7 @@ const LOAD_FILES: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day0
 /// A problem with data, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Subject {
+pub enum NamedProblem {
     /// Synthetic data.
     Benchmark(Benchmark),
     /// `CAKSn`: the most valuable of n Californian houses within four budgets.
@@ -51,7 +51,7 @@ pub enum Subject {
     },
 }
 
-impl Subject {
+impl NamedProblem {
     /// The problem, its rows and how they are divided.
     ///
     /// # Errors
@@ -60,13 +60,13 @@ impl Subject {
         self,
         split: [usize; 3],
         seed: u32,
-        files: &Files,
-    ) -> Result<(ProblemSpec, Dataset, Split)> {
+        files: &DataFiles,
+    ) -> Result<(ProblemSpec, Dataset, SplitIndices)> {
         let rows = split
             .iter()
             .fold(0, |sum: usize, count| sum.saturating_add(*count));
         let (problem, data) = match self {
-            Self::Benchmark(benchmark) => benchmark.generate(Recipe::paper(rows, seed))?,
+            Self::Benchmark(benchmark) => benchmark.generate(SyntheticSpec::paper(rows, seed))?,
             Self::Houses { houses } => {
                 let missing = || {
                     Error::setting(format!(
@@ -74,7 +74,7 @@ impl Subject {
                     ))
                 };
                 let file = files.california.as_ref().ok_or_else(missing)?;
-                let data = Houses::read(file)?.instances(houses, split, seed)?;
+                let data = HousingTable::read(file)?.instances(houses, split, seed)?;
                 let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
                 (
                     ProblemSpec::Knapsack(Knapsack::with_capacity_share(weights, 0.1).checked()?),
@@ -102,15 +102,15 @@ impl Subject {
                 )
             }
         };
-        Ok((problem, data, Split::in_order(rows, split)?))
+        Ok((problem, data, SplitIndices::in_order(rows, split)?))
     }
 
-    fn prices(self, files: &Files) -> Result<Prices> {
-        Prices::read(&self.energy_file(files, "prices2013.dat")?)
+    fn prices(self, files: &DataFiles) -> Result<EnergyPrices> {
+        EnergyPrices::read(&self.energy_file(files, "prices2013.dat")?)
     }
 
     #[cfg(feature = "highs")]
-    fn schedule(self, load: usize, files: &Files) -> Result<ProblemSpec> {
+    fn schedule(self, load: usize, files: &DataFiles) -> Result<ProblemSpec> {
         let file = self.energy_file(files, LOAD_FILES[load - 1])?;
         Ok(ProblemSpec::Schedule(crate::problem::Schedule::read(
             &file,
@@ -118,14 +118,14 @@ impl Subject {
     }
 
     #[cfg(not(feature = "highs"))]
-    fn schedule(self, _load: usize, _files: &Files) -> Result<ProblemSpec> {
+    fn schedule(self, _load: usize, _files: &DataFiles) -> Result<ProblemSpec> {
         Err(Error::setting(format!(
             "{self} needs HiGHS, which this build was made without (cargo feature `highs`)"
         )))
     }
 
     /// A file of the energy folder, plain or gzipped.
-    fn energy_file(self, files: &Files, name: &str) -> Result<PathBuf> {
+    fn energy_file(self, files: &DataFiles, name: &str) -> Result<PathBuf> {
         let missing = || {
             Error::setting(format!(
                 "{self} needs Irish energy data; give --energy FOLDER"
@@ -164,7 +164,7 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for NamedProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Benchmark(benchmark) => benchmark.fmt(f),
@@ -175,7 +175,7 @@ impl fmt::Display for Subject {
     }
 }
 
-impl FromStr for Subject {
+impl FromStr for NamedProblem {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -205,7 +205,7 @@ impl FromStr for Subject {
     }
 }
 
-impl TryFrom<String> for Subject {
+impl TryFrom<String> for NamedProblem {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -213,8 +213,8 @@ impl TryFrom<String> for Subject {
     }
 }
 
-impl From<Subject> for String {
-    fn from(subject: Subject) -> Self {
+impl From<NamedProblem> for String {
+    fn from(subject: NamedProblem) -> Self {
         subject.to_string()
     }
 }

@@ -8,9 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
-use crate::oracle::{Answer, Heuristic};
-use crate::sealed::{MAX_HEADER_BYTES, Sealed};
-use crate::solve::{Failure, Solution, SolveStatus};
+use crate::oracle::{Heuristic, SolveResult};
+use crate::sealed::{ChecksummedFile, MAX_HEADER_BYTES};
+use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Kind and version of the file.
 const FORMAT: &str = "labels 1";
@@ -18,7 +18,7 @@ const FORMAT: &str = "labels 1";
 /// What the file says about itself.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Note {
+struct LabelFileHeader {
     /// Hash over all that the labels depend on.
     key: String,
     /// The heuristic that made the decisions, which then need not be the best; missing where a
@@ -27,7 +27,7 @@ struct Note {
     heuristic: Option<Heuristic>,
     /// Instances without a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    failed: Vec<(usize, Failure)>,
+    failed: Vec<(usize, SolveFailure)>,
     /// The rows of the table, if the file holds only some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<Vec<usize>>,
@@ -45,13 +45,13 @@ pub(super) struct LabelContext<'a> {
 pub(super) fn encode(
     to: LabelContext<'_>,
     rows: Option<&[usize]>,
-    answers: &[Answer],
+    answers: &[SolveResult],
 ) -> Result<Vec<u8>, String> {
     let failed = answers.iter().enumerate();
     let failed = failed
         .filter_map(|(i, answer)| answer.as_ref().err().map(|failure| (i, failure.clone())))
         .collect();
-    let note = Note {
+    let note = LabelFileHeader {
         key: to.key.into(),
         heuristic: to.heuristic,
         failed,
@@ -73,7 +73,7 @@ pub(super) fn encode(
             .map(|label| number(label))
             .collect::<Vec<f64>>()
     };
-    let mut sealed = Sealed::new(note)
+    let mut sealed = ChecksummedFile::new(note)
         .with(
             "indices",
             decisions()
@@ -123,8 +123,8 @@ pub(super) fn decode(
     to: LabelContext<'_>,
     instances: usize,
     num_costs: usize,
-) -> Result<Vec<(usize, Answer)>, String> {
-    let mut sealed = Sealed::<Note>::from_bytes(bytes, FORMAT)?;
+) -> Result<Vec<(usize, SolveResult)>, String> {
+    let mut sealed = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, FORMAT)?;
     if (sealed.about.key.as_str(), sealed.about.heuristic) != (to.key, to.heuristic) {
         return Err("it holds something else than the labels of this table".into());
     }
@@ -136,8 +136,8 @@ pub(super) fn decode(
     if rows.iter().any(|row| *row >= instances) {
         return Err("it holds rows that the table does not have".into());
     }
-    let columns =
-        Columns::take(&mut sealed, rows.len()).ok_or("its lists have the wrong type or length")?;
+    let columns = LabelColumns::take(&mut sealed, rows.len())
+        .ok_or("its lists have the wrong type or length")?;
     let failed = std::mem::take(&mut sealed.about.failed);
     let failure = |place: usize| {
         failed
@@ -182,7 +182,7 @@ fn status_from_number(number: u32, gap: f64) -> Result<SolveStatus, String> {
 }
 
 /// The lists of a file, their lengths checked.
-struct Columns {
+struct LabelColumns {
     indices: Vec<u32>,
     offsets: Vec<usize>,
     values: Option<Vec<f64>>,
@@ -194,8 +194,8 @@ struct Columns {
     work: Option<Vec<u64>>,
 }
 
-impl Columns {
-    fn take(sealed: &mut Sealed<Note>, instances: usize) -> Option<Self> {
+impl LabelColumns {
+    fn take(sealed: &mut ChecksummedFile<LabelFileHeader>, instances: usize) -> Option<Self> {
         let offsets = sealed.take::<Vec<u64>>("offsets")?;
         let offsets: Vec<usize> = offsets
             .into_iter()
@@ -268,15 +268,15 @@ impl Columns {
 mod tests {
     use super::{LabelContext, decode, encode};
     use crate::decision::Decision;
-    use crate::oracle::{Answer, Heuristic};
-    use crate::solve::{Failure, Solution, SolveStatus};
+    use crate::oracle::{Heuristic, SolveResult};
+    use crate::solve::{Solution, SolveFailure, SolveStatus};
 
     const KEY: LabelContext<'static> = LabelContext {
         key: "key",
         heuristic: None,
     };
 
-    fn labels() -> Vec<Answer> {
+    fn labels() -> Vec<SolveResult> {
         let label = |decision, status| {
             Ok(Solution {
                 decision,
@@ -303,7 +303,7 @@ mod tests {
     fn what_was_written_is_read_back() {
         for labels in [labels(), labels()[..2].to_vec(), vec![labels()[1].clone()]] {
             let bytes = encode(KEY, None, &labels).unwrap();
-            let expected: Vec<(usize, Answer)> = labels.into_iter().enumerate().collect();
+            let expected: Vec<(usize, SolveResult)> = labels.into_iter().enumerate().collect();
             let found = decode(&bytes, KEY, expected.len(), 4).unwrap();
             assert_eq!(found, expected);
             assert!(
@@ -318,7 +318,7 @@ mod tests {
     fn some_rows_and_reasons_of_failure_are_read_back() {
         let answers = [
             labels().remove(2),
-            Err(Failure::LimitReached { nodes: 7 }),
+            Err(SolveFailure::LimitReached { nodes: 7 }),
             labels().remove(0),
         ];
         let bytes = encode(KEY, Some(&[5, 0, 3]), &answers).unwrap();

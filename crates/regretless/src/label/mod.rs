@@ -3,9 +3,9 @@
 use crate::data::{CostSide, Dataset, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::oracle::{Answer, Oracle};
+use crate::oracle::{Oracle, SolveResult};
 use crate::problem::{Sense, match_costs};
-use crate::solve::{Failure, Solution};
+use crate::solve::{Solution, SolveFailure};
 use crate::watch::Observer;
 
 mod file;
@@ -15,14 +15,14 @@ mod store;
 mod training;
 
 pub use parts::Shard;
-pub use robust::Robust;
+pub use robust::KnnRobustCosts;
 pub use store::{LabelReport, LabelSource, LabelStore, ShardReport};
 pub use training::TrainingLabels;
 
 /// A table whose instances know their best decisions. Its costs are to be minimised: those of a
 /// maximisation were negated on the way in.
 #[derive(Debug, Clone)]
-pub struct Labelled {
+pub struct LabeledDataset {
     data: Dataset,
     sense: Sense,
     best: Vec<Solution>,
@@ -49,7 +49,7 @@ fn coarse_costs(costs: &Matrix) -> Option<String> {
     ))
 }
 
-impl Labelled {
+impl LabeledDataset {
     /// Finds the best decision of every instance.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Labelled {
         mut data: Dataset,
         oracle: &Oracle,
         watch: &dyn Observer,
-    ) -> Result<(Self, Vec<(usize, Failure)>)> {
+    ) -> Result<(Self, Vec<(usize, SolveFailure)>)> {
         let sense = Self::turn(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
             watch.remark(&warning);
@@ -101,10 +101,10 @@ impl Labelled {
     fn from_partial_results(
         data: Dataset,
         sense: Sense,
-        answers: Vec<Answer>,
-        failed: &mut Vec<(usize, Failure)>,
+        answers: Vec<SolveResult>,
+        failed: &mut Vec<(usize, SolveFailure)>,
     ) -> Result<Self> {
-        let mut kept = |(row, answer): (usize, Answer)| {
+        let mut kept = |(row, answer): (usize, SolveResult)| {
             answer.unwrap_or_else(|failure| {
                 failed.push((row, failure));
                 Solution::optimal(Decision::choosing([]), 0.0)

@@ -18,7 +18,7 @@ use super::store::{checked, read};
 use crate::data::Matrix;
 use crate::data::output::{remove_left_behind, write_atomically};
 use crate::error::{Error, Result};
-use crate::oracle::{Answer, Oracle};
+use crate::oracle::{Oracle, SolveResult};
 use crate::watch::Observer;
 
 /// One of several equal shares of the rows: row r belongs to shard r mod `count`.
@@ -51,7 +51,7 @@ impl std::str::FromStr for Shard {
 }
 
 /// The table whose parts these are.
-pub(super) struct Parts<'a> {
+pub(super) struct LabelParts<'a> {
     pub folder: PathBuf,
     pub key: &'a str,
     pub costs: &'a Matrix,
@@ -62,13 +62,13 @@ pub(super) struct Parts<'a> {
 
 /// Solved rows that are not written down yet.
 struct UnwrittenLabels {
-    rows: Vec<(usize, Answer)>,
+    rows: Vec<(usize, SolveResult)>,
     since: Instant,
     /// Why nothing can be written, once that is known.
     refused: Option<Error>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> LabelParts<'a> {
     pub(super) fn to(&self) -> file::LabelContext<'a> {
         file::LabelContext {
             key: self.key,
@@ -77,7 +77,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Answers of all rows whose parts are whole, and what is wrong with the others.
-    pub(super) fn load(&self) -> (BTreeMap<usize, Answer>, Vec<String>) {
+    pub(super) fn load(&self) -> (BTreeMap<usize, SolveResult>, Vec<String>) {
         let (mut known, mut warnings) = (BTreeMap::new(), Vec::new());
         for path in self.files() {
             match self.part(&path) {
@@ -107,7 +107,7 @@ impl<'a> Parts<'a> {
         files
     }
 
-    fn part(&self, path: &Path) -> Result<Option<Vec<(usize, Answer)>>, String> {
+    fn part(&self, path: &Path) -> Result<Option<Vec<(usize, SolveResult)>>, String> {
         let (rows, cols) = (self.costs.rows(), self.costs.cols());
         let Some(bytes) = read(path, file::most_bytes(rows, cols))? else {
             return Ok(None);
@@ -126,13 +126,13 @@ impl<'a> Parts<'a> {
         rows: &[usize],
         keep: bool,
         watch: &dyn Observer,
-    ) -> Result<(Vec<Answer>, Option<Error>)> {
+    ) -> Result<(Vec<SolveResult>, Option<Error>)> {
         let pending = Mutex::new(UnwrittenLabels {
             rows: Vec::new(),
             since: Instant::now(),
             refused: None,
         });
-        let done = |row: usize, answer: &Answer| {
+        let done = |row: usize, answer: &SolveResult| {
             let due = {
                 let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
                 pending.rows.push((row, answer.clone()));
@@ -158,7 +158,7 @@ impl<'a> Parts<'a> {
         outcome.map(|answers| (answers, refused))
     }
 
-    fn keep(&self, mut rows: Vec<(usize, Answer)>, pending: &Mutex<UnwrittenLabels>) {
+    fn keep(&self, mut rows: Vec<(usize, SolveResult)>, pending: &Mutex<UnwrittenLabels>) {
         if rows.is_empty() {
             return;
         }
@@ -172,8 +172,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn write(&self, rows: Vec<(usize, Answer)>) -> Result<()> {
-        let (rows, answers): (Vec<usize>, Vec<Answer>) = rows.into_iter().unzip();
+    fn write(&self, rows: Vec<(usize, SolveResult)>) -> Result<()> {
+        let (rows, answers): (Vec<usize>, Vec<SolveResult>) = rows.into_iter().unzip();
         let bytes = file::encode(self.to(), Some(&rows), &answers).map_err(Error::data)?;
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
         // Named by its content: whoever else labels this table never takes the same name for
@@ -198,7 +198,7 @@ impl<'a> Parts<'a> {
 }
 
 impl UnwrittenLabels {
-    fn take_if_due(&mut self, patience: Duration) -> Vec<(usize, Answer)> {
+    fn take_if_due(&mut self, patience: Duration) -> Vec<(usize, SolveResult)> {
         if self.since.elapsed() < patience || self.refused.is_some() {
             return Vec::new();
         }

@@ -16,19 +16,19 @@
 
 use std::fmt;
 
-use super::Labelled;
+use super::LabeledDataset;
 use crate::data::Dataset;
 
 /// How labels are made robust.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Robust {
+pub struct KnnRobustCosts {
     /// Neighbours per instance.
     pub neighbours: usize,
     /// Weight of an instance's own costs, from 0 to 1.
     pub weight: f64,
 }
 
-impl Default for Robust {
+impl Default for KnnRobustCosts {
     fn default() -> Self {
         Self {
             neighbours: 10,
@@ -37,13 +37,13 @@ impl Default for Robust {
     }
 }
 
-impl fmt::Display for Robust {
+impl fmt::Display for KnnRobustCosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "knn({},{})", self.neighbours, self.weight)
     }
 }
 
-impl Robust {
+impl KnnRobustCosts {
     /// `knn`, `knn(k)` or `knn(k,weight)`.
     pub(super) fn named(word: &str) -> Option<Self> {
         let usual = Self::default();
@@ -63,7 +63,7 @@ impl Robust {
     }
 
     /// Mixes the costs of the listed rows; their labels stay as they were.
-    pub(super) fn mix(&self, data: &mut Labelled, rows: &[usize]) {
+    pub(super) fn mix(&self, data: &mut LabeledDataset, rows: &[usize]) {
         let mixed: Vec<Vec<f32>> = rows
             .iter()
             .map(|row| self.mixed(&data.data, rows, *row))

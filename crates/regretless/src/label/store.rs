@@ -10,14 +10,14 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::parts::{Parts, Shard};
-use super::{Labelled, coarse_costs, file};
+use super::parts::{LabelParts, Shard};
+use super::{LabeledDataset, coarse_costs, file};
 use crate::data::output::write_atomically;
 use crate::data::{Dataset, Matrix};
 use crate::error::{Error, Result};
-use crate::oracle::{Answer, Oracle};
+use crate::oracle::{Oracle, SolveResult};
 use crate::problem::ProblemSpec;
-use crate::solve::Failure;
+use crate::solve::SolveFailure;
 use crate::watch::Observer;
 
 /// Raised when the form of the file changes, or when an engine begins to give other answers.
@@ -45,7 +45,7 @@ pub struct LabelReport {
     /// Rows that an earlier or another run had solved.
     pub continued: usize,
     /// Rows without a decision, and why.
-    pub failed: Vec<(usize, Failure)>,
+    pub failed: Vec<(usize, SolveFailure)>,
     /// A damaged file that was not used, or a folder that could not be written.
     pub warnings: Vec<String>,
 }
@@ -109,9 +109,9 @@ impl LabelStore {
         problem: &ProblemSpec,
         oracle: &Oracle,
         watch: &dyn Observer,
-    ) -> Result<(Labelled, LabelReport)> {
+    ) -> Result<(LabeledDataset, LabelReport)> {
         check_same(problem, oracle)?;
-        let sense = Labelled::turn(&mut data, oracle)?;
+        let sense = LabeledDataset::turn(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let file = parts.folder.with_extension("safetensors");
@@ -138,7 +138,8 @@ impl LabelStore {
                 finish(&parts, &mut report, watch)?
             }
         };
-        let labelled = Labelled::from_partial_results(data, sense, answers, &mut report.failed)?;
+        let labelled =
+            LabeledDataset::from_partial_results(data, sense, answers, &mut report.failed)?;
         Ok((labelled, report))
     }
 
@@ -155,7 +156,7 @@ impl LabelStore {
         watch: &dyn Observer,
     ) -> Result<ShardReport> {
         check_same(problem, oracle)?;
-        Labelled::turn(&mut data, oracle)?;
+        LabeledDataset::turn(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let rows = data.len();
@@ -185,8 +186,8 @@ impl LabelStore {
         }
     }
 
-    fn parts<'a>(&self, key: &'a str, costs: &'a Matrix, oracle: &'a Oracle) -> Parts<'a> {
-        Parts {
+    fn parts<'a>(&self, key: &'a str, costs: &'a Matrix, oracle: &'a Oracle) -> LabelParts<'a> {
+        LabelParts {
             folder: self.folder.join(format!("{}.parts", &key[..16])),
             key,
             costs,
@@ -198,10 +199,10 @@ impl LabelStore {
 
 /// Solves what no part holds and writes all labels as one file.
 fn finish(
-    parts: &Parts<'_>,
+    parts: &LabelParts<'_>,
     report: &mut LabelReport,
     watch: &dyn Observer,
-) -> Result<Vec<Answer>> {
+) -> Result<Vec<SolveResult>> {
     report.source = LabelSource::Solved;
     let (mut known, mut warnings) = parts.load();
     report.warnings.append(&mut warnings);
@@ -214,7 +215,7 @@ fn finish(
     let (answers, _) = parts.solve(&missing, false, watch)?;
     watch.end();
     known.extend(missing.into_iter().zip(answers));
-    let answers: Vec<Answer> = known.into_values().collect();
+    let answers: Vec<SolveResult> = known.into_values().collect();
     match keep(&report.file, parts.to(), &answers) {
         Ok(()) => parts.remove(),
         Err(error) => {
@@ -227,7 +228,7 @@ fn finish(
     Ok(answers)
 }
 
-fn keep(path: &Path, to: file::LabelContext<'_>, answers: &[Answer]) -> Result<()> {
+fn keep(path: &Path, to: file::LabelContext<'_>, answers: &[SolveResult]) -> Result<()> {
     let bytes = file::encode(to, None, answers).map_err(Error::data)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -287,7 +288,7 @@ fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String>
 }
 
 /// The answers of a file, each checked against the problem and its costs; nothing if there is none.
-fn load(path: &Path, parts: &Parts<'_>) -> Result<Option<Vec<Answer>>, String> {
+fn load(path: &Path, parts: &LabelParts<'_>) -> Result<Option<Vec<SolveResult>>, String> {
     let costs = parts.costs;
     let Some(bytes) = read(path, file::most_bytes(costs.rows(), costs.cols()))? else {
         return Ok(None);
@@ -304,7 +305,7 @@ fn load(path: &Path, parts: &Parts<'_>) -> Result<Option<Vec<Answer>>, String> {
 
 /// Checks answers that were read against the problem and its costs.
 pub(super) fn checked(
-    answers: &[(usize, Answer)],
+    answers: &[(usize, SolveResult)],
     costs: &Matrix,
     oracle: &Oracle,
 ) -> Result<(), String> {

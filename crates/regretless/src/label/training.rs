@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::{Labelled, Robust};
+use super::{KnnRobustCosts, LabeledDataset};
 use crate::error::{Error, Result};
 use crate::oracle::Oracle;
 use crate::solve::relax::Relaxation;
@@ -18,7 +18,7 @@ use crate::watch::Observer;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TrainingLabels {
     /// Whether costs are mixed with those of similar rows first.
-    pub robust: Option<Robust>,
+    pub robust: Option<KnnRobustCosts>,
     /// Which relaxation labels are optima of, if not of the problem itself.
     pub relaxed: Option<Relaxation>,
 }
@@ -49,7 +49,7 @@ impl TrainingLabels {
                     "'labels' takes what they are: labels relaxed",
                 ));
             }
-            [word, ..] => match Robust::named(word) {
+            [word, ..] => match KnnRobustCosts::named(word) {
                 Some(robust) => ("knn", self.robust.replace(robust).is_some(), 1),
                 None => return Ok(false),
             },
@@ -70,11 +70,11 @@ impl TrainingLabels {
     /// interrupts.
     pub fn apply(
         &self,
-        data: &Labelled,
+        data: &LabeledDataset,
         rows: &[usize],
         method: &str,
         (oracle, watch): (&Oracle, &dyn Observer),
-    ) -> Result<Option<Labelled>> {
+    ) -> Result<Option<LabeledDataset>> {
         if *self == Self::default() {
             return Ok(None);
         }

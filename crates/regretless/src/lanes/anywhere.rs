@@ -1,6 +1,6 @@
 //! Sixteen numbers as an array, for processors other than x86-64, and to compare with.
 
-use super::{AlignedF32x16, Doubles, F64_LANES, Half, LANES, SIGN_BIT_SHIFTS};
+use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F64_LANES, LANES, SIGN_BIT_SHIFTS};
 
 /// The promise that multiplying and adding in one is an instruction here.
 #[derive(Debug, Clone, Copy)]
@@ -8,7 +8,7 @@ pub(crate) struct Avx2Fma(());
 
 /// Sixteen numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct Lanes([f32; LANES]);
+pub(crate) struct F32x16([f32; LANES]);
 
 /// Four numbers in double precision.
 #[derive(Clone, Copy)]
@@ -21,19 +21,19 @@ impl Avx2Fma {
     }
 
     #[inline(always)]
-    pub(crate) fn splat(self, value: f32) -> Lanes {
-        Lanes([value; LANES])
+    pub(crate) fn splat(self, value: f32) -> F32x16 {
+        F32x16([value; LANES])
     }
 
     #[inline(always)]
-    pub(crate) fn read(self, values: &[f32; LANES]) -> Lanes {
-        Lanes(*values)
+    pub(crate) fn read(self, values: &[f32; LANES]) -> F32x16 {
+        F32x16(*values)
     }
 
     /// Fewer than sixteen numbers, zeros beyond.
     #[inline(always)]
-    pub(crate) fn load_partial(self, values: &[f32]) -> Lanes {
-        Lanes(std::array::from_fn(|l| {
+    pub(crate) fn load_partial(self, values: &[f32]) -> F32x16 {
+        F32x16(std::array::from_fn(|l| {
             values.get(l).copied().unwrap_or(0.0)
         }))
     }
@@ -60,8 +60,8 @@ impl Avx2Fma {
 
     /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
     #[inline(always)]
-    pub(crate) fn signs(self, word: &u32, half: usize) -> Lanes {
-        Lanes(SIGN_BIT_SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
+    pub(crate) fn signs(self, word: &u32, half: usize) -> F32x16 {
+        F32x16(SIGN_BIT_SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
     }
 
     #[inline(always)]
@@ -71,7 +71,7 @@ impl Avx2Fma {
 
     /// Four of sixteen numbers.
     #[inline(always)]
-    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> F64x4 {
+    pub(crate) fn quarter(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
         F64x4(std::array::from_fn(|l| doubles.0[F64_LANES * index + l]))
     }
 
@@ -83,7 +83,7 @@ impl Avx2Fma {
 /// Operations lane by lane.
 macro_rules! each {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
-        impl Lanes {
+        impl F32x16 {
             $(
                 $(#[$doc])*
                 #[inline(always)]
@@ -126,7 +126,7 @@ each! {
     sign() = |a: f32| bits(a, -0.0, |a, b| a & b);
 }
 
-impl Lanes {
+impl F32x16 {
     #[inline(always)]
     pub(crate) fn store(self, lane: &mut AlignedF32x16) {
         lane.0 = self.0;
@@ -145,7 +145,7 @@ impl Lanes {
 
     /// Adds products to sums, those of the upper half first.
     #[inline(always)]
-    pub(crate) fn add_product_to(self, factor: Self, sums: &mut Half) {
+    pub(crate) fn add_product_to(self, factor: Self, sums: &mut AlignedF32x8) {
         for l in 0..LANES / 2 {
             let upper = self.0[l + LANES / 2].mul_add(factor.0[l + LANES / 2], sums.0[l]);
             sums.0[l] = self.0[l].mul_add(factor.0[l], upper);
@@ -154,7 +154,7 @@ impl Lanes {
 
     /// Stores in double precision.
     #[inline(always)]
-    pub(crate) fn store_f64(self, out: &mut Doubles) {
+    pub(crate) fn store_f64(self, out: &mut AlignedF64x16) {
         out.0 = self.0.map(f64::from);
     }
 }

@@ -22,9 +22,9 @@ impl AlignedF32x16 {
 /// Eight partial sums in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(32))]
-pub(crate) struct Half(pub(crate) [f32; LANES / 2]);
+pub(crate) struct AlignedF32x8(pub(crate) [f32; LANES / 2]);
 
-impl Half {
+impl AlignedF32x8 {
     pub(crate) const ZERO: Self = Self([0.0; LANES / 2]);
 
     /// Adds the numbers to four sums in double precision, each with the one four places on.
@@ -39,9 +39,9 @@ impl Half {
 /// Sixteen numbers in memory, in double precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Doubles(pub(crate) [f64; LANES]);
+pub(crate) struct AlignedF64x16(pub(crate) [f64; LANES]);
 
-impl Doubles {
+impl AlignedF64x16 {
     pub(crate) const ZERO: Self = Self([0.0; LANES]);
 }
 
@@ -60,9 +60,9 @@ mod anywhere;
 mod x86;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use anywhere::{Avx2Fma, Lanes};
+pub(crate) use anywhere::{Avx2Fma, F32x16};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{Avx2Fma, Lanes};
+pub(crate) use x86::{Avx2Fma, F32x16};
 
 /// Defines a function that is compiled for AVX2 and FMA where the processor family has them. What
 /// its body calls must be inlined into it to profit, hence no closures over iterators there.
@@ -86,7 +86,7 @@ pub(crate) use compiled;
 
 #[cfg(test)]
 mod tests {
-    use super::{AlignedF32x16, Doubles, Half, LANES, anywhere};
+    use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, LANES, anywhere};
 
     /// Numbers of all kinds.
     fn numbers(salt: u32) -> [f32; LANES] {
@@ -138,10 +138,10 @@ mod tests {
                 lanes.store(&mut lane);
                 note(lane);
             }
-            let mut half = Half([0.5; LANES / 2]);
+            let mut half = AlignedF32x8([0.5; LANES / 2]);
             z.add_product_to(z, &mut half);
             found.extend(bits(&half.0));
-            let (mut doubles, mut quarter) = (Doubles::ZERO, [0.25; 4]);
+            let (mut doubles, mut quarter) = (AlignedF64x16::ZERO, [0.25; 4]);
             z.store_f64(&mut doubles);
             let first = here.quarter(&doubles, 3);
             first

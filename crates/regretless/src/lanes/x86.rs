@@ -11,7 +11,7 @@
 )]
 use std::arch::x86_64::*;
 
-use super::{AlignedF32x16, Doubles, F64_LANES, Half, LANES, SIGN_BIT_SHIFTS};
+use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F64_LANES, LANES, SIGN_BIT_SHIFTS};
 
 /// The promise that this processor has AVX2 and FMA.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub(crate) struct Avx2Fma(());
 
 /// Sixteen numbers in registers.
 #[derive(Clone, Copy)]
-pub(crate) struct Lanes([__m256; 2]);
+pub(crate) struct F32x16([__m256; 2]);
 
 /// Four numbers in double precision in a register.
 #[derive(Clone, Copy)]
@@ -79,25 +79,25 @@ impl Avx2Fma {
     }
 
     #[inline(always)]
-    pub(crate) fn splat(self, value: f32) -> Lanes {
+    pub(crate) fn splat(self, value: f32) -> F32x16 {
         // SAFETY: `self` promises the instructions, here and in all functions below.
-        Lanes([unsafe { _mm256_set1_ps(value) }; 2])
+        F32x16([unsafe { _mm256_set1_ps(value) }; 2])
     }
 
     #[inline(always)]
-    pub(crate) fn read(self, values: &[f32; LANES]) -> Lanes {
+    pub(crate) fn read(self, values: &[f32; LANES]) -> F32x16 {
         let start = values.as_ptr();
         // SAFETY: sixteen numbers begin at `start`.
-        unsafe { Lanes([_mm256_loadu_ps(start), _mm256_loadu_ps(start.add(8))]) }
+        unsafe { F32x16([_mm256_loadu_ps(start), _mm256_loadu_ps(start.add(8))]) }
     }
 
     /// Fewer than sixteen numbers, zeros beyond.
     #[inline(always)]
-    pub(crate) fn load_partial(self, values: &[f32]) -> Lanes {
+    pub(crate) fn load_partial(self, values: &[f32]) -> F32x16 {
         let (start, [low, high]) = (values.as_ptr(), self.mask(values.len()));
         // SAFETY: lanes beyond the end are masked and not touched.
         unsafe {
-            Lanes([
+            F32x16([
                 _mm256_maskload_ps(start, low),
                 _mm256_maskload_ps(start.wrapping_add(8), high),
             ])
@@ -155,7 +155,7 @@ impl Avx2Fma {
 
     /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
     #[inline(always)]
-    pub(crate) fn signs(self, word: &u32, half: usize) -> Lanes {
+    pub(crate) fn signs(self, word: &u32, half: usize) -> F32x16 {
         let shifts = &SIGN_BIT_SHIFTS[half];
         // SAFETY: sixteen numbers begin at `shifts`.
         unsafe {
@@ -165,7 +165,7 @@ impl Avx2Fma {
                 let shifted = _mm256_sllv_epi32(word, _mm256_loadu_si256(start.cast()));
                 _mm256_and_ps(_mm256_castsi256_ps(shifted), sign)
             };
-            Lanes([half(shifts.as_ptr()), half(shifts.as_ptr().add(8))])
+            F32x16([half(shifts.as_ptr()), half(shifts.as_ptr().add(8))])
         }
     }
 
@@ -177,7 +177,7 @@ impl Avx2Fma {
 
     /// Four of sixteen numbers.
     #[inline(always)]
-    pub(crate) fn quarter(self, doubles: &Doubles, index: usize) -> F64x4 {
+    pub(crate) fn quarter(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
         let four = &doubles.0[F64_LANES * index..F64_LANES * index + F64_LANES];
         // SAFETY: four numbers begin there.
         F64x4(unsafe { _mm256_loadu_pd(four.as_ptr()) })
@@ -194,12 +194,12 @@ impl Avx2Fma {
 /// Operations on both halves.
 macro_rules! both {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
-        impl Lanes {
+        impl F32x16 {
             $(
                 $(#[$doc])*
                 #[inline(always)]
                 pub(crate) fn $name(self $(, $arg: Self)*) -> Self {
-                    // SAFETY: a value of `Lanes` exists only where the instructions do.
+                    // SAFETY: a value of `F32x16` exists only where the instructions do.
                     let half = |i: usize| unsafe { $of(self.0[i] $(, $arg.0[i])*) };
                     Self([half(0), half(1)])
                 }
@@ -231,7 +231,7 @@ both! {
     sign() = |a| _mm256_and_ps(a, _mm256_set1_ps(-0.0));
 }
 
-impl Lanes {
+impl F32x16 {
     #[inline(always)]
     pub(crate) fn store(self, lane: &mut AlignedF32x16) {
         self.write(&mut lane.0);
@@ -258,7 +258,7 @@ impl Lanes {
 
     /// Adds products to sums, those of the upper half first.
     #[inline(always)]
-    pub(crate) fn add_product_to(self, factor: Self, sums: &mut Half) {
+    pub(crate) fn add_product_to(self, factor: Self, sums: &mut AlignedF32x8) {
         let start = sums.0.as_mut_ptr();
         // SAFETY: eight numbers begin at `start`.
         unsafe {
@@ -269,7 +269,7 @@ impl Lanes {
 
     /// Stores in double precision.
     #[inline(always)]
-    pub(crate) fn store_f64(self, out: &mut Doubles) {
+    pub(crate) fn store_f64(self, out: &mut AlignedF64x16) {
         let start = out.0.as_mut_ptr();
         for i in 0..2 {
             let half = self.0[i];

@@ -23,7 +23,7 @@
 
 use std::fmt;
 
-use super::options::{Label, Options};
+use super::options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer};
 use crate::error::{Error, Result};
 use crate::oracle::{Oracle, OracleWorker};
@@ -43,7 +43,7 @@ const STEPS: usize = 3;
 
 /// How a vector is projected on a cone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Projection {
+pub enum ConeProjection {
     /// To the nearest point, by Newton's method, or where it stands after this many steps.
     Nearest {
         /// Most steps.
@@ -62,18 +62,18 @@ pub struct Cave {
     /// Share of evaluations that project; the others take a point inside the cone.
     pub ratio: f64,
     /// How they project.
-    pub projection: Projection,
+    pub projection: ConeProjection,
     /// Whether what is projected moves inwards.
     pub inner: bool,
 }
 
 impl Cave {
-    pub(super) fn read(options: &mut Options, plus: bool) -> Result<Self> {
+    pub(super) fn read(options: &mut LossOptions, plus: bool) -> Result<Self> {
         let steps = options.count("steps", if plus { STEPS } else { NormalCone::MOST_STEPS })?;
         let projection = if plus {
-            Projection::Early { steps }
+            ConeProjection::Early { steps }
         } else {
-            Projection::Nearest { steps }
+            ConeProjection::Nearest { steps }
         };
         let inner = options.flag("inner");
         let hybrid = options.flag("hybrid");
@@ -95,7 +95,7 @@ impl Cave {
     /// # Errors
     /// When decisions are no vertices of the relaxation, or the interior-point method is missing.
     pub fn build(self, oracle: &Oracle) -> Result<Self> {
-        if matches!(self.projection, Projection::Early { .. }) && !cfg!(feature = "clarabel") {
+        if matches!(self.projection, ConeProjection::Early { .. }) && !cfg!(feature = "clarabel") {
             let message = "CaVE+ needs Clarabel, which this build was made without (cargo feature \
                 `clarabel`); use CaVE(inner)";
             return Err(Error::setting(message));
@@ -130,8 +130,8 @@ impl Cave {
         let failed = |failure| Error::solver(query.instance, failure);
         let point = asker.project(query.best, &self.to_string(), |cone| {
             let point = match self.projection {
-                Projection::Nearest { steps } => cone.project_within(v, steps),
-                Projection::Early { steps } => cone.project_interior(v, steps)?,
+                ConeProjection::Nearest { steps } => cone.project_within(v, steps),
+                ConeProjection::Early { steps } => cone.project_interior(v, steps)?,
             };
             Ok(if self.inner {
                 inwards(cone, point, norm(v))
@@ -146,15 +146,15 @@ impl Cave {
 impl fmt::Display for Cave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hybrid = self.ratio < 1.0;
-        let label = Label::default().flag("hybrid", hybrid);
+        let label = LossNameBuilder::default().flag("hybrid", hybrid);
         let label = label
             .number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 })
             .flag("inner", self.inner);
         f.write_str(&match self.projection {
-            Projection::Nearest { steps } => label
+            ConeProjection::Nearest { steps } => label
                 .number("steps", steps, NormalCone::MOST_STEPS)
                 .after("CaVE"),
-            Projection::Early { steps } => label.number("steps", steps, STEPS).after("CaVE+"),
+            ConeProjection::Early { steps } => label.number("steps", steps, STEPS).after("CaVE+"),
         })
     }
 }

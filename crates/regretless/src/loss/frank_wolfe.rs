@@ -18,8 +18,8 @@
 
 use std::fmt;
 
-use super::layer::{Goal, Judge, Layer};
-use super::options::{Label, Options};
+use super::layer::{DecisionCriterion, DecisionLayer, LayerObjective};
+use super::options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
@@ -60,7 +60,7 @@ struct ConvexCombination {
 }
 
 impl FrankWolfe {
-    pub(super) fn read(options: &mut Options) -> Result<Self> {
+    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
         let usual = Self::default();
         Ok(Self {
             lambda: options.positive("lambda", usual.lambda)?,
@@ -70,9 +70,9 @@ impl FrankWolfe {
         })
     }
 
-    pub(super) fn label(&self) -> Label {
+    pub(super) fn label(&self) -> LossNameBuilder {
         let usual = Self::default();
-        let label = Label::default().number("lambda", self.lambda, usual.lambda);
+        let label = LossNameBuilder::default().number("lambda", self.lambda, usual.lambda);
         let label = label.number("tol", self.tolerance, usual.tolerance).number(
             "steps",
             self.steps,
@@ -251,12 +251,12 @@ impl Loss for FrankWolfe {
 }
 
 /// RFW.
-impl Layer for FrankWolfe {
+impl DecisionLayer for FrankWolfe {
     fn decide(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
-        judge: &mut Judge<'_>,
+        judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let blend = self.solve(query, asker)?;
@@ -270,7 +270,7 @@ impl Layer for FrankWolfe {
 
 impl FrankWolfe {
     /// The label of the layer.
-    pub(super) fn layer_name(&self, goal: Goal) -> String {
+    pub(super) fn layer_name(&self, goal: LayerObjective) -> String {
         goal.write(self.label()).after("RFW")
     }
 }

@@ -11,9 +11,9 @@ use crate::oracle::OracleWorker;
 
 /// Entries of a gradient; those of the same cost add up.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Entries(Vec<(u32, f64)>);
+pub struct SparseGradient(Vec<(u32, f64)>);
 
-impl Entries {
+impl SparseGradient {
     /// Forgets all entries and keeps the memory.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -53,7 +53,7 @@ impl GradientAccumulator for [f64] {
     }
 }
 
-impl GradientAccumulator for Entries {
+impl GradientAccumulator for SparseGradient {
     fn add(&mut self, cost: usize, value: f64) {
         self.0.push((cost as u32, value));
     }
@@ -96,7 +96,7 @@ impl<L: DecisionGradient> Loss for L {
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
-        gradient: &mut Entries,
+        gradient: &mut SparseGradient,
     ) -> Result<f64> {
         gradient.clear();
         self.sum(query, asker, gradient)

@@ -17,25 +17,25 @@
 
 use std::fmt;
 
-use super::options::{Label, Options};
+use super::options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput};
 use crate::error::Result;
-use crate::label::Labelled;
+use crate::label::LabeledDataset;
 use crate::oracle::{Oracle, OracleWorker};
 use crate::solve::relax::VertexDelta;
 use crate::watch::Observer;
 
 /// The loss in writing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lava {
+pub struct LavaSpec {
     /// How much worse a neighbour may look before it is let go.
     pub threshold: f64,
 }
 
-impl Lava {
+impl LavaSpec {
     const THRESHOLD: f64 = 0.1;
 
-    pub(super) fn read(options: &mut Options) -> Result<Self> {
+    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
             threshold: options.positive("threshold", Self::THRESHOLD)?,
         })
@@ -47,7 +47,7 @@ impl Lava {
     /// When the problem does not know them, a relaxation has no optimum, or the user interrupts.
     pub fn build(
         &self,
-        data: &Labelled,
+        data: &LabeledDataset,
         oracle: &Oracle,
         watch: &dyn Observer,
     ) -> Result<LavaLoss> {
@@ -64,10 +64,10 @@ impl Lava {
     }
 }
 
-impl fmt::Display for Lava {
+impl fmt::Display for LavaSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            &Label::default()
+            &LossNameBuilder::default()
                 .number("threshold", self.threshold, Self::THRESHOLD)
                 .after("LAVA"),
         )

@@ -30,14 +30,14 @@ pub mod spo_plus;
 
 pub use cave::Cave;
 pub use contrastive::Contrastive;
-pub use cos::{BaseError, Cos, Side, SinglePrecisionInput, Weighting};
+pub use cos::{BaseError, CosSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput};
 pub use frank_wolfe::FrankWolfe;
-pub use gradient::{DecisionGradient, Entries, GradientAccumulator};
-pub use lava::Lava;
+pub use gradient::{DecisionGradient, GradientAccumulator, SparseGradient};
+pub use lava::LavaSpec;
 pub use layer::blackbox::Blackbox;
 pub use layer::implicit::ImplicitMle;
 pub use layer::perturbed::PerturbedOptimizer;
-pub use layer::{Goal, Judged, Layer};
+pub use layer::{DecisionLayer, LayerLoss, LayerObjective};
 pub use perturbation_gradient::PerturbationGradient;
 pub use pfyl::Pfyl;
 pub use ranking::Ranking;
@@ -111,7 +111,7 @@ pub trait Loss: Send + Sync {
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
-        gradient: &mut Entries,
+        gradient: &mut SparseGradient,
     ) -> Result<f64> {
         let mut row = buffer::zeros(query.prediction.len());
         let value = self.evaluate(query, asker, &mut row)?;
@@ -179,7 +179,7 @@ pub struct SeparableLoss<'a> {
     /// Squared or absolute.
     pub error: BaseError,
     /// Which direction of error counts.
-    pub side: &'a Side,
+    pub side: &'a ErrorSide,
     /// Whether vectors are brought to unit length first.
     pub scale_invariant: bool,
     /// Ends of cost ranges, one row per instance.

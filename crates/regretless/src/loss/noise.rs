@@ -13,7 +13,7 @@ use crate::solve::Solution;
 
 /// The distribution of ξ.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Distribution {
+pub enum NoiseDistribution {
     /// Standard normal.
     Normal,
     /// Sum of Gamma (Niepert, Minervini and Franceschi 2021): (Σᵢ Gamma(1/κ, κ/i) − ln terms)/κ.
@@ -27,21 +27,21 @@ pub enum Distribution {
 
 /// Where noise comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Noise {
+pub enum NoiseSource {
     /// Drawn for each seed, epoch and instance.
-    Drawn(Distribution),
+    Drawn(NoiseDistribution),
     /// Known: for each instance its rows, one after the other.
     Given(Vec<Vec<f64>>),
 }
 
-impl Noise {
+impl NoiseSource {
     /// The rows of noise of a query, from the first.
-    pub(super) fn rows(&self, query: &LossInput<'_>) -> Rows<'_> {
+    pub(super) fn rows(&self, query: &LossInput<'_>) -> NoiseRows<'_> {
         let given = match self {
             Self::Drawn(_) => &[],
             Self::Given(instances) => instances[query.instance].as_slice(),
         };
-        Rows {
+        NoiseRows {
             noise: self,
             stream: query.stream(),
             given,
@@ -50,23 +50,23 @@ impl Noise {
 }
 
 /// Rows of noise of one instance.
-pub(super) struct Rows<'n> {
-    noise: &'n Noise,
+pub(super) struct NoiseRows<'n> {
+    noise: &'n NoiseSource,
     stream: RandomStream,
     /// Known rows still to come.
     given: &'n [f64],
 }
 
-impl Rows<'_> {
+impl NoiseRows<'_> {
     /// The next row.
     pub(super) fn next(&mut self, row: &mut [f64]) {
         match self.noise {
-            Noise::Drawn(Distribution::Normal) => self.stream.fill_normal(row),
-            Noise::Drawn(Distribution::SumOfGamma { kappa, terms }) => {
+            NoiseSource::Drawn(NoiseDistribution::Normal) => self.stream.fill_normal(row),
+            NoiseSource::Drawn(NoiseDistribution::SumOfGamma { kappa, terms }) => {
                 row.iter_mut()
                     .for_each(|noise| *noise = sum_of_gamma(&mut self.stream, *kappa, *terms));
             }
-            Noise::Given(_) => {
+            NoiseSource::Given(_) => {
                 let (next, later) = self.given.split_at(row.len());
                 row.copy_from_slice(next);
                 self.given = later;
@@ -125,14 +125,14 @@ impl Perturbation {
 
 /// What perturbed methods hold: how much noise, and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Perturbed {
+pub struct PerturbedSettings {
     /// How noise changes a prediction.
     pub perturbation: Perturbation,
     /// Where noise comes from.
-    pub noise: Noise,
+    pub noise: NoiseSource,
 }
 
-impl Perturbed {
+impl PerturbedSettings {
     /// Solves under every row of noise around a vector; shows each answer with its noise, prepared.
     pub(super) fn solve_each(
         &self,

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// The options of a label, taken one after the other by the loss that knows them.
 #[derive(Debug)]
-pub(super) struct Options {
+pub(super) struct LossOptions {
     label: String,
     /// What stands in the brackets and was not taken yet, in lower case.
     left: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct Options {
     known: Vec<&'static str>,
 }
 
-impl Options {
+impl LossOptions {
     /// Splits a label into its name and its options.
     pub(super) fn of(label: &str) -> (String, Self) {
         let compact: String = label.chars().filter(|c| !c.is_whitespace()).collect();
@@ -108,9 +108,9 @@ impl Options {
 
 /// A label in the making.
 #[derive(Debug, Default)]
-pub(super) struct Label(Vec<String>);
+pub(super) struct LossNameBuilder(Vec<String>);
 
-impl Label {
+impl LossNameBuilder {
     /// Writes a word if it holds.
     pub(super) fn flag(mut self, name: &str, holds: bool) -> Self {
         if holds {

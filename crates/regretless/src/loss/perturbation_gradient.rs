@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use super::options::{Label, Options};
+use super::options::{LossNameBuilder, LossOptions};
 use super::{DecisionGradient, GradientAccumulator, LossInput, buffer};
 use crate::error::Result;
 use crate::oracle::OracleWorker;
@@ -31,7 +31,7 @@ pub struct PerturbationGradient {
 impl PerturbationGradient {
     const SIGMA: f64 = 0.1;
 
-    pub(super) fn read(options: &mut Options) -> Result<Self> {
+    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
             central: options.flag("central"),
             sigma: options.positive("sigma", Self::SIGMA)?,
@@ -41,10 +41,9 @@ impl PerturbationGradient {
 
 impl fmt::Display for PerturbationGradient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let label =
-            Label::default()
-                .flag("central", self.central)
-                .number("sigma", self.sigma, Self::SIGMA);
+        let label = LossNameBuilder::default()
+            .flag("central", self.central)
+            .number("sigma", self.sigma, Self::SIGMA);
         f.write_str(&label.after("PG"))
     }
 }

@@ -16,33 +16,33 @@
 
 use std::fmt;
 
-use super::noise::{Distribution, Noise, Perturbation, Perturbed};
-use super::options::{Label, Options};
+use super::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
+use super::options::{LossNameBuilder, LossOptions};
 use super::{DecisionGradient, GradientAccumulator, LossInput};
 use crate::error::Result;
 use crate::oracle::OracleWorker;
 
 /// The loss and its noise.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pfyl(pub Perturbed);
+pub struct Pfyl(pub PerturbedSettings);
 
 impl Pfyl {
     /// With noise drawn from the normal distribution.
     pub fn new(perturbation: Perturbation) -> Self {
-        Self(Perturbed {
+        Self(PerturbedSettings {
             perturbation,
-            noise: Noise::Drawn(Distribution::Normal),
+            noise: NoiseSource::Drawn(NoiseDistribution::Normal),
         })
     }
 
-    pub(super) fn read(options: &mut Options) -> Result<Self> {
+    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self::new(Perturbation::read(options)?))
     }
 }
 
 impl Perturbation {
     /// Options `mul`, `samples` and `sigma`.
-    pub(super) fn read(options: &mut Options) -> Result<Self> {
+    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
             multiplicative: options.flag("mul"),
             samples: options.count("samples", Self::DEFAULT.samples)?,
@@ -50,8 +50,8 @@ impl Perturbation {
         })
     }
 
-    pub(super) fn label(&self) -> Label {
-        let label = Label::default().flag("mul", self.multiplicative);
+    pub(super) fn label(&self) -> LossNameBuilder {
+        let label = LossNameBuilder::default().flag("mul", self.multiplicative);
         label
             .number("samples", self.samples, Self::DEFAULT.samples)
             .number("sigma", self.sigma, Self::DEFAULT.sigma)

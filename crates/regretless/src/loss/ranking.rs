@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use super::options::{Label, Options};
+use super::options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer, known};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ pub enum Ranking {
 }
 
 impl Ranking {
-    pub(super) fn read(options: &mut Options) -> Result<Self> {
+    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
         match ["point", "pair", "list"].map(|kind| options.flag(kind)) {
             [true, false, false] => Ok(Self::Pointwise),
             [false, true, false] => Ok(Self::Pairwise),
@@ -107,7 +107,7 @@ impl fmt::Display for Ranking {
             Self::Pairwise => "pair",
             Self::Listwise => "list",
         };
-        f.write_str(&Label::default().flag(kind, true).after("LTR"))
+        f.write_str(&LossNameBuilder::default().flag(kind, true).after("LTR"))
     }
 }
 

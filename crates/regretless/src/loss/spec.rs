@@ -4,13 +4,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::options::Options;
+use super::options::LossOptions;
 use super::{
-    Blackbox, Cave, Contrastive, Cos, FrankWolfe, Goal, ImplicitMle, Judged, Lava, Loss,
-    PerturbationGradient, PerturbedOptimizer, Pfyl, Ranking, Side, SpoPlus, Weighting,
+    Blackbox, Cave, Contrastive, CosSpec, ErrorSide, FrankWolfe, ImplicitMle, InstanceWeighting,
+    LavaSpec, LayerLoss, LayerObjective, Loss, PerturbationGradient, PerturbedOptimizer, Pfyl,
+    Ranking, SpoPlus,
 };
 use crate::error::{Error, Result};
-use crate::label::Labelled;
+use crate::label::LabeledDataset;
 use crate::oracle::Oracle;
 use crate::watch::Observer;
 
@@ -19,7 +20,7 @@ use crate::watch::Observer;
 #[serde(try_from = "String", into = "String")]
 pub enum LossSpec {
     /// The cost-sensitive family.
-    Cos(Cos),
+    Cos(CosSpec),
     /// The convex upper bound of regret.
     SpoPlus,
     /// The perturbed Fenchel–Young loss.
@@ -31,19 +32,19 @@ pub enum LossSpec {
     /// Regret's derivative along the true costs.
     PerturbationGradient(PerturbationGradient),
     /// Decisions differentiated as a black box.
-    Blackbox(Blackbox, Goal),
+    Blackbox(Blackbox, LayerObjective),
     /// Mean decisions under normal noise.
-    Perturbed(PerturbedOptimizer, Goal),
+    Perturbed(PerturbedOptimizer, LayerObjective),
     /// Mean decisions under Sum-of-Gamma noise.
-    Implicit(ImplicitMle, Goal),
+    Implicit(ImplicitMle, LayerObjective),
     /// Decisions smoothed by a quadratic term.
-    Regularised(FrankWolfe, Goal),
+    Regularised(FrankWolfe, LayerObjective),
     /// The Fenchel–Young loss of such decisions.
     RegularisedFy(FrankWolfe),
     /// Costs aligned with the cone of the best decision.
     Cave(Cave),
     /// The best vertex against those next to it.
-    Lava(Lava),
+    Lava(LavaSpec),
 }
 
 impl LossSpec {
@@ -79,7 +80,7 @@ impl LossSpec {
     /// When the problem cannot give what the loss needs, or the user interrupts.
     pub fn build(
         &self,
-        data: &Labelled,
+        data: &LabeledDataset,
         oracle: &Oracle,
         watch: &dyn Observer,
     ) -> Result<Box<dyn Loss>> {
@@ -90,19 +91,19 @@ impl LossSpec {
             Self::Contrastive(loss) => Box::new(*loss),
             Self::Ranking(loss) => Box::new(*loss),
             Self::PerturbationGradient(loss) => Box::new(*loss),
-            Self::Blackbox(layer, goal) => Box::new(Judged {
+            Self::Blackbox(layer, goal) => Box::new(LayerLoss {
                 layer: *layer,
                 goal: *goal,
             }),
-            Self::Perturbed(layer, goal) => Box::new(Judged {
+            Self::Perturbed(layer, goal) => Box::new(LayerLoss {
                 layer: layer.clone(),
                 goal: *goal,
             }),
-            Self::Implicit(layer, goal) => Box::new(Judged {
+            Self::Implicit(layer, goal) => Box::new(LayerLoss {
                 layer: layer.build(),
                 goal: *goal,
             }),
-            Self::Regularised(layer, goal) => Box::new(Judged {
+            Self::Regularised(layer, goal) => Box::new(LayerLoss {
                 layer: *layer,
                 goal: *goal,
             }),
@@ -113,7 +114,7 @@ impl LossSpec {
     }
 
     /// The member of the cost-sensitive family that this is, if it is one.
-    pub fn cos(&self) -> Option<&Cos> {
+    pub fn cos(&self) -> Option<&CosSpec> {
         if let Self::Cos(cos) = self {
             Some(cos)
         } else {
@@ -127,14 +128,15 @@ impl LossSpec {
     }
 
     /// How instances are weighted by the regret of a baseline.
-    pub fn weighting(&self) -> Weighting {
-        self.cos().map_or(Weighting::Equal, |cos| cos.weighting)
+    pub fn weighting(&self) -> InstanceWeighting {
+        self.cos()
+            .map_or(InstanceWeighting::Equal, |cos| cos.weighting)
     }
 
     /// Whether the loss can be zero although there is regret, in a way that upsets instance costs.
     pub fn can_vanish(&self) -> bool {
         self.cos()
-            .is_some_and(|cos| matches!(cos.side, Side::Sensitive(_)))
+            .is_some_and(|cos| matches!(cos.side, ErrorSide::Sensitive(_)))
     }
 
     /// One or more of every kind, for tests that all losses must pass.
@@ -176,7 +178,7 @@ impl LossSpec {
             .iter()
             .filter(built)
             .filter_map(|label| label.parse().ok());
-        Cos::examples()
+        CosSpec::examples()
             .into_iter()
             .map(Self::Cos)
             .chain(others)
@@ -184,7 +186,7 @@ impl LossSpec {
     }
 
     /// The loss of this name with these options.
-    fn named(name: &str, options: &mut Options) -> Result<Option<Self>> {
+    fn named(name: &str, options: &mut LossOptions) -> Result<Option<Self>> {
         if let Some(loss) = Contrastive::named(name) {
             return Ok(Some(Self::Contrastive(loss)));
         }
@@ -193,20 +195,28 @@ impl LossSpec {
             "PFYL" => Self::Pfyl(Pfyl::read(options)?),
             "LTR" => Self::Ranking(Ranking::read(options)?),
             "PG" => Self::PerturbationGradient(PerturbationGradient::read(options)?),
-            "DBB" => Self::Blackbox(Blackbox::read_interpolated(options)?, Goal::read(options)),
-            "NID" => Self::Blackbox(Blackbox::NegativeIdentity, Goal::read(options)),
-            "DPO" => Self::Perturbed(PerturbedOptimizer::read(options)?, Goal::read(options)),
-            "I-MLE" | "IMLE" => {
-                Self::Implicit(ImplicitMle::read(options, false)?, Goal::read(options))
-            }
-            "AI-MLE" | "AIMLE" => {
-                Self::Implicit(ImplicitMle::read(options, true)?, Goal::read(options))
-            }
-            "RFW" => Self::Regularised(FrankWolfe::read(options)?, Goal::read(options)),
+            "DBB" => Self::Blackbox(
+                Blackbox::read_interpolated(options)?,
+                LayerObjective::read(options),
+            ),
+            "NID" => Self::Blackbox(Blackbox::NegativeIdentity, LayerObjective::read(options)),
+            "DPO" => Self::Perturbed(
+                PerturbedOptimizer::read(options)?,
+                LayerObjective::read(options),
+            ),
+            "I-MLE" | "IMLE" => Self::Implicit(
+                ImplicitMle::read(options, false)?,
+                LayerObjective::read(options),
+            ),
+            "AI-MLE" | "AIMLE" => Self::Implicit(
+                ImplicitMle::read(options, true)?,
+                LayerObjective::read(options),
+            ),
+            "RFW" => Self::Regularised(FrankWolfe::read(options)?, LayerObjective::read(options)),
             "RFY" => Self::RegularisedFy(FrankWolfe::read(options)?),
             "CAVE" => Self::Cave(Cave::read(options, false)?),
             "CAVE+" => Self::Cave(Cave::read(options, true)?),
-            "LAVA" => Self::Lava(Lava::read(options)?),
+            "LAVA" => Self::Lava(LavaSpec::read(options)?),
             _ => return Ok(None),
         }))
     }
@@ -236,7 +246,7 @@ impl FromStr for LossSpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, mut options) = Options::of(text);
+        let (name, mut options) = LossOptions::of(text);
         if ["MSE", "MAE"].contains(&name.to_ascii_uppercase().as_str()) {
             return text.parse().map(Self::Cos);
         }

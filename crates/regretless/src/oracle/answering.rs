@@ -6,21 +6,22 @@
 //! results do not depend on threads.
 
 use super::asker::{OracleWorker, WorkerContext};
-use super::engine::{Engine, SolverRole};
+use super::engine::{SolverRole, WorkerSolver};
 use super::store::WarmStartStore;
 use super::{
-    Answer, CacheGranularity, CacheSettings, NO_LOCAL_SEARCH, Oracle, OracleSettings, Pool,
+    CacheGranularity, CacheSettings, NO_LOCAL_SEARCH, Oracle, OracleSettings, SolutionPool,
+    SolveResult,
 };
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
-use crate::solve::Failure;
+use crate::solve::SolveFailure;
 use crate::watch::Observer;
 
 /// Whether a question is solved or answered from the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum CacheAction {
     /// Solved, exactly or relaxed.
     Solve,
     /// Answered with the cheapest known decision.
@@ -44,7 +45,7 @@ pub struct StepId {
 pub struct TrainingOracle<'a> {
     oracle: &'a Oracle,
     settings: OracleSettings,
-    pool: Option<Pool>,
+    pool: Option<SolutionPool>,
     store: Option<WarmStartStore>,
     seed: u64,
 }
@@ -77,7 +78,7 @@ impl<'a> TrainingOracle<'a> {
                     '{heuristic}'; leave one of them out"
             )));
         }
-        let pool = settings.cache.map(|cache| Pool::new(cache.most));
+        let pool = settings.cache.map(|cache| SolutionPool::new(cache.most));
         let answering = Self {
             oracle,
             settings,
@@ -119,7 +120,7 @@ impl<'a> TrainingOracle<'a> {
     ) -> Self {
         if self.pool.is_some() || wanted {
             self.pool
-                .get_or_insert_with(|| Pool::new(CacheSettings::MOST))
+                .get_or_insert_with(|| SolutionPool::new(CacheSettings::MOST))
                 .extend(decisions);
         }
         self
@@ -131,7 +132,7 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// The pool, if there is one.
-    pub fn pool(&self) -> Option<&Pool> {
+    pub fn pool(&self) -> Option<&SolutionPool> {
         self.pool.as_ref()
     }
 
@@ -143,7 +144,7 @@ impl<'a> TrainingOracle<'a> {
         }
     }
 
-    fn engine(&self) -> Option<Engine> {
+    fn engine(&self) -> Option<WorkerSolver> {
         self.oracle.engine(self.role())
     }
 
@@ -174,7 +175,7 @@ impl<'a> TrainingOracle<'a> {
         costs: &Matrix,
         instances: &[usize],
         watch: &dyn Observer,
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<SolveResult>> {
         self.solve_each(
             (instances, watch),
             |index, row| costs.read(index, row),
@@ -189,9 +190,9 @@ impl<'a> TrainingOracle<'a> {
         &self,
         (instances, watch): (&[usize], &dyn Observer),
         read: impl Fn(usize, &mut Vec<f64>) + Sync + Send,
-        done: impl Fn(usize, &Answer) + Sync + Send,
-    ) -> Result<Vec<Answer>> {
-        let mut answers: Vec<Option<Answer>> = instances.iter().map(|_| None).collect();
+        done: impl Fn(usize, &SolveResult) + Sync + Send,
+    ) -> Result<Vec<SolveResult>> {
+        let mut answers: Vec<Option<SolveResult>> = instances.iter().map(|_| None).collect();
         self.oracle.solver_threads().fill_longest_first(
             &mut answers,
             |index| self.expected(instances[index]),
@@ -201,7 +202,7 @@ impl<'a> TrainingOracle<'a> {
                     asker.about(instances[index]);
                     let answer = asker.solve_with(|row| read(index, row));
                     // An interrupted solve is no answer: nobody may keep it as one.
-                    if answer != Err(Failure::Interrupted) {
+                    if answer != Err(SolveFailure::Interrupted) {
                         done(instances[index], slot.insert(answer));
                         watch.advance(1);
                     }
@@ -215,10 +216,10 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// What the coin says for an instance on this occasion.
-    pub fn turn(&self, step: StepId, instance: usize) -> Turn {
+    pub fn turn(&self, step: StepId, instance: usize) -> CacheAction {
         match self.settings.cache {
-            None => Turn::Solve,
-            Some(_) if !step.training => Turn::Recall,
+            None => CacheAction::Solve,
+            Some(_) if !step.training => CacheAction::Recall,
             Some(cache) => {
                 let place = match cache.coin {
                     CacheGranularity::Batch => u64::MAX - step.batch as u64,
@@ -227,9 +228,9 @@ impl<'a> TrainingOracle<'a> {
                 let mut stream =
                     RandomStream::new(Purpose::Oracle, self.seed, [step.epoch as u64, place]);
                 if stream.unit() < cache.share {
-                    Turn::Solve
+                    CacheAction::Solve
                 } else {
-                    Turn::Recall
+                    CacheAction::Recall
                 }
             }
         }
@@ -260,7 +261,7 @@ impl<'a> TrainingOracle<'a> {
                 let instance = instances[index];
                 if watch.interrupted() {
                     *slot = Err(Error::Interrupted);
-                } else if self.turn(step, instance) == Turn::Solve {
+                } else if self.turn(step, instance) == CacheAction::Solve {
                     asker.about(instance);
                     let answer = asker
                         .solve_from(&predictions[index * width..][..width], Some(best(instance)));
@@ -275,7 +276,7 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// Goes on with the pool of an earlier run, if this one keeps a pool.
-    pub fn replace_pool(&mut self, pool: Pool) {
+    pub fn replace_pool(&mut self, pool: SolutionPool) {
         if self.pool.is_some() {
             self.pool = Some(pool);
         }

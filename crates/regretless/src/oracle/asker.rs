@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use super::counts::Kind;
-use super::engine::{Engine, SolverCall};
+use super::counts::SolveKind;
+use super::engine::{SolverCall, WorkerSolver};
 use super::store::{WarmStartSlot, WarmStartStore};
-use super::{Answer, Oracle, OracleSettings, Pool, Turn, check_costs};
+use super::{CacheAction, Oracle, OracleSettings, SolutionPool, SolveResult, check_costs};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::problem::ProblemKind;
 use crate::solve::cone::NormalCone;
-use crate::solve::{Failure, Solution, SolveStatus, check_not_cancelled};
+use crate::solve::{Solution, SolveFailure, SolveStatus, check_not_cancelled};
 
 thread_local! {
     /// The last answer of the asker before, for its memory.
@@ -26,9 +26,9 @@ fn spare() -> Solution {
 pub struct OracleWorker<'a> {
     oracle: &'a Oracle,
     /// Present until dropped.
-    engine: Option<Engine>,
+    engine: Option<WorkerSolver>,
     help: WorkerContext<'a>,
-    turn: Turn,
+    turn: CacheAction,
     /// What the next question is about, if somebody said so.
     spot: Option<WarmStartSlot>,
     /// What was solved since the last time somebody took it, if there is a pool.
@@ -42,18 +42,22 @@ pub struct OracleWorker<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct WorkerContext<'a> {
     pub(super) settings: OracleSettings,
-    pub(super) pool: Option<&'a Pool>,
+    pub(super) pool: Option<&'a SolutionPool>,
     pub(super) store: Option<&'a WarmStartStore>,
 }
 
 impl<'a> OracleWorker<'a> {
-    pub(super) fn new(oracle: &'a Oracle, engine: Option<Engine>, help: WorkerContext<'a>) -> Self {
+    pub(super) fn new(
+        oracle: &'a Oracle,
+        engine: Option<WorkerSolver>,
+        help: WorkerContext<'a>,
+    ) -> Self {
         let (found, widened) = (Vec::new(), Vec::new());
         Self {
             oracle,
             engine,
             help,
-            turn: Turn::Solve,
+            turn: CacheAction::Solve,
             spot: None,
             found,
             widened,
@@ -62,17 +66,17 @@ impl<'a> OracleWorker<'a> {
     }
 
     /// The problem that is solved.
-    pub fn problem(&self) -> &dyn Problem {
+    pub fn problem(&self) -> &dyn ProblemKind {
         self.oracle.problem.as_ref()
     }
 
     /// The decisions known so far; none where nobody keeps a pool.
     pub fn known(&self) -> &'a [Decision] {
-        self.help.pool.map_or(&[], Pool::decisions)
+        self.help.pool.map_or(&[], SolutionPool::decisions)
     }
 
     /// From now on questions are solved or answered from the pool.
-    pub fn set_cache_action(&mut self, turn: Turn) {
+    pub fn set_cache_action(&mut self, turn: CacheAction) {
         self.turn = turn;
     }
 
@@ -94,7 +98,7 @@ impl<'a> OracleWorker<'a> {
     ///
     /// # Errors
     /// When there is none.
-    pub fn solve_row(&mut self, costs: &[f32]) -> Answer {
+    pub fn solve_row(&mut self, costs: &[f32]) -> SolveResult {
         self.solve_with(|widened| {
             widened.clear();
             widened.extend(costs.iter().map(|cost| f64::from(*cost)));
@@ -102,7 +106,7 @@ impl<'a> OracleWorker<'a> {
     }
 
     /// The best decision for the costs that `read` writes over a row.
-    pub(super) fn solve_with(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> Answer {
+    pub(super) fn solve_with(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> SolveResult {
         let mut costs = std::mem::take(&mut self.widened);
         read(&mut costs);
         let answer = self.solve(&costs);
@@ -114,7 +118,7 @@ impl<'a> OracleWorker<'a> {
     ///
     /// # Errors
     /// When there is none.
-    pub fn solve(&mut self, costs: &[f64]) -> Answer {
+    pub fn solve(&mut self, costs: &[f64]) -> SolveResult {
         self.ask(costs)?;
         Ok(std::mem::replace(&mut self.answer, Solution::nothing()))
     }
@@ -123,7 +127,7 @@ impl<'a> OracleWorker<'a> {
     ///
     /// # Errors
     /// When there is none.
-    pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, Failure> {
+    pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, SolveFailure> {
         self.solve_from(costs, None)
     }
 
@@ -135,11 +139,11 @@ impl<'a> OracleWorker<'a> {
         &mut self,
         costs: &[f64],
         start: Option<&Decision>,
-    ) -> Result<&Solution, Failure> {
+    ) -> Result<&Solution, SolveFailure> {
         check_costs(costs)?;
         match self.turn {
-            Turn::Recall => self.recall(costs)?,
-            Turn::Solve => {
+            CacheAction::Recall => self.recall(costs)?,
+            CacheAction::Solve => {
                 self.compute((costs, start))?;
                 if self.help.pool.is_some() {
                     self.found.push(self.answer.decision.clone());
@@ -168,17 +172,17 @@ impl<'a> OracleWorker<'a> {
         how: impl FnOnce(&NormalCone) -> T,
     ) -> Result<T> {
         let cone = self.cone(decision, method)?;
-        self.oracle.counters.count(Kind::Projected);
+        self.oracle.counters.count(SolveKind::Projected);
         Ok(how(&cone))
     }
 
-    fn recall(&mut self, costs: &[f64]) -> Result<(), Failure> {
-        self.oracle.counters.count(Kind::Pooled);
+    fn recall(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
+        self.oracle.counters.count(SolveKind::Pooled);
         let (cheapest, objective) = self
             .help
             .pool
             .and_then(|pool| pool.cheapest(costs))
-            .ok_or(Failure::NothingKnown)?;
+            .ok_or(SolveFailure::NothingKnown)?;
         self.answer.decision.clone_from(cheapest);
         self.answer.objective = objective;
         self.answer.bound = f64::NEG_INFINITY;
@@ -186,9 +190,9 @@ impl<'a> OracleWorker<'a> {
         Ok(())
     }
 
-    fn compute(&mut self, (costs, start): SolverCall<'_>) -> Result<(), Failure> {
+    fn compute(&mut self, (costs, start): SolverCall<'_>) -> Result<(), SolveFailure> {
         let Some(mut engine) = self.engine.take() else {
-            return Err(Failure::Engine("the engine is gone".into()));
+            return Err(SolveFailure::Engine("the engine is gone".into()));
         };
         let outcome = match self.help.store.zip(self.spot) {
             Some(place) => self.solve_timed(&mut engine, (costs, start), place),
@@ -197,7 +201,7 @@ impl<'a> OracleWorker<'a> {
         if let Some(spot) = &mut self.spot {
             spot.question += 1;
         }
-        let exact = !matches!(engine, Engine::Relaxed(..));
+        let exact = !matches!(engine, WorkerSolver::Relaxed(..));
         let work = engine.work().unwrap_or(0);
         self.engine = Some(engine);
         if work > 0 {
@@ -211,13 +215,17 @@ impl<'a> OracleWorker<'a> {
             self.oracle
                 .problem
                 .check(&self.answer.decision)
-                .map_err(Failure::WrongAnswer)?;
+                .map_err(SolveFailure::WrongAnswer)?;
             self.answer.objective = self.answer.decision.dot(costs);
         }
         Ok(())
     }
 
-    fn solve_cold(&mut self, engine: &mut Engine, question: SolverCall<'_>) -> Result<(), Failure> {
+    fn solve_cold(
+        &mut self,
+        engine: &mut WorkerSolver,
+        question: SolverCall<'_>,
+    ) -> Result<(), SolveFailure> {
         self.oracle.counters.count(engine.kind());
         engine.solve_into(question, &mut self.answer)
     }
@@ -225,10 +233,10 @@ impl<'a> OracleWorker<'a> {
     /// Solves and notes how long it took, if more than one thread works.
     fn solve_timed(
         &mut self,
-        engine: &mut Engine,
+        engine: &mut WorkerSolver,
         question: SolverCall<'_>,
         place: (&WarmStartStore, WarmStartSlot),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SolveFailure> {
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
         let outcome = if self.help.settings.remembers() {
             self.solve_warm(engine, question.0, place)
@@ -244,15 +252,15 @@ impl<'a> OracleWorker<'a> {
 
     fn solve_warm(
         &self,
-        engine: &mut Engine,
+        engine: &mut WorkerSolver,
         costs: &[f64],
         (store, spot): (&WarmStartStore, WarmStartSlot),
-    ) -> Answer {
+    ) -> SolveResult {
         let mut memory = store.take(spot);
         if self.help.settings.certify
             && let Some(solution) = engine.certify(costs, &memory)
         {
-            self.oracle.counters.count(Kind::Certified);
+            self.oracle.counters.count(SolveKind::Certified);
             store.put(spot, memory);
             return Ok(solution);
         }

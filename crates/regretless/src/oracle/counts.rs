@@ -70,7 +70,7 @@ impl Sub for SolveCounts {
 
 /// How a question was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SolveKind {
     Exact,
     Relaxed,
     Heuristic,
@@ -81,13 +81,13 @@ pub(super) enum Kind {
 
 /// Counters that all threads share, one per [`Kind`].
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct SolveCounters {
     by_kind: [AtomicU64; 6],
     work: AtomicU64,
 }
 
-impl Counters {
-    pub(super) fn count(&self, kind: Kind) {
+impl SolveCounters {
+    pub(super) fn count(&self, kind: SolveKind) {
         self.by_kind[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
 
@@ -102,14 +102,14 @@ impl Counters {
     }
 
     pub(super) fn read(&self) -> SolveCounts {
-        let count = |kind: Kind| self.by_kind[kind as usize].load(Ordering::Relaxed);
+        let count = |kind: SolveKind| self.by_kind[kind as usize].load(Ordering::Relaxed);
         SolveCounts {
-            exact: count(Kind::Exact),
-            relaxed: count(Kind::Relaxed),
-            heuristic: count(Kind::Heuristic),
-            projected: count(Kind::Projected),
-            certified: count(Kind::Certified),
-            pooled: count(Kind::Pooled),
+            exact: count(SolveKind::Exact),
+            relaxed: count(SolveKind::Relaxed),
+            heuristic: count(SolveKind::Heuristic),
+            projected: count(SolveKind::Projected),
+            certified: count(SolveKind::Certified),
+            pooled: count(SolveKind::Pooled),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What solves behind an oracle: the problem itself, its relaxation, or a heuristic.
 
-use super::counts::Kind;
-use super::{Answer, Heuristic};
+use super::counts::SolveKind;
+use super::{Heuristic, SolveResult};
 use crate::decision::Decision;
-use crate::solve::memory::Memory;
+use crate::solve::memory::WarmStart;
 use crate::solve::relax::{Relaxation, RelaxationSolver};
-use crate::solve::{Failure, Solution, Solver};
+use crate::solve::{Solution, SolveFailure, Solver};
 
 /// Who answers when a question is not answered from a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub(super) enum SolverRole {
 pub(super) type SolverCall<'q> = (&'q [f64], Option<&'q Decision>);
 
 /// An engine of one thread.
-pub(super) enum Engine {
+pub(super) enum WorkerSolver {
     Exact(Box<dyn Solver>),
     Relaxed(Relaxation, Box<dyn RelaxationSolver>),
     Heuristic(Heuristic, Box<dyn Solver>),
 }
 
-impl Engine {
+impl WorkerSolver {
     pub(super) fn role(&self) -> SolverRole {
         match self {
             Self::Exact(_) => SolverRole::Exact,
@@ -38,11 +38,11 @@ impl Engine {
     }
 
     /// How its solves are counted.
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> SolveKind {
         match self {
-            Self::Exact(_) => Kind::Exact,
-            Self::Relaxed(..) => Kind::Relaxed,
-            Self::Heuristic(..) => Kind::Heuristic,
+            Self::Exact(_) => SolveKind::Exact,
+            Self::Relaxed(..) => SolveKind::Relaxed,
+            Self::Heuristic(..) => SolveKind::Heuristic,
         }
     }
 
@@ -51,7 +51,7 @@ impl Engine {
         &mut self,
         (costs, start): SolverCall<'_>,
         solution: &mut Solution,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SolveFailure> {
         match (self, start) {
             (Self::Heuristic(Heuristic::Near, solver), Some(start)) => {
                 *solution = solver.solve_from(costs, start)?
@@ -64,7 +64,7 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Answer {
+    pub(super) fn solve_again(&mut self, costs: &[f64], memory: &mut WarmStart) -> SolveResult {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_again(costs, memory),
             Self::Relaxed(_, relaxer) => relaxer.relax_warm(costs, memory),
@@ -79,7 +79,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    pub(super) fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => solver.certify(costs, memory),
             Self::Relaxed(_, relaxer) => relaxer.certify(costs, memory),

@@ -4,15 +4,15 @@
 //! an error that names the method that asked, what it asked for, the problem, and a way out.
 
 use super::asker::WorkerContext;
-use super::counts::Kind;
+use super::counts::SolveKind;
 use super::engine::SolverRole;
-use super::{Answer, Oracle, OracleWorker, check_costs};
+use super::{Oracle, OracleWorker, SolveResult, check_costs};
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
-use crate::solve::relax::{CostRangeKind, Ranges, Relaxation, VertexDelta};
-use crate::solve::{Failure, Solution, check_not_cancelled};
+use crate::solve::relax::{CostRangeKind, CostRanges, Relaxation, VertexDelta};
+use crate::solve::{Solution, SolveFailure, check_not_cancelled};
 use crate::watch::Observer;
 
 impl Oracle {
@@ -49,7 +49,7 @@ impl Oracle {
         &self,
         (costs, kind): (&Matrix, Relaxation),
         asks: (&str, &dyn Observer),
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<SolveResult>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
         self.relax_rows((costs, &rows), kind, asks)
     }
@@ -64,9 +64,9 @@ impl Oracle {
         (costs, rows): (&Matrix, &[usize]),
         kind: Relaxation,
         (method, watch): (&str, &dyn Observer),
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<SolveResult>> {
         self.require_relaxation(kind, method)?;
-        let mut answers: Vec<Option<Answer>> = rows.iter().map(|_| None).collect();
+        let mut answers: Vec<Option<SolveResult>> = rows.iter().map(|_| None).collect();
         self.solver_threads.fill(
             &mut answers,
             || {
@@ -76,7 +76,7 @@ impl Oracle {
             |asker, index, slot| {
                 if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
                     let answer = asker.solve_with(|row| costs.read(rows[index], row));
-                    if answer != Err(Failure::Interrupted) {
+                    if answer != Err(SolveFailure::Interrupted) {
                         *slot = Some(answer);
                         watch.advance(1);
                     }
@@ -98,14 +98,14 @@ impl Oracle {
         &self,
         (costs, kind): (&Matrix, CostRangeKind),
         slots: &mut [T],
-        keep: impl Fn(usize, &Ranges, &mut T) + Sync + Send,
+        keep: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
         (method, watch): (&str, &dyn Observer),
     ) -> Result<()> {
         let ranger = || self.problem.ranger(kind, &self.limits);
         if ranger().is_none() {
             return Err(self.missing_ranges(kind, method));
         }
-        let keep = |row: usize, ranges: Ranges, slot: &mut T| keep(row, &ranges, slot);
+        let keep = |row: usize, ranges: CostRanges, slot: &mut T| keep(row, &ranges, slot);
         self.run_on_rows(
             costs,
             slots,
@@ -138,7 +138,7 @@ impl Oracle {
                 "use another loss, such as MAE(O,S)",
             ));
         }
-        let ask = |engine: &mut Box<dyn crate::solve::relax::Neighbours>, costs: &[f64]| {
+        let ask = |engine: &mut Box<dyn crate::solve::relax::AdjacentVertices>, costs: &[f64]| {
             self.counted(costs, |costs| engine.neighbours(costs))
         };
         self.run_on_rows(costs, slots, (neighbours, ask, keep), watch)
@@ -167,7 +167,7 @@ impl Oracle {
         slots: &mut [T],
         (make, ask, keep): (
             impl Fn() -> Option<E> + Sync + Send,
-            impl Fn(&mut E, &[f64]) -> Result<X, Failure> + Sync + Send,
+            impl Fn(&mut E, &[f64]) -> Result<X, SolveFailure> + Sync + Send,
             impl Fn(usize, X, &mut T) + Sync + Send,
         ),
         watch: &dyn Observer,
@@ -196,9 +196,9 @@ impl Oracle {
     fn counted<X>(
         &self,
         costs: &[f64],
-        solve: impl FnOnce(&[f64]) -> Result<X, Failure>,
-    ) -> Result<X, Failure> {
-        self.counters.count(Kind::Relaxed);
+        solve: impl FnOnce(&[f64]) -> Result<X, SolveFailure>,
+    ) -> Result<X, SolveFailure> {
+        self.counters.count(SolveKind::Relaxed);
         check_costs(costs)?;
         let answer = solve(costs)?;
         check_not_cancelled()?;

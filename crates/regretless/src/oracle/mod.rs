@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::parallel::Threads;
-use crate::problem::{Problem, SolverThreading};
+use crate::problem::{ProblemKind, SolverThreading};
 use crate::sizes::LARGEST_COST;
-use crate::solve::{Failure, Limits, Solution};
+use crate::solve::{SearchLimits, Solution, SolveFailure};
 use crate::watch::Observer;
 
 mod answering;
@@ -30,32 +30,32 @@ mod pool;
 mod settings;
 mod store;
 
-pub use answering::{StepId, TrainingOracle, Turn};
+pub use answering::{CacheAction, StepId, TrainingOracle};
 pub use asker::OracleWorker;
 pub use counts::SolveCounts;
-pub use pool::Pool;
+pub use pool::SolutionPool;
 pub use settings::{CacheGranularity, CacheSettings, Heuristic, OracleSettings};
 
 use asker::WorkerContext;
-use counts::Counters;
-use engine::{Engine, SolverRole};
+use counts::SolveCounters;
+use engine::{SolverRole, WorkerSolver};
 
 /// What to do where there is no local search.
 const NO_LOCAL_SEARCH: &str = "use 'nodes 100', a search that stops early, which every problem has";
 
 /// What an oracle says about one cost vector.
-pub type Answer = std::result::Result<Solution, Failure>;
+pub type SolveResult = std::result::Result<Solution, SolveFailure>;
 
 /// Solves a problem for many cost vectors.
 pub struct Oracle {
-    problem: Arc<dyn Problem>,
-    limits: Limits,
+    problem: Arc<dyn ProblemKind>,
+    limits: SearchLimits,
     heuristic: Option<Heuristic>,
     threads: Threads,
     /// Those that call engines.
     solver_threads: Threads,
-    counters: Counters,
-    idle: Mutex<Vec<Engine>>,
+    counters: SolveCounters,
+    idle: Mutex<Vec<WorkerSolver>>,
 }
 
 impl std::fmt::Debug for Oracle {
@@ -72,14 +72,14 @@ impl std::fmt::Debug for Oracle {
 
 impl Oracle {
     /// An oracle on the calling thread with the default limits.
-    pub fn new(problem: Arc<dyn Problem>) -> Self {
+    pub fn new(problem: Arc<dyn ProblemKind>) -> Self {
         Self {
             problem,
-            limits: Limits::default(),
+            limits: SearchLimits::default(),
             heuristic: None,
             threads: Threads::one(),
             solver_threads: Threads::one(),
-            counters: Counters::default(),
+            counters: SolveCounters::default(),
             idle: Mutex::new(Vec::new()),
         }
     }
@@ -98,7 +98,7 @@ impl Oracle {
 
     /// The same oracle with these limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: SearchLimits) -> Self {
         self.limits = limits;
         self.idle = Mutex::new(Vec::new());
         self
@@ -133,12 +133,12 @@ impl Oracle {
     }
 
     /// The problem that is solved.
-    pub fn problem(&self) -> &Arc<dyn Problem> {
+    pub fn problem(&self) -> &Arc<dyn ProblemKind> {
         &self.problem
     }
 
     /// How far a search may go.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &SearchLimits {
         &self.limits
     }
 
@@ -170,25 +170,25 @@ impl Oracle {
 
     /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for
     /// it.
-    fn engine(&self, role: SolverRole) -> Option<Engine> {
+    fn engine(&self, role: SolverRole) -> Option<WorkerSolver> {
         self.idle_solver(role).or_else(|| self.new_solver(role))
     }
 
-    fn new_solver(&self, role: SolverRole) -> Option<Engine> {
+    fn new_solver(&self, role: SolverRole) -> Option<WorkerSolver> {
         Some(match role {
-            SolverRole::Exact => Engine::Exact(self.problem.solver(&self.limits)),
+            SolverRole::Exact => WorkerSolver::Exact(self.problem.solver(&self.limits)),
             SolverRole::Relaxed(kind) => {
-                Engine::Relaxed(kind, self.problem.relaxer(kind, &self.limits)?)
+                WorkerSolver::Relaxed(kind, self.problem.relaxer(kind, &self.limits)?)
             }
             SolverRole::Heuristic(kind @ Heuristic::LocalSearch) => {
-                Engine::Heuristic(kind, self.problem.local_search(&self.limits)?)
+                WorkerSolver::Heuristic(kind, self.problem.local_search(&self.limits)?)
             }
             SolverRole::Heuristic(kind @ (Heuristic::Quick | Heuristic::Near)) => {
-                Engine::Heuristic(kind, self.problem.fast_local_search(&self.limits)?)
+                WorkerSolver::Heuristic(kind, self.problem.fast_local_search(&self.limits)?)
             }
-            SolverRole::Heuristic(kind @ Heuristic::Nodes(nodes)) => Engine::Heuristic(
+            SolverRole::Heuristic(kind @ Heuristic::Nodes(nodes)) => WorkerSolver::Heuristic(
                 kind,
-                self.problem.solver(&Limits {
+                self.problem.solver(&SearchLimits {
                     nodes,
                     ..self.limits
                 }),
@@ -196,7 +196,7 @@ impl Oracle {
         })
     }
 
-    fn idle_solver(&self, role: SolverRole) -> Option<Engine> {
+    fn idle_solver(&self, role: SolverRole) -> Option<WorkerSolver> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter()
             .rposition(|engine| engine.role() == role)
@@ -204,7 +204,7 @@ impl Oracle {
     }
 
     /// Keeps an engine for whoever asks next.
-    fn return_solver(&self, engine: Engine) {
+    fn return_solver(&self, engine: WorkerSolver) {
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -215,7 +215,7 @@ impl Oracle {
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
-    pub fn solve_all(&self, costs: &Matrix, watch: &dyn Observer) -> Result<Vec<Answer>> {
+    pub fn solve_all(&self, costs: &Matrix, watch: &dyn Observer) -> Result<Vec<SolveResult>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
         self.solve_rows(costs, &rows, watch)
     }
@@ -229,7 +229,7 @@ impl Oracle {
         costs: &Matrix,
         rows: &[usize],
         watch: &dyn Observer,
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<SolveResult>> {
         self.solve_each(costs, rows, watch, |_, _| ())
     }
 
@@ -243,8 +243,8 @@ impl Oracle {
         costs: &Matrix,
         rows: &[usize],
         watch: &dyn Observer,
-        done: impl Fn(usize, &Answer) + Sync + Send,
-    ) -> Result<Vec<Answer>> {
+        done: impl Fn(usize, &SolveResult) + Sync + Send,
+    ) -> Result<Vec<SolveResult>> {
         TrainingOracle::exactly(self).solve_each(
             (rows, watch),
             |index, row| costs.read(rows[index], row),
@@ -255,7 +255,7 @@ impl Oracle {
 
 /// Engines may take for granted that costs are numbers, and that sums and squares of costs do not
 /// overflow.
-fn check_costs(costs: &[f64]) -> std::result::Result<(), Failure> {
+fn check_costs(costs: &[f64]) -> std::result::Result<(), SolveFailure> {
     // A number that is none fails every comparison. The fold has no early end, so that several
     // costs are compared at once.
     let fits = |cost: &f64| cost.abs() <= LARGEST_COST;
@@ -271,5 +271,5 @@ fn check_costs(costs: &[f64]) -> std::result::Result<(), Failure> {
         true => format!("cost {bad} is {cost:e}; costs go up to {LARGEST_COST:e} in size"),
         false => format!("cost {bad} is not finite"),
     };
-    Err(Failure::Engine(message))
+    Err(SolveFailure::Engine(message))
 }

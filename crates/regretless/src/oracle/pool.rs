@@ -11,7 +11,7 @@ use crate::decision::Decision;
 
 /// Distinct decisions.
 #[derive(Debug, Clone, Default)]
-pub struct Pool {
+pub struct SolutionPool {
     decisions: Vec<Decision>,
     /// Places of the decisions with this hash.
     places: HashMap<u64, Vec<usize>>,
@@ -20,7 +20,7 @@ pub struct Pool {
     oldest: usize,
 }
 
-impl Pool {
+impl SolutionPool {
     /// An empty pool for at most this many decisions, at least one.
     pub fn new(most: usize) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Pool {
     }
 }
 
-impl<'d> Extend<&'d Decision> for Pool {
+impl<'d> Extend<&'d Decision> for SolutionPool {
     fn extend<I: IntoIterator<Item = &'d Decision>>(&mut self, decisions: I) {
         decisions
             .into_iter()
@@ -119,11 +119,11 @@ fn hash(decision: &Decision) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Pool;
+    use super::SolutionPool;
     use crate::decision::Decision;
 
     fn pool(most: usize, items: &[u32]) -> Vec<u32> {
-        let mut pool = Pool::new(most);
+        let mut pool = SolutionPool::new(most);
         items
             .iter()
             .for_each(|item| pool.add(&Decision::choosing([*item])));
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn every_decision_is_kept_once() {
         assert_eq!(pool(10, &[3, 1, 3, 2, 1]), [3, 1, 2]);
-        let mut mixed = Pool::new(10);
+        let mut mixed = SolutionPool::new(10);
         mixed.add(&Decision::from_dense(&[0.5, 0.0]));
         mixed.add(&Decision::from_dense(&[1.0, 0.0]));
         mixed.add(&Decision::from_dense(&[0.5, 0.0]));
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_decision_is_the_first_of_equals_and_an_empty_pool_has_none() {
-        let mut pool = Pool::new(5);
+        let mut pool = SolutionPool::new(5);
         assert!(pool.cheapest(&[1.0, 1.0]).is_none());
         pool.extend(&[Decision::choosing([1]), Decision::choosing([0])]);
         assert_eq!(pool.cheapest(&[1.0, 1.0]).unwrap().0.indices(), [1]);

@@ -14,7 +14,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::solve::memory::Memory;
+use crate::solve::memory::WarmStart;
 
 /// Memories per row.
 const SLOTS_PER_ROW: usize = 2;
@@ -22,15 +22,15 @@ const SLOTS_PER_ROW: usize = 2;
 /// The memories of all rows.
 #[derive(Debug)]
 pub(super) struct WarmStartStore {
-    rows: Vec<Mutex<Row>>,
+    rows: Vec<Mutex<RowWarmStarts>>,
     /// Most bytes of one memory.
     allowance: usize,
     prove: bool,
 }
 
 #[derive(Debug, Default)]
-struct Row {
-    memories: [Memory; SLOTS_PER_ROW],
+struct RowWarmStarts {
+    memories: [WarmStart; SLOTS_PER_ROW],
     seconds: [f32; SLOTS_PER_ROW],
 }
 
@@ -61,7 +61,7 @@ impl WarmStartStore {
         }
     }
 
-    fn row(&self, instance: usize) -> Option<MutexGuard<'_, Row>> {
+    fn row(&self, instance: usize) -> Option<MutexGuard<'_, RowWarmStarts>> {
         Some(
             self.rows
                 .get(instance)?
@@ -71,17 +71,17 @@ impl WarmStartStore {
     }
 
     /// Takes a memory out; empty where nothing is known.
-    pub(super) fn take(&self, spot: WarmStartSlot) -> Memory {
+    pub(super) fn take(&self, spot: WarmStartSlot) -> WarmStart {
         let known = self
             .row(spot.instance)
             .map(|mut row| std::mem::take(&mut row.memories[spot.place()]));
         known
             .filter(|memory| !memory.is_empty())
-            .unwrap_or_else(|| Memory::new(self.prove))
+            .unwrap_or_else(|| WarmStart::new(self.prove))
     }
 
     /// Puts a memory back, as far as it may be kept.
-    pub(super) fn put(&self, spot: WarmStartSlot, mut memory: Memory) {
+    pub(super) fn put(&self, spot: WarmStartSlot, mut memory: WarmStart) {
         memory.fit(self.allowance);
         if let Some(mut row) = self.row(spot.instance) {
             row.memories[spot.place()] = memory;
@@ -105,7 +105,7 @@ impl WarmStartStore {
 
 #[cfg(test)]
 mod tests {
-    use super::{Memory, WarmStartSlot, WarmStartStore};
+    use super::{WarmStart, WarmStartSlot, WarmStartStore};
     use crate::solve::memory::WarmStartState;
 
     #[derive(Debug)]
@@ -126,7 +126,7 @@ mod tests {
     }
 
     fn kept(store: &WarmStartStore, spot: WarmStartSlot, bytes: usize) -> usize {
-        let mut memory = Memory::new(false);
+        let mut memory = WarmStart::new(false);
         memory.keep(Bytes(bytes));
         store.put(spot, memory);
         store.take(spot).bytes()

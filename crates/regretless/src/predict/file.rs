@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{About, CostScaler, FeatureScaler, Model, Network, Predictor};
+use super::{CostScaler, FeatureScaler, Model, ModelMetadata, Network, Predictor};
 use crate::data::output::write_atomically;
 use crate::error::{Error, Place, Result};
-use crate::sealed::Sealed;
+use crate::sealed::ChecksummedFile;
 use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.
@@ -20,7 +20,7 @@ struct ModelFileHeader {
     /// Features, hidden layers and outputs of every network.
     sizes: Vec<usize>,
     networks: usize,
-    about: About,
+    about: ModelMetadata,
 }
 
 impl Model {
@@ -46,7 +46,7 @@ impl Model {
     /// # Errors
     /// When the file cannot be read, is damaged, or is not a model.
     pub fn load(path: &Path) -> Result<Self> {
-        let sealed = Sealed::read(path, FORMAT)?;
+        let sealed = ChecksummedFile::read(path, FORMAT)?;
         Self::from_file(sealed).map_err(|message| Error::input(Place::file(path), message))
     }
 
@@ -58,7 +58,7 @@ impl Model {
         self.sealed().to_bytes(FORMAT)
     }
 
-    fn sealed(&self) -> Sealed<ModelFileHeader> {
+    fn sealed(&self) -> ChecksummedFile<ModelFileHeader> {
         let sizes = self
             .members
             .first()
@@ -69,7 +69,7 @@ impl Model {
             networks: self.members.len(),
             about: self.about.clone(),
         };
-        let mut sealed = Sealed::new(description)
+        let mut sealed = ChecksummedFile::new(description)
             .with("output.offset", self.output.offset.clone())
             .with("output.scale", self.output.scale.clone());
         if let Some(input) = &self.input {
@@ -88,12 +88,14 @@ impl Model {
     /// # Errors
     /// When they are damaged or no model.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Sealed::from_bytes(bytes, FORMAT)
+        ChecksummedFile::from_bytes(bytes, FORMAT)
             .and_then(Self::from_file)
             .map_err(Error::data)
     }
 
-    fn from_file(mut sealed: Sealed<ModelFileHeader>) -> std::result::Result<Self, String> {
+    fn from_file(
+        mut sealed: ChecksummedFile<ModelFileHeader>,
+    ) -> std::result::Result<Self, String> {
         let wrong = |what: &str| format!("the model file contradicts itself: {what}");
         let ModelFileHeader {
             sizes,
@@ -155,18 +157,18 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::{FORMAT, Sealed};
-    use crate::data::{FeatureShape, Names};
-    use crate::predict::{About, CostScaler, FeatureScaler, Model, Network};
+    use super::{ChecksummedFile, FORMAT};
+    use crate::data::{CostNames, FeatureShape};
+    use crate::predict::{CostScaler, FeatureScaler, Model, ModelMetadata, Network};
 
     fn model(deviation: f64) -> Model {
-        let about = About {
+        let about = ModelMetadata {
             loss: "MSE".into(),
             problem_file_hash: None,
             problem: serde_json::json!({}),
             seed: 0,
             features: vec!["x".into()],
-            costs: Names::counted(2),
+            costs: CostNames::counted(2),
             shape: FeatureShape::Wide,
         };
         Model {
@@ -200,7 +202,7 @@ mod tests {
         }
         let more = model(2.0).sealed().with("network.1", vec![1.0_f32]);
         refused(&more.to_bytes(FORMAT).unwrap(), "network.1");
-        let mut short: Sealed<_> = model(2.0).sealed();
+        let mut short: ChecksummedFile<_> = model(2.0).sealed();
         let _: Option<Vec<f64>> = short.take("input.mean");
         let _: Option<Vec<f64>> = short.take("input.deviation");
         let short = short

@@ -20,7 +20,7 @@ pub(crate) mod product;
 mod scale;
 
 pub use least_squares::LinearFit;
-pub use model::{About, Model};
+pub use model::{Model, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
 pub use network::Network;
 pub use scale::{CostScaler, FeatureScaler};

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CostScaler, FeatureScaler, Network, Predictor, Tape};
-use crate::data::{CostMatching, CostSide, FeatureShape, Features, Matrix, Names};
+use crate::data::{CostMatching, CostNames, CostSide, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 
 /// Where a model comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct About {
+pub struct ModelMetadata {
     /// Label of the loss it was trained with.
     pub loss: String,
     /// The problem it was trained for, in writing.
@@ -24,7 +24,7 @@ pub struct About {
     pub features: Vec<String>,
     /// Names of the costs it predicts: those of the problem if it has names, else of the table; c0,
     /// c1, … where neither has any.
-    pub costs: Names,
+    pub costs: CostNames,
     /// Wide or long.
     pub shape: FeatureShape,
 }
@@ -39,7 +39,7 @@ pub struct Model {
     /// Applied to outputs last; gives costs in the user's sense.
     pub output: CostScaler,
     /// Where it comes from.
-    pub about: About,
+    pub about: ModelMetadata,
 }
 
 /// Rows predicted at a time, so that outputs stay small beside the result, and most outputs at a
@@ -83,7 +83,7 @@ impl Model {
 
     /// The costs this model predicts, beside others. A model file does not tell whether c0, c1, c2,
     /// … are names or stand in for missing ones: they are names where the others are called so too.
-    pub fn cost_side(&self, others: Option<&Names>) -> CostSide<'_> {
+    pub fn cost_side(&self, others: Option<&CostNames>) -> CostSide<'_> {
         let names = &self.about.costs;
         let are_names =
             !names.are_numbered() || others.is_some_and(|o| o.are_given() && o.same_set(names));

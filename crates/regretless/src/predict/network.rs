@@ -3,7 +3,7 @@
 //! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
 //! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
 
-use super::product::{Out, View, multiply, weigh_rows};
+use super::product::{MatrixView, MatrixViewMut, multiply, weigh_rows};
 use super::{Predictor, Tape};
 use crate::random::{Purpose, RandomStream};
 use crate::sizes;
@@ -72,8 +72,8 @@ impl Network {
     }
 
     /// Inputs, outputs and place of the parameters of one layer.
-    fn layer(&self, depth: usize) -> Layer {
-        Layer {
+    fn layer(&self, depth: usize) -> DenseLayer {
+        DenseLayer {
             inputs: self.sizes[depth],
             outputs: self.sizes[depth + 1],
             start: count(&self.sizes[..=depth]),
@@ -86,13 +86,13 @@ fn count(sizes: &[usize]) -> usize {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Layer {
+struct DenseLayer {
     inputs: usize,
     outputs: usize,
     start: usize,
 }
 
-impl Layer {
+impl DenseLayer {
     fn len(self) -> usize {
         self.outputs * (self.inputs + 1)
     }
@@ -106,8 +106,8 @@ impl Layer {
         let rows = input.len() / self.inputs;
         let (weights, biases) = self.split(parameters);
         let (input, weights) = (
-            View::new(input, rows, self.inputs),
-            View::new(weights, self.outputs, self.inputs),
+            MatrixView::new(input, rows, self.inputs),
+            MatrixView::new(weights, self.outputs, self.inputs),
         );
         output.clear();
         if let [bias] = biases {
@@ -116,7 +116,7 @@ impl Layer {
             multiply(
                 weights,
                 input.transposed(),
-                Out {
+                MatrixViewMut {
                     values: output,
                     distance: rows,
                     add: true,
@@ -127,7 +127,7 @@ impl Layer {
             multiply(
                 input,
                 weights.transposed(),
-                Out {
+                MatrixViewMut {
                     values: output,
                     distance: self.outputs,
                     add: true,
@@ -151,14 +151,14 @@ impl Layer {
         if let ([bias], true) = (&mut *biases, few) {
             return weigh_rows(input, output_gradient, weights, bias);
         }
-        let input = View::new(input, rows, self.inputs);
-        let blame = View::new(output_gradient, rows, self.outputs);
+        let input = MatrixView::new(input, rows, self.inputs);
+        let blame = MatrixView::new(output_gradient, rows, self.outputs);
         if few && self.outputs >= FEW {
             turned.resize(weights.len(), 0.0);
             multiply(
                 input.transposed(),
                 blame,
-                Out {
+                MatrixViewMut {
                     values: turned,
                     distance: self.outputs,
                     add: false,
@@ -173,7 +173,7 @@ impl Layer {
             multiply(
                 blame.transposed(),
                 input,
-                Out {
+                MatrixViewMut {
                     values: weights,
                     distance: self.inputs,
                     add: false,
@@ -196,11 +196,11 @@ impl Layer {
         let rows = activated.len() / self.inputs;
         let (weights, _) = self.split(parameters);
         to.resize(activated.len(), 0.0);
-        let weights = View::new(weights, self.outputs, self.inputs);
+        let weights = MatrixView::new(weights, self.outputs, self.inputs);
         multiply(
-            View::new(from, rows, self.outputs),
+            MatrixView::new(from, rows, self.outputs),
             weights,
-            Out {
+            MatrixViewMut {
                 values: to,
                 distance: self.inputs,
                 add: false,

@@ -18,7 +18,7 @@
 
 use std::cell::RefCell;
 
-use crate::lanes::{AlignedF32x16, Avx2Fma, LANES, Lanes, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F32x16, LANES, compiled};
 
 /// Rows of the result handled together.
 const ROWS: usize = 4;
@@ -28,14 +28,14 @@ const NEAR: usize = 2048;
 
 /// A matrix, part of one, or its transpose, as a product sees it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct MatrixView<'a> {
     values: &'a [f32],
     rows: usize,
     cols: usize,
     strides: [usize; 2],
 }
 
-impl<'a> View<'a> {
+impl<'a> MatrixView<'a> {
     /// A row-major matrix.
     pub(crate) fn new(values: &'a [f32], rows: usize, cols: usize) -> Self {
         assert_eq!(values.len(), rows * cols, "a view must cover its values");
@@ -68,7 +68,7 @@ impl<'a> View<'a> {
 }
 
 /// Where a product goes: rows that begin at some distance from each other.
-pub(crate) struct Out<'a> {
+pub(crate) struct MatrixViewMut<'a> {
     pub(crate) values: &'a mut [f32],
     pub(crate) distance: usize,
     /// Whether it is added to what is there.
@@ -81,7 +81,7 @@ thread_local! {
 }
 
 /// Writes or adds a · b.
-pub(crate) fn multiply(a: View<'_>, b: View<'_>, mut out: Out<'_>) {
+pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixViewMut<'_>) {
     assert_eq!(a.cols, b.rows, "inner dimensions must agree");
     let last = a.rows.saturating_sub(1) * out.distance;
     assert!(
@@ -101,15 +101,15 @@ pub(crate) fn multiply(a: View<'_>, b: View<'_>, mut out: Out<'_>) {
 }
 
 compiled! {
-    by_lanes = by_lanes_body [] (a: &View<'_>, b: &View<'_>, out: &mut Out<'_>, turned: &mut Vec<AlignedF32x16>)
+    by_lanes = by_lanes_body [] (a: &MatrixView<'_>, b: &MatrixView<'_>, out: &mut MatrixViewMut<'_>, turned: &mut Vec<AlignedF32x16>)
 }
 
 #[inline(always)]
 fn by_lanes_body(
     here: Avx2Fma,
-    a: &View<'_>,
-    b: &View<'_>,
-    out: &mut Out<'_>,
+    a: &MatrixView<'_>,
+    b: &MatrixView<'_>,
+    out: &mut MatrixViewMut<'_>,
     turned: &mut Vec<AlignedF32x16>,
 ) {
     for first in (0..b.cols).step_by(LANES) {
@@ -137,7 +137,12 @@ fn by_lanes_body(
 
 /// Sixteen columns of a matrix, or fewer at its end, as lanes.
 #[inline(always)]
-fn turn(here: Avx2Fma, b: &View<'_>, (first, cols): (usize, usize), out: &mut Vec<AlignedF32x16>) {
+fn turn(
+    here: Avx2Fma,
+    b: &MatrixView<'_>,
+    (first, cols): (usize, usize),
+    out: &mut Vec<AlignedF32x16>,
+) {
     out.resize(b.rows, AlignedF32x16::ZERO);
     if b.strides[1] == 1 {
         for k in 0..b.rows {
@@ -157,9 +162,9 @@ fn turn(here: Avx2Fma, b: &View<'_>, (first, cols): (usize, usize), out: &mut Ve
 #[inline(always)]
 unsafe fn panel<const R: usize>(
     here: Avx2Fma,
-    (a, row): (&View<'_>, usize),
+    (a, row): (&MatrixView<'_>, usize),
     (lines, distance): (*const f32, usize),
-    out: &mut Out<'_>,
+    out: &mut MatrixViewMut<'_>,
     (first, cols): (usize, usize),
 ) {
     let mut sums = [here.splat(0.0); R];
@@ -187,7 +192,7 @@ unsafe fn panel<const R: usize>(
 }
 
 #[inline(always)]
-fn put(here: Avx2Fma, sum: Lanes, out: &mut [f32], add: bool) {
+fn put(here: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
     match out.first_chunk_mut::<LANES>() {
         Some(full) => (if add { here.read(full).plus(sum) } else { sum }).write(full),
         None => (if add {
@@ -262,7 +267,7 @@ fn weigh_by_lanes_body(
     *total = last.0.iter().sum();
 }
 
-fn without_lanes(a: View<'_>, b: View<'_>, out: &mut Out<'_>) {
+fn without_lanes(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewMut<'_>) {
     // SAFETY: `multiply` has checked that every index the kernel touches lies within its slice;
     // `out` is borrowed mutably, so it overlaps neither input.
     unsafe {
@@ -287,7 +292,7 @@ fn without_lanes(a: View<'_>, b: View<'_>, out: &mut Out<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Out, View, multiply, without_lanes};
+    use super::{MatrixView, MatrixViewMut, multiply, without_lanes};
 
     fn numbers(count: usize, salt: usize) -> Vec<f32> {
         (0..count)
@@ -296,8 +301,8 @@ mod tests {
     }
 
     /// Every entry by its definition, in double precision.
-    fn expected(a: View<'_>, b: View<'_>) -> Vec<f64> {
-        let at = |v: &View<'_>, i: usize, j: usize| {
+    fn expected(a: MatrixView<'_>, b: MatrixView<'_>) -> Vec<f64> {
+        let at = |v: &MatrixView<'_>, i: usize, j: usize| {
             f64::from(v.values[i * v.strides[0] + j * v.strides[1]])
         };
         let entry = |i: usize, j: usize| (0..a.cols).map(|k| at(&a, i, k) * at(&b, k, j)).sum();
@@ -307,12 +312,12 @@ mod tests {
             .collect()
     }
 
-    fn check(a: View<'_>, b: View<'_>) {
+    fn check(a: MatrixView<'_>, b: MatrixView<'_>) {
         let distance = b.cols + 3;
         for add in [false, true] {
             for lanes in [true, false] {
                 let mut values = vec![2.0; a.rows * distance];
-                let mut out = Out {
+                let mut out = MatrixViewMut {
                     values: &mut values,
                     distance,
                     add,
@@ -352,14 +357,17 @@ mod tests {
             [3, 40, 17],
         ] {
             let (a, b) = (numbers(rows * inner, 1), numbers(inner * cols, 2));
-            check(View::new(&a, rows, inner), View::new(&b, inner, cols));
             check(
-                View::new(&a, inner, rows).transposed(),
-                View::new(&b, inner, cols),
+                MatrixView::new(&a, rows, inner),
+                MatrixView::new(&b, inner, cols),
             );
             check(
-                View::new(&a, rows, inner),
-                View::new(&b, cols, inner).transposed(),
+                MatrixView::new(&a, inner, rows).transposed(),
+                MatrixView::new(&b, inner, cols),
+            );
+            check(
+                MatrixView::new(&a, rows, inner),
+                MatrixView::new(&b, cols, inner).transposed(),
             );
         }
     }

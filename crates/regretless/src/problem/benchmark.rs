@@ -9,13 +9,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cvrp, Knapsack, ProblemSpec, ShortestPath, Tsp};
+use super::{Cvrp, GridPath, Knapsack, ProblemSpec, Tsp};
 use crate::data::Dataset;
-use crate::data::synthetic::{self, Recipe, SyntheticGenerator};
+use crate::data::synthetic::{self, SyntheticGenerator, SyntheticSpec};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
 use crate::sizes::{self, MOST_COSTS};
-use crate::solve::grid::GridPath;
+use crate::solve::grid::GridPathSolver;
 
 /// Vehicles of `CVRPn`.
 const VEHICLES: usize = 5;
@@ -77,7 +77,7 @@ impl Benchmark {
     ///
     /// # Errors
     /// When the recipe makes no table.
-    pub fn generate(self, recipe: Recipe) -> Result<(ProblemSpec, Dataset)> {
+    pub fn generate(self, recipe: SyntheticSpec) -> Result<(ProblemSpec, Dataset)> {
         let (problem, rows) = self.rows(recipe)?;
         Ok((problem, rows.dataset()?))
     }
@@ -89,7 +89,7 @@ impl Benchmark {
     pub fn problem(self, seed: u32) -> Result<ProblemSpec> {
         match self {
             Self::ShortestPath { rows, cols } => Ok(ProblemSpec::ShortestPath(
-                ShortestPath { grid: [rows, cols] }.checked()?,
+                GridPath { grid: [rows, cols] }.checked()?,
             )),
             Self::Knapsack { items } => {
                 let dimensions = dimensions_of(items);
@@ -138,11 +138,11 @@ impl Benchmark {
     ///
     /// # Errors
     /// When the recipe makes no table.
-    pub fn rows(self, recipe: Recipe) -> Result<(ProblemSpec, SyntheticGenerator)> {
+    pub fn rows(self, recipe: SyntheticSpec) -> Result<(ProblemSpec, SyntheticGenerator)> {
         let problem = self.problem(recipe.seed)?;
         let data = match self {
             Self::ShortestPath { rows, cols } => {
-                synthetic::shortest_path_rows(recipe, GridPath::num_arcs(rows, cols))?
+                synthetic::shortest_path_rows(recipe, GridPathSolver::num_arcs(rows, cols))?
             }
             Self::Knapsack { items } => {
                 synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1
@@ -250,13 +250,14 @@ impl From<Benchmark> for String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Benchmark, CAPACITY, ProblemSpec, Recipe, VEHICLES};
+    use super::{Benchmark, CAPACITY, ProblemSpec, SyntheticSpec, VEHICLES};
 
     #[test]
     fn customers_demand_seventy_percent_of_the_fleet() {
         let benchmark: Benchmark = "cvrp20".parse().unwrap();
         assert_eq!(benchmark.to_string(), "CVRP20");
-        let (ProblemSpec::Cvrp(problem), data) = benchmark.generate(Recipe::paper(3, 1)).unwrap()
+        let (ProblemSpec::Cvrp(problem), data) =
+            benchmark.generate(SyntheticSpec::paper(3, 1)).unwrap()
         else {
             panic!("not vehicle routing")
         };
@@ -269,18 +270,18 @@ mod tests {
             .copied()
             .fold(f64::INFINITY, f64::min);
         assert!(problem.demands.iter().any(|demand| *demand > 1.5 * unit));
-        let (other, _) = benchmark.generate(Recipe::paper(3, 2)).unwrap();
+        let (other, _) = benchmark.generate(SyntheticSpec::paper(3, 2)).unwrap();
         assert_ne!(other, ProblemSpec::Cvrp(problem));
     }
 
     #[cfg(feature = "highs")]
     #[test]
     fn benchmarks_of_any_size_have_routes() {
-        use crate::solve::Limits;
+        use crate::solve::SearchLimits;
         for nodes in 3..15 {
             for seed in 0..20 {
                 let (spec, data) = Benchmark::Routes { nodes }
-                    .generate(Recipe::paper(1, seed))
+                    .generate(SyntheticSpec::paper(1, seed))
                     .unwrap();
                 let costs: Vec<f64> = data
                     .costs()
@@ -291,13 +292,13 @@ mod tests {
                 let found = spec
                     .build()
                     .unwrap()
-                    .solver(&Limits::default())
+                    .solver(&SearchLimits::default())
                     .solve(&costs);
                 assert!(found.is_ok(), "CVRP{nodes}, seed {seed}: {spec:?}");
             }
         }
         let message = Benchmark::Routes { nodes: 2 }
-            .generate(Recipe::paper(1, 1))
+            .generate(SyntheticSpec::paper(1, 1))
             .unwrap_err()
             .to_string();
         assert!(message.contains("two customers or more"), "{message}");
@@ -307,7 +308,7 @@ mod tests {
     fn the_problem_alone_is_that_of_the_table() {
         for name in ["SP3x4", "KS8", "KS80", "TSP6", "CVRP12"] {
             let benchmark: Benchmark = name.parse().unwrap();
-            let (of_table, _) = benchmark.generate(Recipe::paper(2, 7)).unwrap();
+            let (of_table, _) = benchmark.generate(SyntheticSpec::paper(2, 7)).unwrap();
             assert_eq!(benchmark.problem(7).unwrap(), of_table, "{name}");
         }
     }

@@ -4,14 +4,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, Sense, check_binary};
+use super::{ProblemKind, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::sizes;
 use crate::solve::choice::TopKSolver;
 use crate::solve::cone::NormalCone;
-use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
-use crate::solve::{Limits, Solver};
+use crate::solve::relax::{
+    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
+};
+use crate::solve::{SearchLimits, Solver};
 
 /// Choose k of the items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,7 +55,7 @@ impl TopK {
     }
 }
 
-impl Problem for TopK {
+impl ProblemKind for TopK {
     fn name(&self) -> String {
         format!("top {} of {}", self.k, self.items)
     }
@@ -66,20 +68,24 @@ impl Problem for TopK {
         self.items
     }
 
-    fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
+    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
         self.engine()
     }
 
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+    fn relaxer(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
         Some(self.engine())
     }
 
     /// The exact ranges are as good as any basis could give, so they serve both.
-    fn ranger(&self, _kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn ranger(&self, _kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         Some(self.engine())
     }
 
-    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(self.engine())
     }
 

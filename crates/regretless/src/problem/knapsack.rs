@@ -3,13 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, Sense, check_binary};
+use super::{ProblemKind, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
 use crate::solve::knapsack::{KnapsackBranchAndBound, KnapsackRelaxation};
-use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
-use crate::solve::{Limits, Solver};
+use crate::solve::relax::{
+    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
+};
+use crate::solve::{SearchLimits, Solver};
 
 /// Items with weights in each dimension, and the capacity of each dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,7 +87,7 @@ impl Knapsack {
     }
 }
 
-impl Problem for Knapsack {
+impl ProblemKind for Knapsack {
     fn name(&self) -> String {
         format!(
             "knapsack of {} items in {} dimensions",
@@ -102,7 +104,7 @@ impl Problem for Knapsack {
         self.weights[0].len()
     }
 
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         Box::new(KnapsackBranchAndBound::new(
             &self.weights,
             &self.capacity,
@@ -110,18 +112,22 @@ impl Problem for Knapsack {
         ))
     }
 
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+    fn relaxer(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
         Some(self.facts())
     }
 
-    fn ranger(&self, kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn ranger(&self, kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => Some(self.facts()),
             CostRangeKind::Exact => None,
         }
     }
 
-    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(self.facts())
     }
 

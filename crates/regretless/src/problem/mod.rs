@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, CostSide, Names};
+use crate::data::{CostMatching, CostNames, CostSide};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::solve::cone::NormalCone;
-use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
-use crate::solve::{Limits, Solver};
+use crate::solve::relax::{
+    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
+};
+use crate::solve::{SearchLimits, Solver};
 
 mod benchmark;
 mod choice;
@@ -32,17 +34,17 @@ mod tour;
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
 pub use choice::TopK;
-pub use given::Given;
+pub use given::ExternalProblem;
 pub use knapsack::Knapsack;
-pub use linear::{Column, CostColumns, LinearArrays, LinearFile, Row};
+pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearFile, LinearRow};
 #[cfg(feature = "highs")]
 pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
 pub use of_model::ModelProblem;
-pub use published::{FileFormat, Published, Reading};
+pub use published::{FileFormat, FileProblem, ReadOptions};
 pub use route::Cvrp;
 #[cfg(feature = "highs")]
-pub use schedule::{Schedule, Task};
-pub use shortest_path::ShortestPath;
+pub use schedule::{Schedule, ScheduledTask};
+pub use shortest_path::GridPath;
 pub use tour::Tsp;
 
 /// Whether costs are paid or earned. Always stated, never assumed.
@@ -74,7 +76,7 @@ impl Sense {
 
 /// The least and greatest value each variable of a problem can take.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Bounds {
+pub enum VariableBounds {
     /// Every variable is 0 or 1.
     Binary,
     /// Lower and upper bound of each variable.
@@ -99,7 +101,7 @@ pub enum SolverThreading {
 }
 
 /// A family of optimisation problems that differ in their costs only.
-pub trait Problem: Send + Sync + fmt::Debug {
+pub trait ProblemKind: Send + Sync + fmt::Debug {
     /// What the problem is called in tables and messages.
     fn name(&self) -> String;
 
@@ -110,7 +112,7 @@ pub trait Problem: Send + Sync + fmt::Debug {
     fn num_costs(&self) -> usize;
 
     /// Names of the costs, in their order, if the problem has names for them.
-    fn cost_names(&self) -> Option<&Names> {
+    fn cost_names(&self) -> Option<&CostNames> {
         None
     }
 
@@ -127,12 +129,12 @@ pub trait Problem: Send + Sync + fmt::Debug {
     }
 
     /// The values each variable can take.
-    fn bounds(&self) -> Bounds {
-        Bounds::Binary
+    fn bounds(&self) -> VariableBounds {
+        VariableBounds::Binary
     }
 
     /// An engine of its own for one thread.
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver>;
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver>;
 
     /// On which threads its engines may be called.
     fn solver_calls(&self) -> SolverThreading {
@@ -141,12 +143,12 @@ pub trait Problem: Send + Sync + fmt::Debug {
 
     /// A local search for one thread, if the problem has one: good decisions, soon, without a
     /// proof.
-    fn local_search(&self, _limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn local_search(&self, _limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         None
     }
 
     /// The same, several times as soon and a little worse.
-    fn fast_local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         self.local_search(limits)
     }
 
@@ -163,18 +165,22 @@ pub trait Problem: Send + Sync + fmt::Debug {
     }
 
     /// The linear relaxation for one thread, if the problem has it.
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+    fn relaxer(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
         None
     }
 
     /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of the
     /// plain relaxation.
-    fn ranger(&self, _kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn ranger(&self, _kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         None
     }
 
     /// Adjacent vertices of the plain relaxation for one thread, if the problem has them.
-    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
+    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         None
     }
 
@@ -201,7 +207,7 @@ pub trait Problem: Send + Sync + fmt::Debug {
 ///
 /// # Errors
 /// When both have names and the sets differ.
-pub fn match_costs(found: CostSide<'_>, problem: &dyn Problem) -> Result<CostMatching> {
+pub fn match_costs(found: CostSide<'_>, problem: &dyn ProblemKind) -> Result<CostMatching> {
     let owner = problem.name();
     let names = problem.cost_names();
     CostMatching::new(
@@ -221,7 +227,7 @@ pub enum ProblemSpec {
     /// Knapsack with several dimensions.
     Knapsack(Knapsack),
     /// Shortest path through a grid.
-    ShortestPath(ShortestPath),
+    ShortestPath(GridPath),
     /// The k best items.
     TopK(TopK),
     /// Any linear problem, from an MPS or LP file.
@@ -229,7 +235,7 @@ pub enum ProblemSpec {
     /// Any linear problem, by its numbers.
     LinearArrays(LinearArrays),
     /// A problem of the user's own program.
-    Given(Given),
+    Given(ExternalProblem),
     /// Travelling salesperson.
     Tsp(Tsp),
     /// Capacitated vehicle routing.
@@ -244,7 +250,7 @@ impl ProblemSpec {
     ///
     /// # Errors
     /// When the numbers make no problem.
-    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         Ok(match self {
             Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
             Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::linear::hash_of;
-use super::{LinearFile, Problem, ProblemSpec};
+use super::{LinearFile, ProblemKind, ProblemSpec};
 use crate::error::{Error, Place, Result};
 
 /// What the user can do where the file of a model's problem cannot be used.
@@ -34,7 +34,7 @@ impl ModelProblem<'_> {
     /// # Errors
     /// When it cannot be read, names a file that is missing or no longer what it was at training,
     /// or lives in the user's own program.
-    pub fn build(&self) -> Result<(ProblemSpec, Arc<dyn Problem>)> {
+    pub fn build(&self) -> Result<(ProblemSpec, Arc<dyn ProblemKind>)> {
         let spec: ProblemSpec = serde_json::from_value(self.problem.clone())
             .map_err(|error| Error::data(format!("the model's problem cannot be read: {error}")))?;
         let ProblemSpec::Linear(linear) = spec else {

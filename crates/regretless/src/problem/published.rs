@@ -22,7 +22,7 @@ pub enum FileFormat {
 
 /// What a file does not say itself.
 #[derive(Debug, Clone, Default)]
-pub struct Reading {
+pub struct ReadOptions {
     /// Kind of the file; told by name and content unless given.
     pub kind: Option<FileFormat>,
     /// Only this problem of an OR-Library file, counted from 1.
@@ -39,7 +39,7 @@ pub struct Reading {
 
 /// One problem of a file.
 #[derive(Debug, Clone)]
-pub struct Published {
+pub struct FileProblem {
     /// The file's name, with the number of the problem where it has several.
     pub name: String,
     /// The problem.
@@ -50,12 +50,12 @@ pub struct Published {
     pub names: Option<Vec<String>>,
 }
 
-impl Published {
+impl FileProblem {
     /// All problems of a file.
     ///
     /// # Errors
     /// When the file cannot be read, is of an unknown kind, or lacks what its problem needs.
-    pub fn read(path: &Path, reading: &Reading) -> Result<Vec<Self>> {
+    pub fn read(path: &Path, reading: &ReadOptions) -> Result<Vec<Self>> {
         let name = path
             .file_stem()
             .unwrap_or_default()
@@ -115,13 +115,13 @@ fn detect_format(path: &Path) -> Result<FileFormat> {
     Err(Error::setting(format!("{}: {message}", path.display())))
 }
 
-fn routing(path: &Path, name: String, reading: &Reading) -> Result<Published> {
+fn routing(path: &Path, name: String, reading: &ReadOptions) -> Result<FileProblem> {
     let mut instance = tsplib::read(path)?;
     let nodes = instance.nodes;
     let there = |error: Error| error.with_file(path);
     if instance.capacity.is_none() {
         let problem = Tsp { nodes }.checked().map_err(there)?;
-        return Ok(Published {
+        return Ok(FileProblem {
             name,
             spec: ProblemSpec::Tsp(problem),
             costs: instance.costs,
@@ -135,7 +135,7 @@ fn routing(path: &Path, name: String, reading: &Reading) -> Result<Published> {
     problem.single_customer_routes = reading
         .single_customer_routes
         .unwrap_or(problem.single_customer_routes);
-    Ok(Published {
+    Ok(FileProblem {
         name,
         spec: ProblemSpec::Cvrp(problem),
         costs: instance.costs,
@@ -143,7 +143,7 @@ fn routing(path: &Path, name: String, reading: &Reading) -> Result<Published> {
     })
 }
 
-fn knapsacks(path: &Path, name: &str, reading: &Reading) -> Result<Vec<Published>> {
+fn knapsacks(path: &Path, name: &str, reading: &ReadOptions) -> Result<Vec<FileProblem>> {
     let instances = orlib::read(path)?;
     let count = instances.len();
     if let Some(wanted) = reading
@@ -159,12 +159,12 @@ fn knapsacks(path: &Path, name: &str, reading: &Reading) -> Result<Vec<Published
         .into_iter()
         .zip(1..)
         .filter(|(_, number)| reading.number.is_none_or(|n| n == *number));
-    let published = |(instance, number): (orlib::Instance, usize)| {
+    let published = |(instance, number): (orlib::OrLibInstance, usize)| {
         let problem = Knapsack {
             weights: instance.weights,
             capacity: instance.capacity,
         };
-        Ok(Published {
+        Ok(FileProblem {
             name: if count == 1 {
                 name.to_owned()
             } else {
@@ -182,14 +182,14 @@ fn knapsacks(path: &Path, name: &str, reading: &Reading) -> Result<Vec<Published
     chosen.map(published).collect()
 }
 
-fn linear(path: &Path, name: String, reading: &Reading) -> Result<Published> {
+fn linear(path: &Path, name: String, reading: &ReadOptions) -> Result<FileProblem> {
     let file = LinearFile {
         file: path.to_path_buf(),
         costs: reading.costs.clone(),
         sense: reading.sense,
     };
     let (costs, names) = costs_of(path, &reading.costs)?;
-    Ok(Published {
+    Ok(FileProblem {
         name,
         spec: ProblemSpec::Linear(file),
         costs,
@@ -200,7 +200,7 @@ fn linear(path: &Path, name: String, reading: &Reading) -> Result<Published> {
 /// Costs and names of the chosen columns.
 #[cfg(feature = "highs")]
 fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>)> {
-    let model = crate::solve::highs::Model::read(path)?;
+    let model = crate::solve::highs::LinearModel::read(path)?;
     let chosen = columns
         .choose(&model.column_names)
         .map_err(|message| Error::data(message).in_file(path))?;

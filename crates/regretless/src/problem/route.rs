@@ -12,8 +12,8 @@
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "highs")]
-use super::{Bounds, Problem, Sense};
-use crate::data::tsplib::Instance;
+use super::{ProblemKind, Sense, VariableBounds};
+use crate::data::tsplib::TsplibInstance;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 #[cfg(feature = "highs")]
@@ -27,7 +27,7 @@ use crate::solve::tour::edges::{edge_ends, num_edges};
 #[cfg(feature = "highs")]
 use crate::solve::tour::edges::{edges_at, edges_within};
 #[cfg(feature = "highs")]
-use crate::solve::{Limits, Solver};
+use crate::solve::{SearchLimits, Solver};
 
 /// Share of the capacity by which rounding may overload a vehicle.
 const CAPACITY_TOLERANCE: f64 = 1e-8;
@@ -98,7 +98,7 @@ impl Cvrp {
     /// # Errors
     /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node or
     /// demands something.
-    pub fn published(instance: &Instance) -> Result<Self> {
+    pub fn published(instance: &TsplibInstance) -> Result<Self> {
         let name = &instance.name;
         let refused = |message: String| Err(Error::data(format!("'{name}' {message}")));
         let Some(capacity) = instance.capacity else {
@@ -271,7 +271,7 @@ impl Cvrp {
 }
 
 #[cfg(feature = "highs")]
-impl Problem for Cvrp {
+impl ProblemKind for Cvrp {
     fn name(&self) -> String {
         format!("CVRP{}", self.nodes())
     }
@@ -284,30 +284,30 @@ impl Problem for Cvrp {
         num_edges(self.nodes())
     }
 
-    fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> VariableBounds {
         if !self.single_customer_routes {
-            return Bounds::Binary;
+            return VariableBounds::Binary;
         }
         let customers = self.demands.len();
         let upper = (0..self.num_costs())
             .map(|edge| self.max_edge_uses(edge < customers))
             .collect();
-        Bounds::Box {
+        VariableBounds::Box {
             lower: vec![0.0; self.num_costs()],
             upper,
         }
     }
 
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         Box::new(CvrpBranchAndCut::new(self.fleet(), *limits))
     }
 
-    fn local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         let kicks = self.nodes() * self.nodes() / 3;
         Some(Box::new(CvrpLocalSearch::new(self.fleet(), kicks, *limits)))
     }
 
-    fn fast_local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         Some(Box::new(CvrpLocalSearch::new(
             self.fleet(),
             self.nodes(),
@@ -315,11 +315,15 @@ impl Problem for Cvrp {
         )))
     }
 
-    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+    fn relaxer(
+        &self,
+        kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
         Some(Box::new(CvrpRelaxation::new(self.fleet(), kind)))
     }
 
-    fn ranger(&self, kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn ranger(&self, kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => Some(Box::new(CvrpRelaxation::new(
                 self.fleet(),

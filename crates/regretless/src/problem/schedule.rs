@@ -25,13 +25,13 @@ pub struct Schedule {
     /// Capacities of each machine, one per resource.
     pub machines: Vec<Vec<f64>>,
     /// What is to be run.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<ScheduledTask>,
 }
 
 /// A task that runs without a break.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Task {
+pub struct ScheduledTask {
     /// Slots it takes.
     pub duration: usize,
     /// First slot it may start in.
@@ -77,7 +77,7 @@ impl Schedule {
             let [_, duration, earliest, latest, power] = about[..] else {
                 return None;
             };
-            Some(Task {
+            Some(ScheduledTask {
                 duration: duration as usize,
                 earliest: earliest as usize,
                 latest: latest as usize,
@@ -150,7 +150,7 @@ impl Schedule {
     }
 
     /// Machines and slots in which a task may start.
-    fn starts(&self, number: usize, task: &Task) -> Result<Vec<(usize, usize)>> {
+    fn starts(&self, number: usize, task: &ScheduledTask) -> Result<Vec<(usize, usize)>> {
         let refuse = |message: &str| Error::setting(format!("task {number} {message}"));
         if task.uses.len() != self.machines.first().map_or(0, Vec::len) {
             return Err(refuse("does not use the resources that machines have"));

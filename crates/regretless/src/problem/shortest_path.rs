@@ -2,24 +2,26 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, Sense, check_binary};
+use super::{ProblemKind, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::sizes;
 use crate::solve::cone::NormalCone;
-use crate::solve::grid::{GridCostRanging, GridPath, flow};
-use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
-use crate::solve::{Limits, Solver};
+use crate::solve::grid::{GridCostRanging, GridPathSolver, flow};
+use crate::solve::relax::{
+    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
+};
+use crate::solve::{SearchLimits, Solver};
 
 /// Path from the top left to the bottom right node of a grid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShortestPath {
+pub struct GridPath {
     /// Rows and columns of nodes.
     pub grid: [usize; 2],
 }
 
-impl ShortestPath {
+impl GridPath {
     /// The problem, if its numbers make one.
     ///
     /// # Errors
@@ -38,7 +40,7 @@ impl ShortestPath {
 
     /// Ranges of the flow problem's basis, which only HiGHS has.
     #[cfg(feature = "highs")]
-    fn basis_cost_ranging(&self, limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn basis_cost_ranging(&self, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         let model = flow::model(self.grid[0], self.grid[1]);
         let all = (0..self.num_costs()).collect();
         Some(Box::new(crate::solve::linear::LinearRelaxation::new(
@@ -47,12 +49,12 @@ impl ShortestPath {
     }
 
     #[cfg(not(feature = "highs"))]
-    fn basis_cost_ranging(&self, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn basis_cost_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         None
     }
 }
 
-impl Problem for ShortestPath {
+impl ProblemKind for GridPath {
     fn name(&self) -> String {
         format!("SP{}x{}", self.grid[0], self.grid[1])
     }
@@ -62,18 +64,22 @@ impl Problem for ShortestPath {
     }
 
     fn num_costs(&self) -> usize {
-        GridPath::num_arcs(self.grid[0], self.grid[1])
+        GridPathSolver::num_arcs(self.grid[0], self.grid[1])
     }
 
-    fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
-        Box::new(GridPath::new(self.grid[0], self.grid[1]))
+    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
+        Box::new(GridPathSolver::new(self.grid[0], self.grid[1]))
     }
 
-    fn relaxer(&self, _kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
-        Some(Box::new(GridPath::new(self.grid[0], self.grid[1])))
+    fn relaxer(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(Box::new(GridPathSolver::new(self.grid[0], self.grid[1])))
     }
 
-    fn ranger(&self, kind: CostRangeKind, limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn ranger(&self, kind: CostRangeKind, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => self.basis_cost_ranging(limits),
             CostRangeKind::Exact => {
@@ -82,8 +88,8 @@ impl Problem for ShortestPath {
         }
     }
 
-    fn neighbours(&self, _limits: &Limits) -> Option<Box<dyn Neighbours>> {
-        Some(Box::new(GridPath::new(self.grid[0], self.grid[1])))
+    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        Some(Box::new(GridPathSolver::new(self.grid[0], self.grid[1])))
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {

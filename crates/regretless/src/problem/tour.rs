@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, Sense, check_binary};
+use super::{ProblemKind, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::sizes::MOST_NODES;
@@ -15,7 +15,7 @@ use crate::solve::relax::{CostRangeKind, CostRanging, Relaxation, RelaxationSolv
 use crate::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
 use crate::solve::tour::edges::{edge_ends, edges_at, edges_within, num_edges};
 use crate::solve::tour::{TspBranchAndBound, TspLocalSearch};
-use crate::solve::{Limits, Solver};
+use crate::solve::{SearchLimits, Solver};
 
 /// A tour through all nodes of a complete graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ impl Tsp {
     }
 }
 
-impl Problem for Tsp {
+impl ProblemKind for Tsp {
     fn name(&self) -> String {
         format!("TSP{}", self.nodes)
     }
@@ -77,7 +77,7 @@ impl Problem for Tsp {
         num_edges(self.nodes)
     }
 
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         #[cfg(feature = "highs")]
         if self.nodes > Self::BRANCH_AND_BOUND_MAX_NODES {
             return Box::new(TspBranchAndCut::new(self.nodes, *limits));
@@ -85,21 +85,25 @@ impl Problem for Tsp {
         Box::new(TspBranchAndBound::new(self.nodes, *limits))
     }
 
-    fn local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         Some(Box::new(TspLocalSearch::new(self.nodes, *limits)))
     }
 
-    fn fast_local_search(&self, limits: &Limits) -> Option<Box<dyn Solver>> {
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         Some(Box::new(TspLocalSearch::quick(self.nodes, *limits)))
     }
 
     #[cfg(feature = "highs")]
-    fn relaxer(&self, kind: Relaxation, _limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+    fn relaxer(
+        &self,
+        kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
         Some(Box::new(TspRelaxation::new(self.nodes, kind)))
     }
 
     #[cfg(feature = "highs")]
-    fn ranger(&self, kind: CostRangeKind, _limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn ranger(&self, kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => {
                 Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
@@ -146,7 +150,7 @@ impl Problem for Tsp {
 
 #[cfg(test)]
 mod tests {
-    use super::{Problem, Tsp};
+    use super::{ProblemKind, Tsp};
     use crate::decision::Decision;
     use crate::solve::tour::edges::edge_index;
 

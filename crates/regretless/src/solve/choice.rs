@@ -8,9 +8,9 @@
 //! not go the other way: adding and dropping are then no two steps on the way.
 
 use super::relax::{
-    CostRanging, MAX_ADJACENT_VERTICES, Neighbours, Ranges, RelaxationSolver, VertexDelta,
+    AdjacentVertices, CostRanges, CostRanging, MAX_ADJACENT_VERTICES, RelaxationSolver, VertexDelta,
 };
-use super::{Failure, Solution, Solver};
+use super::{Solution, SolveFailure, Solver};
 use crate::decision::Decision;
 
 /// Picks between `least` and `most` of the items, the cheapest ones.
@@ -34,9 +34,9 @@ impl TopKSolver {
 
 impl TopKSolver {
     /// Brings the items into order of cost; returns how many of the first are chosen.
-    fn rank(&mut self, costs: &[f64]) -> Result<usize, Failure> {
+    fn rank(&mut self, costs: &[f64]) -> Result<usize, SolveFailure> {
         if self.least > self.most.min(costs.len()) {
-            return Err(Failure::Infeasible);
+            return Err(SolveFailure::Infeasible);
         }
         let cost = |j: &u32| costs[*j as usize];
         self.order
@@ -53,14 +53,14 @@ impl TopKSolver {
 }
 
 impl Solver for TopKSolver {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let number = self.rank(costs)?;
         Ok(self.solution(number, costs))
     }
 }
 
 impl RelaxationSolver for TopKSolver {
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.solve(costs)
     }
 }
@@ -68,7 +68,7 @@ impl RelaxationSolver for TopKSolver {
 /// A chosen item may rise to the cheapest one left out, one left out may fall to the dearest
 /// chosen; where the number may change, neither may pass 0.
 impl CostRanging for TopKSolver {
-    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let number = self.rank(costs)?;
         let (chosen, left) = self.order.split_at(number);
         let cost = |item: Option<&u32>| item.map(|j| costs[*j as usize]);
@@ -80,7 +80,7 @@ impl CostRanging for TopKSolver {
         if number < self.most {
             floor = floor.max(0.0);
         }
-        let mut ranges = Ranges::infinite(costs.len());
+        let mut ranges = CostRanges::infinite(costs.len());
         chosen
             .iter()
             .for_each(|j| ranges.upper[*j as usize] = ceiling);
@@ -90,8 +90,8 @@ impl CostRanging for TopKSolver {
 }
 
 /// Exchanges come in the order of how little they matter: dear items against cheap ones first.
-impl Neighbours for TopKSolver {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
+impl AdjacentVertices for TopKSolver {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let number = self.rank(costs)?;
         let (chosen, left) = self.order.split_at(number);
         let mut found: Vec<VertexDelta> = Vec::new();

@@ -13,7 +13,7 @@
 
 use std::collections::HashSet;
 
-use super::relax::{MAX_ADJACENT_VERTICES, Ranges};
+use super::relax::{CostRanges, MAX_ADJACENT_VERTICES};
 
 /// Most bases of a degenerate vertex that are visited.
 pub(super) const MAX_BASES: usize = 250;
@@ -56,7 +56,7 @@ impl DictionaryVariable {
 }
 
 /// Moves of all variables along an edge, by increasing number.
-pub(super) type Move = Vec<(u32, f64)>;
+pub(super) type EdgeDirection = Vec<(u32, f64)>;
 
 /// Basic and nonbasic variables, and how they depend on each other.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +68,7 @@ pub(super) struct SimplexDictionary {
 }
 
 /// What stops a column.
-enum Ratio {
+enum RatioTest {
     /// It can go this far; infinite along a ray.
     Free(f64),
     /// It cannot move at all because of these rows.
@@ -101,14 +101,14 @@ impl SimplexDictionary {
 
     /// How far each cost may move alone while this basis stays optimal: no reduced cost changes its
     /// sign. Told are the ranges of variables numbered below `count`; the absent have none.
-    pub(super) fn cost_ranges(&self, cost: impl Fn(u32) -> f64, count: usize) -> Ranges {
+    pub(super) fn cost_ranges(&self, cost: impl Fn(u32) -> f64, count: usize) -> CostRanges {
         let basic: Vec<f64> = self
             .basics
             .iter()
             .map(|variable| cost(variable.number))
             .collect();
         let mut rows = vec![[f64::NEG_INFINITY, f64::INFINITY]; basic.len()];
-        let mut ranges = Ranges::infinite(count);
+        let mut ranges = CostRanges::infinite(count);
         for (at, variable) in self.nonbasics.iter().enumerate() {
             let own = cost(variable.number);
             let reduced = own
@@ -166,7 +166,7 @@ impl SimplexDictionary {
     }
 
     /// Moves to the adjacent vertices, in the order they are found.
-    pub(super) fn neighbours(mut self) -> Vec<Move> {
+    pub(super) fn neighbours(mut self) -> Vec<EdgeDirection> {
         self.pivot_out_fixed();
         let mut walk = BasisTraversal {
             several: self.is_degenerate(),
@@ -225,7 +225,7 @@ impl SimplexDictionary {
     }
 
     /// How far a column can go.
-    fn ratio(&self, column: usize, up: bool) -> Ratio {
+    fn ratio(&self, column: usize, up: bool) -> RatioTest {
         let mut step = self.nonbasics[column].bounds[1] - self.nonbasics[column].bounds[0];
         let mut blocking = Vec::new();
         let cells = self.column(column);
@@ -242,14 +242,14 @@ impl SimplexDictionary {
             step = step.min(room / cell.abs());
         }
         if blocking.is_empty() {
-            Ratio::Free(step)
+            RatioTest::Free(step)
         } else {
-            Ratio::Blocked(blocking)
+            RatioTest::Blocked(blocking)
         }
     }
 
     /// What moves, and by how much, when a column goes this far.
-    fn moves(&self, column: usize, by: f64) -> Move {
+    fn moves(&self, column: usize, by: f64) -> EdgeDirection {
         let cells = self.column(column);
         let least = NEGLIGIBLE * largest(cells);
         let rows = self
@@ -257,7 +257,7 @@ impl SimplexDictionary {
             .iter()
             .zip(cells)
             .filter(|(_, cell)| cell.abs() > least);
-        let mut moves: Move = rows
+        let mut moves: EdgeDirection = rows
             .map(|(variable, cell)| (variable.number, -cell * by))
             .collect();
         moves.push((self.nonbasics[column].number, by));
@@ -296,7 +296,7 @@ struct BasisTraversal {
     bases: HashSet<Vec<u32>>,
     /// Numbers of the moving variables, which name an edge.
     edges: HashSet<Vec<u32>>,
-    found: Vec<Move>,
+    found: Vec<EdgeDirection>,
 }
 
 impl BasisTraversal {
@@ -315,8 +315,10 @@ impl BasisTraversal {
                 .filter(|up| variable.room(*up) > variable.nearness())
             {
                 match corner.ratio(column, up) {
-                    Ratio::Free(step) => self.note(corner, column, if up { step } else { -step }),
-                    Ratio::Blocked(rows) => {
+                    RatioTest::Free(step) => {
+                        self.note(corner, column, if up { step } else { -step })
+                    }
+                    RatioTest::Blocked(rows) => {
                         let cells = corner.column(column);
                         let large =
                             |row: &usize| cells[*row].abs() > PIVOT_TOLERANCE * largest(cells);

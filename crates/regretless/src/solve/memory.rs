@@ -26,13 +26,13 @@ pub trait WarmStartState: Any + Send + fmt::Debug {
 
 /// The memory of one instance for one purpose.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct WarmStart {
     kept: Option<Box<dyn WarmStartState>>,
     /// Whether a proof that can be used again is worth some work.
     prove: bool,
 }
 
-impl Memory {
+impl WarmStart {
     /// An empty memory; `prove` says whether proofs that can be used again are worth some work.
     pub fn new(prove: bool) -> Self {
         Self { kept: None, prove }
@@ -135,12 +135,12 @@ impl CostSample {
 
 #[cfg(test)]
 mod tests {
-    use super::{CostSample, Memory, WarmStartState};
+    use super::{CostSample, WarmStart, WarmStartState};
 
     #[derive(Debug)]
-    struct Numbers(Vec<u8>, Vec<u8>);
+    struct TestState(Vec<u8>, Vec<u8>);
 
-    impl WarmStartState for Numbers {
+    impl WarmStartState for TestState {
         fn bytes(&self) -> usize {
             self.0.len() + self.1.len()
         }
@@ -151,9 +151,9 @@ mod tests {
     }
 
     #[derive(Debug)]
-    struct Other;
+    struct OtherTestState;
 
-    impl WarmStartState for Other {
+    impl WarmStartState for OtherTestState {
         fn bytes(&self) -> usize {
             0
         }
@@ -161,19 +161,22 @@ mod tests {
 
     #[test]
     fn only_the_kind_that_was_kept_is_recalled() {
-        let mut memory = Memory::new(false);
-        assert!(memory.is_empty() && memory.recall::<Numbers>().is_none());
-        memory.keep(Numbers(vec![1], vec![]));
-        assert!(memory.recall::<Other>().is_none() && memory.take::<Other>().is_none());
-        assert_eq!(memory.recall::<Numbers>().unwrap().0, [1]);
-        assert_eq!(memory.take::<Numbers>().unwrap().0, [1]);
+        let mut memory = WarmStart::new(false);
+        assert!(memory.is_empty() && memory.recall::<TestState>().is_none());
+        memory.keep(TestState(vec![1], vec![]));
+        assert!(
+            memory.recall::<OtherTestState>().is_none()
+                && memory.take::<OtherTestState>().is_none()
+        );
+        assert_eq!(memory.recall::<TestState>().unwrap().0, [1]);
+        assert_eq!(memory.take::<TestState>().unwrap().0, [1]);
         assert!(memory.is_empty());
     }
 
     #[test]
     fn what_is_too_large_goes_first_and_the_rest_if_need_be() {
-        let mut memory = Memory::new(true);
-        memory.keep(Numbers(vec![0; 10], vec![0; 90]));
+        let mut memory = WarmStart::new(true);
+        memory.keep(TestState(vec![0; 10], vec![0; 90]));
         memory.fit(100);
         assert_eq!(memory.bytes(), 100);
         memory.fit(99);

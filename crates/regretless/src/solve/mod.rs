@@ -5,7 +5,7 @@
 //! never on what it solved before: a warm start from a [`Memory`] is allowed to change the time,
 //! not the answer.
 
-use self::memory::Memory;
+use self::memory::WarmStart;
 use crate::cancel;
 use crate::decision::Decision;
 
@@ -46,7 +46,7 @@ pub trait Solver: Send {
     ///
     /// # Errors
     /// When there is no decision to return; the failure says why.
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure>;
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure>;
 
     /// As good an answer as [`Solver::solve`]'s, sooner where `memory` holds what was found for
     /// earlier costs of the same instance; what is found now takes its place. Most engines have no
@@ -54,13 +54,17 @@ pub trait Solver: Send {
     ///
     /// # Errors
     /// As [`Solver::solve`].
-    fn solve_again(&mut self, costs: &[f64], _memory: &mut Memory) -> Result<Solution, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        _memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         self.solve(costs)
     }
 
     /// The decision in memory, if what is kept with it proves, without a solve, that it is the
     /// cheapest under these costs as well.
-    fn certify(&mut self, _costs: &[f64], _memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, _costs: &[f64], _memory: &WarmStart) -> Option<Solution> {
         None
     }
 
@@ -69,7 +73,7 @@ pub trait Solver: Send {
     ///
     /// # Errors
     /// As [`Solver::solve`].
-    fn solve_from(&mut self, costs: &[f64], _start: &Decision) -> Result<Solution, Failure> {
+    fn solve_from(&mut self, costs: &[f64], _start: &Decision) -> Result<Solution, SolveFailure> {
         self.solve(costs)
     }
 
@@ -78,7 +82,7 @@ pub trait Solver: Send {
     ///
     /// # Errors
     /// As above; what is left in `solution` then means nothing.
-    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
+    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), SolveFailure> {
         *solution = self.solve(costs)?;
         Ok(())
     }
@@ -88,9 +92,9 @@ pub trait Solver: Send {
 ///
 /// # Errors
 /// [`Failure::Interrupted`] when somebody asked this thread's work to stop.
-pub(crate) fn check_not_cancelled() -> Result<(), Failure> {
+pub(crate) fn check_not_cancelled() -> Result<(), SolveFailure> {
     if cancel::requested() {
-        Err(Failure::Interrupted)
+        Err(SolveFailure::Interrupted)
     } else {
         Ok(())
     }
@@ -99,14 +103,14 @@ pub(crate) fn check_not_cancelled() -> Result<(), Failure> {
 /// How far a search may go. Limits count work, not seconds, so that answers are reproducible.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Most nodes of a search tree.
     pub nodes: u64,
     /// Relative gap between decision and bound at which a search may stop.
     pub gap: f64,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self {
             nodes: 10_000_000,
@@ -182,7 +186,7 @@ impl Solution {
 /// Why there is no decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum SolveFailure {
     /// No decision satisfies the constraints.
     #[error("no decision is feasible")]
     Infeasible,

@@ -1,24 +1,24 @@
 //! When a part of a search may be dropped, and what a search has proven at its end.
 
-use super::tour::edges::Distances;
-use super::{Limits, Solution, SolveStatus};
+use super::tour::edges::DistanceMatrix;
+use super::{SearchLimits, Solution, SolveStatus};
 use crate::decision::Decision;
 
 /// A part may be dropped when its bound is above the *level*: the cost of the best decision less
 /// rounding noise; if all costs are multiples of one unit, less that unit and more noise; or less
 /// the gap that limits allow.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct PruningRule {
     /// Differences below this are rounding.
     pub(super) noise: f64,
     /// The unit that all costs are multiples of.
     pub(super) grain: Option<f64>,
-    pub(super) limits: Limits,
+    pub(super) limits: SearchLimits,
 }
 
-impl Rules {
+impl PruningRule {
     /// Rules for tours by these costs.
-    pub(super) fn new(distances: &Distances, limits: Limits) -> Self {
+    pub(super) fn new(distances: &DistanceMatrix, limits: SearchLimits) -> Self {
         Self {
             noise: distances.noise(),
             grain: distances.grain(),
@@ -74,15 +74,15 @@ impl Rules {
 
 #[cfg(test)]
 mod tests {
-    use super::Rules;
+    use super::PruningRule;
     use crate::decision::Decision;
-    use crate::solve::{Limits, SolveStatus};
+    use crate::solve::{SearchLimits, SolveStatus};
 
     #[test]
     fn an_answer_is_optimal_when_nothing_can_lie_between_it_and_the_floor() {
-        let limits = Limits { nodes: 1, gap: 0.1 };
+        let limits = SearchLimits { nodes: 1, gap: 0.1 };
         let status = |grain, floor| {
-            let rules = Rules {
+            let rules = PruningRule {
                 noise: 1e-9,
                 grain,
                 limits,

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::Memory;
-use super::{Failure, Solution};
+use super::memory::WarmStart;
+use super::{Solution, SolveFailure};
 use crate::decision::Decision;
 
 /// Which relaxation is meant.
@@ -34,14 +34,14 @@ pub enum CostRangeKind {
 
 /// The interval within which each cost may move, alone, while the relaxed optimum stays optimal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranges {
+pub struct CostRanges {
     /// Least value of each cost; may be −∞.
     pub lower: Vec<f64>,
     /// Greatest value of each cost; may be +∞.
     pub upper: Vec<f64>,
 }
 
-impl Ranges {
+impl CostRanges {
     /// Ranges without end.
     pub fn infinite(count: usize) -> Self {
         Self {
@@ -57,7 +57,7 @@ pub trait RelaxationSolver: Send {
     ///
     /// # Errors
     /// When there is no such point.
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure>;
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure>;
 
     /// Work of the last solve, as [`crate::solve::Solver::work`] counts.
     fn work(&self) -> Option<u64> {
@@ -69,13 +69,17 @@ pub trait RelaxationSolver: Send {
     ///
     /// # Errors
     /// As [`RelaxationSolver::relax`].
-    fn relax_warm(&mut self, costs: &[f64], _memory: &mut Memory) -> Result<Solution, Failure> {
+    fn relax_warm(
+        &mut self,
+        costs: &[f64],
+        _memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         self.relax(costs)
     }
 
     /// The point in memory, if what is kept with it proves, without a solve, that it is the
     /// cheapest under these costs as well.
-    fn certify(&mut self, _costs: &[f64], _memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, _costs: &[f64], _memory: &WarmStart) -> Option<Solution> {
         None
     }
 }
@@ -86,7 +90,7 @@ pub trait CostRanging: Send {
     ///
     /// # Errors
     /// When the relaxation has no optimum.
-    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure>;
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure>;
 }
 
 /// The way from one vertex to another: their difference, its fixed cost included, so that `dot`
@@ -98,10 +102,10 @@ pub const MAX_ADJACENT_VERTICES: usize = 10_000;
 
 /// Finds the vertices next to the relaxed optimum; one per thread. The answer depends on the costs
 /// only.
-pub trait Neighbours: Send {
+pub trait AdjacentVertices: Send {
     /// The relaxed optimum and the way to each vertex adjacent to it, at most [`MAX_ADJACENT_VERTICES`].
     ///
     /// # Errors
     /// When the relaxation has no optimum.
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure>;
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure>;
 }

@@ -6,11 +6,11 @@
 
 use std::fmt;
 
-use super::Task;
+use super::TrainingContext;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
-use crate::predict::{About, LinearFit, Model};
+use crate::predict::{LinearFit, Model, ModelMetadata};
 use crate::problem::ProblemSpec;
 
 /// A prediction without training.
@@ -40,7 +40,7 @@ impl Baseline {
     /// # Errors
     /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the
     /// first of the table.
-    pub fn evaluate(self, task: &Task<'_>, problem: &ProblemSpec) -> Result<Evaluation> {
+    pub fn evaluate(self, task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<Evaluation> {
         let (data, solve) = (task.data, (task.oracle, task.watch));
         let rows = &task.split.test;
         match self {
@@ -74,7 +74,7 @@ impl Baseline {
 ///
 /// # Errors
 /// When there are no training rows or numbers are too large.
-pub fn least_squares(task: &Task<'_>, problem: &ProblemSpec) -> Result<Model> {
+pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<Model> {
     let data = task.data.data();
     let fit = LinearFit::least_squares(data, &task.split.train)?;
     let output = if task.data.sense().sign() < 0.0 {
@@ -83,7 +83,7 @@ pub fn least_squares(task: &Task<'_>, problem: &ProblemSpec) -> Result<Model> {
         fit.output
     };
     let problem = serde_json::to_value(problem);
-    let about = About {
+    let about = ModelMetadata {
         loss: Baseline::LeastSquares.to_string(),
         problem_file_hash: task.oracle.problem().file_hash().map(String::from),
         problem: problem
@@ -102,7 +102,7 @@ pub fn least_squares(task: &Task<'_>, problem: &ProblemSpec) -> Result<Model> {
 }
 
 /// Mean of each cost over the training rows, summed in double precision.
-fn mean_costs(task: &Task<'_>) -> Vec<f32> {
+fn mean_costs(task: &TrainingContext<'_>) -> Vec<f32> {
     let costs = task.data.data().costs();
     let mut sums = vec![0.0; costs.cols()];
     for row in &task.split.train {

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::Settings;
+use super::TrainingSettings;
 use crate::error::{Error, Result};
 
 /// Settings of one method that win over those of the whole training.
@@ -67,8 +67,8 @@ impl StageOverrides {
     }
 
     /// The settings with this budget.
-    pub(super) fn of(self, settings: Settings) -> Settings {
-        Settings {
+    pub(super) fn of(self, settings: TrainingSettings) -> TrainingSettings {
+        TrainingSettings {
             learning_rate: self.learning_rate.unwrap_or(settings.learning_rate),
             epochs: self.epochs.unwrap_or(settings.epochs),
             epoch_rows: self.rows.or(settings.epoch_rows),

@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 use super::engine::TrainerState;
 use super::optimizer::Moments;
 use super::results::MANIFEST_FILE_NAME;
-use super::{EpochReport, Recipe, RoundReport, Stopped, Task};
+use super::{EpochReport, RoundReport, StageTrainer, StopReason, TrainingContext};
 use crate::data::output::{lock_file, write_atomically};
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
-use crate::oracle::{Pool, SolveCounts};
+use crate::oracle::{SolutionPool, SolveCounts};
 use crate::predict::Model;
 use crate::problem::ProblemSpec;
-use crate::sealed::Sealed;
+use crate::sealed::ChecksummedFile;
 
 /// Kind and version of the file.
 const FORMAT: &str = "checkpoint 1";
@@ -34,12 +34,12 @@ const LOCK_FILE_NAME: &str = "lock";
 
 /// Where checkpoints lie and how often they are written.
 #[derive(Debug, Clone)]
-pub struct Checkpoints {
+pub struct CheckpointFolder {
     folder: PathBuf,
     every: Duration,
 }
 
-impl Checkpoints {
+impl CheckpointFolder {
     /// How often unless told otherwise.
     pub const EVERY: Duration = Duration::from_secs(2);
 
@@ -71,7 +71,7 @@ impl Checkpoints {
 
 /// A training at the end of an epoch.
 #[derive(Debug, Clone)]
-pub(super) struct Snapshot {
+pub(super) struct Checkpoint {
     /// Which of the methods of a recipe, which round of it, which epoch.
     pub place: [usize; 3],
     pub standing: TrainerState,
@@ -92,20 +92,20 @@ pub(super) struct Snapshot {
 /// in arrays, where no digit is lost.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Note {
+struct CheckpointHeader {
     key: String,
     place: [usize; 3],
     steps: i32,
     best: Option<usize>,
     members: usize,
     pool: Option<(usize, usize)>,
-    rounds: Vec<(String, usize, usize, Stopped)>,
+    rounds: Vec<(String, usize, usize, StopReason)>,
     counts: SolveCounts,
 }
 
 /// Writes and reads the checkpoints of one training.
 pub(super) struct CheckpointWriter<'a> {
-    at: &'a Checkpoints,
+    at: &'a CheckpointFolder,
     key: String,
     /// When the last one was written and how long that took.
     last: Mutex<(Instant, Duration)>,
@@ -113,9 +113,9 @@ pub(super) struct CheckpointWriter<'a> {
 
 impl<'a> CheckpointWriter<'a> {
     pub(super) fn new(
-        at: &'a Checkpoints,
-        task: &Task<'_>,
-        recipe: &Recipe,
+        at: &'a CheckpointFolder,
+        task: &TrainingContext<'_>,
+        recipe: &StageTrainer,
         problem: &ProblemSpec,
     ) -> Result<Self> {
         let last = Mutex::new((Instant::now(), Duration::ZERO));
@@ -140,13 +140,13 @@ impl<'a> CheckpointWriter<'a> {
 
     /// The last checkpoint of this training, if there is one; why not, if there is one that cannot
     /// be used.
-    pub(super) fn load(&self) -> std::result::Result<Option<Snapshot>, String> {
+    pub(super) fn load(&self) -> std::result::Result<Option<Checkpoint>, String> {
         let path = self.file();
         if !path.exists() {
             return Ok(None);
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;
-        let sealed = Sealed::<Note>::from_bytes(&bytes, FORMAT)?;
+        let sealed = ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, FORMAT)?;
         if sealed.about.key != self.key {
             return Err("it belongs to another training".into());
         }
@@ -165,7 +165,7 @@ impl<'a> CheckpointWriter<'a> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn keep(&self, snapshot: Snapshot) -> Result<()> {
+    pub(super) fn keep(&self, snapshot: Checkpoint) -> Result<()> {
         let begun = Instant::now();
         fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
         let sealed = pack(snapshot, self.key.clone());
@@ -193,7 +193,7 @@ impl<'a> CheckpointWriter<'a> {
     }
 }
 
-impl Checkpoints {
+impl CheckpointFolder {
     /// Removes the checkpoints: once the model is written nobody needs them. The claim on the
     /// results goes last: as long as anything of the run is left, the same command may go on. The
     /// lock is left to its owner.
@@ -265,7 +265,7 @@ impl Drop for RunLock {
 }
 
 /// A hash over all that a training depends on.
-fn key(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<String> {
+fn key(task: &TrainingContext<'_>, recipe: &StageTrainer, problem: &ProblemSpec) -> Result<String> {
     let written = serde_json::to_vec(&(
         recipe.method.to_string(),
         &recipe.predictor,
@@ -289,7 +289,7 @@ fn key(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<String
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-impl Task<'_> {
+impl TrainingContext<'_> {
     /// A hash over rows, labels, split and problem: two tasks with the same one train the same
     /// models.
     ///
@@ -334,8 +334,8 @@ impl Task<'_> {
     }
 }
 
-fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
-    let Snapshot {
+fn pack(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> {
+    let Checkpoint {
         place,
         standing,
         best,
@@ -350,7 +350,7 @@ fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
         .pool
         .as_ref()
         .map_or((&[][..], None), |p| (p.decisions(), Some(p.turnover())));
-    let note = Note {
+    let note = CheckpointHeader {
         key,
         place,
         steps: standing.moments.steps,
@@ -368,7 +368,7 @@ fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
         *sum += decision.indices().len() as u64;
         Some(*sum)
     });
-    let mut sealed = Sealed::new(note)
+    let mut sealed = ChecksummedFile::new(note)
         .with("parameters", standing.parameters)
         .with("mean", standing.moments.mean)
         .with("square", standing.moments.square)
@@ -411,7 +411,7 @@ fn pack(snapshot: Snapshot, key: String) -> Sealed<Note> {
     sealed
 }
 
-fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
+fn unpack(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
     let mut reports = sealed
         .take::<Vec<f64>>("epochs")?
         .chunks_exact(5)
@@ -439,7 +439,7 @@ fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
         mean: sealed.take("mean")?,
         square: sealed.take("square")?,
     };
-    Some(Snapshot {
+    Some(Checkpoint {
         place: sealed.about.place,
         best,
         epochs: reports.collect(),
@@ -459,7 +459,7 @@ fn unpack(mut sealed: Sealed<Note>) -> Option<Snapshot> {
 }
 
 /// The pool, if there is one; `None` when the file contradicts itself.
-fn pool(sealed: &mut Sealed<Note>) -> Option<Option<Pool>> {
+fn pool(sealed: &mut ChecksummedFile<CheckpointHeader>) -> Option<Option<SolutionPool>> {
     let Some((most, oldest)) = sealed.about.pool else {
         return Some(None);
     };
@@ -483,7 +483,7 @@ fn pool(sealed: &mut Sealed<Note>) -> Option<Option<Pool>> {
         decisions.push(Decision::from_entries(entries).with_fixed(fixed));
         begin = range.end;
     }
-    Some(Some(Pool::restored(most, decisions, oldest)))
+    Some(Some(SolutionPool::restored(most, decisions, oldest)))
 }
 
 /// An epoch's report as numbers; what is missing is not a number.
@@ -518,15 +518,15 @@ fn report(numbers: &[f64]) -> EpochReport {
 
 #[cfg(test)]
 mod tests {
-    use super::{FORMAT, Note, Snapshot, pack, unpack};
+    use super::{Checkpoint, CheckpointHeader, FORMAT, pack, unpack};
     use crate::decision::Decision;
-    use crate::oracle::{Pool, SolveCounts};
-    use crate::sealed::Sealed;
+    use crate::oracle::{SolutionPool, SolveCounts};
+    use crate::sealed::ChecksummedFile;
     use crate::train::engine::TrainerState;
     use crate::train::optimizer::Moments;
-    use crate::train::{EpochReport, RoundReport, Stopped};
+    use crate::train::{EpochReport, RoundReport, StopReason};
 
-    fn snapshot() -> Snapshot {
+    fn snapshot() -> Checkpoint {
         let epoch = |epoch, training_loss| EpochReport {
             epoch,
             training_loss,
@@ -534,7 +534,7 @@ mod tests {
             validation_regret: Some(0.1),
             seconds: 0.25,
         };
-        let mut pool = Pool::new(2);
+        let mut pool = SolutionPool::new(2);
         pool.extend(&[
             Decision::choosing([1, 4]),
             Decision::from_dense(&[0.5, 0.0]),
@@ -545,7 +545,7 @@ mod tests {
             mean: vec![0.5, -0.25],
             square: vec![1e-40, 2.0],
         };
-        Snapshot {
+        Checkpoint {
             place: [1, 2, 3],
             standing: TrainerState {
                 parameters: vec![1.5, -2.0],
@@ -560,7 +560,7 @@ mod tests {
                 method: "MSE".into(),
                 epochs: vec![epoch(0, None)],
                 best_epoch: 0,
-                stopped: Stopped::Patience,
+                stopped: StopReason::Patience,
             }],
             members: vec![vec![7.0, 8.0]],
             weights: Some(vec![0.1, 0.7]),
@@ -575,7 +575,8 @@ mod tests {
     #[test]
     fn a_snapshot_reads_back_as_it_was_written() {
         let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
-        let back = unpack(Sealed::<Note>::from_bytes(&bytes, FORMAT).unwrap()).unwrap();
+        let back = unpack(ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, FORMAT).unwrap())
+            .unwrap();
         assert_eq!(
             pack(back.clone(), "key".into()).to_bytes(FORMAT).unwrap(),
             bytes
@@ -597,7 +598,7 @@ mod tests {
         let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
         for length in 0..bytes.len() {
             assert!(
-                Sealed::<Note>::from_bytes(&bytes[..length], FORMAT).is_err(),
+                ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes[..length], FORMAT).is_err(),
                 "cut at {length}"
             );
         }
@@ -605,7 +606,7 @@ mod tests {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(
-                Sealed::<Note>::from_bytes(&damaged, FORMAT).is_err(),
+                ChecksummedFile::<CheckpointHeader>::from_bytes(&damaged, FORMAT).is_err(),
                 "bit {bit}"
             );
         }

@@ -4,10 +4,10 @@
 use std::time::Instant;
 
 use super::optimizer::{Moments, OptimizerState};
-use super::step::Batch;
-use super::{Objective, Ready};
+use super::step::BatchWorkspace;
+use super::{PreparedData, WeightedLoss};
 use crate::error::{Error, Result};
-use crate::oracle::{Pool, StepId};
+use crate::oracle::{SolutionPool, StepId};
 use crate::predict::{Network, Predictor};
 
 /// Where a training stands: all that must be known to go on from there. How numbers are laid out is
@@ -19,13 +19,13 @@ pub(super) struct TrainerState {
     pub kept: Option<Vec<f32>>,
     pub moments: Moments,
     /// Known decisions, where a method keeps them.
-    pub pool: Option<Pool>,
+    pub pool: Option<SolutionPool>,
     /// What an engine would otherwise compute again with other rounding.
     pub sums: Vec<f64>,
 }
 
 /// Runs epochs and judges rows; which one runs changes the speed, not the result.
-pub(super) trait Engine {
+pub(super) trait EpochRunner {
     /// One pass over the rows in this order, none of them for no training, then the losses of the
     /// rows to be judged under the parameters it ends with.
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult>;
@@ -62,12 +62,12 @@ pub(super) struct EpochResult {
 }
 
 /// Predict, evaluate, send back, step: for any predictor and loss.
-pub(super) struct Plain<'a> {
-    ready: &'a Ready<'a>,
-    objective: Objective<'a>,
+pub(super) struct MinibatchRunner<'a> {
+    ready: &'a PreparedData<'a>,
+    objective: WeightedLoss<'a>,
     network: Network,
     stepper: OptimizerState,
-    batch: Batch<'a>,
+    batch: BatchWorkspace<'a>,
     /// Parameters of the best epoch.
     kept: Vec<f32>,
     /// When epochs end early.
@@ -76,15 +76,16 @@ pub(super) struct Plain<'a> {
     work_limit: Option<u64>,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> MinibatchRunner<'a> {
     pub(super) fn new(
-        ready: &'a Ready<'a>,
-        objective: Objective<'a>,
+        ready: &'a PreparedData<'a>,
+        objective: WeightedLoss<'a>,
         network: Network,
     ) -> Result<Self> {
         let settings = ready.settings();
         let stepper = OptimizerState::new(settings.optimizer, network.parameters().len());
-        let batch = Batch::new(ready.rescaling(objective), ready.answering(objective.loss)?);
+        let batch =
+            BatchWorkspace::new(ready.rescaling(objective), ready.answering(objective.loss)?);
         let batch = batch.listing(ready, objective, &network);
         Ok(Self {
             ready,
@@ -117,7 +118,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-impl Engine for Plain<'_> {
+impl EpochRunner for MinibatchRunner<'_> {
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
         let (mut total, mut seen) = (0.0, 0);
         for (batch, rows) in order.chunks(self.ready.settings().batch).enumerate() {

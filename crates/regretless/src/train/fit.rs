@@ -1,11 +1,14 @@
 //! The training loop: epochs of steps, each epoch judged, the best one kept.
 
-use super::checkpoint::{CheckpointWriter, Snapshot};
-use super::engine::{Engine, Plain};
+use super::checkpoint::{Checkpoint, CheckpointWriter};
+use super::engine::{EpochRunner, MinibatchRunner};
 use super::fused::fused;
 use super::select::EarlyStopping;
-use super::step::Batch;
-use super::{EpochReport, Objective, Ready, RoundReport, SelectionCriterion, Stopped, Tally};
+use super::step::BatchWorkspace;
+use super::{
+    CumulativeSolveCounts, EpochReport, PreparedData, RoundReport, SelectionCriterion, StopReason,
+    WeightedLoss,
+};
 use crate::error::Result;
 use crate::evaluate::{regrets_of, rows_at_a_time};
 use crate::oracle::TrainingOracle;
@@ -15,13 +18,13 @@ use crate::random::{Purpose, RandomStream};
 /// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too. A
 /// snapshot is where an earlier run was; the journal is where this one is written down.
 pub(super) fn fit(
-    ready: &Ready<'_>,
-    objective: Objective<'_>,
+    ready: &PreparedData<'_>,
+    objective: WeightedLoss<'_>,
     network: Network,
-    (snapshot, journal): (Option<Snapshot>, Option<&CheckpointContext<'_>>),
+    (snapshot, journal): (Option<Checkpoint>, Option<&CheckpointContext<'_>>),
 ) -> Result<(Network, RoundReport)> {
     let settings = ready.settings();
-    let mut run = Run::new(ready, objective, network)?;
+    let mut run = FitState::new(ready, objective, network)?;
     let label = ready.stage.method.stage_name();
     ready
         .task
@@ -44,7 +47,7 @@ pub(super) fn fit(
     }
     let stopped = loop {
         if epoch > 0 && work_limit.is_some_and(|limit| ready.task.oracle.work() >= limit) {
-            break Stopped::WorkLimit;
+            break StopReason::WorkLimit;
         }
         if epoch > 0
             && let Some(reason) = run.selection.stop(epoch, settings)
@@ -52,7 +55,7 @@ pub(super) fn fit(
             break reason;
         }
         if epoch >= settings.epochs {
-            break Stopped::Epochs;
+            break StopReason::Epochs;
         }
         epoch += 1;
         run.epoch(epoch)?;
@@ -72,17 +75,17 @@ pub(super) struct CheckpointContext<'a> {
     pub place: [usize; 2],
     pub rounds: &'a [RoundReport],
     pub members: &'a [Network],
-    pub tally: &'a Tally,
+    pub tally: &'a CumulativeSolveCounts,
 }
 
 impl CheckpointContext<'_> {
     /// Writes the run down if it is time.
-    fn keep(&self, run: &mut Run<'_>, epoch: usize) -> Result<()> {
+    fn keep(&self, run: &mut FitState<'_>, epoch: usize) -> Result<()> {
         if !self.keeper.is_due() {
             return Ok(());
         }
         let [stage, round] = self.place;
-        self.keeper.keep(Snapshot {
+        self.keeper.keep(Checkpoint {
             place: [stage, round, epoch],
             standing: run.engine.standing(),
             best: run.selection.best(),
@@ -101,25 +104,29 @@ impl CheckpointContext<'_> {
 }
 
 /// The state of a training loop.
-struct Run<'a> {
-    ready: &'a Ready<'a>,
-    objective: Objective<'a>,
-    engine: Box<dyn Engine + 'a>,
+struct FitState<'a> {
+    ready: &'a PreparedData<'a>,
+    objective: WeightedLoss<'a>,
+    engine: Box<dyn EpochRunner + 'a>,
     /// Predicts for validation by regret.
-    batch: Batch<'a>,
+    batch: BatchWorkspace<'a>,
     /// Decides for validation by regret.
     judging: TrainingOracle<'a>,
     selection: EarlyStopping,
     epochs: Vec<EpochReport>,
 }
 
-impl<'a> Run<'a> {
-    fn new(ready: &'a Ready<'a>, objective: Objective<'a>, network: Network) -> Result<Self> {
+impl<'a> FitState<'a> {
+    fn new(
+        ready: &'a PreparedData<'a>,
+        objective: WeightedLoss<'a>,
+        network: Network,
+    ) -> Result<Self> {
         let engine = match fused(ready, objective, &network) {
             Some(engine) => engine,
-            None => Box::new(Plain::new(ready, objective, network)?),
+            None => Box::new(MinibatchRunner::new(ready, objective, network)?),
         };
-        let batch = Batch::new(1.0, TrainingOracle::exactly(ready.task.oracle));
+        let batch = BatchWorkspace::new(1.0, TrainingOracle::exactly(ready.task.oracle));
         let judging = ready.judging()?;
         Ok(Self {
             ready,
@@ -133,7 +140,7 @@ impl<'a> Run<'a> {
     }
 
     /// Goes on from a snapshot; returns its epoch, if it fits.
-    fn restore(&mut self, snapshot: Snapshot) -> Option<usize> {
+    fn restore(&mut self, snapshot: Checkpoint) -> Option<usize> {
         let seconds = snapshot.epochs.last().map_or(0.0, |epoch| epoch.seconds);
         if !self.engine.restore(snapshot.standing) {
             return None;
@@ -147,7 +154,7 @@ impl<'a> Run<'a> {
     /// One pass over the training rows, or as many as an epoch has, in an order of its own, none in
     /// epoch 0; keeps the network if it is the best so far.
     fn epoch(&mut self, epoch: usize) -> Result<()> {
-        let Ready { task, .. } = self.ready;
+        let PreparedData { task, .. } = self.ready;
         let select = self.ready.settings().select;
         let mut order = if epoch == 0 {
             Vec::new()
@@ -210,7 +217,7 @@ impl<'a> Run<'a> {
     }
 
     fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
-        let Ready { task, .. } = self.ready;
+        let PreparedData { task, .. } = self.ready;
         let rows = &task.split.validation;
         let quiet = super::step::InterruptOnlyObserver(task.watch);
         let network = self.engine.network();
@@ -223,7 +230,7 @@ impl<'a> Run<'a> {
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }
 
-    fn finish(self, stopped: Stopped) -> (Network, RoundReport) {
+    fn finish(self, stopped: StopReason) -> (Network, RoundReport) {
         let (best_epoch, method) = (
             self.selection.best_epoch(),
             self.ready.stage.method.stage_name(),
@@ -249,16 +256,16 @@ mod tests {
     use std::sync::Arc;
 
     use super::common::{assert_close, golden, numbers, rows};
-    use super::{Engine, Network, Objective, Plain, Ready};
-    use crate::data::{Dataset, FeatureShape, Features, Matrix, Split};
+    use super::{EpochRunner, MinibatchRunner, Network, PreparedData, WeightedLoss};
+    use crate::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
     use crate::decision::Decision;
-    use crate::label::Labelled;
+    use crate::label::LabeledDataset;
     use crate::oracle::Oracle;
     use crate::oracle::StepId;
     use crate::predict::{Predictor, PredictorSpec};
-    use crate::problem::ShortestPath;
+    use crate::problem::GridPath;
     use crate::solve::Solution;
-    use crate::train::{Method, Settings, Stage, Task};
+    use crate::train::{StageRun, TrainingContext, TrainingSettings, TrainingStage};
     use crate::watch::NoopObserver;
 
     fn matrix(values: &[Vec<f64>]) -> Matrix {
@@ -277,14 +284,14 @@ mod tests {
         let features =
             Features::new(matrix(&rows(&inputs["features"])), FeatureShape::Wide, None).unwrap();
         let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
-        let oracle = Oracle::new(Arc::new(ShortestPath { grid: [3, 3] }));
+        let oracle = Oracle::new(Arc::new(GridPath { grid: [3, 3] }));
         let known = rows(&inputs["true_sol"])
             .iter()
             .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
             .collect();
-        let data = Labelled::known(data, &oracle, known).unwrap();
-        let split = Split::in_order(20, [20, 0, 0]).unwrap();
-        let task = Task {
+        let data = LabeledDataset::known(data, &oracle, known).unwrap();
+        let split = SplitIndices::in_order(20, [20, 0, 0]).unwrap();
+        let task = TrainingContext {
             data: &data,
             split: &split,
             oracle: &oracle,
@@ -299,26 +306,26 @@ mod tests {
             let (label, mapped) = name
                 .split_once(' ')
                 .map_or((name.as_str(), false), |(label, _)| (label, true));
-            let settings = Settings {
+            let settings = TrainingSettings {
                 learning_rate: 0.05,
                 output_map: mapped,
-                ..Settings::paper(0)
+                ..TrainingSettings::paper(0)
             };
-            let method: Method = label.parse().unwrap();
-            let stage = Stage {
+            let method: TrainingStage = label.parse().unwrap();
+            let stage = StageRun {
                 method: &method,
                 predictor: &PredictorSpec::Linear,
                 settings,
                 start: None,
             };
-            let ready = Ready::new(&task, &stage).unwrap();
+            let ready = PreparedData::new(&task, &stage).unwrap();
             let loss = method.loss.build(&data, &oracle, &NoopObserver).unwrap();
-            let objective = Objective {
+            let objective = WeightedLoss {
                 loss: loss.as_ref(),
                 weights: None,
             };
             let network = Network::with_parameters(vec![3, 12], start.clone()).unwrap();
-            let mut run = Plain::new(&ready, objective, network).unwrap();
+            let mut run = MinibatchRunner::new(&ready, objective, network).unwrap();
             let step = StepId {
                 epoch: 1,
                 batch: 0,

@@ -18,7 +18,7 @@ use crate::oracle::{Heuristic, OracleSettings};
 /// A way to train, by the label that reports print.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Method {
+pub struct TrainingStage {
     /// What is minimised.
     pub loss: LossSpec,
     /// How the questions of the loss are answered.
@@ -28,10 +28,10 @@ pub struct Method {
     /// What it may spend.
     pub budget: StageOverrides,
     /// The method that trains on from the result.
-    pub then: Option<Box<Method>>,
+    pub then: Option<Box<TrainingStage>>,
 }
 
-impl From<LossSpec> for Method {
+impl From<LossSpec> for TrainingStage {
     fn from(loss: LossSpec) -> Self {
         Self {
             loss,
@@ -43,7 +43,7 @@ impl From<LossSpec> for Method {
     }
 }
 
-impl Method {
+impl TrainingStage {
     /// This method and those that follow.
     pub fn stages(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |method| method.then.as_deref())
@@ -140,7 +140,7 @@ fn unknown(text: &str, word: &str) -> Error {
     Error::unknown(&format!("addition in method '{text}':"), word, &choices)
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for TrainingStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.stage_name())?;
         self.then
@@ -149,7 +149,7 @@ impl fmt::Display for Method {
     }
 }
 
-impl FromStr for Method {
+impl FromStr for TrainingStage {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -165,7 +165,7 @@ impl FromStr for Method {
     }
 }
 
-impl TryFrom<String> for Method {
+impl TryFrom<String> for TrainingStage {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -173,15 +173,15 @@ impl TryFrom<String> for Method {
     }
 }
 
-impl From<Method> for String {
-    fn from(method: Method) -> Self {
+impl From<TrainingStage> for String {
+    fn from(method: TrainingStage) -> Self {
         method.to_string()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Method;
+    use super::TrainingStage;
 
     #[test]
     fn labels_read_back_as_they_were_written() {
@@ -205,26 +205,29 @@ mod tests {
             "SPO+ relax tight knn(3,0.25) labels relaxed tight lr 0.1",
             "MAE(O,S) epochs 9 then SPO+ cache 5% lr 0.001 epochs 5",
         ] {
-            assert_eq!(label.parse::<Method>().unwrap().to_string(), label);
+            assert_eq!(label.parse::<TrainingStage>().unwrap().to_string(), label);
         }
         assert_eq!(
-            "spo+  relax".parse::<Method>().unwrap().to_string(),
+            "spo+  relax".parse::<TrainingStage>().unwrap().to_string(),
             "SPO+ relax"
         );
         assert_eq!(
-            "mse( o , s) knn".parse::<Method>().unwrap().to_string(),
+            "mse( o , s) knn"
+                .parse::<TrainingStage>()
+                .unwrap()
+                .to_string(),
             "MSE(O,S) knn(10,0.5)"
         );
         assert_eq!(
             "SPO+ epochs 3 learning_rate 1e-3"
-                .parse::<Method>()
+                .parse::<TrainingStage>()
                 .unwrap()
                 .to_string(),
             "SPO+ lr 0.001 epochs 3"
         );
         assert_eq!(
             "PFYL(samples=10,sigma=1)"
-                .parse::<Method>()
+                .parse::<TrainingStage>()
                 .unwrap()
                 .to_string(),
             "PFYL"
@@ -233,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_answered_with_the_choices() {
-        let message = |label: &str| label.parse::<Method>().unwrap_err().to_string();
+        let message = |label: &str| label.parse::<TrainingStage>().unwrap_err().to_string();
         assert!(message("SPO").contains("SPO+"), "{}", message("SPO"));
         assert!(message("").contains("PFYL"), "{}", message(""));
         assert!(

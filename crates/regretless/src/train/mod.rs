@@ -7,13 +7,15 @@
 
 use std::time::Instant;
 
-use crate::data::{CostSide, Features, Split};
+use crate::data::{CostSide, Features, SplitIndices};
 use crate::error::{Error, Result};
-use crate::label::Labelled;
-use crate::loss::{Loss, Weighting};
+use crate::label::LabeledDataset;
+use crate::loss::{InstanceWeighting, Loss};
 use crate::oracle::{Oracle, SolveCounts, TrainingOracle};
 use crate::parallel::processor_seconds;
-use crate::predict::{About, CostScaler, FeatureScaler, Model, Network, Predictor, PredictorSpec};
+use crate::predict::{
+    CostScaler, FeatureScaler, Model, ModelMetadata, Network, Predictor, PredictorSpec,
+};
 use crate::problem::ProblemSpec;
 use crate::watch::Observer;
 
@@ -35,29 +37,29 @@ mod settings;
 mod step;
 mod weighting;
 
-pub use auto::{Approach, Auto, CandidateReport, Judged};
+pub use auto::{AutoBudget, CandidateReport, Method, ScoringKind};
 pub use baseline::{Baseline, least_squares};
 pub use budget::StageOverrides;
-pub use checkpoint::{Checkpoints, RunLock};
-pub use method::Method;
+pub use checkpoint::{CheckpointFolder, RunLock};
+pub use method::TrainingStage;
 pub use optimizer::Optimizer;
-pub use outcome::{Outcome, Plan, Summary};
-pub use report::{EpochReport, RoundReport, Stopped, TrainReport};
-pub use results::{ResultFile, Results};
+pub use outcome::{Trainer, TrainingOutcome, TrainingSummary};
+pub use report::{EpochReport, RoundReport, StopReason, TrainReport};
+pub use results::{ResultFile, ResultFiles};
 pub use select::SelectionCriterion;
-pub use settings::Settings;
+pub use settings::TrainingSettings;
 pub use weighting::{instance_costs, reweighted};
 
-use checkpoint::{CheckpointWriter, Snapshot};
+use checkpoint::{Checkpoint, CheckpointWriter};
 use fit::CheckpointContext;
 
 /// What is trained on, and with whose help.
 #[derive(Clone, Copy)]
-pub struct Task<'a> {
+pub struct TrainingContext<'a> {
     /// Instances with their best decisions.
-    pub data: &'a Labelled,
+    pub data: &'a LabeledDataset,
     /// Which of them train and validate.
-    pub split: &'a Split,
+    pub split: &'a SplitIndices,
     /// Solves the problem where a loss, an instance weight or the validation needs it.
     pub oracle: &'a Oracle,
     /// Watches the progress.
@@ -66,20 +68,24 @@ pub struct Task<'a> {
 
 /// How to train.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recipe {
+pub struct StageTrainer {
     /// What is minimised, and how its questions are answered.
-    pub method: Method,
+    pub method: TrainingStage,
     /// What is trained.
     pub predictor: PredictorSpec,
     /// How.
-    pub settings: Settings,
+    pub settings: TrainingSettings,
     /// A trained model to start from; its networks and maps are used, whatever the predictor above.
     pub start: Option<Model>,
 }
 
-impl Recipe {
+impl StageTrainer {
     /// A recipe that starts afresh.
-    pub fn new(method: impl Into<Method>, predictor: PredictorSpec, settings: Settings) -> Self {
+    pub fn new(
+        method: impl Into<TrainingStage>,
+        predictor: PredictorSpec,
+        settings: TrainingSettings,
+    ) -> Self {
         Self {
             method: method.into(),
             predictor,
@@ -91,7 +97,7 @@ impl Recipe {
 
 /// A trained model and how it came about.
 #[derive(Debug, Clone)]
-pub struct Trained {
+pub struct FitResult {
     /// The model, its predictions in the user's sense.
     pub model: Model,
     /// What happened.
@@ -103,8 +109,12 @@ pub struct Trained {
 /// # Errors
 /// When the recipe does not fit the data, a value is not finite, a solve fails, or the user
 /// interrupts.
-pub fn train(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<Trained> {
-    Training::new(task, recipe, problem).run(None)
+pub fn train(
+    task: &TrainingContext<'_>,
+    recipe: &StageTrainer,
+    problem: &ProblemSpec,
+) -> Result<FitResult> {
+    StagedTraining::new(task, recipe, problem).run(None)
 }
 
 /// The same with checkpoints: a training that was stopped goes on where it was. The checkpoints
@@ -113,29 +123,33 @@ pub fn train(task: &Task<'_>, recipe: &Recipe, problem: &ProblemSpec) -> Result<
 /// # Errors
 /// As [`train`], and when a checkpoint cannot be written.
 pub fn train_with_checkpoints(
-    task: &Task<'_>,
-    recipe: &Recipe,
+    task: &TrainingContext<'_>,
+    recipe: &StageTrainer,
     problem: &ProblemSpec,
-    checkpoints: &Checkpoints,
-) -> Result<Trained> {
+    checkpoints: &CheckpointFolder,
+) -> Result<FitResult> {
     let keeper = CheckpointWriter::new(checkpoints, task, recipe, problem)?;
-    Training::new(task, recipe, problem).run(Some(&keeper))
+    StagedTraining::new(task, recipe, problem).run(Some(&keeper))
 }
 
 /// A whole training: methods one after the other.
-struct Training<'a> {
-    task: &'a Task<'a>,
-    recipe: &'a Recipe,
+struct StagedTraining<'a> {
+    task: &'a TrainingContext<'a>,
+    recipe: &'a StageTrainer,
     problem: &'a ProblemSpec,
-    tally: Tally,
+    tally: CumulativeSolveCounts,
     rounds: Vec<RoundReport>,
     /// What is trained on from, and in the end the result.
     model: Option<Model>,
 }
 
-impl<'a> Training<'a> {
-    fn new(task: &'a Task<'a>, recipe: &'a Recipe, problem: &'a ProblemSpec) -> Self {
-        let tally = Tally {
+impl<'a> StagedTraining<'a> {
+    fn new(
+        task: &'a TrainingContext<'a>,
+        recipe: &'a StageTrainer,
+        problem: &'a ProblemSpec,
+    ) -> Self {
+        let tally = CumulativeSolveCounts {
             carried: SolveCounts::default(),
             start: task.oracle.counts(),
         };
@@ -149,7 +163,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    fn run(mut self, keeper: Option<&CheckpointWriter<'_>>) -> Result<Trained> {
+    fn run(mut self, keeper: Option<&CheckpointWriter<'_>>) -> Result<FitResult> {
         self.recipe.settings.check(self.task.split)?;
         let (started, spent) = (Instant::now(), processor_seconds());
         let split = self.recipe.settings.rows(self.task.split);
@@ -178,15 +192,15 @@ impl<'a> Training<'a> {
             solves,
             timed_solve: None,
         };
-        Ok(Trained { model, report })
+        Ok(FitResult { model, report })
     }
 
     fn stage(
         &mut self,
         place: usize,
-        method: &Method,
-        split: &Split,
-        kept: Kept<'_>,
+        method: &TrainingStage,
+        split: &SplitIndices,
+        kept: ResumePoint<'_>,
     ) -> Result<()> {
         let (task, settings) = (self.task, self.recipe.settings);
         let settings = method
@@ -201,13 +215,13 @@ impl<'a> Training<'a> {
         let labels = method
             .labels
             .apply(task.data, &split.train, &method.stage_name(), asks)?;
-        let task = Task {
+        let task = TrainingContext {
             data: labels.as_ref().unwrap_or(task.data),
             split,
             ..*task
         };
         let start = self.model.take();
-        let stage = Stage {
+        let stage = StageRun {
             method,
             predictor: &self.recipe.predictor,
             settings,
@@ -225,10 +239,10 @@ impl<'a> Training<'a> {
 }
 
 /// Where an earlier run was, and where this one is written down.
-type Kept<'a> = (Option<Snapshot>, Option<&'a CheckpointWriter<'a>>);
+type ResumePoint<'a> = (Option<Checkpoint>, Option<&'a CheckpointWriter<'a>>);
 
 /// The checkpoint of an earlier run, if there is one that can be used.
-fn found(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Snapshot> {
+fn found(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Checkpoint> {
     match keeper.load() {
         Ok(Some(snapshot)) => {
             watch.remark(&format!(
@@ -249,12 +263,12 @@ fn found(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Snapshot
 
 /// Solves of this training: those of earlier runs and those since.
 #[derive(Debug, Clone, Copy)]
-struct Tally {
+struct CumulativeSolveCounts {
     carried: SolveCounts,
     start: SolveCounts,
 }
 
-impl Tally {
+impl CumulativeSolveCounts {
     fn counts(&self, oracle: &Oracle) -> SolveCounts {
         self.carried + (oracle.counts() - self.start)
     }
@@ -262,27 +276,27 @@ impl Tally {
 
 /// One method of those a recipe trains one after the other.
 #[derive(Clone, Copy)]
-struct Stage<'a> {
-    method: &'a Method,
+struct StageRun<'a> {
+    method: &'a TrainingStage,
     predictor: &'a PredictorSpec,
-    settings: Settings,
+    settings: TrainingSettings,
     start: Option<&'a Model>,
 }
 
-impl Stage<'_> {
+impl StageRun<'_> {
     fn run(
         &self,
-        task: &Task<'_>,
-        training: &mut Training<'_>,
-        (place, snapshot, keeper): (usize, Option<Snapshot>, Option<&CheckpointWriter<'_>>),
+        task: &TrainingContext<'_>,
+        training: &mut StagedTraining<'_>,
+        (place, snapshot, keeper): (usize, Option<Checkpoint>, Option<&CheckpointWriter<'_>>),
     ) -> Result<Model> {
         self.method.check()?;
-        let ready = Ready::new(task, self)?;
-        let plan = Rounds::of(self.method.loss.weighting());
+        let ready = PreparedData::new(task, self)?;
+        let plan = RoundSchedule::of(self.method.loss.weighting());
         let loss = self.method.loss.build(task.data, task.oracle, task.watch)?;
         let mut earlier = RoundState::new(&ready, snapshot, training);
         for round in earlier.round..=plan.count {
-            let objective = Objective {
+            let objective = WeightedLoss {
                 loss: loss.as_ref(),
                 weights: earlier.weights.as_deref(),
             };
@@ -325,11 +339,15 @@ struct RoundState {
     members: Vec<Network>,
     weights: Option<Vec<f64>>,
     /// Where within the round.
-    snapshot: Option<Snapshot>,
+    snapshot: Option<Checkpoint>,
 }
 
 impl RoundState {
-    fn new(ready: &Ready<'_>, mut snapshot: Option<Snapshot>, training: &mut Training<'_>) -> Self {
+    fn new(
+        ready: &PreparedData<'_>,
+        mut snapshot: Option<Checkpoint>,
+        training: &mut StagedTraining<'_>,
+    ) -> Self {
         let Some(kept) = &mut snapshot else {
             return Self {
                 round: 1,
@@ -346,7 +364,7 @@ impl RoundState {
         let members = kept.members.iter().map(member).collect();
         training.rounds = std::mem::take(&mut kept.rounds);
         // What building the loss solved again was counted by the run before.
-        training.tally = Tally {
+        training.tally = CumulativeSolveCounts {
             carried: kept.counts,
             start: ready.task.oracle.counts(),
         };
@@ -361,13 +379,13 @@ impl RoundState {
 
 /// What a round minimises: a loss, its instances weighted or all alike.
 #[derive(Clone, Copy)]
-struct Objective<'a> {
+struct WeightedLoss<'a> {
     loss: &'a dyn Loss,
     /// One factor per row of the table.
     weights: Option<&'a [f64]>,
 }
 
-impl Objective<'_> {
+impl WeightedLoss<'_> {
     fn weight(&self, instance: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[instance])
     }
@@ -383,37 +401,37 @@ impl Objective<'_> {
 
 /// How often a loss is trained, and what happens between.
 #[derive(Debug, Clone, Copy)]
-struct Rounds {
+struct RoundSchedule {
     count: usize,
     ensemble: bool,
-    rule: weighting::Rule,
+    rule: weighting::WeightingRule,
 }
 
-impl Rounds {
-    fn of(weighting: Weighting) -> Self {
-        let rule = weighting::Rule::RegretOverLoss;
+impl RoundSchedule {
+    fn of(weighting: InstanceWeighting) -> Self {
+        let rule = weighting::WeightingRule::RegretOverLoss;
         match weighting {
-            Weighting::Equal => Self {
+            InstanceWeighting::Equal => Self {
                 count: 1,
                 ensemble: false,
                 rule,
             },
-            Weighting::InstanceCosts => Self {
+            InstanceWeighting::InstanceCosts => Self {
                 count: 2,
                 ensemble: false,
                 rule,
             },
-            Weighting::Reweighted(w) => Self {
+            InstanceWeighting::Reweighted(w) => Self {
                 count: 2,
                 ensemble: false,
-                rule: weighting::Rule::Reweighted(w),
+                rule: weighting::WeightingRule::Reweighted(w),
             },
-            Weighting::Iterative(count) => Self {
+            InstanceWeighting::Iterative(count) => Self {
                 count,
                 ensemble: false,
                 rule,
             },
-            Weighting::Ensemble(count) => Self {
+            InstanceWeighting::Ensemble(count) => Self {
                 count,
                 ensemble: true,
                 rule,
@@ -423,9 +441,9 @@ impl Rounds {
 }
 
 /// A task with everything that is computed once: scaled features and the maps around the network.
-struct Ready<'a> {
-    task: &'a Task<'a>,
-    stage: &'a Stage<'a>,
+struct PreparedData<'a> {
+    task: &'a TrainingContext<'a>,
+    stage: &'a StageRun<'a>,
     features: Features,
     input: Option<FeatureScaler>,
     output: CostScaler,
@@ -433,8 +451,8 @@ struct Ready<'a> {
     network: Option<Network>,
 }
 
-impl<'a> Ready<'a> {
-    fn new(task: &'a Task<'a>, stage: &'a Stage<'a>) -> Result<Self> {
+impl<'a> PreparedData<'a> {
+    fn new(task: &'a TrainingContext<'a>, stage: &'a StageRun<'a>) -> Result<Self> {
         let data = task.data.data();
         let mut features = data.features().clone();
         let settings = &stage.settings;
@@ -471,12 +489,12 @@ impl<'a> Ready<'a> {
         })
     }
 
-    fn settings(&self) -> &Settings {
+    fn settings(&self) -> &TrainingSettings {
         &self.stage.settings
     }
 
     /// The factor training multiplies the loss by.
-    fn rescaling(&self, objective: Objective<'_>) -> f64 {
+    fn rescaling(&self, objective: WeightedLoss<'_>) -> f64 {
         let settings = self.settings();
         let rescale = settings.rescale && settings.optimizer.is_scale_invariant();
         if rescale {
@@ -537,7 +555,7 @@ impl<'a> Ready<'a> {
             self.output
         };
         let problem = serde_json::to_value(problem);
-        let about = About {
+        let about = ModelMetadata {
             loss: self.stage.method.to_string(),
             problem_file_hash: self.task.oracle.problem().file_hash().map(String::from),
             problem: problem
@@ -559,7 +577,7 @@ impl<'a> Ready<'a> {
 /// The maps and the network of a model that is trained on, its costs to be minimised.
 fn continued(
     model: &Model,
-    task: &Task<'_>,
+    task: &TrainingContext<'_>,
 ) -> Result<(Option<FeatureScaler>, CostScaler, Option<Network>)> {
     let data = task.data.data();
     model.check(data.features())?;

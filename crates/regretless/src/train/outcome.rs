@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::{
-    Approach, CandidateReport, Checkpoints, Recipe, Settings, Stopped, Task, Trained, train,
-    train_with_checkpoints,
+    CandidateReport, CheckpointFolder, FitResult, Method, StageTrainer, StopReason,
+    TrainingContext, TrainingSettings, train, train_with_checkpoints,
 };
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
@@ -15,22 +15,22 @@ use crate::problem::ProblemSpec;
 
 /// What to train and how.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct Trainer {
     /// One method, or a race of several.
-    pub approach: Approach,
+    pub approach: Method,
     /// What is trained.
     pub predictor: PredictorSpec,
     /// How.
-    pub settings: Settings,
+    pub settings: TrainingSettings,
     /// A trained model to start from.
     pub start: Option<Model>,
 }
 
 /// A trained model and what it is worth.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct TrainingOutcome {
     /// The model and its epochs.
-    pub trained: Trained,
+    pub trained: FitResult,
     /// Competitors of `auto`.
     pub tried: Vec<CandidateReport>,
     /// On the validation rows, if there are any.
@@ -43,13 +43,13 @@ pub struct Outcome {
 
 /// What reports say about a training.
 #[derive(Debug, Serialize)]
-pub struct Summary<'a> {
-    loss: &'a Approach,
+pub struct TrainingSummary<'a> {
+    loss: &'a Method,
     seed: u64,
     chosen: &'a str,
     tried: &'a [CandidateReport],
     best_epoch: usize,
-    stopped: Option<Stopped>,
+    stopped: Option<StopReason>,
     validation: Option<&'a Evaluation>,
     test: Option<&'a Evaluation>,
     solves: u64,
@@ -64,17 +64,17 @@ pub struct Summary<'a> {
     reproducible: bool,
 }
 
-impl Plan {
+impl Trainer {
     /// Trains and judges, from checkpoints where there are some.
     ///
     /// # Errors
     /// As [`train`], and when `auto` is asked to start from a model.
     pub fn fit_and_evaluate(
         &self,
-        task: &Task<'_>,
+        task: &TrainingContext<'_>,
         problem: &ProblemSpec,
-        kept: Option<&Checkpoints>,
-    ) -> Result<Outcome> {
+        kept: Option<&CheckpointFolder>,
+    ) -> Result<TrainingOutcome> {
         let (trained, tried) = self.train(task, problem, kept)?;
         let part = |rows: &[usize]| {
             let predict = |part: &[usize]| predicted(&trained.model, task.data, part);
@@ -82,7 +82,7 @@ impl Plan {
             (!rows.is_empty()).then(judged).transpose()
         };
         let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);
-        Ok(Outcome {
+        Ok(TrainingOutcome {
             trained,
             tried,
             validation,
@@ -93,10 +93,10 @@ impl Plan {
 
     fn train(
         &self,
-        task: &Task<'_>,
+        task: &TrainingContext<'_>,
         problem: &ProblemSpec,
-        kept: Option<&Checkpoints>,
-    ) -> Result<(Trained, Vec<CandidateReport>)> {
+        kept: Option<&CheckpointFolder>,
+    ) -> Result<(FitResult, Vec<CandidateReport>)> {
         let Self {
             approach,
             predictor,
@@ -104,9 +104,10 @@ impl Plan {
             start,
         } = self;
         match approach {
-            Approach::Method(method) => {
-                let recipe = Recipe::new(method.as_ref().clone(), predictor.clone(), *settings);
-                let recipe = Recipe {
+            Method::Method(method) => {
+                let recipe =
+                    StageTrainer::new(method.as_ref().clone(), predictor.clone(), *settings);
+                let recipe = StageTrainer {
                     start: start.clone(),
                     ..recipe
                 };
@@ -118,17 +119,17 @@ impl Plan {
                 };
                 Ok((trained, Vec::new()))
             }
-            Approach::Auto(_) if start.is_some() => Err(Error::setting(
+            Method::Auto(_) if start.is_some() => Err(Error::setting(
                 "auto starts afresh; leave out the model to start from, or choose a loss",
             )),
-            Approach::Auto(_) => approach.train(task, (predictor, *settings), problem),
+            Method::Auto(_) => approach.train(task, (predictor, *settings), problem),
         }
     }
 
     /// What reports say about an outcome of this plan.
-    pub fn summary<'a>(&'a self, outcome: &'a Outcome) -> Summary<'a> {
+    pub fn summary<'a>(&'a self, outcome: &'a TrainingOutcome) -> TrainingSummary<'a> {
         let report = &outcome.trained.report;
-        Summary {
+        TrainingSummary {
             loss: &self.approach,
             seed: self.settings.seed,
             chosen: &outcome.trained.model.about.loss,

@@ -14,14 +14,14 @@ const MAX_PROBE_SECONDS: f64 = 1e-3;
 
 /// How long batches took of late.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct ParallelThreshold {
     /// Seconds per instance of the last batch on the calling thread.
     alone: Option<f64>,
     /// Whether threads finished their last batch so soon that the calling thread is worth a try.
     short: bool,
 }
 
-impl Pace {
+impl ParallelThreshold {
     /// Runs the work of a batch on these threads, or on the calling one where that takes no longer.
     pub(super) fn run(&mut self, threads: &Threads, instances: usize, work: impl FnOnce(&Threads)) {
         let alone = self

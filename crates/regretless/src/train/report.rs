@@ -7,7 +7,7 @@ use crate::oracle::SolveCounts;
 /// Why a round of training ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stopped {
+pub enum StopReason {
     /// All epochs were run.
     Epochs,
     /// Nothing improved for as long as the patience lasts.
@@ -43,7 +43,7 @@ pub struct RoundReport {
     /// The epoch whose parameters were kept.
     pub best_epoch: usize,
     /// Why it ended.
-    pub stopped: Stopped,
+    pub stopped: StopReason,
 }
 
 /// A whole training.
@@ -102,7 +102,7 @@ impl TrainReport {
 
 #[cfg(test)]
 mod tests {
-    use super::{EpochReport, RoundReport, Stopped};
+    use super::{EpochReport, RoundReport, StopReason};
 
     fn round(losses: &[f64]) -> RoundReport {
         let epoch = |(at, loss): (usize, &f64)| EpochReport {
@@ -117,7 +117,7 @@ mod tests {
             method: "MSE".into(),
             epochs,
             best_epoch: 0,
-            stopped: Stopped::Epochs,
+            stopped: StopReason::Epochs,
         }
     }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Checkpoints;
+use super::CheckpointFolder;
 use crate::data::output::{check_free, write_atomically};
 use crate::error::{Error, Result};
 
@@ -31,9 +31,9 @@ pub struct ResultFile<'a> {
 
 /// The results of one training.
 #[derive(Debug, Clone)]
-pub struct Results<'a> {
+pub struct ResultFiles<'a> {
     /// Beside which checkpoints the claim lies.
-    pub checkpoints: &'a Checkpoints,
+    pub checkpoints: &'a CheckpointFolder,
     /// All that makes this run the same run, such as its settings in writing.
     pub run: &'a str,
     /// Whether files of others may be replaced too.
@@ -42,7 +42,7 @@ pub struct Results<'a> {
 
 /// What a run was about to write.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Claim {
+struct ResultManifest {
     /// Hash of the run's description.
     run: String,
     /// Hashes that a file of this name may have: what is written, and what an earlier call of this
@@ -50,7 +50,7 @@ struct Claim {
     files: BTreeMap<String, Vec<String>>,
 }
 
-impl Results<'_> {
+impl ResultFiles<'_> {
     /// Asks before the work whether a file could be written.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Results<'_> {
     /// As [`Self::check`], and when writing fails.
     pub fn write(&self, files: &[ResultFile<'_>]) -> Result<()> {
         let before = self.claim();
-        let mut claim = Claim {
+        let mut claim = ResultManifest {
             run: hash(self.run.as_bytes()),
             files: BTreeMap::new(),
         };
@@ -99,18 +99,18 @@ impl Results<'_> {
     }
 
     /// The claim of an earlier call of this run; an empty one where there is none.
-    fn claim(&self) -> Claim {
+    fn claim(&self) -> ResultManifest {
         let text = fs::read(self.checkpoints.folder().join(MANIFEST_FILE_NAME)).unwrap_or_default();
-        let claim: Claim = serde_json::from_slice(&text).unwrap_or_default();
+        let claim: ResultManifest = serde_json::from_slice(&text).unwrap_or_default();
         if claim.run == hash(self.run.as_bytes()) {
             claim
         } else {
-            Claim::default()
+            ResultManifest::default()
         }
     }
 
     /// Whether the file is there just as an earlier call of this run wrote it.
-    fn wrote(&self, claim: &Claim, path: &Path) -> bool {
+    fn wrote(&self, claim: &ResultManifest, path: &Path) -> bool {
         let Some(hashes) = claim.files.get(&name(path)) else {
             return false;
         };
@@ -144,21 +144,21 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::{ResultFile, Results};
+    use super::{ResultFile, ResultFiles};
     use crate::error::Error;
-    use crate::train::Checkpoints;
+    use crate::train::CheckpointFolder;
 
     struct ResultFixture {
         _folder: tempfile::TempDir,
         paths: [PathBuf; 2],
-        checkpoints: Checkpoints,
+        checkpoints: CheckpointFolder,
     }
 
     impl ResultFixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let paths = ["m.csv", "m.safetensors"].map(|name| folder.path().join(name));
-            let checkpoints = Checkpoints::beside(&paths[1]);
+            let checkpoints = CheckpointFolder::beside(&paths[1]);
             Self {
                 _folder: folder,
                 paths,
@@ -166,8 +166,8 @@ mod tests {
             }
         }
 
-        fn results<'a>(&'a self, run: &'a str) -> Results<'a> {
-            Results {
+        fn results<'a>(&'a self, run: &'a str) -> ResultFiles<'a> {
+            ResultFiles {
                 checkpoints: &self.checkpoints,
                 run,
                 force: false,

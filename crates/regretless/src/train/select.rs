@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Settings, Stopped};
+use super::{StopReason, TrainingSettings};
 use crate::error::{Error, Result};
 
 /// What the best epoch is best at.
@@ -92,7 +92,7 @@ impl EarlyStopping {
     }
 
     /// When the time limit ends training.
-    pub(super) fn deadline(&self, settings: &Settings) -> Option<Instant> {
+    pub(super) fn deadline(&self, settings: &TrainingSettings) -> Option<Instant> {
         settings.time_limit.and_then(|limit| {
             self.started
                 .checked_add(Duration::try_from_secs_f64(limit).ok()?)
@@ -136,7 +136,7 @@ impl EarlyStopping {
     }
 
     /// Why training should stop after this epoch, if it should.
-    pub(super) fn stop(&self, epoch: usize, settings: &Settings) -> Option<Stopped> {
+    pub(super) fn stop(&self, epoch: usize, settings: &TrainingSettings) -> Option<StopReason> {
         let stale = epoch - self.best_epoch();
         let beyond = |limit: Option<f64>, since: Instant| {
             limit.is_some_and(|s| since.elapsed().as_secs_f64() >= s)
@@ -144,9 +144,9 @@ impl EarlyStopping {
         if settings.patience.is_some_and(|patience| stale >= patience)
             || beyond(settings.patience_seconds, self.improved)
         {
-            Some(Stopped::Patience)
+            Some(StopReason::Patience)
         } else if beyond(settings.time_limit, self.started) {
-            Some(Stopped::TimeLimit)
+            Some(StopReason::TimeLimit)
         } else {
             None
         }

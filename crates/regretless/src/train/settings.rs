@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Optimizer, SelectionCriterion};
-use crate::data::Split;
+use crate::data::SplitIndices;
 use crate::error::{Error, Result};
 
 /// Settings of a training run.
@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 /// | `seed` | 0 | parameters, order of batches, noise, coins |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct TrainingSettings {
     /// Most passes over the training rows.
     pub epochs: usize,
     /// Rows of an epoch, drawn anew for each: all unless given.
@@ -80,7 +80,7 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Default for Settings {
+impl Default for TrainingSettings {
     fn default() -> Self {
         Self {
             epochs: 50,
@@ -108,7 +108,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl TrainingSettings {
     /// The settings behind the paper's component table: features as they are, the loss not
     /// rescaled.
     pub fn paper(seed: u64) -> Self {
@@ -186,7 +186,7 @@ impl Settings {
     }
 
     /// The rows that train and those that validate.
-    pub(super) fn rows(&self, split: &Split) -> Split {
+    pub(super) fn rows(&self, split: &SplitIndices) -> SplitIndices {
         let mut split = split.clone();
         if self.join_validation {
             split.train.append(&mut split.validation);
@@ -198,7 +198,7 @@ impl Settings {
     ///
     /// # Errors
     /// When a setting makes no sense, or needs rows that the split does not have.
-    pub fn check(&self, split: &Split) -> Result<()> {
+    pub fn check(&self, split: &SplitIndices) -> Result<()> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         self.optimizer.check()?;
         if self.batch == 0 || self.epoch_rows == Some(0) {
@@ -249,16 +249,16 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use super::Settings;
+    use super::TrainingSettings;
 
     #[test]
     fn shrinking_steps_fall_in_a_straight_line_to_the_last_step_of_all_epochs() {
-        let settings = Settings {
+        let settings = TrainingSettings {
             epochs: 5,
             batch: 8,
             learning_rate: 0.1,
             decay: true,
-            ..Settings::default()
+            ..TrainingSettings::default()
         };
         let rate = |step| settings.rate(step, 9);
         assert_eq!(
@@ -267,14 +267,14 @@ mod tests {
             "two steps per epoch of nine rows"
         );
         assert_eq!(
-            Settings {
+            TrainingSettings {
                 decay: false,
                 ..settings
             }
             .rate(11, 9),
             0.1
         );
-        let fewer = Settings {
+        let fewer = TrainingSettings {
             epoch_rows: Some(9),
             ..settings
         };

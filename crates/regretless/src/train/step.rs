@@ -1,12 +1,12 @@
 //! One step: a batch of rows is predicted, judged by the loss, and the blame sent back to the
 //! parameters.
 
-use super::pace::Pace;
-use super::{Objective, Ready};
+use super::pace::ParallelThreshold;
+use super::{PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, Matrix, first_not_finite};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::loss::{Entries, LossInput, NoiseKey, buffer};
+use crate::loss::{LossInput, NoiseKey, SparseGradient, buffer};
 use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
 use crate::predict::{Network, Predictor, Tape};
@@ -17,25 +17,25 @@ const ROWS_AT_A_TIME: usize = 256;
 
 /// The buffers of a step, reused from step to step.
 #[derive(Debug)]
-pub(super) struct Batch<'a> {
+pub(super) struct BatchWorkspace<'a> {
     /// Answers what the loss asks.
     answering: TrainingOracle<'a>,
     /// Training minimises the loss times this.
     factor: f64,
     /// Whether gradients are lists of entries.
     sparse: bool,
-    pace: Pace,
+    pace: ParallelThreshold,
     rows: Vec<f32>,
     tape: Tape,
     predictions: Vec<f64>,
     /// What came of each instance evaluated last; there may be more, left from larger batches.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<InstanceResult>,
     values: Vec<f64>,
     output_gradient: Vec<f32>,
     gradient: Vec<f32>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> BatchWorkspace<'a> {
     /// How questions are answered.
     pub(super) fn answering(&mut self) -> &mut TrainingOracle<'a> {
         &mut self.answering
@@ -46,7 +46,7 @@ impl<'a> Batch<'a> {
             answering,
             factor,
             sparse: false,
-            pace: Pace::default(),
+            pace: ParallelThreshold::default(),
             rows: Vec::new(),
             tape: Tape::default(),
             predictions: Vec::new(),
@@ -61,8 +61,8 @@ impl<'a> Batch<'a> {
     /// every output has parameters of its own.
     pub(super) fn listing(
         self,
-        ready: &Ready<'_>,
-        objective: Objective<'_>,
+        ready: &PreparedData<'_>,
+        objective: WeightedLoss<'_>,
         network: &Network,
     ) -> Self {
         let data = ready.task.data;
@@ -84,7 +84,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Predicts the costs of these instances.
-    pub(super) fn predict(&mut self, ready: &Ready<'_>, network: &Network, instances: &[usize]) {
+    pub(super) fn predict(
+        &mut self,
+        ready: &PreparedData<'_>,
+        network: &Network,
+        instances: &[usize],
+    ) {
         self.rows.clear();
         instances
             .iter()
@@ -98,8 +103,8 @@ impl<'a> Batch<'a> {
     /// Losses and gradients of the instances predicted last; returns the sum of the losses.
     pub(super) fn evaluate(
         &mut self,
-        ready: &Ready<'_>,
-        objective: Objective<'_>,
+        ready: &PreparedData<'_>,
+        objective: WeightedLoss<'_>,
         (step, instances): (StepId, &[usize]),
     ) -> Result<f64> {
         if objective.loss.compares() && step.training {
@@ -111,15 +116,15 @@ impl<'a> Batch<'a> {
             epoch: if step.training { step.epoch } else { 0 },
         };
         let slots = self.outcomes.len().max(instances.len());
-        self.outcomes.resize_with(slots, Outcome::default);
+        self.outcomes.resize_with(slots, InstanceResult::default);
         let (answering, predictions, sparse) = (&self.answering, &self.predictions, self.sparse);
         let outcomes = &mut self.outcomes[..instances.len()];
-        let work = |asker: &mut OracleWorker<'_>, index: usize, outcome: &mut Outcome| {
+        let work = |asker: &mut OracleWorker<'_>, index: usize, outcome: &mut InstanceResult| {
             let prediction = &predictions[index * width..][..width];
             let instance = instances[index];
             asker.set_cache_action(answering.turn(step, instance));
             asker.about(instance);
-            let part = Part {
+            let part = InstanceInput {
                 ready,
                 objective,
                 draw,
@@ -158,7 +163,12 @@ impl<'a> Batch<'a> {
 
     /// Lets the best decisions under the predictions of a batch join the pool, where the coin says
     /// so.
-    fn refresh(&mut self, ready: &Ready<'_>, step: StepId, instances: &[usize]) -> Result<()> {
+    fn refresh(
+        &mut self,
+        ready: &PreparedData<'_>,
+        step: StepId,
+        instances: &[usize],
+    ) -> Result<()> {
         let (data, watch) = (ready.task.data, ready.task.watch);
         let best = |instance: usize| data.best(instance);
         let found =
@@ -171,7 +181,7 @@ impl<'a> Batch<'a> {
     /// Gradient of the mean loss, times the factor, with respect to the parameters.
     pub(super) fn backpropagate(
         &mut self,
-        ready: &Ready<'_>,
+        ready: &PreparedData<'_>,
         network: &Network,
         instances: usize,
     ) -> &[f32] {
@@ -210,7 +220,7 @@ impl<'a> Batch<'a> {
     /// Predicted costs of any number of instances, to be minimised; all of them numbers.
     pub(super) fn predictions(
         &mut self,
-        ready: &Ready<'_>,
+        ready: &PreparedData<'_>,
         network: &Network,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<Matrix> {
@@ -235,8 +245,8 @@ impl<'a> Batch<'a> {
     /// Losses of any number of instances.
     pub(super) fn losses(
         &mut self,
-        ready: &Ready<'_>,
-        objective: Objective<'_>,
+        ready: &PreparedData<'_>,
+        objective: WeightedLoss<'_>,
         network: &Network,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<Vec<f64>> {
@@ -257,8 +267,8 @@ impl<'a> Batch<'a> {
     /// Losses of predictions (one row per instance) that are already known.
     pub(super) fn losses_of(
         &mut self,
-        ready: &Ready<'_>,
-        objective: Objective<'_>,
+        ready: &PreparedData<'_>,
+        objective: WeightedLoss<'_>,
         predictions: &Matrix,
         instances: &[usize],
     ) -> Result<Vec<f64>> {
@@ -276,17 +286,17 @@ impl<'a> Batch<'a> {
 }
 
 /// One instance of a batch, before it is evaluated.
-struct Part<'p> {
-    ready: &'p Ready<'p>,
-    objective: Objective<'p>,
+struct InstanceInput<'p> {
+    ready: &'p PreparedData<'p>,
+    objective: WeightedLoss<'p>,
     draw: NoiseKey,
     instance: usize,
     prediction: &'p [f64],
 }
 
-impl Part<'_> {
+impl InstanceInput<'_> {
     /// Value and gradient as a row.
-    fn write(&self, asker: &mut OracleWorker<'_>, outcome: &mut Outcome) -> Result<f64> {
+    fn write(&self, asker: &mut OracleWorker<'_>, outcome: &mut InstanceResult) -> Result<f64> {
         outcome.gradient.resize(self.prediction.len(), 0.0);
         let value = self.ask(|query| {
             self.objective
@@ -301,7 +311,7 @@ impl Part<'_> {
     }
 
     /// Value and gradient as a list of entries.
-    fn list(&self, asker: &mut OracleWorker<'_>, outcome: &mut Outcome) -> Result<f64> {
+    fn list(&self, asker: &mut OracleWorker<'_>, outcome: &mut InstanceResult) -> Result<f64> {
         let value = self.ask(|query| {
             self.objective
                 .loss
@@ -335,27 +345,27 @@ impl Part<'_> {
 
 /// What came of one instance.
 #[derive(Debug)]
-struct Outcome {
+struct InstanceResult {
     value: Result<f64>,
     /// Gradient of the loss with respect to the predicted costs, one of the two forms.
     gradient: Vec<f64>,
-    entries: Entries,
+    entries: SparseGradient,
     /// What was solved on the way.
     found: Vec<Decision>,
 }
 
-impl Default for Outcome {
+impl Default for InstanceResult {
     fn default() -> Self {
         Self {
             value: Ok(0.0),
             gradient: Vec::new(),
-            entries: Entries::default(),
+            entries: SparseGradient::default(),
             found: Vec::new(),
         }
     }
 }
 
-impl Outcome {
+impl InstanceResult {
     /// The value, if it and its gradient are numbers.
     fn finite(&mut self, prediction: &[f64], (epoch, instance): (usize, usize)) -> Result<f64> {
         let stop = |what, output| {

@@ -3,8 +3,8 @@
 //! C_i = regret_i / loss_i makes the weighted loss of the baseline equal its regret, so that a step
 //! that lowers the one lowers the other where the two are locally proportional.
 
-use super::step::{Batch, InterruptOnlyObserver};
-use super::{Objective, Ready};
+use super::step::{BatchWorkspace, InterruptOnlyObserver};
+use super::{PreparedData, WeightedLoss};
 use crate::error::Result;
 use crate::evaluate::regrets;
 use crate::loss::Loss;
@@ -13,7 +13,7 @@ use crate::predict::Network;
 
 /// How regret and loss of a baseline become a weight.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Rule {
+pub(super) enum WeightingRule {
     /// C, IC and EIC.
     RegretOverLoss,
     /// W(w).
@@ -23,10 +23,10 @@ pub(super) enum Rule {
 /// Weights of all rows of the table, given the members of the baseline; rows that neither train nor
 /// validate weigh 1.
 pub(super) fn weights(
-    ready: &Ready<'_>,
+    ready: &PreparedData<'_>,
     loss: &dyn Loss,
     baseline: &[Network],
-    rule: Rule,
+    rule: WeightingRule,
 ) -> Result<Vec<f64>> {
     let task = ready.task;
     let rows = [task.split.train.as_slice(), &task.split.validation].concat();
@@ -37,27 +37,24 @@ pub(super) fn weights(
         &rows,
         (task.oracle, &InterruptOnlyObserver(task.watch)),
     )?;
-    let found = match rule {
-        Rule::Reweighted(w) => reweighted(&regrets, w),
-        Rule::RegretOverLoss => {
-            let unweighted = Objective {
-                loss,
-                weights: None,
-            };
-            let losses = Batch::new(1.0, TrainingOracle::exactly(task.oracle)).losses_of(
-                ready,
-                unweighted,
-                &predictions,
-                &rows,
-            )?;
-            let best: Vec<f64> = rows
-                .iter()
-                .map(|row| task.data.optimal_objective(*row))
-                .collect();
-            let clipped = ready.settings().clip_costs && ready.stage.method.loss.can_vanish();
-            instance_costs(&regrets, &losses, &best, clipped)
-        }
-    };
+    let found =
+        match rule {
+            WeightingRule::Reweighted(w) => reweighted(&regrets, w),
+            WeightingRule::RegretOverLoss => {
+                let unweighted = WeightedLoss {
+                    loss,
+                    weights: None,
+                };
+                let losses = BatchWorkspace::new(1.0, TrainingOracle::exactly(task.oracle))
+                    .losses_of(ready, unweighted, &predictions, &rows)?;
+                let best: Vec<f64> = rows
+                    .iter()
+                    .map(|row| task.data.optimal_objective(*row))
+                    .collect();
+                let clipped = ready.settings().clip_costs && ready.stage.method.loss.can_vanish();
+                instance_costs(&regrets, &losses, &best, clipped)
+            }
+        };
     let mut weights = vec![1.0; task.data.len()];
     rows.iter()
         .zip(found)
@@ -67,11 +64,11 @@ pub(super) fn weights(
 
 /// Mean predicted costs (to be minimised) of the members of a baseline.
 fn mean_predictions(
-    ready: &Ready<'_>,
+    ready: &PreparedData<'_>,
     members: &[Network],
     rows: &[usize],
 ) -> Result<crate::data::Matrix> {
-    let mut batch = Batch::new(1.0, TrainingOracle::exactly(ready.task.oracle));
+    let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exactly(ready.task.oracle));
     let mut mean = batch.predictions(ready, &members[0], (0, rows))?;
     for (count, member) in members.iter().enumerate().skip(1) {
         let next = batch.predictions(ready, member, (0, rows))?;

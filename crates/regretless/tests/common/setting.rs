@@ -9,21 +9,23 @@
 use std::sync::Arc;
 
 use regretless::Result;
-use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::data::{Dataset, Matrix, Split};
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::{Dataset, Matrix, SplitIndices};
 use regretless::evaluate::{Evaluation, evaluate};
-use regretless::label::Labelled;
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Model, PredictorSpec};
-use regretless::problem::{Benchmark, Problem, ProblemSpec};
-use regretless::train::{Method, Recipe, Settings, Task, Trained, train};
+use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
+use regretless::train::{
+    FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
+};
 use regretless::watch::NoopObserver;
 
 pub struct Setting {
     pub problem: ProblemSpec,
-    pub data: Labelled,
-    pub split: Split,
+    pub data: LabeledDataset,
+    pub split: SplitIndices,
     pub oracle: Oracle,
 }
 
@@ -35,14 +37,14 @@ impl Setting {
 
     /// The same with another problem behind the oracle.
     pub fn solved_as(
-        solved: Arc<dyn Problem>,
+        solved: Arc<dyn ProblemKind>,
         (problem, data): (ProblemSpec, Dataset),
         counts: [usize; 3],
         threads: usize,
     ) -> Self {
         let oracle = Oracle::new(solved).with_threads(Threads::new(threads).unwrap());
-        let split = Split::in_order(data.len(), counts).unwrap();
-        let data = Labelled::solve(data, &oracle, &NoopObserver).unwrap();
+        let split = SplitIndices::in_order(data.len(), counts).unwrap();
+        let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
         Self {
             problem,
             data,
@@ -62,8 +64,8 @@ impl Setting {
         benchmark.generate(DataRecipe::paper(260, 3)).unwrap()
     }
 
-    pub fn task(&self) -> Task<'_> {
-        Task {
+    pub fn task(&self) -> TrainingContext<'_> {
+        TrainingContext {
             data: &self.data,
             split: &self.split,
             oracle: &self.oracle,
@@ -71,7 +73,7 @@ impl Setting {
         }
     }
 
-    pub fn train(&self, method: &str, settings: Settings) -> Result<Trained> {
+    pub fn train(&self, method: &str, settings: TrainingSettings) -> Result<FitResult> {
         self.train_with(method, PredictorSpec::Linear, settings)
     }
 
@@ -79,12 +81,16 @@ impl Setting {
         &self,
         method: &str,
         predictor: PredictorSpec,
-        settings: Settings,
-    ) -> Result<Trained> {
-        self.follow(&Recipe::new(method.parse::<Method>()?, predictor, settings))
+        settings: TrainingSettings,
+    ) -> Result<FitResult> {
+        self.follow(&StageTrainer::new(
+            method.parse::<TrainingStage>()?,
+            predictor,
+            settings,
+        ))
     }
 
-    pub fn follow(&self, recipe: &Recipe) -> Result<Trained> {
+    pub fn follow(&self, recipe: &StageTrainer) -> Result<FitResult> {
         train(&self.task(), recipe, &self.problem)
     }
 
@@ -110,10 +116,10 @@ impl Setting {
 }
 
 /// A few large steps.
-pub fn quick() -> Settings {
-    Settings {
+pub fn quick() -> TrainingSettings {
+    TrainingSettings {
         epochs: 12,
         learning_rate: 0.02,
-        ..Settings::default()
+        ..TrainingSettings::default()
     }
 }

@@ -6,9 +6,9 @@ use super::{costs, stream};
 use regretless::data::Matrix;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::{Knapsack, Problem, Sense, ShortestPath};
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense};
 use regretless::solve::relax::{CostRangeKind, Relaxation};
-use regretless::solve::{Limits, Solver};
+use regretless::solve::{SearchLimits, Solver};
 use regretless::watch::NoopObserver;
 use regretless::{Decision, Error};
 
@@ -16,7 +16,7 @@ use regretless::{Decision, Error};
 #[derive(Debug)]
 struct Silence;
 
-impl Problem for Silence {
+impl ProblemKind for Silence {
     fn name(&self) -> String {
         "a silent problem".into()
     }
@@ -29,8 +29,8 @@ impl Problem for Silence {
         4
     }
 
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
-        ShortestPath { grid: [2, 2] }.solver(limits)
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        GridPath { grid: [2, 2] }.solver(limits)
     }
 
     fn check(&self, _: &Decision) -> Result<(), String> {
@@ -210,7 +210,7 @@ fn the_other_kind_of_ranges_is_pointed_to() {
 
 #[test]
 fn costs_that_are_no_numbers_fail_their_own_row_only() {
-    let oracle = Oracle::new(Arc::new(ShortestPath { grid: [2, 2] }));
+    let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
     let costs = Matrix::new(2, 4, [[1.0; 4], [f32::NAN; 4]].concat()).unwrap();
     let answers = oracle
         .relax_all((&costs, Relaxation::Plain), ("SPO+ relax", &NoopObserver))

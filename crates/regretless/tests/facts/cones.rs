@@ -6,10 +6,10 @@ use super::{choice, costs, grid, knapsack, stream};
 use super::{routes, tour};
 use crate::common::{assert_close, golden, numbers, rings, rows};
 use regretless::Decision;
-use regretless::problem::{Knapsack, Problem, ShortestPath, Tsp};
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Tsp};
 use regretless::random::RandomStream;
-use regretless::solve::Limits;
-use regretless::solve::cone::{NormalCone, Stand};
+use regretless::solve::SearchLimits;
+use regretless::solve::cone::{BoundStatus, NormalCone};
 #[cfg(feature = "highs")]
 use regretless::solve::relax::Relaxation;
 use serde_json::Value;
@@ -24,10 +24,10 @@ fn rays(cone: &NormalCone) -> Vec<Vec<f64>> {
         rays.push(ray);
     };
     for (j, stand) in cone.stands().iter().enumerate() {
-        if matches!(stand, Stand::Lower | Stand::Fixed) {
+        if matches!(stand, BoundStatus::Lower | BoundStatus::Fixed) {
             add(&[(j, 1.0)], -1.0);
         }
-        if matches!(stand, Stand::Upper | Stand::Fixed) {
+        if matches!(stand, BoundStatus::Upper | BoundStatus::Fixed) {
             add(&[(j, 1.0)], 1.0);
         }
     }
@@ -182,14 +182,14 @@ fn projections_equal_those_of_a_slow_method() {
     let mut later = 0;
     for case in 0..300 {
         let mut stream = stream(21, case);
-        let problem: Box<dyn Problem> = match case % 3 {
+        let problem: Box<dyn ProblemKind> = match case % 3 {
             0 => Box::new(grid(&mut stream, 4)),
             1 => Box::new(knapsack(&mut stream, case, 8)),
             _ => Box::new(choice(&mut stream, 8)),
         };
         let costs = costs(&mut stream, problem.as_ref(), case);
         let best = problem
-            .solver(&Limits::default())
+            .solver(&SearchLimits::default())
             .solve(&costs)
             .unwrap()
             .decision;
@@ -237,7 +237,7 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
         let problem = grid(&mut stream, 6);
         let costs = costs(&mut stream, &problem, case);
         let best = problem
-            .solver(&Limits::default())
+            .solver(&SearchLimits::default())
             .solve(&costs)
             .unwrap()
             .decision;
@@ -249,7 +249,7 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
         let onto = problem.cone(&best).unwrap().project(&any);
         let within: Vec<f64> = onto.iter().map(|entry| -entry).collect();
         let least = problem
-            .solver(&Limits::default())
+            .solver(&SearchLimits::default())
             .solve(&within)
             .unwrap()
             .objective;
@@ -328,7 +328,7 @@ fn golden_paths_have_their_normals_and_projections() {
         return;
     };
     assert_golden(&file, |best, _| {
-        ShortestPath { grid: [4, 5] }.cone(best).unwrap()
+        GridPath { grid: [4, 5] }.cone(best).unwrap()
     });
 }
 
@@ -388,11 +388,11 @@ fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
         } else {
             routes(&mut stream, case / 2, 8)
         };
-        let Ok(found) =
-            problem
-                .solver(&Limits::default())
-                .solve(&costs(&mut stream, problem.as_ref(), case))
-        else {
+        let Ok(found) = problem.solver(&SearchLimits::default()).solve(&costs(
+            &mut stream,
+            problem.as_ref(),
+            case,
+        )) else {
             continue;
         };
         let cone = problem.cone(&found.decision).unwrap();
@@ -401,14 +401,14 @@ fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
         let within: Vec<f64> = cone.project(&any).iter().map(|entry| -entry).collect();
         let least = if case % 2 == 0 {
             problem
-                .relaxer(Relaxation::Plain, &Limits::default())
+                .relaxer(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
                 .relax(&within)
                 .unwrap()
                 .objective
         } else {
             problem
-                .solver(&Limits::default())
+                .solver(&SearchLimits::default())
                 .solve(&within)
                 .unwrap()
                 .objective
@@ -442,7 +442,7 @@ fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
             continue;
         }
         let mut relaxer = problem
-            .relaxer(Relaxation::Plain, &Limits::default())
+            .relaxer(Relaxation::Plain, &SearchLimits::default())
             .unwrap();
         let cone = problem
             .cone(&relaxer.relax(&costs).unwrap().decision)

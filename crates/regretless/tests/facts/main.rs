@@ -15,18 +15,18 @@ mod ranges;
 
 #[cfg(feature = "highs")]
 use regretless::problem::{Cvrp, Tsp};
-use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, TopK};
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relax::Relaxation;
-use regretless::solve::{Failure, Limits};
+use regretless::solve::{SearchLimits, SolveFailure};
 
 /// A stream of its own for each case of a test.
 fn stream(test: u64, case: u64) -> RandomStream {
     RandomStream::new(Purpose::Benchmark, 1000 + test, [case, 0])
 }
 
-fn grid(stream: &mut RandomStream, most: usize) -> ShortestPath {
-    ShortestPath {
+fn grid(stream: &mut RandomStream, most: usize) -> GridPath {
+    GridPath {
         grid: [1 + stream.below(most), 2 + stream.below(most - 1)],
     }
 }
@@ -63,7 +63,7 @@ fn knapsack(stream: &mut RandomStream, case: u64, most: usize) -> Knapsack {
 
 /// Tours through 3 nodes or more.
 #[cfg(feature = "highs")]
-fn tour(stream: &mut RandomStream, most: usize) -> Box<dyn Problem> {
+fn tour(stream: &mut RandomStream, most: usize) -> Box<dyn ProblemKind> {
     Box::new(Tsp {
         nodes: 3 + stream.below(most - 2),
     })
@@ -71,7 +71,7 @@ fn tour(stream: &mut RandomStream, most: usize) -> Box<dyn Problem> {
 
 /// Routes of 4 nodes or more; every other time a single customer may have one.
 #[cfg(feature = "highs")]
-fn routes(stream: &mut RandomStream, case: u64, most: usize) -> Box<dyn Problem> {
+fn routes(stream: &mut RandomStream, case: u64, most: usize) -> Box<dyn ProblemKind> {
     let demands: Vec<f64> = (0..3 + stream.below(most - 3))
         .map(|_| 1.0 + stream.below(5) as f64)
         .collect();
@@ -87,7 +87,7 @@ fn routes(stream: &mut RandomStream, case: u64, most: usize) -> Box<dyn Problem>
 }
 
 /// Costs that are real or, every third time, whole and so full of ties.
-fn costs(stream: &mut RandomStream, problem: &dyn Problem, case: u64) -> Vec<f64> {
+fn costs(stream: &mut RandomStream, problem: &dyn ProblemKind, case: u64) -> Vec<f64> {
     let whole = case % 3 == 2;
     let cost = |_| {
         if whole {
@@ -100,11 +100,11 @@ fn costs(stream: &mut RandomStream, problem: &dyn Problem, case: u64) -> Vec<f64
 }
 
 /// Whether costs can fall for ever.
-fn is_unbounded(problem: &dyn Problem, costs: &[f64]) -> bool {
+fn is_unbounded(problem: &dyn ProblemKind, costs: &[f64]) -> bool {
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &Limits::default())
+        .relaxer(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
-    relaxer.relax(costs) == Err(Failure::Unbounded)
+    relaxer.relax(costs) == Err(SolveFailure::Unbounded)
 }
 
 /// A linear problem with bounded columns, rows of all kinds, and a feasible point. Every fifth

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use super::{choice, costs, grid, knapsack, stream};
 use regretless::Decision;
-use regretless::problem::Problem;
+use regretless::problem::ProblemKind;
 use regretless::random::RandomStream;
-use regretless::solve::Limits;
+use regretless::solve::SearchLimits;
 
 /// Rows `a·x ≤ b` of a polytope, bounds and both sides of equations included.
 #[derive(Default)]
@@ -168,8 +168,8 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
 }
 
 /// The relaxed optimum and its neighbours, all dense.
-fn ask(problem: &dyn Problem, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let mut engine = problem.neighbours(&Limits::default()).unwrap();
+fn ask(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let mut engine = problem.neighbours(&SearchLimits::default()).unwrap();
     let (solution, deltas) = engine.neighbours(costs).unwrap();
     assert_eq!(
         engine.neighbours(costs).unwrap(),
@@ -188,7 +188,7 @@ fn ask(problem: &dyn Problem, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
 
 /// Checks feasibility, adjacency, distinctness, and that no neighbour is better.
 fn check(
-    problem: &dyn Problem,
+    problem: &dyn ProblemKind,
     polytope: &Polytope,
     costs: &[f64],
     what: &str,
@@ -231,7 +231,7 @@ fn check(
 /// Compares with all vertices; then tries costs under which the optimum is another vertex, which
 /// some neighbour must tell.
 fn compare(
-    problem: &dyn Problem,
+    problem: &dyn ProblemKind,
     polytope: &Polytope,
     vertices: &[Vec<f64>],
     (stream, case): (&mut RandomStream, u64),
@@ -266,7 +266,7 @@ fn compare(
 }
 
 /// All 0/1 points that a problem allows.
-fn choices(problem: &dyn Problem) -> Vec<Vec<f64>> {
+fn choices(problem: &dyn ProblemKind) -> Vec<Vec<f64>> {
     let subsets = (0_u32..1 << problem.num_costs()).map(|bits| {
         Decision::choosing((0..problem.num_costs() as u32).filter(|j| bits >> j & 1 == 1))
     });
@@ -340,7 +340,7 @@ fn large_knapsacks_have_sparse_neighbours() {
     let problem = regretless::problem::Knapsack::with_capacity_share(weights, 0.1);
     let costs: Vec<f64> = (0..300).map(|_| stream.uniform(-5.0, -1.0)).collect();
     let (_, deltas) = problem
-        .neighbours(&Limits::default())
+        .neighbours(&SearchLimits::default())
         .unwrap()
         .neighbours(&costs)
         .unwrap();
@@ -350,12 +350,12 @@ fn large_knapsacks_have_sparse_neighbours() {
 
 #[test]
 fn large_grids_list_ten_thousand_detours_at_most() {
-    let problem = regretless::problem::ShortestPath { grid: [14, 14] };
+    let problem = regretless::problem::GridPath { grid: [14, 14] };
     let costs: Vec<f64> = (0..problem.num_costs())
         .map(|arc| (arc as f64).sin())
         .collect();
     let (solution, deltas) = problem
-        .neighbours(&Limits::default())
+        .neighbours(&SearchLimits::default())
         .unwrap()
         .neighbours(&costs)
         .unwrap();
@@ -373,8 +373,8 @@ fn large_grids_list_ten_thousand_detours_at_most() {
 mod linear {
     use super::{Polytope, check, compare, costs, stream};
     use crate::{is_unbounded, linear};
-    use regretless::problem::{LinearBuilder, LinearProblem, Problem, Sense, VariableDomain};
-    use regretless::solve::Limits;
+    use regretless::problem::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
+    use regretless::solve::SearchLimits;
 
     fn polytope(problem: &LinearProblem) -> Polytope {
         let model = problem.model();
@@ -411,7 +411,7 @@ mod linear {
 
     #[test]
     fn neighbours_of_degenerate_paths_through_the_simplex_method_are_adjacent() {
-        let grid = regretless::problem::ShortestPath { grid: [3, 3] };
+        let grid = regretless::problem::GridPath { grid: [3, 3] };
         let mut build = LinearBuilder::new("grid", Sense::Minimize);
         for arc in 0..12 {
             build.predicted(format!("a{arc}"), VariableDomain::Binary);
@@ -430,7 +430,7 @@ mod linear {
             let costs = costs(&mut stream, &problem, 0);
             let found = check(&problem, &polytope, &costs, &format!("case {case}")).1;
             let detours = grid
-                .neighbours(&Limits::default())
+                .neighbours(&SearchLimits::default())
                 .unwrap()
                 .neighbours(&costs)
                 .unwrap()
@@ -448,7 +448,7 @@ mod linear {
         build.row([1.0, 1.0], [(a, 1.0), (b, 1.0)]);
         let problem = build.build().unwrap();
         let (solution, deltas) = problem
-            .neighbours(&Limits::default())
+            .neighbours(&SearchLimits::default())
             .unwrap()
             .neighbours(&[2.0])
             .unwrap();

@@ -4,37 +4,37 @@ use super::{choice, costs, grid, knapsack, stream};
 #[cfg(feature = "highs")]
 use super::{routes, tour};
 use crate::common::{assert_close, golden, numbers, rows};
-use regretless::problem::{Knapsack, Problem, ShortestPath};
-use regretless::solve::relax::{CostRangeKind, Ranges, Relaxation};
-use regretless::solve::{Failure, Limits};
+use regretless::problem::{GridPath, Knapsack, ProblemKind};
+use regretless::solve::relax::{CostRangeKind, CostRanges, Relaxation};
+use regretless::solve::{SearchLimits, SolveFailure};
 
 /// How far inside and outside an end the tests look.
 const NEAR: f64 = 1e-6;
 
-fn ranges(problem: &dyn Problem, kind: CostRangeKind, costs: &[f64]) -> Ranges {
+fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> CostRanges {
     problem
-        .ranger(kind, &Limits::default())
+        .ranger(kind, &SearchLimits::default())
         .unwrap()
         .ranges(costs)
         .unwrap()
 }
 
 /// What the point found under `costs` costs more than the optimum when cost `j` becomes `cost`.
-fn excess(problem: &dyn Problem, costs: &[f64], j: usize, cost: f64) -> f64 {
+fn excess(problem: &dyn ProblemKind, costs: &[f64], j: usize, cost: f64) -> f64 {
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &Limits::default())
+        .relaxer(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let point = relaxer.relax(costs).unwrap().decision;
     let mut moved = costs.to_vec();
     moved[j] = cost;
     match relaxer.relax(&moved) {
-        Err(Failure::Unbounded) => f64::INFINITY,
+        Err(SolveFailure::Unbounded) => f64::INFINITY,
         found => point.dot(&moved) - found.unwrap().objective,
     }
 }
 
 /// Checks every range of a problem; returns how many ends were finite.
-fn check(problem: &dyn Problem, kind: CostRangeKind, costs: &[f64], what: &str) -> usize {
+fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], what: &str) -> usize {
     let ranges = ranges(problem, kind, costs);
     let mut finite = 0;
     for j in 0..costs.len() {
@@ -189,10 +189,10 @@ fn ranges_of_tours_and_routes_are_valid() {
         for (finite, problem) in finite.iter_mut().zip(problems) {
             let costs = costs(&mut stream, problem.as_ref(), case);
             let relaxed = problem
-                .relaxer(Relaxation::Plain, &Limits::default())
+                .relaxer(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
                 .relax(&costs);
-            if relaxed != Err(Failure::Infeasible) {
+            if relaxed != Err(SolveFailure::Infeasible) {
                 *finite += check(
                     problem.as_ref(),
                     CostRangeKind::Basis,
@@ -237,9 +237,9 @@ fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
     );
     assert_close(&a.lower, &b.lower, 1e-6, "lower ends");
     assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
-    let neighbours = |problem: &dyn Problem| {
+    let neighbours = |problem: &dyn ProblemKind| {
         problem
-            .neighbours(&Limits::default())
+            .neighbours(&SearchLimits::default())
             .unwrap()
             .neighbours(&costs)
             .unwrap()
@@ -285,9 +285,9 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
         return;
     };
     let case = &file["problems"]["SP4x6"];
-    let problem = ShortestPath { grid: [4, 6] };
+    let problem = GridPath { grid: [4, 6] };
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &Limits::default())
+        .relaxer(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let (lower, upper) = (
         rows(&case["exact_cost_lower"]),
@@ -319,7 +319,7 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
         capacity,
     };
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &Limits::default())
+        .relaxer(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let negated = |row: &[f64]| row.iter().map(|value| -value).collect::<Vec<f64>>();
     let (lower, upper) = (rows(&case["lp_cost_lower"]), rows(&case["lp_cost_upper"]));

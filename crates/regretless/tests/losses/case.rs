@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use regretless::Decision;
-use regretless::loss::noise::Noise;
-use regretless::loss::{Layer, Loss, LossInput, NoiseKey};
-use regretless::oracle::{Oracle, OracleWorker, TrainingOracle, Turn};
-use regretless::problem::{Knapsack, Problem, Sense, ShortestPath, Tsp};
+use regretless::loss::noise::NoiseSource;
+use regretless::loss::{DecisionLayer, Loss, LossInput, NoiseKey};
+use regretless::oracle::{CacheAction, Oracle, OracleWorker, TrainingOracle};
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, Tsp};
 use regretless::solve::cone::NormalCone;
-use regretless::solve::{Limits, Solver};
+use regretless::solve::{SearchLimits, Solver};
 use serde_json::Value;
 
 use super::common::{assert_close, golden, numbers, rings, rows};
@@ -31,7 +31,7 @@ fn decisions(value: &Value) -> Vec<Decision> {
         .collect()
 }
 
-fn problem(spec: &Value, inputs: &Value) -> Arc<dyn Problem> {
+fn problem(spec: &Value, inputs: &Value) -> Arc<dyn ProblemKind> {
     match spec["kind"].as_str().unwrap() {
         "knapsack" => Arc::new(
             Knapsack {
@@ -45,7 +45,7 @@ fn problem(spec: &Value, inputs: &Value) -> Arc<dyn Problem> {
             spec["nodes"].as_u64().unwrap() as usize,
             inputs,
         )),
-        _ => Arc::new(ShortestPath { grid: [4, 5] }.checked().unwrap()),
+        _ => Arc::new(GridPath { grid: [4, 5] }.checked().unwrap()),
     }
 }
 
@@ -74,7 +74,7 @@ impl CutTours {
     }
 }
 
-impl Problem for CutTours {
+impl ProblemKind for CutTours {
     fn name(&self) -> String {
         self.tours.name()
     }
@@ -87,7 +87,7 @@ impl Problem for CutTours {
         self.tours.num_costs()
     }
 
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         self.tours.solver(limits)
     }
 
@@ -160,14 +160,14 @@ impl Case {
     }
 
     /// Noise of a loss, given; additive noise is added to costs and so turns with them.
-    pub fn noise(&self, loss: &str, multiplicative: bool) -> Noise {
+    pub fn noise(&self, loss: &str, multiplicative: bool) -> NoiseSource {
         let own = &self.golden(loss)["noise"];
         if let Some(other) = own.as_str().and_then(|text| text.strip_prefix("as ")) {
             return self.noise(other, multiplicative);
         }
         let sign = if multiplicative { 1.0 } else { self.sign };
         let instances = own.as_array().unwrap().iter();
-        Noise::Given(
+        NoiseSource::Given(
             instances
                 .map(|instance| turned(sign, &rows(instance)).concat())
                 .collect(),
@@ -199,7 +199,7 @@ impl Case {
     /// The same with every question answered from the pool.
     pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &TrainingOracle<'_>) {
         let mut asker = answering.asker();
-        asker.set_cache_action(Turn::Recall);
+        asker.set_cache_action(CacheAction::Recall);
         self.check_with(golden, loss, &mut asker, 1e-8);
     }
 
@@ -240,7 +240,7 @@ impl Case {
     }
 
     /// Compares decisions and the gradients sent back with the golden ones.
-    pub fn check_layer(&self, golden: &str, layer: &dyn Layer, tolerance: f64) {
+    pub fn check_layer(&self, golden: &str, layer: &dyn DecisionLayer, tolerance: f64) {
         let what = format!("{} {golden}", self.name);
         let expected = self.golden(golden);
         let upstream = rows(&expected["upstream"]);

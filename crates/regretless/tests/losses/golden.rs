@@ -1,14 +1,14 @@
 //! Values and gradients equal those of the field's released code, for both senses and with real
 //! engines.
 
-use regretless::loss::cave::Projection;
+use regretless::loss::cave::ConeProjection;
 use regretless::loss::layer::implicit::{ImplicitMle, ImplicitStepSize};
-use regretless::loss::noise::{Perturbation, Perturbed};
+use regretless::loss::noise::{Perturbation, PerturbedSettings};
 use regretless::loss::{
-    Blackbox, Cave, Contrastive, FrankWolfe, Layer, LossSpec, PerturbationGradient,
+    Blackbox, Cave, Contrastive, DecisionLayer, FrankWolfe, LossSpec, PerturbationGradient,
     PerturbedOptimizer, Pfyl, Ranking, SpoPlus,
 };
-use regretless::oracle::{CacheSettings, OracleSettings, StepId, TrainingOracle, Turn};
+use regretless::oracle::{CacheAction, CacheSettings, OracleSettings, StepId, TrainingOracle};
 use regretless::solve::cone::NormalCone;
 
 use super::case::Case;
@@ -28,14 +28,14 @@ fn spo_plus_equals_the_golden_values() {
     }
 }
 
-fn perturbed(case: &Case, golden: &str, multiplicative: bool) -> Perturbed {
+fn perturbed(case: &Case, golden: &str, multiplicative: bool) -> PerturbedSettings {
     let samples = case.number(golden, "n_samples") as usize;
     let perturbation = Perturbation {
         samples,
         sigma: case.number(golden, "sigma"),
         multiplicative,
     };
-    Perturbed {
+    PerturbedSettings {
         perturbation,
         noise: case.noise(golden, multiplicative),
     }
@@ -131,7 +131,7 @@ fn spo_plus_that_never_solves_equals_the_golden_values() {
             batch: 0,
             training: true,
         };
-        assert_eq!(answering.turn(step, 3), Turn::Recall);
+        assert_eq!(answering.turn(step, 3), CacheAction::Recall);
         case.check_recalling("spo_plus_cached", &SpoPlus, &answering);
         assert_eq!(
             (case.oracle.counts().total(), case.oracle.counts().pooled),
@@ -179,7 +179,7 @@ fn implicit_mle_equals_the_golden_values() {
                 central,
                 noise: case.noise(golden, false),
             };
-            case.check_layer(golden, &spec.build() as &dyn Layer, PADDED);
+            case.check_layer(golden, &spec.build() as &dyn DecisionLayer, PADDED);
         }
     }
 }
@@ -210,7 +210,7 @@ fn cone_alignment_equals_the_golden_values() {
         );
         let exact = Cave {
             ratio: 1.0,
-            projection: Projection::Nearest { steps },
+            projection: ConeProjection::Nearest { steps },
             inner: false,
         };
         case.check("cave_exact_200_iterations", &exact, &answering, 2e-4);
@@ -224,7 +224,7 @@ fn cone_alignment_equals_the_golden_values() {
             1e-5,
         );
         if cfg!(feature = "clarabel") {
-            let early = Projection::Early {
+            let early = ConeProjection::Early {
                 steps: case.number("cave_plus_3_iterations", "max_iter") as usize,
             };
             case.check(

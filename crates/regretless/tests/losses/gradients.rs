@@ -2,10 +2,10 @@
 
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::label::Labelled;
-use regretless::loss::{Entries, Loss, LossInput, LossSpec, NoiseKey};
+use regretless::label::LabeledDataset;
+use regretless::loss::{Loss, LossInput, LossSpec, NoiseKey, SparseGradient};
 use regretless::oracle::{Oracle, TrainingOracle};
-use regretless::problem::{Problem, ShortestPath};
+use regretless::problem::{GridPath, ProblemKind};
 use regretless::watch::NoopObserver;
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ struct Place {
     best: Decision,
     pool: Vec<Decision>,
     /// Ten rows of the same costs, of which the last is asked about.
-    data: Labelled,
+    data: LabeledDataset,
 }
 
 impl Place {
     fn new() -> Self {
-        let path = ShortestPath { grid: [3, 3] };
+        let path = GridPath { grid: [3, 3] };
         let number = |seed: f64, j: usize| 1.5 + (seed * (j as f64 + 1.3)).sin();
         let costs = std::array::from_fn(|j| number(2.1, j));
         let prediction = std::array::from_fn(|j| number(3.7, j));
@@ -48,7 +48,7 @@ impl Place {
             None,
         )
         .unwrap();
-        let data = Labelled::solve(rows, &oracle, &NoopObserver).unwrap();
+        let data = LabeledDataset::solve(rows, &oracle, &NoopObserver).unwrap();
         Self {
             oracle,
             costs,
@@ -179,7 +179,7 @@ fn listed_gradients_equal_whole_ones() {
     ] {
         let (spec, loss) = place.built(label);
         let (value, gradient) = place.evaluate(loss.as_ref(), &place.prediction);
-        let mut entries = Entries::default();
+        let mut entries = SparseGradient::default();
         let draw = NoiseKey { seed: 4, epoch: 2 };
         let prediction = &place.prediction;
         let query = LossInput {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use regretless::Decision;
 use regretless::loss::cos::CosLoss;
-use regretless::loss::{Cos, Loss, LossInput, NoiseKey, Side, SinglePrecisionInput};
+use regretless::loss::{CosSpec, ErrorSide, Loss, LossInput, NoiseKey, SinglePrecisionInput};
 use regretless::oracle::Oracle;
-use regretless::problem::{Bounds, Sense, TopK};
+use regretless::problem::{Sense, TopK, VariableBounds};
 
 use super::common::assert_close;
 
@@ -28,8 +28,8 @@ fn doubles(row: &[f32], sign: f32) -> Vec<f64> {
 }
 
 /// Both ways on the same row, value first, gradients in the sense of the user.
-fn both(cos: &Cos, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)> {
-    let loss = CosLoss::new(cos.clone(), Bounds::Binary);
+fn both(cos: &CosSpec, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)> {
+    let loss = CosLoss::new(cos.clone(), VariableBounds::Binary);
     let (count, costs) = (prediction.len(), row(2.1, prediction.len()));
     let best = Decision::choosing((0..count as u32).filter(|j| j % 3 == 1));
     let mut single = vec![f32::NAN; count];
@@ -69,14 +69,14 @@ fn both(cos: &Cos, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)
 
 #[test]
 fn rows_in_single_precision_agree_with_the_plain_way() {
-    for cos in Cos::examples() {
+    for cos in CosSpec::examples() {
         for count in [3, 15, 16, 40, 2500] {
             for sign in [1.0, -1.0] {
                 let Some((single, plain)) = both(&cos, &row(3.7, count), sign) else {
                     let here =
                         cfg!(not(target_arch = "x86_64")) || is_x86_feature_detected!("avx2");
                     assert!(
-                        !here || matches!(cos.side, Side::Pinball(_)),
+                        !here || matches!(cos.side, ErrorSide::Pinball(_)),
                         "{cos} has no fast way"
                     );
                     continue;
@@ -91,7 +91,7 @@ fn rows_in_single_precision_agree_with_the_plain_way() {
 
 #[test]
 fn a_prediction_of_zeros_has_a_finite_gradient_in_single_precision_too() {
-    for cos in Cos::examples() {
+    for cos in CosSpec::examples() {
         if let Some((single, plain)) = both(&cos, &[0.0; 40], 1.0) {
             assert_close(&single, &plain, 1e-6, &cos.to_string());
         }
@@ -100,7 +100,7 @@ fn a_prediction_of_zeros_has_a_finite_gradient_in_single_precision_too() {
 
 #[test]
 fn numbers_that_are_none_or_too_large_are_left_to_the_plain_way() {
-    for cos in Cos::examples() {
+    for cos in CosSpec::examples() {
         for bad in [f32::NAN, f32::INFINITY, 1e30] {
             let mut prediction = row(3.7, 40);
             prediction[20] = bad;

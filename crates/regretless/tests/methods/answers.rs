@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use regretless::loss::{LossInput, LossSpec, NoiseKey};
 use regretless::oracle::{CacheSettings, OracleSettings, SolveCounts, TrainingOracle};
-use regretless::problem::{Problem, Sense, ShortestPath};
+use regretless::problem::{GridPath, ProblemKind, Sense};
 use regretless::solve::relax::{Relaxation, RelaxationSolver};
-use regretless::solve::{Failure, Limits, Solution, Solver};
-use regretless::train::{SelectionCriterion, Settings};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
+use regretless::train::{SelectionCriterion, TrainingSettings};
 use regretless::watch::NoopObserver;
 use regretless::{Decision, Error};
 
@@ -17,8 +17,8 @@ use crate::setting::{Setting, quick};
 const ROWS: u64 = 160;
 const EPOCHS: u64 = 3;
 
-fn unjudged() -> Settings {
-    Settings {
+fn unjudged() -> TrainingSettings {
+    TrainingSettings {
         epochs: EPOCHS as usize,
         select: SelectionCriterion::Last,
         ..quick()
@@ -31,9 +31,9 @@ fn solves(setting: &Setting, method: &str) -> SolveCounts {
 
 /// A path, with a relaxation that is known to be integral.
 #[derive(Debug, Clone)]
-struct RelaxedPath(ShortestPath);
+struct RelaxedPath(GridPath);
 
-impl Problem for RelaxedPath {
+impl ProblemKind for RelaxedPath {
     fn name(&self) -> String {
         self.0.name()
     }
@@ -46,11 +46,15 @@ impl Problem for RelaxedPath {
         self.0.num_costs()
     }
 
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         self.0.solver(limits)
     }
 
-    fn relaxer(&self, kind: Relaxation, limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+    fn relaxer(
+        &self,
+        kind: Relaxation,
+        limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
         (kind == Relaxation::Plain)
             .then(|| Box::new(Plain(self.0.solver(limits))) as Box<dyn RelaxationSolver>)
     }
@@ -63,13 +67,13 @@ impl Problem for RelaxedPath {
 struct Plain(Box<dyn Solver>);
 
 impl RelaxationSolver for Plain {
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.0.solve(costs)
     }
 }
 
 pub fn relaxed_paths() -> Setting {
-    let path = RelaxedPath(ShortestPath { grid: [4, 4] });
+    let path = RelaxedPath(GridPath { grid: [4, 4] });
     Setting::solved_as(Arc::new(path), Setting::path_data(), [160, 40, 60], 1)
 }
 
@@ -205,7 +209,7 @@ fn a_cache_solves_its_share_and_answers_the_rest() {
 #[test]
 fn epochs_of_a_cached_method_are_judged_on_the_cache() {
     let setting = Setting::paths(1);
-    let settings = Settings {
+    let settings = TrainingSettings {
         epochs: 2,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
@@ -235,7 +239,7 @@ fn a_small_pool_still_trains() {
             &setting
                 .train(
                     "SPO+",
-                    Settings {
+                    TrainingSettings {
                         epochs: 0,
                         ..quick()
                     },
@@ -263,7 +267,7 @@ fn a_small_pool_still_trains() {
 #[test]
 fn joined_rows_train_too_and_cannot_judge() {
     let setting = Setting::paths(1);
-    let joined = Settings {
+    let joined = TrainingSettings {
         epochs: 2,
         ..quick()
     }
@@ -271,7 +275,7 @@ fn joined_rows_train_too_and_cannot_judge() {
     let trained = setting.train("SPO+", joined).unwrap();
     assert_eq!(trained.report.solves.total(), 2 * (ROWS + 40));
     assert!(trained.report.best_epoch() > 0);
-    let wrong = Settings {
+    let wrong = TrainingSettings {
         select: SelectionCriterion::ValidationRegret,
         ..joined
     };
@@ -302,7 +306,7 @@ fn an_empty_pool_is_named_with_what_to_do() {
             .build(&setting.data, &setting.oracle, &NoopObserver)
             .unwrap();
         let mut asker = empty.asker();
-        asker.set_cache_action(regretless::oracle::Turn::Recall);
+        asker.set_cache_action(regretless::oracle::CacheAction::Recall);
         loss.evaluate(&query, &mut asker, &mut [0.0; 24])
             .unwrap_err()
     };
@@ -320,7 +324,7 @@ fn an_empty_pool_is_named_with_what_to_do() {
             error,
             Error::Solver {
                 instance: 3,
-                failure: Failure::NothingKnown
+                failure: SolveFailure::NothingKnown
             }
         ),
         "{error}"

@@ -1,10 +1,10 @@
 //! `auto`: what it returns is the best of what it tried, whoever solves and on how many threads.
 
-use regretless::data::synthetic::Recipe as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::evaluate::{predicted, regrets};
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::Benchmark;
-use regretless::train::{Approach, CandidateReport, SelectionCriterion, Settings, Trained};
+use regretless::train::{CandidateReport, FitResult, Method, SelectionCriterion, TrainingSettings};
 use regretless::watch::NoopObserver;
 
 use crate::setting::{Setting, quick};
@@ -18,8 +18,8 @@ fn small(name: &str, threads: usize) -> Setting {
     Setting::new(problem, data, [80, 40, 30], threads)
 }
 
-fn chosen(setting: &Setting) -> (Trained, Vec<CandidateReport>) {
-    let auto: Approach = "auto".parse().unwrap();
+fn chosen(setting: &Setting) -> (FitResult, Vec<CandidateReport>) {
+    let auto: Method = "auto".parse().unwrap();
     auto.train(
         &setting.task(),
         (&PredictorSpec::Linear, quick()),
@@ -63,7 +63,7 @@ fn no_competitor_has_less_regret_on_the_validation_rows_than_the_winner() {
 fn what_it_says_of_a_competitor_is_what_training_it_alone_gives() {
     let setting = small("KS10", 1);
     let (_, tried) = chosen(&setting);
-    let alone = Settings {
+    let alone = TrainingSettings {
         select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
@@ -105,7 +105,7 @@ fn the_name_of_the_winner_is_that_of_a_method_that_can_be_trained_alone() {
         trained.model.about.loss
     );
     assert!(
-        trained.model.about.loss.parse::<Approach>().is_ok(),
+        trained.model.about.loss.parse::<Method>().is_ok(),
         "{}",
         trained.model.about.loss
     );
@@ -115,7 +115,7 @@ fn the_name_of_the_winner_is_that_of_a_method_that_can_be_trained_alone() {
 fn without_validation_rows_it_says_what_to_do() {
     let mut setting = small("KS10", 1);
     setting.split.validation.clear();
-    let auto: Approach = "auto".parse().unwrap();
+    let auto: Method = "auto".parse().unwrap();
     let error = auto
         .train(
             &setting.task(),
@@ -150,10 +150,11 @@ mod linear {
     use regretless::oracle::Oracle;
     use regretless::predict::PredictorSpec;
     use regretless::problem::{
-        Bounds, Column, Given, LinearArrays, Problem, ProblemSpec, Row, Sense,
+        ExternalProblem, LinearArrays, LinearColumn, LinearRow, ProblemKind, ProblemSpec, Sense,
+        VariableBounds,
     };
-    use regretless::solve::{Failure, Limits, Solution, Solver};
-    use regretless::train::{Approach, CandidateReport, Judged, Trained};
+    use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
+    use regretless::train::{CandidateReport, FitResult, Method, ScoringKind};
     use regretless::watch::NoopObserver;
 
     use crate::setting::{Setting, quick};
@@ -162,7 +163,7 @@ mod linear {
     /// tableaus.
     fn assignment() -> ProblemSpec {
         let (machines, jobs) = (5, 12);
-        let column = Column {
+        let column = LinearColumn {
             name: None,
             lower: Some(0.0),
             upper: Some(1.0),
@@ -174,7 +175,7 @@ mod linear {
             let entries = (0..machines)
                 .map(|machine| (machine * jobs + job, 1.0))
                 .collect();
-            rows.push(Row {
+            rows.push(LinearRow {
                 lower: Some(1.0),
                 upper: Some(1.0),
                 entries,
@@ -189,7 +190,7 @@ mod linear {
                     )
                 })
                 .collect();
-            rows.push(Row {
+            rows.push(LinearRow {
                 lower: None,
                 upper: Some(21.0),
                 entries,
@@ -197,7 +198,7 @@ mod linear {
         }
         // Rows that bind nothing take the model beyond the small search.
         for _ in 0..60 {
-            rows.push(Row {
+            rows.push(LinearRow {
                 lower: None,
                 upper: Some(100.0),
                 entries: (0..machines * jobs).map(|j| (j, 1.0)).collect(),
@@ -234,8 +235,8 @@ mod linear {
         Setting::new(assignment(), table(60, 60), [30, 20, 10], threads)
     }
 
-    fn raced(setting: &Setting, label: &str) -> (Trained, Vec<CandidateReport>) {
-        let auto: Approach = label.parse().unwrap();
+    fn raced(setting: &Setting, label: &str) -> (FitResult, Vec<CandidateReport>) {
+        let auto: Method = label.parse().unwrap();
         auto.train(
             &setting.task(),
             (&PredictorSpec::Linear, quick()),
@@ -278,9 +279,9 @@ mod linear {
             );
             assert!(trained.report.timed_solve.is_none());
             let expected = match solves as u64 {
-                3 => vec![Judged::Relaxed, Judged::Unjudged],
-                30 => vec![Judged::Relaxed],
-                _ => vec![Judged::Exact],
+                3 => vec![ScoringKind::Relaxed, ScoringKind::Unjudged],
+                30 => vec![ScoringKind::Relaxed],
+                _ => vec![ScoringKind::Exact],
             };
             assert!(
                 tried.iter().all(|one| expected.contains(&one.judged)),
@@ -309,7 +310,7 @@ mod linear {
     #[derive(Debug)]
     struct Own;
 
-    impl Problem for Own {
+    impl ProblemKind for Own {
         fn name(&self) -> String {
             "own".into()
         }
@@ -319,10 +320,10 @@ mod linear {
         fn num_costs(&self) -> usize {
             4
         }
-        fn bounds(&self) -> Bounds {
-            Bounds::Binary
+        fn bounds(&self) -> VariableBounds {
+            VariableBounds::Binary
         }
-        fn solver(&self, _limits: &Limits) -> Box<dyn Solver> {
+        fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
             Box::new(Cheapest)
         }
         fn check(&self, _decision: &Decision) -> Result<(), String> {
@@ -333,7 +334,7 @@ mod linear {
     struct Cheapest;
 
     impl Solver for Cheapest {
-        fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+        fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
             let least = (0..costs.len())
                 .min_by(|a, b| costs[*a].total_cmp(&costs[*b]))
                 .unwrap_or(0);
@@ -345,7 +346,7 @@ mod linear {
     }
 
     fn own() -> Setting {
-        let problem = ProblemSpec::Given(Given {
+        let problem = ProblemSpec::Given(ExternalProblem {
             name: "own".into(),
             sense: Sense::Minimize,
             costs: 4,
@@ -362,7 +363,7 @@ mod linear {
         assert_eq!(tried.len(), 1, "{tried:?}");
         assert_eq!(
             (tried[0].judged, trained.report.solves.total()),
-            (Judged::Unjudged, 0)
+            (ScoringKind::Unjudged, 0)
         );
         assert_eq!(
             setting.oracle.counts(),

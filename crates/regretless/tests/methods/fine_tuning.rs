@@ -1,14 +1,14 @@
 //! Training on from a trained model, and labels that are not the best decisions.
 
 use regretless::Error;
-use regretless::data::Names;
-use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::label::{Robust, TrainingLabels};
+use regretless::data::CostNames;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::label::{KnnRobustCosts, TrainingLabels};
 use regretless::loss::LossSpec;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::solve::relax::Relaxation;
-use regretless::train::{Recipe, Settings};
+use regretless::train::{StageTrainer, TrainingSettings};
 use regretless::watch::NoopObserver;
 
 use crate::setting::{Setting, quick};
@@ -19,7 +19,7 @@ const ROWS: usize = 160;
 #[test]
 fn training_on_starts_where_the_first_method_ended() {
     let setting = Setting::paths(1);
-    let settings = Settings {
+    let settings = TrainingSettings {
         then_learning_rate: Some(0.001),
         then_epochs: Some(4),
         ..quick()
@@ -38,14 +38,14 @@ fn training_on_starts_where_the_first_method_ended() {
         rounds[1].epochs[0].validation_regret,
         first.report.rounds[0].epochs[kept].validation_regret
     );
-    let recipe = Recipe {
+    let recipe = StageTrainer {
         start: Some(first.model),
-        settings: Settings {
+        settings: TrainingSettings {
             learning_rate: 0.001,
             epochs: 4,
             ..quick()
         },
-        ..Recipe::new(
+        ..StageTrainer::new(
             "SPO+".parse::<LossSpec>().unwrap(),
             PredictorSpec::Linear,
             quick(),
@@ -62,7 +62,7 @@ fn training_on_keeps_the_sense_of_a_maximisation() {
     let benchmark: Benchmark = "KS10".parse().unwrap();
     let (problem, data) = benchmark.generate(DataRecipe::paper(120, 1)).unwrap();
     let setting = Setting::new(problem, data, [80, 20, 20], 1);
-    let settings = Settings {
+    let settings = TrainingSettings {
         then_epochs: Some(1),
         then_learning_rate: Some(1e-9),
         ..quick()
@@ -76,13 +76,13 @@ fn training_on_keeps_the_sense_of_a_maximisation() {
 #[test]
 fn a_model_that_does_not_fit_is_not_trained_on() {
     let setting = Setting::paths(1);
-    let quick = Settings {
+    let quick = TrainingSettings {
         epochs: 1,
         ..quick()
     };
-    let start = |model| Recipe {
+    let start = |model| StageTrainer {
         start: Some(model),
-        ..Recipe::new(
+        ..StageTrainer::new(
             "SPO+".parse::<LossSpec>().unwrap(),
             PredictorSpec::Linear,
             quick,
@@ -101,7 +101,7 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
             .contains("other")
     );
     let mut wider = setting.train("MSE", quick).unwrap().model;
-    wider.about.costs = Names::counted(wider.about.costs.len() + 1);
+    wider.about.costs = CostNames::counted(wider.about.costs.len() + 1);
     assert!(
         setting
             .follow(&start(wider))
@@ -114,7 +114,7 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
 #[test]
 fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would() {
     let setting = Setting::paths(1);
-    let settings = Settings {
+    let settings = TrainingSettings {
         then_learning_rate: Some(0.001),
         then_epochs: Some(4),
         ..quick()
@@ -126,7 +126,7 @@ fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would()
     assert_eq!(by_label.model.members, by_settings.members);
     let both = setting.train(
         "MAE(O,S) then SPO+ lr 0.001",
-        Settings {
+        TrainingSettings {
             then_learning_rate: Some(0.5),
             ..settings
         },
@@ -151,15 +151,15 @@ fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would()
 #[test]
 fn a_model_that_was_trained_on_tells_its_whole_story() {
     let setting = Setting::paths(1);
-    let few = Settings {
+    let few = TrainingSettings {
         epochs: 1,
         ..quick()
     };
     let first = setting.train("MAE(O,S)", few).unwrap().model;
     let spo: LossSpec = "SPO+".parse().unwrap();
-    let recipe = Recipe {
+    let recipe = StageTrainer {
         start: Some(first),
-        ..Recipe::new(spo, PredictorSpec::Linear, few)
+        ..StageTrainer::new(spo, PredictorSpec::Linear, few)
     };
     assert_eq!(
         setting.follow(&recipe).unwrap().model.about.loss,
@@ -173,7 +173,7 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
     let rows = &setting.split.train;
     let labels = |neighbours, weight| {
         let labels = TrainingLabels {
-            robust: Some(Robust { neighbours, weight }),
+            robust: Some(KnnRobustCosts { neighbours, weight }),
             relaxed: None,
         };
         labels
@@ -235,7 +235,7 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
         1,
     );
     let labels = TrainingLabels {
-        robust: Some(Robust {
+        robust: Some(KnnRobustCosts {
             neighbours: 2,
             weight: 0.5,
         }),

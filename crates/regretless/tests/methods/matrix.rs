@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use regretless::Error;
-use regretless::data::synthetic::{Recipe, shortest_path};
+use regretless::data::synthetic::{SyntheticSpec, shortest_path};
 use regretless::loss::LossSpec;
-use regretless::problem::{Benchmark, Problem, ProblemSpec, Sense, TopK};
+use regretless::problem::{Benchmark, ProblemKind, ProblemSpec, Sense, TopK};
 #[cfg(feature = "highs")]
 use regretless::problem::{Cvrp, LinearBuilder, LinearProblem, VariableDomain};
-use regretless::solve::Limits;
+use regretless::solve::SearchLimits;
 use regretless::solve::relax::{CostRangeKind, Relaxation};
-use regretless::train::{Method, SelectionCriterion, Settings};
+use regretless::train::{SelectionCriterion, TrainingSettings, TrainingStage};
 
 use crate::setting::{Setting, quick};
 
@@ -52,8 +52,8 @@ fn methods() -> Vec<String> {
         .collect()
 }
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> TrainingSettings {
+    TrainingSettings {
         epochs: 2,
         batch: 4,
         select: SelectionCriterion::ValidationLoss,
@@ -66,16 +66,16 @@ fn named(name: &str) -> [Setting; 2] {
         let (problem, data) = name
             .parse::<Benchmark>()
             .unwrap()
-            .generate(Recipe::paper(8, 2))
+            .generate(SyntheticSpec::paper(8, 2))
             .unwrap();
         Setting::new(problem, data, ROWS, threads)
     })
 }
 
 /// A problem without a name, with costs of the kind that paths have.
-fn unnamed(problem: &Arc<dyn Problem>, spec: &ProblemSpec) -> [Setting; 2] {
+fn unnamed(problem: &Arc<dyn ProblemKind>, spec: &ProblemSpec) -> [Setting; 2] {
     [1, 3].map(|threads| {
-        let data = shortest_path(Recipe::paper(8, 2), problem.num_costs()).unwrap();
+        let data = shortest_path(SyntheticSpec::paper(8, 2), problem.num_costs()).unwrap();
         Setting::solved_as(Arc::clone(problem), (spec.clone(), data), ROWS, threads)
     })
 }
@@ -111,12 +111,12 @@ fn production(whole: bool) -> [Setting; 2] {
         at_most: false,
         sense: Sense::Maximize,
     });
-    unnamed(&(Arc::new(problem) as Arc<dyn Problem>), &spec)
+    unnamed(&(Arc::new(problem) as Arc<dyn ProblemKind>), &spec)
 }
 
 /// What a problem must offer for a method, by asking the problem; `None` when it offers all.
-fn misses(method: &Method, setting: &Setting) -> Option<&'static str> {
-    let (problem, limits) = (setting.oracle.problem(), Limits::default());
+fn misses(method: &TrainingStage, setting: &Setting) -> Option<&'static str> {
+    let (problem, limits) = (setting.oracle.problem(), SearchLimits::default());
     let has_relaxation = |kind: Relaxation| problem.relaxer(kind, &limits).is_some();
     let label = method.loss.to_string();
     let relaxations = [method.oracle.relaxation, method.labels.relaxed];
@@ -259,7 +259,7 @@ fn every_method_lowers_the_validation_regret_of_the_untrained_model() {
     let (problem, data) = "SP5x5"
         .parse::<Benchmark>()
         .unwrap()
-        .generate(Recipe::paper(200, 3))
+        .generate(SyntheticSpec::paper(200, 3))
         .unwrap();
     let setting = Setting::new(problem, data, [128, 72, 0], 1);
     for label in methods()
@@ -269,7 +269,7 @@ fn every_method_lowers_the_validation_regret_of_the_untrained_model() {
         let rounds = setting
             .train(
                 &label,
-                Settings {
+                TrainingSettings {
                     epochs: 6,
                     ..quick()
                 },

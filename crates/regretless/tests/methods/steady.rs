@@ -8,9 +8,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use regretless::data::synthetic::Recipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::Benchmark;
-use regretless::train::{SelectionCriterion, Settings};
+use regretless::train::{SelectionCriterion, TrainingSettings};
 
 use crate::setting::Setting;
 
@@ -48,11 +48,11 @@ static ALLOCATOR: Counting = Counting;
 
 /// Allocations of a whole training on the calling thread.
 fn allocations(setting: &Setting, method: &str, epochs: usize) -> u64 {
-    let settings = Settings {
+    let settings = TrainingSettings {
         epochs,
         batch: 2,
         select: SelectionCriterion::Last,
-        ..Settings::default()
+        ..TrainingSettings::default()
     };
     let before = TAKEN.get();
     setting.train(method, settings).unwrap();
@@ -64,7 +64,7 @@ fn no_step_allocates_once_training_is_under_way() {
     let (problem, data) = "SP5x5"
         .parse::<Benchmark>()
         .unwrap()
-        .generate(Recipe::paper(200, 1))
+        .generate(SyntheticSpec::paper(200, 1))
         .unwrap();
     let setting = Setting::new(problem, data, [200, 0, 0], 1);
     for method in ["SPO+", "PFYL", "PFYL(mul)", "SPO+ cache 0%", "PG"] {

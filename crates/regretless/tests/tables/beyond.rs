@@ -9,14 +9,16 @@ use std::time::{Duration, SystemTime};
 
 use regretless::Error;
 use regretless::data::npy::{self, Storage};
-use regretless::data::synthetic::Recipe as DataRecipe;
-use regretless::data::{Dataset, Split};
-use regretless::label::Labelled;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::{Dataset, SplitIndices};
+use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
-use regretless::train::{Method, Recipe, Settings, Task, Trained, train};
+use regretless::train::{
+    FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
+};
 use regretless::watch::{NoopObserver, Observer};
 
 use super::Folder;
@@ -53,30 +55,34 @@ fn trained(
     data: Dataset,
     loss: &str,
     watch: &dyn Observer,
-) -> regretless::Result<Trained> {
+) -> regretless::Result<FitResult> {
     let threads = if data.costs().is_mapped() { 2 } else { 1 };
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(threads)?);
     let mapped = data.costs().is_mapped();
-    let data = Labelled::solve(data, &oracle, &NoopObserver)?;
+    let data = LabeledDataset::solve(data, &oracle, &NoopObserver)?;
     assert_eq!(
         data.data().costs().is_mapped(),
         mapped,
         "labelling takes nothing into memory"
     );
-    let split = Split::in_order(ROWS, [30, 10, 0])?;
-    let task = Task {
+    let split = SplitIndices::in_order(ROWS, [30, 10, 0])?;
+    let task = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
         watch,
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         epochs: 3,
-        ..Settings::default()
+        ..TrainingSettings::default()
     };
     train(
         &task,
-        &Recipe::new(loss.parse::<Method>()?, PredictorSpec::Linear, settings),
+        &StageTrainer::new(
+            loss.parse::<TrainingStage>()?,
+            PredictorSpec::Linear,
+            settings,
+        ),
         problem,
     )
 }
@@ -99,7 +105,7 @@ fn training_from_a_file_gives_the_bytes_of_training_in_memory() {
                 file.model.to_bytes().unwrap(),
                 "{benchmark} {loss}"
             );
-            let scores = |trained: &Trained| {
+            let scores = |trained: &FitResult| {
                 let epochs = trained.report.rounds.iter().flat_map(|round| &round.epochs);
                 epochs
                     .map(|epoch| (epoch.training_loss, epoch.validation_regret))

@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use regretless::data::energy::{Prices, SLOTS, read_items};
-use regretless::problem::{Knapsack, Problem};
-use regretless::solve::Limits;
+use regretless::data::energy::{EnergyPrices, SLOTS, read_items};
+use regretless::problem::{Knapsack, ProblemKind};
+use regretless::solve::SearchLimits;
 
 use super::common::reference_data;
 
@@ -14,7 +14,7 @@ fn prices_are_prepared_as_published() {
     let Some(folder) = reference_data() else {
         return;
     };
-    let prices = Prices::read(&folder.join("energy/prices2013.dat.gz")).unwrap();
+    let prices = EnergyPrices::read(&folder.join("energy/prices2013.dat.gz")).unwrap();
     assert_eq!(prices.days(), 789);
     let (features, values) = prices.half_hours();
     let train = 552 * SLOTS;
@@ -60,7 +60,7 @@ fn the_energy_knapsack_reaches_its_optima() {
             .checked()
             .unwrap();
             let found = -sack
-                .solver(&Limits::default())
+                .solver(&SearchLimits::default())
                 .solve(&costs)
                 .unwrap()
                 .objective;
@@ -79,13 +79,13 @@ fn schedules_reach_their_optima() {
     let Some(folder) = reference_data() else {
         return;
     };
-    let prices = Prices::read(&folder.join("energy/prices2013.dat.gz")).unwrap();
+    let prices = EnergyPrices::read(&folder.join("energy/prices2013.dat.gz")).unwrap();
     let listed = fs::read_to_string(folder.join("energy/reference.csv")).unwrap();
     let problem = Schedule::read(&folder.join("energy/load1/day01.txt"))
         .unwrap()
         .linear()
         .unwrap();
-    let problem: Arc<dyn Problem> = Arc::new(problem);
+    let problem: Arc<dyn ProblemKind> = Arc::new(problem);
     for line in listed
         .lines()
         .filter(|line| line.starts_with("load1"))
@@ -94,7 +94,10 @@ fn schedules_reach_their_optima() {
         let fields: Vec<&str> = line.split(',').collect();
         let (day, optimum): (usize, f64) = (fields[2].parse().unwrap(), fields[3].parse().unwrap());
         let costs = &prices.half_hours().1[day * SLOTS..(day + 1) * SLOTS];
-        let solution = problem.solver(&Limits::default()).solve(costs).unwrap();
+        let solution = problem
+            .solver(&SearchLimits::default())
+            .solve(costs)
+            .unwrap();
         problem.check(&solution.decision).unwrap();
         assert!(
             (solution.objective - optimum).abs() < 1e-6 * optimum,
@@ -118,7 +121,7 @@ fn a_file_that_unpacks_without_end_is_refused() {
         std::io::Write::write_all(&mut packed, &zeros).unwrap();
     }
     packed.finish().unwrap();
-    let error = Prices::read(&path).unwrap_err().to_string();
+    let error = EnergyPrices::read(&path).unwrap_err().to_string();
     assert!(
         error.contains("prices2013.dat.gz") && error.contains("more than 100000000 bytes"),
         "{error}"

@@ -4,8 +4,8 @@ use std::fs;
 
 use regretless::data::csv::{self, DecisionFormat};
 use regretless::data::{
-    Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, Names, TableSource, WideColumns,
-    npy,
+    CostNames, Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, TableSource,
+    WideColumns, npy,
 };
 use regretless::{Decision, Error};
 
@@ -166,7 +166,7 @@ fn features_are_taken_by_name_in_the_order_of_the_model() {
 #[test]
 fn predictions_and_decisions_are_written_under_their_names() {
     let folder = Folder::new();
-    let names = Names::from(words(&["a", "b, c"]));
+    let names = CostNames::from(words(&["a", "b, c"]));
     let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
     let costs = Matrix::new(2, 2, vec![0.1, 2.0, -3.5, 1e-9]).unwrap();
     csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
@@ -212,14 +212,16 @@ fn predictions_and_decisions_are_written_under_their_names() {
         .is_err()
     );
     assert!(npy::write_decisions(&folder.path("n"), 2, &too_wide, false).is_err());
-    assert!(csv::write_predictions(&folder.path("n"), &Names::counted(1), &costs, false).is_err());
+    assert!(
+        csv::write_predictions(&folder.path("n"), &CostNames::counted(1), &costs, false).is_err()
+    );
     assert!(!folder.path("n").exists());
 }
 
 #[test]
 fn names_that_look_like_formulas_are_guarded_in_decisions_alone() {
     let folder = Folder::new();
-    let names = Names::from(words(&["=1+2", "-1.5"]));
+    let names = CostNames::from(words(&["=1+2", "-1.5"]));
     let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
     let decisions = [Decision::from_dense(&[-1.0, 1.0])];
     csv::write_decisions(

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use regretless::data::housing::Houses;
+use regretless::data::housing::HousingTable;
 
 use super::common::reference_data;
 
@@ -12,7 +12,7 @@ fn houses_are_divided_and_scaled_as_scikit_learn_does() {
         return;
     };
     let file = folder.join("california/cal_housing.csv");
-    let houses = Houses::read(&file).unwrap();
+    let houses = HousingTable::read(&file).unwrap();
     let listed = fs::read_to_string(folder.join("california/split_sklearn_rs42.csv")).unwrap();
     let part = |name: &str| {
         let rows = listed.lines().filter(|line| line.starts_with(name));
@@ -20,7 +20,7 @@ fn houses_are_divided_and_scaled_as_scikit_learn_does() {
             .collect::<Vec<_>>()
     };
     let expected = [part("train"), part("val"), part("test")];
-    assert_eq!(Houses::parts(), expected);
+    assert_eq!(HousingTable::parts(), expected);
     // Mean and scale of the training part as scikit-learn's StandardScaler has them.
     let (mean, scale) = houses.standard();
     assert!(

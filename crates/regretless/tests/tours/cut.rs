@@ -8,9 +8,9 @@ use regretless::solve::relax::Relaxation;
 use regretless::solve::tour::TspBranchAndBound;
 use regretless::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
 use regretless::solve::tour::edges::edges_at;
-use regretless::solve::{Limits, Solution, SolveStatus, Solver};
+use regretless::solve::{SearchLimits, Solution, SolveStatus, Solver};
 
-fn solve(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
+fn solve(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
     checked(
         &Tsp { nodes },
         &mut TspBranchAndCut::new(nodes, limits),
@@ -24,14 +24,14 @@ fn solve(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
 fn assert_agreement(nodes: usize, costs: &[f64], place: &str) -> bool {
     let other = TspBranchAndBound::new(
         nodes,
-        Limits {
+        SearchLimits {
             nodes: 3000,
             gap: 0.0,
         },
     )
     .solve(costs)
     .unwrap();
-    let found = solve(nodes, costs, Limits::default());
+    let found = solve(nodes, costs, SearchLimits::default());
     assert_eq!(found.status, SolveStatus::Optimal, "{place}: {found:?}");
     let slack = 1e-10 * scale(costs) * nodes as f64;
     let proved = other.status == SolveStatus::Optimal;
@@ -100,7 +100,7 @@ fn relaxations_bound_the_tour_and_keep_their_rules() {
             case as usize % KINDS,
             &mut RandomStream::new(Purpose::Benchmark, 31, [case, 0]),
         );
-        let tour = solve(nodes, &costs, Limits::default()).objective;
+        let tour = solve(nodes, &costs, SearchLimits::default()).objective;
         let scale = scale(&costs);
         let [plain, tight] = [Relaxation::Plain, Relaxation::Tight].map(|kind| {
             let relaxed = TspRelaxation::new(nodes, kind).solve(&costs).unwrap();
@@ -171,7 +171,7 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
 
 #[test]
 fn an_engine_used_again_answers_as_a_fresh_one() {
-    let mut reused = TspBranchAndCut::new(40, Limits::default());
+    let mut reused = TspBranchAndCut::new(40, SearchLimits::default());
     let mut relaxing = TspRelaxation::new(40, Relaxation::Tight);
     for case in 0..20 {
         let costs = random_costs(
@@ -181,7 +181,7 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
         );
         assert_eq!(
             reused.solve(&costs).unwrap(),
-            solve(40, &costs, Limits::default())
+            solve(40, &costs, SearchLimits::default())
         );
         let fresh = TspRelaxation::new(40, Relaxation::Tight)
             .solve(&costs)
@@ -199,16 +199,16 @@ fn limits_leave_a_tour_and_a_valid_bound() {
             3,
             &mut RandomStream::new(Purpose::Benchmark, 61, [case, 0]),
         );
-        let optimum = solve(60, &costs, Limits::default()).objective;
+        let optimum = solve(60, &costs, SearchLimits::default()).objective;
         claims.hold(
-            &solve(60, &costs, Limits { nodes: 1, gap: 0.0 }),
+            &solve(60, &costs, SearchLimits { nodes: 1, gap: 0.0 }),
             optimum,
             (0.0, 1e-9),
         );
         let wide = solve(
             60,
             &costs,
-            Limits {
+            SearchLimits {
                 nodes: 1000,
                 gap: 0.01,
             },

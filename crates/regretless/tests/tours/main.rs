@@ -23,7 +23,7 @@ mod published;
 mod route;
 mod search;
 
-use regretless::problem::Problem;
+use regretless::problem::ProblemKind;
 use regretless::random::RandomStream;
 use regretless::solve::tour::edges::num_edges;
 use regretless::solve::{Solution, SolveStatus, Solver};
@@ -80,7 +80,7 @@ fn scale(costs: &[f64]) -> f64 {
 }
 
 /// An engine's answer, which must be feasible, cost what it says, and not lie below its own bound.
-fn checked(problem: &dyn Problem, engine: &mut dyn Solver, costs: &[f64]) -> Solution {
+fn checked(problem: &dyn ProblemKind, engine: &mut dyn Solver, costs: &[f64]) -> Solution {
     let solution = engine.solve(costs).unwrap();
     problem.check(&solution.decision).unwrap();
     assert!(

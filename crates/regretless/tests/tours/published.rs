@@ -5,15 +5,15 @@
 
 use super::measure::timed;
 use super::{checked, common};
-use regretless::data::tsplib::{self, Instance};
+use regretless::data::tsplib::{self, TsplibInstance};
 use regretless::error::Place;
 use regretless::problem::{Cvrp, Tsp};
 use regretless::solve::relax::Relaxation;
 use regretless::solve::route::{CvrpBranchAndCut, Fleet};
 use regretless::solve::tour::TspBranchAndBound;
 use regretless::solve::tour::cut::{TspBranchAndCut, TspRelaxation};
-use regretless::solve::tour::edges::Distances;
-use regretless::solve::{Limits, Solution, SolveStatus, Solver};
+use regretless::solve::tour::edges::DistanceMatrix;
+use regretless::solve::{SearchLimits, Solution, SolveStatus, Solver};
 
 /// Nodes of tours and routes that are to be solved to the optimum; larger ones are to be enclosed.
 const EXACT_TOUR: usize = 150;
@@ -25,7 +25,7 @@ const BY_ROWS: &str = "E-n13-k4";
 /// An instance of a folder and its optimum.
 struct Published {
     name: String,
-    instance: Instance,
+    instance: TsplibInstance,
     optimum: f64,
 }
 
@@ -47,7 +47,7 @@ fn table(folder: &str, file: &str, column: &str) -> Vec<(String, f64)> {
         .collect()
 }
 
-fn read(folder: &str, name: &str) -> Instance {
+fn read(folder: &str, name: &str) -> TsplibInstance {
     let extension = if folder == "cvrp" { "vrp" } else { "tsp" };
     let path = common::reference_data()
         .unwrap()
@@ -59,7 +59,7 @@ fn read(folder: &str, name: &str) -> Instance {
 /// E-n13-k4 as the library of instances solved it. Its weights are Dantzig and Ramser's (1959)
 /// table of distances, column after column as the file says, but the published optimum is that of
 /// the same numbers read row after row.
-fn read_by_rows(name: &str) -> Instance {
+fn read_by_rows(name: &str) -> TsplibInstance {
     let path = common::reference_data()
         .unwrap()
         .join("cvrp")
@@ -108,7 +108,7 @@ impl Published {
         )
     }
 
-    fn cut(&self, limits: Limits) -> Solution {
+    fn cut(&self, limits: SearchLimits) -> Solution {
         let mut engine = TspBranchAndCut::new(self.instance.nodes, limits);
         let (time, found) = timed(|| self.tour(&mut engine));
         self.tell(&found, engine.searched(), time);
@@ -116,7 +116,7 @@ impl Published {
     }
 
     /// With the fleet of its name.
-    fn routes(&self, limits: Limits) -> Solution {
+    fn routes(&self, limits: SearchLimits) -> Solution {
         let problem = Cvrp::published(&self.instance).unwrap();
         let fleet = Fleet {
             demands: self.instance.demands.clone(),
@@ -178,11 +178,11 @@ fn published_tours_are_optimal() {
         .iter()
         .filter(|tour| tour.instance.nodes <= EXACT_TOUR)
     {
-        tour.assert_optimal(&tour.cut(Limits::default()));
+        tour.assert_optimal(&tour.cut(SearchLimits::default()));
         if tour.instance.nodes <= 52 {
             tour.assert_optimal(&tour.tour(&mut TspBranchAndBound::new(
                 tour.instance.nodes,
-                Limits::default(),
+                SearchLimits::default(),
             )));
         }
     }
@@ -194,7 +194,7 @@ fn large_published_tours_are_enclosed() {
         .iter()
         .filter(|tour| tour.instance.nodes > EXACT_TOUR)
     {
-        let found = tour.cut(Limits {
+        let found = tour.cut(SearchLimits {
             nodes: 400,
             gap: 0.005,
         });
@@ -211,7 +211,7 @@ fn large_published_tours_are_enclosed_further_the_longer_they_are_searched() {
         .filter(|tour| tour.instance.nodes > EXACT_TOUR)
     {
         tour.assert_enclosed(
-            &tour.cut(Limits {
+            &tour.cut(SearchLimits {
                 nodes: 1000,
                 gap: 0.0,
             }),
@@ -225,7 +225,7 @@ fn local_search_comes_within_one_percent_of_published_tours() {
     for tour in tours() {
         let solution = tour.tour(&mut TspBranchAndBound::new(
             tour.instance.nodes,
-            Limits { nodes: 0, gap: 0.0 },
+            SearchLimits { nodes: 0, gap: 0.0 },
         ));
         let (name, optimum) = (tour.name, tour.optimum);
         let excess = solution.objective / optimum - 1.0;
@@ -256,7 +256,7 @@ fn published_optimal_tours_have_the_published_length() {
             .map_while(|word| word.parse::<i64>().ok())
             .take_while(|node| *node > 0);
         let order: Vec<u32> = numbers.map(|node| node as u32 - 1).collect();
-        let length = Distances::new(tour.instance.nodes, &tour.instance.costs).length(&order);
+        let length = DistanceMatrix::new(tour.instance.nodes, &tour.instance.costs).length(&order);
         assert_eq!(length, tour.optimum, "{}", tour.name);
     }
 }
@@ -317,7 +317,7 @@ fn dantzig_and_ramsers_table_is_read_by_columns_as_its_file_says() {
         by_columns.instance.costs[..12],
         [9., 14., 21., 23., 22., 25., 32., 36., 38., 42., 50., 52.]
     );
-    by_columns.assert_optimal(&by_columns.routes(Limits::default()));
+    by_columns.assert_optimal(&by_columns.routes(SearchLimits::default()));
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn published_routes_are_optimal() {
         .iter()
         .filter(|routes| routes.instance.nodes <= EXACT_ROUTES)
     {
-        routes.assert_optimal(&routes.routes(Limits::default()));
+        routes.assert_optimal(&routes.routes(SearchLimits::default()));
     }
 }
 
@@ -336,7 +336,7 @@ fn larger_published_routes_are_enclosed() {
         .iter()
         .filter(|routes| routes.instance.nodes > EXACT_ROUTES)
     {
-        let found = routes.routes(Limits {
+        let found = routes.routes(SearchLimits {
             nodes: 60,
             gap: 0.0,
         });

@@ -3,12 +3,12 @@
 use super::common::{golden, numbers, rows};
 use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
 use regretless::problem::{
-    Cvrp, LinearBuilder, LinearProblem, Problem, ProblemSpec, Sense, VariableDomain,
+    Cvrp, LinearBuilder, LinearProblem, ProblemKind, ProblemSpec, Sense, VariableDomain,
 };
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relax::Relaxation;
-use regretless::solve::tour::edges::{Distances, edges_at, num_edges};
-use regretless::solve::{Failure, Limits, Solution, SolveStatus};
+use regretless::solve::tour::edges::{DistanceMatrix, edges_at, num_edges};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
 
 /// A problem of 5 to 8 nodes, sometimes with no solution.
 fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cvrp {
@@ -38,7 +38,7 @@ fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cv
 /// The optimum by dynamic programming over subsets, first of routes, then of sets of routes.
 fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     let customers = problem.demands.len();
-    let table = Distances::new(customers + 1, costs);
+    let table = DistanceMatrix::new(customers + 1, costs);
     let sets = 1 << customers;
     let members = |set: usize| (0..customers).filter(move |i| set >> i & 1 == 1);
     let mut paths = vec![vec![f64::INFINITY; customers]; sets];
@@ -77,7 +77,7 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     Some(best[problem.vehicles][sets - 1]).filter(|cost| cost.is_finite())
 }
 
-fn solve(problem: &Cvrp, costs: &[f64], limits: Limits) -> Solution {
+fn solve(problem: &Cvrp, costs: &[f64], limits: SearchLimits) -> Solution {
     checked(problem, problem.solver(&limits).as_mut(), costs)
 }
 
@@ -90,13 +90,17 @@ fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
         let kind = (case as usize / 2) % KINDS;
         let costs = random_costs(problem.nodes(), kind, &mut stream);
         let Some(expected) = brute_force(&problem, &costs) else {
-            let found = problem.solver(&Limits::default()).solve(&costs);
-            assert_eq!(found, Err(Failure::Infeasible), "case {case}: {problem:?}");
+            let found = problem.solver(&SearchLimits::default()).solve(&costs);
+            assert_eq!(
+                found,
+                Err(SolveFailure::Infeasible),
+                "case {case}: {problem:?}"
+            );
             infeasible += 1;
             continue;
         };
         feasible += 1;
-        let found = solve(&problem, &costs, Limits::default());
+        let found = solve(&problem, &costs, SearchLimits::default());
         let slack = 2e-12 * scale(&costs) * problem.nodes() as f64;
         assert_eq!(found.status, SolveStatus::Optimal, "case {case}");
         assert!(
@@ -123,7 +127,7 @@ fn golden_optima_are_found() {
     };
     let found: Vec<_> = rows(&expected["costs"])
         .iter()
-        .map(|costs| solve(&problem, costs, Limits::default()))
+        .map(|costs| solve(&problem, costs, SearchLimits::default()))
         .collect();
     assert_golden(&found, expected, 1e-7);
 }
@@ -138,12 +142,12 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
         vehicles: 4,
         single_customer_routes: false,
     };
-    let mut reused = problem.solver(&Limits::default());
+    let mut reused = problem.solver(&SearchLimits::default());
     for case in 0..2 * KINDS {
         let costs = random_costs(14, case % KINDS, &mut stream);
         assert_eq!(
             reused.solve(&costs).unwrap(),
-            solve(&problem, &costs, Limits::default()),
+            solve(&problem, &costs, SearchLimits::default()),
             "case {case}"
         );
     }
@@ -162,16 +166,16 @@ fn limits_leave_routes_and_a_valid_bound() {
             single_customer_routes: false,
         };
         let costs = random_costs(16, 3, &mut stream);
-        let optimum = solve(&problem, &costs, Limits::default()).objective;
+        let optimum = solve(&problem, &costs, SearchLimits::default()).objective;
         claims.hold(
-            &solve(&problem, &costs, Limits { nodes: 0, gap: 0.0 }),
+            &solve(&problem, &costs, SearchLimits { nodes: 0, gap: 0.0 }),
             optimum,
             (0.0, 1e-9),
         );
         let wide = solve(
             &problem,
             &costs,
-            Limits {
+            SearchLimits {
                 nodes: 1000,
                 gap: 0.02,
             },
@@ -216,9 +220,9 @@ fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees()
         let Some(optimum) = brute_force(&problem, &costs) else {
             continue;
         };
-        let relaxed = |problem: &dyn Problem, kind| {
+        let relaxed = |problem: &dyn ProblemKind, kind| {
             let found = problem
-                .relaxer(kind, &Limits::default())
+                .relaxer(kind, &SearchLimits::default())
                 .unwrap()
                 .relax(&costs)
                 .unwrap();

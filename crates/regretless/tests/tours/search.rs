@@ -2,14 +2,14 @@
 
 use super::common::{assert_close, golden, rows};
 use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
-use regretless::data::synthetic::Recipe;
-use regretless::problem::{Benchmark, Problem, Tsp};
+use regretless::data::synthetic::SyntheticSpec;
+use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::tour::TspBranchAndBound;
-use regretless::solve::tour::edges::Distances;
-use regretless::solve::{Limits, Solution, SolveStatus};
+use regretless::solve::tour::edges::DistanceMatrix;
+use regretless::solve::{SearchLimits, Solution, SolveStatus};
 
-fn solve_within(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
+fn solve_within(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
     checked(
         &Tsp { nodes },
         &mut TspBranchAndBound::new(nodes, limits),
@@ -18,14 +18,14 @@ fn solve_within(nodes: usize, costs: &[f64], limits: Limits) -> Solution {
 }
 
 fn solve(nodes: usize, costs: &[f64]) -> Solution {
-    let solution = solve_within(nodes, costs, Limits::default());
+    let solution = solve_within(nodes, costs, SearchLimits::default());
     assert_eq!(solution.status, SolveStatus::Optimal);
     solution
 }
 
 /// The optimum by dynamic programming over subsets (Held and Karp 1962).
 fn brute_force(nodes: usize, costs: &[f64]) -> f64 {
-    let table = Distances::new(nodes, costs);
+    let table = DistanceMatrix::new(nodes, costs);
     let (inner, full) = (nodes - 1, (1 << (nodes - 1)) - 1);
     let mut best = vec![f64::INFINITY; (full + 1) * inner];
     (0..inner).for_each(|last| {
@@ -75,7 +75,7 @@ fn golden_optima_are_found() {
 #[test]
 fn one_solver_used_again_answers_as_a_fresh_one() {
     let problem = Tsp { nodes: 14 };
-    let mut reused = problem.solver(&Limits::default());
+    let mut reused = problem.solver(&SearchLimits::default());
     for case in 0..60 {
         let costs = random_costs(
             14,
@@ -104,9 +104,9 @@ fn a_search_stopped_early_tells_the_truth() {
         );
         let (optimum, noise) = (brute_force(nodes, &costs), 1e-9 * scale(&costs).max(1.0));
         for limits in [
-            Limits { nodes: 0, gap: 0.0 },
-            Limits { nodes: 1, gap: 0.0 },
-            Limits {
+            SearchLimits { nodes: 0, gap: 0.0 },
+            SearchLimits { nodes: 1, gap: 0.0 },
+            SearchLimits {
                 nodes: 1000,
                 gap: 0.05,
             },
@@ -159,7 +159,7 @@ fn the_optimum_does_not_depend_on_how_nodes_are_numbered() {
         let costs = random_costs(nodes, case as usize % KINDS, &mut stream);
         let mut names: Vec<u32> = (0..nodes as u32).collect();
         stream.shuffle(&mut names);
-        let table = Distances::new(nodes, &costs);
+        let table = DistanceMatrix::new(nodes, &costs);
         let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
         let renamed: Vec<f64> = pairs
             .map(|(i, j)| table.between(names[i], names[j]))
@@ -178,7 +178,7 @@ fn the_optimum_does_not_depend_on_how_nodes_are_numbered() {
 #[test]
 fn the_benchmark_and_the_written_problem_go_by_their_names() {
     let benchmark: Benchmark = "tsp12".parse().unwrap();
-    let (spec, data) = benchmark.generate(Recipe::paper(2, 1)).unwrap();
+    let (spec, data) = benchmark.generate(SyntheticSpec::paper(2, 1)).unwrap();
     assert_eq!(benchmark.to_string(), "TSP12");
     assert_eq!(
         serde_json::to_string(&spec).unwrap(),
@@ -192,7 +192,7 @@ fn the_benchmark_and_the_written_problem_go_by_their_names() {
         "TSP2"
             .parse::<Benchmark>()
             .unwrap()
-            .generate(Recipe::paper(2, 1))
+            .generate(SyntheticSpec::paper(2, 1))
             .is_err()
     );
 }

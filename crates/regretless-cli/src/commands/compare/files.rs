@@ -13,8 +13,8 @@ use regretless::data::output::lock_file;
 use regretless::error::Place;
 use regretless::{Error, Result};
 
-use super::outcome::Outcome;
-use super::summary::Summary;
+use super::outcome::RunResult;
+use super::summary::ComparisonSummary;
 use crate::output::write_text;
 
 const RESULTS: &str = "results.jsonl";
@@ -22,7 +22,7 @@ const LOCK_FILE_NAME: &str = "lock";
 const RESULT_FILE_NAMES: [&str; 4] = [RESULTS, "results.csv", "summary.csv", "settings.toml"];
 
 /// A folder that will hold results; nothing is made before the first run has finished.
-pub struct Folder {
+pub struct ResultFolder {
     path: PathBuf,
 }
 
@@ -52,16 +52,16 @@ pub struct ComparisonKey<'a> {
 }
 
 /// What a folder holds, seen from a comparison.
-enum Held {
+enum FolderState {
     /// No results.
     Nothing,
     /// Some of the comparison's runs, and nothing else.
-    Some(Vec<Outcome>),
+    Some(Vec<RunResult>),
     /// All of its runs, or something else: the file that shows it.
     Other(PathBuf),
 }
 
-impl Folder {
+impl ResultFolder {
     /// The given folder, or else one under `runs`: the last one if it holds an interrupted run of
     /// the same comparison, or the first free one. Returns the runs that it holds already.
     ///
@@ -72,7 +72,7 @@ impl Folder {
         name: &str,
         wanted: &ComparisonKey<'_>,
         force: bool,
-    ) -> Result<(Self, Vec<Outcome>)> {
+    ) -> Result<(Self, Vec<RunResult>)> {
         if let Some(path) = given {
             if path.exists() && !path.is_dir() {
                 return Err(Error::Exists(path.to_path_buf()));
@@ -81,10 +81,10 @@ impl Folder {
                 path: path.to_path_buf(),
             };
             return match folder.held(wanted)? {
-                Held::Nothing => Ok((folder, Vec::new())),
-                Held::Some(outcomes) => Ok((folder, outcomes)),
-                Held::Other(_) if force => Ok((folder, Vec::new())),
-                Held::Other(file) => Err(Error::Exists(file)),
+                FolderState::Nothing => Ok((folder, Vec::new())),
+                FolderState::Some(outcomes) => Ok((folder, outcomes)),
+                FolderState::Other(_) if force => Ok((folder, Vec::new())),
+                FolderState::Other(file) => Err(Error::Exists(file)),
             };
         }
         let numbered = |number: u64| Self {
@@ -95,7 +95,7 @@ impl Folder {
             number += 1;
         }
         if number > 1
-            && let Held::Some(outcomes) = numbered(number - 1).held(wanted)?
+            && let FolderState::Some(outcomes) = numbered(number - 1).held(wanted)?
         {
             return Ok((numbered(number - 1), outcomes));
         }
@@ -124,17 +124,17 @@ impl Folder {
         &self.path
     }
 
-    fn held(&self, wanted: &ComparisonKey<'_>) -> Result<Held> {
+    fn held(&self, wanted: &ComparisonKey<'_>) -> Result<FolderState> {
         let results = self.path.join(RESULTS);
         let Some(other) = RESULT_FILE_NAMES
             .iter()
             .map(|file| self.path.join(file))
             .find(|file| file.exists())
         else {
-            return Ok(Held::Nothing);
+            return Ok(FolderState::Nothing);
         };
         if !self.has_settings(wanted)? {
-            return Ok(Held::Other(other));
+            return Ok(FolderState::Other(other));
         }
         let text = match fs::read(&results) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -144,17 +144,17 @@ impl Folder {
         };
         let mut outcomes = Vec::new();
         for line in text.split_inclusive('\n') {
-            match serde_json::from_str::<Outcome>(line) {
+            match serde_json::from_str::<RunResult>(line) {
                 Ok(outcome) if wanted.keys.contains(&outcome.key) => outcomes.push(outcome),
                 // Cut off when the program was killed; its run is done again.
                 Err(_) if !line.ends_with('\n') => {}
-                Ok(_) | Err(_) => return Ok(Held::Other(results)),
+                Ok(_) | Err(_) => return Ok(FolderState::Other(results)),
             }
         }
         Ok(if outcomes.len() >= wanted.keys.len() {
-            Held::Other(results)
+            FolderState::Other(results)
         } else {
-            Held::Some(outcomes)
+            FolderState::Some(outcomes)
         })
     }
 
@@ -179,8 +179,8 @@ impl Folder {
     }
 
     /// The list of runs, to be added to.
-    pub fn runs(&self, settings: String, earlier: Vec<Outcome>) -> Result<Runs> {
-        let runs = Runs {
+    pub fn runs(&self, settings: String, earlier: Vec<RunResult>) -> Result<RunLog> {
+        let runs = RunLog {
             folder: self.path.clone(),
             settings,
             earlier,
@@ -194,7 +194,7 @@ impl Folder {
     }
 
     /// Writes the tables, and the runs in their order.
-    pub fn finish(&self, outcomes: &[Outcome], summary: &Summary) -> Result<()> {
+    pub fn finish(&self, outcomes: &[RunResult], summary: &ComparisonSummary) -> Result<()> {
         write_text(&self.path.join(RESULTS), &lines(outcomes)?, true)?;
         write_text(
             &self.path.join("results.csv"),
@@ -206,16 +206,16 @@ impl Folder {
 }
 
 /// Finished runs, each a line of a file.
-pub struct Runs {
+pub struct RunLog {
     folder: PathBuf,
     settings: String,
-    earlier: Vec<Outcome>,
+    earlier: Vec<RunResult>,
     file: Mutex<Option<File>>,
 }
 
-impl Runs {
+impl RunLog {
     /// A run that was finished earlier.
-    pub fn find(&self, key: &str) -> Option<Outcome> {
+    pub fn find(&self, key: &str) -> Option<RunResult> {
         self.earlier
             .iter()
             .find(|outcome| outcome.key == key)
@@ -223,7 +223,7 @@ impl Runs {
     }
 
     /// Writes down a run that has finished, the settings before the first.
-    pub fn append(&self, outcome: &Outcome) -> Result<()> {
+    pub fn append(&self, outcome: &RunResult) -> Result<()> {
         let path = self.folder.join(RESULTS);
         let mut kept = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = match kept.take() {
@@ -249,7 +249,7 @@ impl Runs {
 }
 
 /// Outcomes as lines of JSON.
-fn lines(outcomes: &[Outcome]) -> Result<String> {
+fn lines(outcomes: &[RunResult]) -> Result<String> {
     let mut text = String::new();
     for outcome in outcomes {
         let line = serde_json::to_string(outcome);

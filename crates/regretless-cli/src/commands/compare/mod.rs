@@ -7,20 +7,20 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use regretless::data::SplitSpec;
-use regretless::loss::{BaseError, Cos, LossSpec, Side, Weighting};
+use regretless::data::Split;
+use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting, LossSpec};
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::train::{Approach, Baseline, Method};
+use regretless::train::{Baseline, Method, TrainingStage};
 use regretless::watch::Observer;
 use regretless::{Error, Result};
 
 use super::CommandContext;
-use super::ground::{DataSplit, Source, standard_split};
+use super::ground::{DataSource, DataSplit, standard_split};
 use super::train::check_utf8;
 use crate::args::{CompareOptions, Profile};
-use crate::output::Report;
+use crate::output::CommandReport;
 use crate::settings;
 
 mod files;
@@ -28,12 +28,12 @@ mod outcome;
 mod summary;
 mod verdict;
 
-use files::{ComparisonKey, Folder};
-use outcome::{Contender, Outcome, RunSettings};
-use summary::Summary;
+use files::{ComparisonKey, ResultFolder};
+use outcome::{ComparedMethod, RunResult, RunSettings};
+use summary::ComparisonSummary;
 
 /// Runs everything and reports.
-pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<CommandReport> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
     let options = resolved(options.clone(), session)?;
     let comparison = Comparison::new(&options, session)?;
@@ -42,7 +42,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Report>
         keys: &keys,
         settings: &settings::text(&options, "compare")?,
     };
-    let (folder, earlier) = Folder::choose(
+    let (folder, earlier) = ResultFolder::choose(
         options.out.as_deref(),
         &name(&options),
         &wanted,
@@ -62,11 +62,11 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Report>
     let settings = settings::text(&written, "compare")?;
     let _lock = folder.lock()?;
     let found = comparison.run(&options, session, &keys, &folder.runs(settings, earlier)?)?;
-    let summary = Summary::of(&comparison.contenders, &found.outcomes);
+    let summary = ComparisonSummary::of(&comparison.contenders, &found.outcomes);
     folder.finish(&found.outcomes, &summary)?;
-    let mut report = Report {
+    let mut report = CommandReport {
         json: summary.json(folder.path(), &found.failures),
-        ..Report::default()
+        ..CommandReport::default()
     };
     report.line(comparison.title(&options));
     report.line("");
@@ -116,7 +116,7 @@ fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<Com
     options.seed.get_or_insert(0);
     options.training = options.training.resolved(standard_profile(&options));
     let given = options.losses.take().unwrap_or_else(all_losses);
-    let mut losses: Vec<Approach> = Vec::new();
+    let mut losses: Vec<Method> = Vec::new();
     for loss in given {
         if !losses.contains(&loss) {
             losses.push(loss);
@@ -145,14 +145,14 @@ fn standard_profile(options: &CompareOptions) -> Profile {
 }
 
 /// The loss all others are measured against.
-fn reference() -> Approach {
-    Approach::Method(Box::new(
-        LossSpec::Cos(Cos::plain(BaseError::Squared)).into(),
+fn reference() -> Method {
+    Method::Method(Box::new(
+        LossSpec::Cos(CosSpec::plain(BaseError::Squared)).into(),
     ))
 }
 
 /// Squared and absolute error with every choice of C, O and S.
-fn all_losses() -> Vec<Approach> {
+fn all_losses() -> Vec<Method> {
     let labels = [
         [0, 0, 0],
         [1, 0, 0],
@@ -168,21 +168,21 @@ fn all_losses() -> Vec<Approach> {
         for [costs, one_sided, scale_invariant] in
             labels.map(|label| label.map(|component| component == 1))
         {
-            let loss = LossSpec::Cos(Cos {
+            let loss = LossSpec::Cos(CosSpec {
                 error,
                 side: if one_sided {
-                    Side::OneSided
+                    ErrorSide::OneSided
                 } else {
-                    Side::Both
+                    ErrorSide::Both
                 },
                 scale_invariant,
                 weighting: if costs {
-                    Weighting::InstanceCosts
+                    InstanceWeighting::InstanceCosts
                 } else {
-                    Weighting::Equal
+                    InstanceWeighting::Equal
                 },
             });
-            losses.push(Approach::Method(Box::new(Method::from(loss))));
+            losses.push(Method::Method(Box::new(TrainingStage::from(loss))));
         }
     }
     losses
@@ -201,32 +201,32 @@ fn name(options: &CompareOptions) -> String {
 
 /// Contenders, seeds, and what each seed trains on.
 struct Comparison {
-    contenders: Vec<Contender>,
+    contenders: Vec<ComparedMethod>,
     seeds: Vec<u32>,
     grounds: Vec<DataSplit>,
 }
 
 /// Which contender on which seed: places in the lists of a comparison.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct RunId {
     seed: usize,
     contender: usize,
 }
 
 /// A run by its name, and why it failed.
-struct Failure {
+struct FailedRun {
     run: String,
     error: Error,
 }
 
 /// What came of all runs, in order.
-struct Found {
-    outcomes: Vec<Outcome>,
-    failures: Vec<Failure>,
+struct ComparisonResult {
+    outcomes: Vec<RunResult>,
+    failures: Vec<FailedRun>,
 }
 
 /// What a run came to: nothing yet, or an outcome, or an error.
-type Slot = Option<Result<Outcome>>;
+type RunSlot = Option<Result<RunResult>>;
 
 impl Comparison {
     fn new(options: &CompareOptions, session: &CommandContext) -> Result<Self> {
@@ -235,7 +235,7 @@ impl Comparison {
             .checked_add(count)
             .ok_or_else(|| Error::setting("seeds must stay below 4294967296"))?;
         let seeds: Vec<u32> = (first..past).collect();
-        let source = Source::open(
+        let source = DataSource::open(
             (&options.data, &options.problem),
             options.split.split,
             &options.machine,
@@ -257,7 +257,7 @@ impl Comparison {
             .losses
             .iter()
             .flatten()
-            .any(|loss| matches!(loss, Approach::Auto(_)));
+            .any(|loss| matches!(loss, Method::Auto(_)));
         if races
             && grounds
                 .iter()
@@ -272,12 +272,13 @@ impl Comparison {
             .clone()
             .unwrap_or_default()
             .into_iter()
-            .map(Contender::Method);
-        let mut contenders: Vec<Contender> = methods.collect();
-        contenders.extend([Baseline::LeastSquares, Baseline::HistoryMean].map(Contender::Baseline));
+            .map(ComparedMethod::Method);
+        let mut contenders: Vec<ComparedMethod> = methods.collect();
+        contenders
+            .extend([Baseline::LeastSquares, Baseline::HistoryMean].map(ComparedMethod::Baseline));
         // In a random split the row before a test row is as likely a training row as any other.
-        if matches!(options.split.split, Some(SplitSpec::Counts(_))) {
-            contenders.push(Contender::Baseline(Baseline::PreviousRow));
+        if matches!(options.split.split, Some(Split::Counts(_))) {
+            contenders.push(ComparedMethod::Baseline(Baseline::PreviousRow));
         }
         Ok(Self {
             contenders,
@@ -331,10 +332,10 @@ impl Comparison {
     }
 
     /// Seed by seed, so that an interrupted comparison has whole seeds to compare.
-    fn order(&self) -> impl Iterator<Item = Run> + '_ {
+    fn order(&self) -> impl Iterator<Item = RunId> + '_ {
         let contenders = self.contenders.len();
         (0..self.seeds.len())
-            .flat_map(move |seed| (0..contenders).map(move |contender| Run { seed, contender }))
+            .flat_map(move |seed| (0..contenders).map(move |contender| RunId { seed, contender }))
     }
 
     /// What each run depends on, as a hash, in the order of the runs.
@@ -351,7 +352,7 @@ impl Comparison {
         Ok(keys)
     }
 
-    fn settings(&self, run: Run, options: &CompareOptions) -> RunSettings {
+    fn settings(&self, run: RunId, options: &CompareOptions) -> RunSettings {
         let seed = u64::from(self.seeds[run.seed]);
         RunSettings {
             predictor: options
@@ -363,7 +364,7 @@ impl Comparison {
         }
     }
 
-    fn name(&self, run: Run) -> String {
+    fn name(&self, run: RunId) -> String {
         format!(
             "{}, seed {}",
             self.contenders[run.contender], self.seeds[run.seed]
@@ -377,11 +378,11 @@ impl Comparison {
         options: &CompareOptions,
         session: &CommandContext,
         keys: &[String],
-        kept: &files::Runs,
-    ) -> Result<Found> {
+        kept: &files::RunLog,
+    ) -> Result<ComparisonResult> {
         let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
-        let runs: Vec<Run> = self.order().collect();
-        let slots: Vec<Mutex<Slot>> = keys
+        let runs: Vec<RunId> = self.order().collect();
+        let slots: Vec<Mutex<RunSlot>> = keys
             .iter()
             .map(|key| Mutex::new(kept.find(key).map(Ok)))
             .collect();
@@ -397,7 +398,7 @@ impl Comparison {
                 let settings = self.settings(run, options);
                 let outcome =
                     self.contenders[run.contender].run(ground, &settings, &options.machine);
-                let outcome = outcome.map(|outcome| Outcome {
+                let outcome = outcome.map(|outcome| RunResult {
                     key: keys[index].clone(),
                     ..outcome
                 });
@@ -421,13 +422,17 @@ impl Comparison {
     }
 
     /// Outcomes and failures in order; when nothing worked, the first failure is all there is.
-    fn sorted(&self, runs: Vec<Run>, slots: impl Iterator<Item = Slot>) -> Result<Found> {
+    fn sorted(
+        &self,
+        runs: Vec<RunId>,
+        slots: impl Iterator<Item = RunSlot>,
+    ) -> Result<ComparisonResult> {
         let (mut outcomes, mut failures) = (Vec::new(), Vec::new());
         for (run, slot) in runs.into_iter().zip(slots) {
             match slot {
                 None | Some(Err(Error::Interrupted)) => {}
                 Some(Ok(outcome)) => outcomes.push(outcome),
-                Some(Err(error)) => failures.push(Failure {
+                Some(Err(error)) => failures.push(FailedRun {
                     run: self.name(run),
                     error,
                 }),
@@ -437,7 +442,7 @@ impl Comparison {
         match (trained, failures.is_empty()) {
             (false, true) => Err(Error::Interrupted),
             (false, false) => Err(failures.swap_remove(0).error),
-            (true, _) => Ok(Found { outcomes, failures }),
+            (true, _) => Ok(ComparisonResult { outcomes, failures }),
         }
     }
 }

@@ -4,27 +4,27 @@ use std::fmt;
 use std::time::Instant;
 
 use regretless::evaluate::Evaluation;
-use regretless::loss::{BaseError, Cos, LossSpec, Side, Weighting};
+use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting, LossSpec};
 use regretless::predict::PredictorSpec;
-use regretless::train::{Approach, Baseline, Settings, Task, TrainReport};
+use regretless::train::{Baseline, Method, TrainReport, TrainingContext, TrainingSettings};
 use regretless::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::super::ground::DataSplit;
 use super::super::{judge, oracle};
-use crate::args::{CompareOptions, Machine};
+use crate::args::{CompareOptions, ExecutionOptions};
 use crate::progress::InterruptOnlyObserver;
 
 /// What takes part in a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Contender {
+pub enum ComparedMethod {
     /// A method that is trained, or `auto`.
-    Method(Approach),
+    Method(Method),
     /// A prediction without training.
     Baseline(Baseline),
 }
 
-impl fmt::Display for Contender {
+impl fmt::Display for ComparedMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Method(method) => method.fmt(f),
@@ -39,12 +39,12 @@ pub struct RunSettings {
     /// What is trained.
     pub predictor: PredictorSpec,
     /// How.
-    pub training: Settings,
+    pub training: TrainingSettings,
 }
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct RunResult {
     /// Hash over all that the run depends on.
     pub key: String,
     /// The contender's name.
@@ -75,15 +75,15 @@ pub fn task_key(ground: &DataSplit, options: &CompareOptions) -> Result<String> 
     task(ground, &oracle).fingerprint(&ground.decided.spec)
 }
 
-fn one_thread(machine: &Machine) -> Machine {
-    Machine {
+fn one_thread(machine: &ExecutionOptions) -> ExecutionOptions {
+    ExecutionOptions {
         threads: Some(1),
         ..machine.clone()
     }
 }
 
-fn task<'a>(ground: &'a DataSplit, oracle: &'a regretless::oracle::Oracle) -> Task<'a> {
-    Task {
+fn task<'a>(ground: &'a DataSplit, oracle: &'a regretless::oracle::Oracle) -> TrainingContext<'a> {
+    TrainingContext {
         data: &ground.data,
         split: &ground.split,
         oracle,
@@ -91,7 +91,7 @@ fn task<'a>(ground: &'a DataSplit, oracle: &'a regretless::oracle::Oracle) -> Ta
     }
 }
 
-impl Contender {
+impl ComparedMethod {
     /// A hash over all that its run on one seed depends on.
     pub fn key(&self, task: &str, settings: &RunSettings) -> Result<String> {
         let written =
@@ -107,8 +107,8 @@ impl Contender {
         &self,
         ground: &DataSplit,
         settings: &RunSettings,
-        machine: &Machine,
-    ) -> Result<Outcome> {
+        machine: &ExecutionOptions,
+    ) -> Result<RunResult> {
         let oracle = oracle(&ground.decided, &one_thread(machine))?;
         let (task, spec) = (task(ground, &oracle), &ground.decided.spec);
         let seed = settings.training.seed;
@@ -123,12 +123,12 @@ impl Contender {
                     (&oracle, &InterruptOnlyObserver),
                 )?;
                 let still_falling = match approach {
-                    Approach::Method(_) => trained.report.is_still_falling(),
+                    Method::Method(_) => trained.report.is_still_falling(),
                     // Its steps shrink to nothing, so that its losses always settle.
-                    Approach::Auto(_) => None,
+                    Method::Auto(_) => None,
                 };
-                let outcome = Outcome::judged(self.to_string(), seed, &test);
-                Ok(Outcome {
+                let outcome = RunResult::judged(self.to_string(), seed, &test);
+                Ok(RunResult {
                     still_falling,
                     ..outcome.with_training(&trained.report)
                 })
@@ -137,10 +137,10 @@ impl Contender {
                 let started = Instant::now();
                 let test = baseline.evaluate(&task, spec)?;
                 let seconds = started.elapsed().as_secs_f64();
-                Ok(Outcome {
+                Ok(RunResult {
                     is_baseline: true,
                     seconds,
-                    ..Outcome::judged(self.to_string(), seed, &test)
+                    ..RunResult::judged(self.to_string(), seed, &test)
                 })
             }
         }
@@ -149,16 +149,16 @@ impl Contender {
     /// The error that its loss minimises, if that is one of predicted costs alone: squared or
     /// absolute.
     pub fn own_error(&self) -> Option<BaseError> {
-        let Self::Method(Approach::Method(method)) = self else {
+        let Self::Method(Method::Method(method)) = self else {
             return None;
         };
         match (&method.loss, &method.then) {
             (
-                LossSpec::Cos(Cos {
+                LossSpec::Cos(CosSpec {
                     error,
-                    side: Side::Both,
+                    side: ErrorSide::Both,
                     scale_invariant: false,
-                    weighting: Weighting::Equal,
+                    weighting: InstanceWeighting::Equal,
                 }),
                 None,
             ) => Some(*error),
@@ -167,7 +167,7 @@ impl Contender {
     }
 }
 
-impl Outcome {
+impl RunResult {
     fn judged(loss: String, seed: u64, test: &Evaluation) -> Self {
         Self {
             key: String::new(),

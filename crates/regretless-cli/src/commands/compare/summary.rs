@@ -10,14 +10,14 @@ use regretless::{Error, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::outcome::{Contender, Outcome};
-use super::{Failure, reference};
+use super::outcome::{ComparedMethod, RunResult};
+use super::{FailedRun, reference};
 use crate::output::{grouped, number, percent};
-use crate::table::Table;
+use crate::table::TextTable;
 
 /// One contender over all its seeds.
 #[derive(Debug, Clone, Serialize)]
-pub struct Line {
+pub struct SummaryRow {
     pub loss: String,
     pub runs: usize,
     pub ratio: Option<f64>,
@@ -32,7 +32,7 @@ pub struct Line {
     /// Runs whose training loss was clearly still falling at the end.
     pub still_falling: usize,
     #[serde(skip)]
-    pub contender: Contender,
+    pub contender: ComparedMethod,
     /// Seed and test regret of each run.
     #[serde(skip)]
     pub regrets: Vec<(u64, f64)>,
@@ -40,16 +40,16 @@ pub struct Line {
 
 /// All contenders.
 #[derive(Debug, Clone)]
-pub struct Summary {
+pub struct ComparisonSummary {
     /// In the order of the table: methods, then baselines.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SummaryRow>,
     /// Test regret of MSE by seed.
     reference: Vec<(u64, f64)>,
 }
 
-impl Summary {
+impl ComparisonSummary {
     /// Averages of all runs, contender by contender.
-    pub fn of(contenders: &[Contender], outcomes: &[Outcome]) -> Self {
+    pub fn of(contenders: &[ComparedMethod], outcomes: &[RunResult]) -> Self {
         let mse = reference().to_string();
         let reference = outcomes
             .iter()
@@ -67,10 +67,10 @@ impl Summary {
         summary
     }
 
-    fn line(&self, contender: &Contender, outcomes: &[Outcome]) -> Line {
+    fn line(&self, contender: &ComparedMethod, outcomes: &[RunResult]) -> SummaryRow {
         let name = contender.to_string();
-        let runs: Vec<&Outcome> = outcomes.iter().filter(|run| run.loss == name).collect();
-        let mean = |value: fn(&Outcome) -> f64| {
+        let runs: Vec<&RunResult> = outcomes.iter().filter(|run| run.loss == name).collect();
+        let mean = |value: fn(&RunResult) -> f64| {
             MeanAndDeviation::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean
         };
         let ratios: Vec<f64> = runs.iter().filter_map(|run| self.ratio(run)).collect();
@@ -79,7 +79,7 @@ impl Summary {
             sd: ratio_sd,
             ..
         } = MeanAndDeviation::of(&ratios);
-        Line {
+        SummaryRow {
             loss: name,
             runs: runs.len(),
             ratio,
@@ -90,7 +90,7 @@ impl Summary {
             test_mae: mean(|run| run.test_mae),
             solves: mean(|run| run.solves as f64),
             seconds: mean(|run| run.seconds),
-            is_baseline: matches!(contender, Contender::Baseline(_)),
+            is_baseline: matches!(contender, ComparedMethod::Baseline(_)),
             still_falling: runs
                 .iter()
                 .filter(|run| run.still_falling == Some(true))
@@ -101,7 +101,7 @@ impl Summary {
     }
 
     /// Regret of a run over that of MSE on the same seed; none if MSE has not run or has no regret.
-    fn ratio(&self, run: &Outcome) -> Option<f64> {
+    fn ratio(&self, run: &RunResult) -> Option<f64> {
         let (_, regret) = self.reference.iter().find(|(seed, _)| *seed == run.seed)?;
         (*regret > 0.0).then(|| run.test_regret / regret)
     }
@@ -116,7 +116,7 @@ impl Summary {
 
     /// The table for people.
     pub fn text(&self) -> String {
-        let mut table = Table::new([
+        let mut table = TextTable::new([
             "loss",
             "ratio to MSE",
             " ",
@@ -182,7 +182,7 @@ all other columns are means over seeds; solves and seconds are those of training
     }
 
     /// Every run, for spreadsheets.
-    pub fn runs_csv(&self, outcomes: &[Outcome]) -> Result<String> {
+    pub fn runs_csv(&self, outcomes: &[RunResult]) -> Result<String> {
         let header = [
             "loss",
             "seed",
@@ -223,7 +223,7 @@ all other columns are means over seeds; solves and seconds are those of training
     }
 
     /// The table for machines.
-    pub fn json(&self, folder: &Path, failures: &[Failure]) -> Value {
+    pub fn json(&self, folder: &Path, failures: &[FailedRun]) -> Value {
         let failed: Vec<Value> = failures
             .iter()
             .map(|failure| json!({"run": failure.run, "error": failure.error.to_string()}))

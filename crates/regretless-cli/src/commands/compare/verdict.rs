@@ -5,8 +5,8 @@ use regretless::experiment::MeanAndDeviation;
 use regretless::loss::BaseError;
 use regretless::train::Baseline;
 
-use super::outcome::Contender;
-use super::summary::{Line, Summary};
+use super::outcome::ComparedMethod;
+use super::summary::{ComparisonSummary, SummaryRow};
 use crate::output::number;
 
 /// How much larger than that of least squares the error of a method may be before it is named.
@@ -16,7 +16,7 @@ const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 
 /// The verdict first, then warnings. A comparison that lacks runs has no verdict. Where all seeds
 /// are tested on the same rows, they say nothing about other rows.
-pub fn sentences(summary: &Summary, whole: bool, same_rows: bool) -> Vec<String> {
+pub fn sentences(summary: &ComparisonSummary, whole: bool, same_rows: bool) -> Vec<String> {
     let mut sentences = Vec::new();
     if whole {
         sentences.extend(verdict(summary, same_rows));
@@ -26,7 +26,7 @@ pub fn sentences(summary: &Summary, whole: bool, same_rows: bool) -> Vec<String>
     sentences
 }
 
-fn best(summary: &Summary, is_baseline: bool) -> Option<(&Line, f64)> {
+fn best(summary: &ComparisonSummary, is_baseline: bool) -> Option<(&SummaryRow, f64)> {
     let lines = summary
         .lines
         .iter()
@@ -36,17 +36,21 @@ fn best(summary: &Summary, is_baseline: bool) -> Option<(&Line, f64)> {
 }
 
 /// Whether the best trained method decides better than the best baseline.
-fn verdict(summary: &Summary, same_rows: bool) -> Option<String> {
+fn verdict(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
     let (method, reached) = best(summary, false)?;
     let (baseline, simple) = best(summary, true)?;
     if reached >= simple {
         let enough = match &baseline.contender {
-            Contender::Baseline(Baseline::LeastSquares) => "a linear regression is enough here",
-            Contender::Baseline(Baseline::HistoryMean) => {
+            ComparedMethod::Baseline(Baseline::LeastSquares) => {
+                "a linear regression is enough here"
+            }
+            ComparedMethod::Baseline(Baseline::HistoryMean) => {
                 "the features do not help these decisions"
             }
-            Contender::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
-            Contender::Method(_) => return None,
+            ComparedMethod::Baseline(Baseline::PreviousRow) => {
+                "repeating the last row is enough here"
+            }
+            ComparedMethod::Method(_) => return None,
         };
         // What a training that had not converged would have reached is not known.
         let (how, enough) = if is_still_falling(method) {
@@ -99,12 +103,12 @@ fn verdict(summary: &Summary, same_rows: bool) -> Option<String> {
     })
 }
 
-fn is_still_falling(line: &Line) -> bool {
+fn is_still_falling(line: &SummaryRow) -> bool {
     2 * line.still_falling > line.runs
 }
 
 /// Regret of one less that of the other, seed by seed.
-fn paired(one: &Line, other: &Line) -> Vec<f64> {
+fn paired(one: &SummaryRow, other: &SummaryRow) -> Vec<f64> {
     let mut differences = Vec::new();
     for (seed, regret) in &one.regrets {
         if let Some((_, simple)) = other.regrets.iter().find(|(other, _)| other == seed) {
@@ -114,7 +118,7 @@ fn paired(one: &Line, other: &Line) -> Vec<f64> {
     differences
 }
 
-fn not_converged(summary: &Summary) -> Option<String> {
+fn not_converged(summary: &ComparisonSummary) -> Option<String> {
     let named: Vec<&str> = summary
         .lines
         .iter()
@@ -136,8 +140,8 @@ fn not_converged(summary: &Summary) -> Option<String> {
 }
 
 /// Methods that minimise an error of the costs and yet have more of it than least squares.
-fn worse_than_least_squares(summary: &Summary) -> Vec<String> {
-    let simple = Contender::Baseline(Baseline::LeastSquares);
+fn worse_than_least_squares(summary: &ComparisonSummary) -> Vec<String> {
+    let simple = ComparedMethod::Baseline(Baseline::LeastSquares);
     let Some(simple) = summary.lines.iter().find(|line| line.contender == simple) else {
         return Vec::new();
     };

@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use regretless::experiment::{Experiment, ExperimentRunner, Files, Limits, Results};
+use regretless::experiment::{
+    DataFiles, Experiment, ExperimentResults, ExperimentRunner, RunLimits,
+};
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 use serde_json::json;
 
 use super::CommandContext;
 use crate::args::ReproduceOptions;
-use crate::output::{Report, path_json, write_text};
+use crate::output::{CommandReport, path_json, write_text};
 use crate::settings::parse_toml;
 
 mod tables;
 
 /// Runs every experiment and reports.
-pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<CommandReport> {
     let texts = texts(options)?;
     if options.show {
         let text = texts
@@ -24,7 +26,7 @@ pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Repor
             .map(|(_, text)| text.as_str())
             .collect::<Vec<_>>()
             .join("\n");
-        return Ok(Report {
+        return Ok(CommandReport {
             json: json!({ "experiments": text }),
             text,
             failure: None,
@@ -34,9 +36,9 @@ pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Repor
         .iter()
         .map(|(place, text)| experiment(place, text, options))
         .collect::<Result<Vec<_>>>()?;
-    let mut report = Report {
+    let mut report = CommandReport {
         json: json!([]),
-        ..Report::default()
+        ..CommandReport::default()
     };
     let mut found = Vec::new();
     for experiment in experiments {
@@ -115,11 +117,11 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Experime
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
     let (folder, labels) = (out.join(&experiment.name), out.join("labels"));
-    let limits = Limits {
+    let limits = RunLimits {
         budget: options.budget.as_deref().map(duration).transpose()?,
         shard: options.shard.as_deref().map(str::parse).transpose()?,
     };
-    let files = Files {
+    let files = DataFiles {
         california: options.california.clone(),
         energy: options.energy.clone(),
     };
@@ -154,7 +156,7 @@ fn duration(text: &str) -> Result<Duration> {
 }
 
 /// Writes tables and the experiment itself beside its cells.
-fn keep(runner: &ExperimentRunner, mut results: Results) -> Result<Results> {
+fn keep(runner: &ExperimentRunner, mut results: ExperimentResults) -> Result<ExperimentResults> {
     results.provenance.command =
         std::env::args()
             .skip(1)
@@ -202,7 +204,7 @@ fn keep(runner: &ExperimentRunner, mut results: Results) -> Result<Results> {
 }
 
 /// Writes every figure as SVG, and as PNG where the program was built with it.
-fn draw(folder: &Path, results: &Results) -> Result<()> {
+fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     for figure in regretless_report::figures(results) {
         write_text(

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use regretless::experiment::{MeanAndDeviation, MethodResults, ProblemResults, Results};
+use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
 use regretless::text::{escaped, spreadsheet_cell};
 
 use crate::output::number;
-use crate::table::Table;
+use crate::table::TextTable;
 
 /// Every problem with its methods.
-pub fn text(results: &Results) -> String {
+pub fn text(results: &ExperimentResults) -> String {
     let mut text = format!("{}\n\n", escaped(&results.title));
     if results.smoke {
         text += &format!("{}\n\n", escaped(&results.about));
@@ -28,7 +28,7 @@ pub fn text(results: &Results) -> String {
 }
 
 fn problem_text(problem: &ProblemResults) -> String {
-    let mut table = Table::new([
+    let mut table = TextTable::new([
         "method",
         "ratio",
         "published",
@@ -86,7 +86,7 @@ fn spread(spread: &MeanAndDeviation, digits: usize) -> String {
 }
 
 /// One line per cell.
-pub fn cells_csv(results: &Results) -> String {
+pub fn cells_csv(results: &ExperimentResults) -> String {
     let mut text = String::from("problem,method,seed,ratio,seconds\n");
     for (problem, method) in each(results) {
         for (seed, ratio, seconds) in &method.seeds {
@@ -108,7 +108,7 @@ pub fn cells_csv(results: &Results) -> String {
 }
 
 /// One line per problem and method.
-pub fn summary_csv(results: &Results) -> String {
+pub fn summary_csv(results: &ExperimentResults) -> String {
     let mut text = String::from(
         "problem,method,seeds,ratio_mean,ratio_sd,difference_lower,difference_upper,regret,relative_regret,seconds,\
          exact,relaxed,heuristic,projected,certified,pooled,published_ratio,published_seconds,on_front,note\n",
@@ -150,7 +150,7 @@ pub fn summary_csv(results: &Results) -> String {
     text
 }
 
-fn each(results: &Results) -> impl Iterator<Item = (&ProblemResults, &MethodResults)> {
+fn each(results: &ExperimentResults) -> impl Iterator<Item = (&ProblemResults, &MethodResults)> {
     results
         .problems
         .iter()

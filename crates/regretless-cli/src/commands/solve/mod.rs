@@ -7,37 +7,37 @@ use std::time::Instant;
 use regretless::data::output::check_free;
 use regretless::oracle::Oracle;
 use regretless::solve::relax::Relaxation;
-use regretless::solve::{Failure, Limits, Solution, SolveStatus};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
 use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 
 use super::CommandContext;
 use crate::args::SolveOptions;
-use crate::output::{Report, grouped, percent, write_text};
-use crate::table::Table;
+use crate::output::{CommandReport, grouped, percent, write_text};
+use crate::table::TextTable;
 
 mod subject;
 mod written;
 
-use subject::Subject;
+use subject::SolveTarget;
 
 /// What became of one problem.
-struct Outcome {
+struct ProblemOutcome {
     name: String,
     /// Objective, bound and status in the user's sense, or what went wrong.
-    found: std::result::Result<Found, Error>,
+    found: std::result::Result<SolvedProblem, Error>,
     seconds: f64,
 }
 
-struct Found {
+struct SolvedProblem {
     objective: f64,
     bound: f64,
     status: String,
 }
 
 /// Solves every problem of every file; one that fails does not stop the others.
-pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<Report> {
+pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandReport> {
     if options.files.is_empty() {
         return Err(Error::setting(
             "no file to solve; see --help for an example",
@@ -48,7 +48,7 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<Report> {
     watch.begin("solving", options.files.len() as u64);
     for file in &options.files {
         match subject::read(file, options) {
-            Err(error) => outcomes.push(Outcome {
+            Err(error) => outcomes.push(ProblemOutcome {
                 name: file.display().to_string(),
                 found: Err(error),
                 seconds: 0.0,
@@ -71,11 +71,11 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<Report> {
 }
 
 fn solved(
-    subject: &Subject,
+    subject: &SolveTarget,
     (place, several): (usize, bool),
     options: &SolveOptions,
     session: &CommandContext,
-) -> Outcome {
+) -> ProblemOutcome {
     let begun = Instant::now();
     let out = options
         .out
@@ -90,7 +90,7 @@ fn solved(
             Err(error) => error,
         })?;
         let sign = subject.problem.sense().sign();
-        let found = Found {
+        let found = SolvedProblem {
             objective: sign * solution.objective,
             bound: sign * solution.bound,
             status: match solution.status {
@@ -111,7 +111,7 @@ fn solved(
         }
         Ok(found)
     });
-    Outcome {
+    ProblemOutcome {
         name: subject.name.clone(),
         found,
         seconds: begun.elapsed().as_secs_f64(),
@@ -119,7 +119,7 @@ fn solved(
 }
 
 /// The file itself, or one of its own for each problem in a folder.
-fn target(out: &Path, several: bool, subject: &Subject) -> PathBuf {
+fn target(out: &Path, several: bool, subject: &SolveTarget) -> PathBuf {
     if several {
         out.join(format!("{}.{}", subject.name, subject.form.ending()))
     } else {
@@ -137,11 +137,11 @@ fn free(path: &Path, several: bool, session: &CommandContext) -> Result<()> {
 
 /// The best decision, or the optimum of the relaxation.
 fn answer(
-    subject: &Subject,
+    subject: &SolveTarget,
     options: &SolveOptions,
-) -> std::result::Result<Solution, Result<Failure, Error>> {
-    let standard = Limits::default();
-    let limits = Limits {
+) -> std::result::Result<Solution, Result<SolveFailure, Error>> {
+    let standard = SearchLimits::default();
+    let limits = SearchLimits {
         nodes: options.nodes.unwrap_or(standard.nodes),
         gap: options.gap.unwrap_or(standard.gap),
     };
@@ -166,18 +166,18 @@ fn answer(
     relaxer.relax(&costs).map_err(Ok)
 }
 
-fn report(outcomes: Vec<Outcome>) -> Report {
-    let json = outcomes.iter().map(Outcome::json).collect();
-    let mut report = Report {
+fn report(outcomes: Vec<ProblemOutcome>) -> CommandReport {
+    let json = outcomes.iter().map(ProblemOutcome::json).collect();
+    let mut report = CommandReport {
         json: serde_json::Value::Array(json),
-        ..Report::default()
+        ..CommandReport::default()
     };
     if let [only] = outcomes.as_slice() {
         only.lines()
             .iter()
             .for_each(|(name, value)| report.line(format!("{name:<10} {value}")));
     } else {
-        let mut table = Table::new(["problem", "objective", "bound", "status", "seconds"]);
+        let mut table = TextTable::new(["problem", "objective", "bound", "status", "seconds"]);
         outcomes
             .iter()
             .for_each(|outcome| table.row(outcome.cells()));
@@ -187,17 +187,17 @@ fn report(outcomes: Vec<Outcome>) -> Report {
     report
 }
 
-impl Outcome {
+impl ProblemOutcome {
     /// Infeasible and unbounded are findings about the problem; everything else is an error.
     fn status(&self) -> String {
         match &self.found {
             Ok(found) => found.status.clone(),
             Err(Error::Solver {
-                failure: Failure::Infeasible,
+                failure: SolveFailure::Infeasible,
                 ..
             }) => "infeasible".into(),
             Err(Error::Solver {
-                failure: Failure::Unbounded,
+                failure: SolveFailure::Unbounded,
                 ..
             }) => "unbounded".into(),
             Err(error) => format!("failed: {error}"),
@@ -209,7 +209,7 @@ impl Outcome {
         json!({
             "problem": self.name, "status": self.status(), "seconds": self.seconds,
             "objective": found.map(|found| found.objective), "bound": found.map(|found| found.bound),
-            "gap": found.map(Found::gap),
+            "gap": found.map(SolvedProblem::gap),
         })
     }
 
@@ -239,7 +239,7 @@ impl Outcome {
     }
 }
 
-impl Found {
+impl SolvedProblem {
     /// By which share of the objective the decision may be off.
     fn gap(&self) -> f64 {
         let distance = (self.objective - self.bound).abs();

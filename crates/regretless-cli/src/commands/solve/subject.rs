@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regretless::Result;
-use regretless::problem::{Problem, ProblemSpec, Published, Reading};
+use regretless::problem::{FileProblem, ProblemKind, ProblemSpec, ReadOptions};
 
 use crate::args::SolveOptions;
 
 /// One problem of a file.
-pub struct Subject {
+pub struct SolveTarget {
     /// The file's name, with the number of the problem where it has several.
     pub name: String,
     /// What is feasible.
-    pub problem: Arc<dyn Problem>,
+    pub problem: Arc<dyn ProblemKind>,
     /// Costs in the user's sense.
     pub costs: Vec<f64>,
     /// How its decisions are written.
@@ -31,24 +31,24 @@ pub enum SolutionFormat {
 }
 
 /// All problems of a file.
-pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<Subject>> {
-    let reading = Reading {
+pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<SolveTarget>> {
+    let reading = ReadOptions {
         kind: options.kind.map(Into::into),
         number: options.number,
         vehicles: options.vehicles,
         single_customer_routes: options.single_customer_routes,
-        ..Reading::default()
+        ..ReadOptions::default()
     };
-    let published = Published::read(path, &reading)?;
+    let published = FileProblem::read(path, &reading)?;
     published
         .into_iter()
-        .map(|one| Subject::of(one).map_err(|error| error.with_file(path)))
+        .map(|one| SolveTarget::of(one).map_err(|error| error.with_file(path)))
         .collect()
 }
 
-impl Subject {
-    fn of(published: Published) -> Result<Self> {
-        let Published {
+impl SolveTarget {
+    fn of(published: FileProblem) -> Result<Self> {
+        let FileProblem {
             name,
             spec,
             costs,

@@ -1,7 +1,7 @@
 //! Tours and routes on the places of their nodes.
 
-use super::{Case, View};
-use crate::frame::Labels;
+use super::{DecisionView, ExampleInput};
+use crate::frame::LabelPlacement;
 use crate::svg::{Point, Rect, Svg};
 use crate::text::trimmed;
 
@@ -55,7 +55,7 @@ fn fitted(places: &[[f64; 2]], area: &Rect) -> Vec<Point> {
 
 pub(super) fn draw(
     svg: &mut Svg,
-    (case, view): (&Case<'_>, &View),
+    (case, view): (&ExampleInput<'_>, &DecisionView),
     (places, depot): (&[[f64; 2]], bool),
     area: Rect,
 ) {
@@ -92,8 +92,12 @@ pub(super) fn draw(
 }
 
 /// True costs at the middle of the costliest edges that differ.
-fn costs(svg: &mut Svg, (case, view): (&Case<'_>, &View), (nodes, area): (&[Point], Rect)) {
-    let mut labels = Labels::new(Labels::TINTED);
+fn costs(
+    svg: &mut Svg,
+    (case, view): (&ExampleInput<'_>, &DecisionView),
+    (nodes, area): (&[Point], Rect),
+) {
+    let mut labels = LabelPlacement::new(LabelPlacement::TINTED);
     nodes
         .iter()
         .for_each(|node| labels.reserve_point(*node, 3.0));

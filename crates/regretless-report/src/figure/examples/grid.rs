@@ -1,7 +1,7 @@
 //! Paths through a grid, from its upper left to its lower right corner.
 
-use super::{Case, View};
-use crate::frame::Labels;
+use super::{DecisionView, ExampleInput};
+use crate::frame::LabelPlacement;
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::trimmed;
 
@@ -25,7 +25,7 @@ pub(super) fn ends(arc: u32, (rows, cols): (usize, usize)) -> Option<(Node, Node
 
 pub(super) fn draw(
     svg: &mut Svg,
-    (case, view): (&Case<'_>, &View),
+    (case, view): (&ExampleInput<'_>, &DecisionView),
     (rows, cols): (usize, usize),
     area: Rect,
 ) {
@@ -109,7 +109,7 @@ fn nodes(svg: &mut Svg, nodes: impl Iterator<Item = Point>) {
 /// True costs at the middle of arcs.
 fn costs(
     svg: &mut Svg,
-    case: &Case<'_>,
+    case: &ExampleInput<'_>,
     arcs: impl Iterator<Item = (u32, (Point, Point))>,
     class: &str,
 ) {
@@ -122,7 +122,7 @@ fn costs(
         svg.text(
             place,
             Anchor::Middle,
-            Labels::TINTED,
+            LabelPlacement::TINTED,
             &trimmed(case.cost(entry)),
         );
     }

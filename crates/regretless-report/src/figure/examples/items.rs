@@ -1,7 +1,7 @@
 //! Items as bars: how much each is worth, how much room it takes, and who takes it.
 
-use super::{Case, View, WIDTH, key, write_story};
-use crate::figure::Scene;
+use super::{DecisionView, ExampleInput, WIDTH, key, write_story};
+use crate::figure::FigureContext;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{some, trimmed};
@@ -22,7 +22,7 @@ fn room(item: usize, weights: &[Vec<f64>], capacity: &[f64]) -> f64 {
 }
 
 /// Items to be shown, the most valuable first.
-fn shown(case: &Case<'_>) -> Vec<u32> {
+fn shown(case: &ExampleInput<'_>) -> Vec<u32> {
     let differs = |item: &u32| {
         case.views
             .iter()
@@ -43,8 +43,8 @@ fn shown(case: &Case<'_>) -> Vec<u32> {
 }
 
 pub(super) fn draw(
-    scene: &Scene<'_>,
-    case: &Case<'_>,
+    scene: &FigureContext<'_>,
+    case: &ExampleInput<'_>,
     weights: &[Vec<f64>],
     capacity: &[f64],
 ) -> Svg {
@@ -97,7 +97,7 @@ fn column(area: &Rect, place: usize, count: usize) -> (f64, f64) {
 
 fn bars(
     svg: &mut Svg,
-    (case, view): (&Case<'_>, &View),
+    (case, view): (&ExampleInput<'_>, &DecisionView),
     items: &[u32],
     (area, y): (&Rect, &AxisScale),
 ) {

@@ -10,14 +10,14 @@ mod items;
 
 use regretless::experiment::{Drawing, Example, MethodResults};
 
-use super::{FigureWithCaption, Scene, key_row};
+use super::{FigureContext, FigureWithCaption, key_row};
 use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{lines, some, trimmed};
 
 const WIDTH: f64 = 760.0;
 
 /// A decision and how it differs from the best.
-struct View {
+struct DecisionView {
     title: String,
     shared: Vec<u32>,
     wrong: Vec<u32>,
@@ -27,21 +27,21 @@ struct View {
 }
 
 /// Everything to be drawn.
-struct Case<'a> {
+struct ExampleInput<'a> {
     example: &'a Example,
-    views: Vec<View>,
-    words: Words,
+    views: Vec<DecisionView>,
+    words: Terms,
 }
 
 /// What things are called.
-struct Words {
+struct Terms {
     thing: &'static str,
     whole: &'static str,
     /// Whether more is better.
     worth: bool,
 }
 
-impl Words {
+impl Terms {
     fn of(drawing: &Drawing) -> Self {
         match drawing {
             Drawing::Graph { depot: false, .. } => Self {
@@ -68,8 +68,8 @@ impl Words {
     }
 }
 
-impl<'a> Case<'a> {
-    fn of(scene: &Scene<'a>, drawing: &Drawing) -> Option<Self> {
+impl<'a> ExampleInput<'a> {
+    fn of(scene: &FigureContext<'a>, drawing: &Drawing) -> Option<Self> {
         let reference = scene.reference()?;
         let worst = reference
             .shown
@@ -80,8 +80,8 @@ impl<'a> Case<'a> {
             .examples
             .iter()
             .find(|example| example.row == worst.row)?;
-        let words = Words::of(drawing);
-        let best = View {
+        let words = Terms::of(drawing);
+        let best = DecisionView {
             title: format!("Best {}", words.whole),
             shared: example.best.clone(),
             wrong: Vec::new(),
@@ -92,7 +92,7 @@ impl<'a> Case<'a> {
         let others = [Some(reference), rival]
             .into_iter()
             .flatten()
-            .filter_map(|method| View::of(method, example));
+            .filter_map(|method| DecisionView::of(method, example));
         let mut case = Self {
             example,
             views: std::iter::once(best).chain(others).collect(),
@@ -112,8 +112,8 @@ impl<'a> Case<'a> {
     }
 
     /// What a decision costs, and why that is more than it need be.
-    fn story(&self, view: &View) -> String {
-        let Words {
+    fn story(&self, view: &DecisionView) -> String {
+        let Terms {
             thing,
             whole,
             worth,
@@ -152,7 +152,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn objective(&self, view: &View) -> f64 {
+    fn objective(&self, view: &DecisionView) -> f64 {
         let regret = view.regret.unwrap_or(0.0);
         if self.words.worth {
             self.example.objective - regret
@@ -169,7 +169,7 @@ impl<'a> Case<'a> {
 }
 
 /// The best method besides the reference that has a decision for the row.
-fn rival<'a>(scene: &Scene<'a>, example: &Example) -> Option<&'a MethodResults> {
+fn rival<'a>(scene: &FigureContext<'a>, example: &Example) -> Option<&'a MethodResults> {
     let others = scene
         .measured()
         .filter(|(_, method, _)| method.label != scene.results.reference);
@@ -180,7 +180,7 @@ fn rival<'a>(scene: &Scene<'a>, example: &Example) -> Option<&'a MethodResults> 
         .map(|(_, method, _)| method)
 }
 
-impl View {
+impl DecisionView {
     fn of(method: &MethodResults, example: &Example) -> Option<Self> {
         let shown = method.shown.iter().find(|shown| shown.row == example.row)?;
         let (chosen, best) = (&shown.chosen, &example.best);
@@ -206,9 +206,9 @@ impl View {
     }
 }
 
-pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
+pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     let drawing = scene.problem.drawing.as_ref()?;
-    let case = Case::of(scene, drawing)?;
+    let case = ExampleInput::of(scene, drawing)?;
     let svg = match drawing {
         Drawing::Graph { places, depot } => {
             side_by_side(scene, &case, graph::aspect(places), |svg, view, area| {
@@ -225,10 +225,10 @@ pub(super) fn draw(scene: &Scene<'_>) -> FigureWithCaption {
 
 /// One panel per decision, each with its story below.
 fn side_by_side(
-    scene: &Scene<'_>,
-    case: &Case<'_>,
+    scene: &FigureContext<'_>,
+    case: &ExampleInput<'_>,
     tall: f64,
-    panel: impl Fn(&mut Svg, &View, Rect),
+    panel: impl Fn(&mut Svg, &DecisionView, Rect),
 ) -> Svg {
     let share = (WIDTH - 24.0) / case.views.len().max(2) as f64;
     let side = (share - 34.0).min(300.0);
@@ -265,7 +265,7 @@ fn write_story(svg: &mut Svg, (left, top): (f64, f64), words: &str, wide: f64) {
 }
 
 /// What the colours mean.
-fn key(svg: &mut Svg, case: &Case<'_>) {
+fn key(svg: &mut Svg, case: &ExampleInput<'_>) {
     let thing = case.words.thing;
     let not = if case.words.whole.ends_with('s') {
         "do not"
@@ -283,7 +283,7 @@ fn key(svg: &mut Svg, case: &Case<'_>) {
 }
 
 /// Whether every difference has its cost beside it.
-fn all_written(case: &Case<'_>, drawing: &Drawing) -> bool {
+fn all_written(case: &ExampleInput<'_>, drawing: &Drawing) -> bool {
     match drawing {
         Drawing::Graph { .. } => case
             .views
@@ -294,7 +294,7 @@ fn all_written(case: &Case<'_>, drawing: &Drawing) -> bool {
     }
 }
 
-fn caption(scene: &Scene<'_>, case: &Case<'_>, drawing: &Drawing) -> String {
+fn caption(scene: &FigureContext<'_>, case: &ExampleInput<'_>, drawing: &Drawing) -> String {
     let (reference, noun) = (
         &scene.results.reference,
         if case.words.worth { "values" } else { "costs" },

@@ -8,16 +8,16 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::number::quoted;
-use super::sheet::Sheet;
-use crate::data::layout::{ColumnSelection, Header, LongColumns};
+use super::sheet::CsvTable;
+use crate::data::layout::{ColumnSelection, CsvHeader, LongColumns};
 use crate::data::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 
 /// Features and costs.
 pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
-    let mut sheet = Sheet::open(path)?;
+    let mut sheet = CsvTable::open(path)?;
     let header = sheet.header();
-    Header::check_ignored(&[header], &columns.ignore)?;
+    CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let keys = KeyColumns::find(header, columns)?;
     let cost = header.column(&columns.cost)?;
     let taken: Vec<usize> = [cost, keys.instance].into_iter().chain(keys.item).collect();
@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
         costs: vec![cost],
         leftover: columns.features.is_empty(),
     };
-    let table = Table::read(&mut sheet, keys, chosen, &columns.items)?;
+    let table = LongTable::read(&mut sheet, keys, chosen, &columns.items)?;
     let costs = Matrix::new(table.instances, table.items, table.costs)?;
     Dataset::new(table.features, costs, table.item_names.map(Into::into))
 }
@@ -38,7 +38,7 @@ pub(super) fn read_features(
     columns: &LongColumns,
     wanted: &[String],
 ) -> Result<Features> {
-    let mut sheet = Sheet::open(path)?;
+    let mut sheet = CsvTable::open(path)?;
     let keys = KeyColumns::find(sheet.header(), columns)?;
     let features = wanted
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn read_features(
         features,
         ..ColumnSelection::default()
     };
-    Ok(Table::read(&mut sheet, keys, chosen, &columns.items)?.features)
+    Ok(LongTable::read(&mut sheet, keys, chosen, &columns.items)?.features)
 }
 
 /// The columns that say what a row is about.
@@ -59,7 +59,7 @@ struct KeyColumns {
 }
 
 impl KeyColumns {
-    fn find(header: Header<'_>, columns: &LongColumns) -> Result<Self> {
+    fn find(header: CsvHeader<'_>, columns: &LongColumns) -> Result<Self> {
         let item = columns
             .item
             .as_deref()
@@ -77,12 +77,12 @@ impl KeyColumns {
 
 /// Names in order of first appearance.
 #[derive(Default)]
-struct Names {
+struct NameIndex {
     list: Vec<String>,
     numbers: HashMap<String, usize>,
 }
 
-impl Names {
+impl NameIndex {
     fn number(&mut self, name: &str) -> usize {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -96,15 +96,15 @@ impl Names {
 
 /// What each row is about.
 #[derive(Default)]
-struct Keys {
-    instances: Names,
-    items: Names,
+struct RowKeys {
+    instances: NameIndex,
+    items: NameIndex,
     /// Numbers of instance and item, row by row; the item is 0 where none is named.
     rows: Vec<(usize, usize)>,
 }
 
-impl Keys {
-    fn add(&mut self, sheet: &Sheet, columns: KeyColumns) -> Result<()> {
+impl RowKeys {
+    fn add(&mut self, sheet: &CsvTable, columns: KeyColumns) -> Result<()> {
         let instance = self
             .instances
             .number(key(sheet, columns.instance, "instance")?);
@@ -119,7 +119,7 @@ impl Keys {
         Ok(())
     }
 
-    fn check_contiguous(&self, sheet: &Sheet, column: usize, instance: usize) -> Result<()> {
+    fn check_contiguous(&self, sheet: &CsvTable, column: usize, instance: usize) -> Result<()> {
         // Numbers are given out in order, so the latest instance is the only one that may go on.
         if instance + 1 == self.instances.list.len() {
             return Ok(());
@@ -132,7 +132,7 @@ impl Keys {
     }
 }
 
-fn key<'a>(sheet: &'a Sheet, column: usize, what: &str) -> Result<&'a str> {
+fn key<'a>(sheet: &'a CsvTable, column: usize, what: &str) -> Result<&'a str> {
     match sheet.text(column)? {
         "" => Err(sheet.wrong(
             column,
@@ -143,7 +143,7 @@ fn key<'a>(sheet: &'a Sheet, column: usize, what: &str) -> Result<&'a str> {
 }
 
 /// A table in order: instance after instance, in each of them item after item.
-struct Table {
+struct LongTable {
     features: Features,
     costs: Vec<f32>,
     instances: usize,
@@ -151,14 +151,14 @@ struct Table {
     item_names: Option<Vec<String>>,
 }
 
-impl Table {
+impl LongTable {
     fn read(
-        sheet: &mut Sheet,
+        sheet: &mut CsvTable,
         columns: KeyColumns,
         chosen: ColumnSelection,
         wanted: &[String],
     ) -> Result<Self> {
-        let mut keys = Keys::default();
+        let mut keys = RowKeys::default();
         for name in wanted {
             keys.items.number(name);
         }
@@ -197,7 +197,7 @@ impl Table {
 }
 
 /// How many rows every instance has.
-fn rows_of_each(sheet: &Sheet, column: usize, keys: &Keys) -> Result<usize> {
+fn rows_of_each(sheet: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize> {
     let mut counts = vec![0; keys.instances.list.len()];
     keys.rows.iter().for_each(|row| counts[row.0] += 1);
     let Some(odd) = counts.iter().position(|count| *count != counts[0]) else {
@@ -221,7 +221,7 @@ fn rows_of_each(sheet: &Sheet, column: usize, keys: &Keys) -> Result<usize> {
 }
 
 /// The items that every instance must have: the wanted ones, or those of the first instance.
-fn items_of_each(keys: &Keys, wanted: usize) -> Vec<usize> {
+fn items_of_each(keys: &RowKeys, wanted: usize) -> Vec<usize> {
     if wanted > 0 {
         return (0..wanted).collect();
     }
@@ -234,7 +234,12 @@ fn items_of_each(keys: &Keys, wanted: usize) -> Vec<usize> {
 
 /// The row of every instance and item, in order. No more is allocated than there are rows: a file
 /// may claim many instances of many items and yet be short.
-fn in_order(sheet: &Sheet, column: usize, keys: &Keys, items: &[usize]) -> Result<Vec<usize>> {
+fn in_order(
+    sheet: &CsvTable,
+    column: usize,
+    keys: &RowKeys,
+    items: &[usize],
+) -> Result<Vec<usize>> {
     let mut places = vec![None; keys.items.list.len()];
     items
         .iter()

@@ -17,7 +17,7 @@ pub(super) fn row_of(path: &Path, record: u64) -> u64 {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Cell {
+enum CsvCellState {
     Start,
     Plain,
     Quoted,
@@ -27,14 +27,14 @@ enum Cell {
 
 fn count(mut text: impl BufRead, record: u64) -> Option<u64> {
     let (mut row, mut seen) = (1, 0);
-    let (mut cell, mut empty, mut after_return) = (Cell::Start, true, false);
+    let (mut cell, mut empty, mut after_return) = (CsvCellState::Start, true, false);
     loop {
         let bytes = text.fill_buf().ok()?;
         if bytes.is_empty() {
             return (!empty && seen == record).then_some(row);
         }
         for byte in bytes {
-            let ends = cell != Cell::Quoted && matches!(byte, b'\r' | b'\n');
+            let ends = cell != CsvCellState::Quoted && matches!(byte, b'\r' | b'\n');
             if ends && *byte == b'\n' && after_return {
                 after_return = false;
                 continue;
@@ -46,7 +46,7 @@ fn count(mut text: impl BufRead, record: u64) -> Option<u64> {
                 }
                 seen += u64::from(!empty);
                 row += 1;
-                (cell, empty) = (Cell::Start, true);
+                (cell, empty) = (CsvCellState::Start, true);
             } else {
                 empty = false;
                 cell = next(cell, *byte);
@@ -57,13 +57,17 @@ fn count(mut text: impl BufRead, record: u64) -> Option<u64> {
     }
 }
 
-fn next(cell: Cell, byte: u8) -> Cell {
+fn next(cell: CsvCellState, byte: u8) -> CsvCellState {
     match (cell, byte) {
-        (Cell::Start | Cell::Closing, b'"') => Cell::Quoted,
-        (Cell::Quoted, b'"') => Cell::Closing,
-        (Cell::Quoted, _) => Cell::Quoted,
-        (Cell::Start | Cell::Plain | Cell::Closing, b',') => Cell::Start,
-        (Cell::Start | Cell::Plain | Cell::Closing, _) => Cell::Plain,
+        (CsvCellState::Start | CsvCellState::Closing, b'"') => CsvCellState::Quoted,
+        (CsvCellState::Quoted, b'"') => CsvCellState::Closing,
+        (CsvCellState::Quoted, _) => CsvCellState::Quoted,
+        (CsvCellState::Start | CsvCellState::Plain | CsvCellState::Closing, b',') => {
+            CsvCellState::Start
+        }
+        (CsvCellState::Start | CsvCellState::Plain | CsvCellState::Closing, _) => {
+            CsvCellState::Plain
+        }
     }
 }
 

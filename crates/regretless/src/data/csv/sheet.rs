@@ -10,11 +10,11 @@ use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::number;
 use super::rows::row_of;
-use crate::data::layout::{ColumnSelection, Header};
+use crate::data::layout::{ColumnSelection, CsvHeader};
 use crate::error::{Error, Place, Result};
 
 /// An open file and its current row.
-pub(super) struct Sheet {
+pub(super) struct CsvTable {
     path: PathBuf,
     names: Vec<String>,
     reader: csv::Reader<File>,
@@ -24,14 +24,14 @@ pub(super) struct Sheet {
 }
 
 /// The numbers of the chosen columns, row after row.
-pub(super) struct Numbers {
+pub(super) struct NumericColumns {
     pub features: Vec<f32>,
     pub costs: Vec<f32>,
     pub feature_columns: Vec<usize>,
     pub rows: usize,
 }
 
-impl Sheet {
+impl CsvTable {
     /// Opens a file and reads its header.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
@@ -59,8 +59,8 @@ impl Sheet {
     }
 
     /// The names of the columns.
-    pub fn header(&self) -> Header<'_> {
-        Header {
+    pub fn header(&self) -> CsvHeader<'_> {
+        CsvHeader {
             path: &self.path,
             names: &self.names,
         }
@@ -105,9 +105,9 @@ impl Sheet {
         &mut self,
         chosen: ColumnSelection,
         mut each_row: impl FnMut(&Self) -> Result<()>,
-    ) -> Result<Numbers> {
+    ) -> Result<NumericColumns> {
         let (mut features, costs) = (chosen.features, chosen.costs);
-        let mut found = Numbers {
+        let mut found = NumericColumns {
             features: vec![],
             costs: vec![],
             feature_columns: vec![],

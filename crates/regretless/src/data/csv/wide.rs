@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::sheet::{Numbers, Sheet};
-use crate::data::layout::{ColumnSelection, Header, WideColumns};
+use super::sheet::{CsvTable, NumericColumns};
+use crate::data::layout::{ColumnSelection, CsvHeader, WideColumns};
 use crate::data::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Place, Result};
 
@@ -14,9 +14,9 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
             "name the cost columns of the table, for instance by the pattern c*",
         ));
     }
-    let mut sheet = Sheet::open(path)?;
+    let mut sheet = CsvTable::open(path)?;
     let header = sheet.header();
-    Header::check_ignored(&[header], &columns.ignore)?;
+    CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let costs = header.matching(&columns.costs, &columns.ignore)?;
     let features = header.features(&columns.features, &columns.ignore, &costs)?;
     let cost_names = sheet.names_of(&costs);
@@ -40,8 +40,8 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
 
 /// Features from one file and costs from another, row by row.
 pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) -> Result<Dataset> {
-    let (mut left, mut right) = (Sheet::open(features)?, Sheet::open(costs)?);
-    Header::check_ignored(&[left.header(), right.header()], &columns.ignore)?;
+    let (mut left, mut right) = (CsvTable::open(features)?, CsvTable::open(costs)?);
+    CsvHeader::check_ignored(&[left.header(), right.header()], &columns.ignore)?;
     let chosen = ColumnSelection {
         features: left
             .header()
@@ -75,7 +75,7 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
 
 /// The wanted features, in the wanted order.
 pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> {
-    let mut sheet = Sheet::open(path)?;
+    let mut sheet = CsvTable::open(path)?;
     let features = wanted
         .iter()
         .map(|name| sheet.header().column(name))
@@ -90,7 +90,7 @@ pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> 
     features_of(&sheet, numbers)
 }
 
-fn features_of(sheet: &Sheet, numbers: Numbers) -> Result<Features> {
+fn features_of(sheet: &CsvTable, numbers: NumericColumns) -> Result<Features> {
     let names = sheet.names_of(&numbers.feature_columns);
     let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
     Features::new(values, FeatureShape::Wide, Some(names))

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::number::shortest;
 use crate::data::output::write_atomically;
-use crate::data::{Dataset, FeatureShape, Matrix, Names};
+use crate::data::{CostNames, Dataset, FeatureShape, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::text::spreadsheet_cell;
@@ -40,7 +40,12 @@ pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
 ///
 /// # Errors
 /// When names do not fit, the path is taken and `force` is false, or writing fails.
-pub fn write_predictions(path: &Path, names: &Names, costs: &Matrix, force: bool) -> Result<()> {
+pub fn write_predictions(
+    path: &Path,
+    names: &CostNames,
+    costs: &Matrix,
+    force: bool,
+) -> Result<()> {
     check_width(names, costs.cols())?;
     let header = header(names.iter())?;
     write_rows(
@@ -59,7 +64,7 @@ pub fn write_predictions(path: &Path, names: &Names, costs: &Matrix, force: bool
 /// or writing fails.
 pub fn write_decisions(
     path: &Path,
-    names: &Names,
+    names: &CostNames,
     decisions: &[Decision],
     form: DecisionFormat,
     force: bool,
@@ -166,7 +171,7 @@ fn header<'a>(names: impl Iterator<Item = Cow<'a, str>>) -> Result<Vec<String>> 
     }
 }
 
-fn check_width(names: &Names, width: usize) -> Result<()> {
+fn check_width(names: &CostNames, width: usize) -> Result<()> {
     if names.len() == width {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use crate::error::{Error, Place, Result};
 const MAX_HEADER_BYTES: usize = 1 << 16;
 
 /// An open file behind its header.
-pub(super) struct Claim {
+pub(super) struct NpySource {
     pub header: NpyHeader,
     pub shape: Vec<usize>,
     pub kind: TypeStr,
@@ -24,7 +24,7 @@ pub(super) struct Claim {
     pub data: BufReader<File>,
 }
 
-impl Claim {
+impl NpySource {
     /// Whether the numbers are as a program uses them: single precision, little-endian, in C order.
     pub fn is_native(&self) -> bool {
         self.kind.to_string() == "<f4" && self.header.order() == Order::C
@@ -42,7 +42,7 @@ impl Claim {
 }
 
 /// Opens a file and checks that its data are as long as its header says.
-pub(super) fn open(path: &Path) -> Result<Claim> {
+pub(super) fn open(path: &Path) -> Result<NpySource> {
     let wrong = |message: String| Error::input(Place::file(path), message);
     let file = File::open(path).map_err(Error::io(path))?;
     let length = file.metadata().map_err(Error::io(path))?.len();
@@ -67,7 +67,7 @@ pub(super) fn open(path: &Path) -> Result<Claim> {
         .map(usize::try_from)
         .collect::<Result<_, _>>();
     let shape = shape.map_err(|_| wrong("the array is larger than memory".into()))?;
-    Ok(Claim {
+    Ok(NpySource {
         header,
         shape,
         kind,

@@ -12,14 +12,14 @@ use std::path::Path;
 
 use npyz::{NpyFile, Order, TypeChar};
 
-use super::mapped::Mapped;
+use super::mapped::MappedArray;
 use super::{Dataset, FeatureShape, Features, Matrix, first_not_finite};
 use crate::error::{Error, Place, Result};
 
 mod header;
 mod write;
 
-use header::Claim;
+use header::NpySource;
 
 pub use write::{write, write_decisions, write_predictions, write_rows};
 
@@ -65,7 +65,7 @@ pub fn read(features: &Path, costs: &Path) -> Result<Dataset> {
 /// As [`read`].
 pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Dataset> {
     let found = read_features(features, None)?;
-    let array = Array::open(costs, storage)?;
+    let array = NpyArray::open(costs, storage)?;
     let [instances, items] = array.shape[..] else {
         return Err(array.wrong(costs, "costs must have 2 dimensions: instances, costs"));
     };
@@ -97,7 +97,7 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
 /// When the file is no plain array of finite numbers with 2 dimensions, or is shorter than it
 /// claims.
 pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
-    let array = Array::open(path, storage)?;
+    let array = NpyArray::open(path, storage)?;
     let [instances, items] = array.shape[..] else {
         return Err(array.wrong(path, "costs must have 2 dimensions: instances, costs"));
     };
@@ -125,7 +125,7 @@ pub fn storage_hint(path: &Path, costs: &Matrix) -> Option<String> {
 /// When the file is no plain array of finite numbers, is shorter than it claims, or has another
 /// number of columns.
 pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> {
-    let array = Array::open(path, Storage::Memory)?;
+    let array = NpyArray::open(path, Storage::Memory)?;
     let (rows, cols, shape) = match array.shape[..] {
         [instances, cols] => (instances, cols, FeatureShape::Wide),
         [instances, items, cols] => (instances * items, cols, FeatureShape::Long { items }),
@@ -150,27 +150,27 @@ pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> 
 }
 
 /// The numbers of a file in C order.
-struct Array {
+struct NpyArray {
     shape: Vec<usize>,
-    values: Numbers,
+    values: NpyValues,
 }
 
 /// Where they are.
-enum Numbers {
+enum NpyValues {
     Memory(Vec<f32>),
-    File(Mapped),
+    File(MappedArray),
 }
 
-impl Array {
+impl NpyArray {
     fn open(path: &Path, storage: Storage) -> Result<Self> {
         let claim = header::open(path)?;
         let count = claim.shape.iter().product::<usize>();
         if claim.is_native() && storage.maps(4 * count as u64) {
             let (shape, start) = (claim.shape.clone(), claim.start);
-            if let Some(values) = Mapped::open(claim.data.into_inner(), path, start, count)? {
+            if let Some(values) = MappedArray::open(claim.data.into_inner(), path, start, count)? {
                 return Self {
                     shape,
-                    values: Numbers::File(values),
+                    values: NpyValues::File(values),
                 }
                 .checked(path);
             }
@@ -179,7 +179,7 @@ impl Array {
         Self::read(path, claim)?.checked(path)
     }
 
-    fn read(path: &Path, claim: Claim) -> Result<Self> {
+    fn read(path: &Path, claim: NpySource) -> Result<Self> {
         let (shape, order) = (claim.shape, claim.header.order());
         let (kind, size) = (claim.kind.type_char(), claim.kind.size_field());
         let file = NpyFile::with_header(claim.header, claim.data);
@@ -204,21 +204,21 @@ impl Array {
         };
         Ok(Self {
             shape,
-            values: Numbers::Memory(values),
+            values: NpyValues::Memory(values),
         })
     }
 
     fn values(&self) -> &[f32] {
         match &self.values {
-            Numbers::Memory(values) => values,
-            Numbers::File(values) => values.as_slice(),
+            NpyValues::Memory(values) => values,
+            NpyValues::File(values) => values.as_slice(),
         }
     }
 
     fn matrix(self, rows: usize, cols: usize) -> Result<Matrix> {
         match self.values {
-            Numbers::Memory(values) => Matrix::new(rows, cols, values),
-            Numbers::File(values) => Matrix::mapped(rows, cols, values),
+            NpyValues::Memory(values) => Matrix::new(rows, cols, values),
+            NpyValues::File(values) => Matrix::mapped(rows, cols, values),
         }
     }
 

@@ -2,12 +2,14 @@
 
 use std::cell::RefCell;
 
-use super::{BaseError, Cos, MisleadingDirection, Side, SinglePrecisionInput, guides, single};
+use super::{
+    BaseError, CosSpec, ErrorSide, MisleadingDirection, SinglePrecisionInput, guides, single,
+};
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::loss::{Loss, LossInput, SeparableLoss};
 use crate::oracle::OracleWorker;
-use crate::problem::Bounds;
+use crate::problem::VariableBounds;
 
 /// Shorter vectors are not divided by their own length.
 pub(super) const MIN_NORM: f64 = 1e-12;
@@ -15,8 +17,8 @@ pub(super) const MIN_NORM: f64 = 1e-12;
 /// A member of the family, ready for one table.
 #[derive(Debug, Clone)]
 pub struct CosLoss {
-    cos: Cos,
-    bounds: Bounds,
+    cos: CosSpec,
+    bounds: VariableBounds,
     typical_norm: f64,
     /// Ends of the ranges of all costs, one row per instance; with O_S only.
     limits: Option<Matrix>,
@@ -36,7 +38,7 @@ struct InstanceErrorMask<'a> {
 
 impl CosLoss {
     /// The loss of a problem whose variables have these bounds.
-    pub fn new(cos: Cos, bounds: Bounds) -> Self {
+    pub fn new(cos: CosSpec, bounds: VariableBounds) -> Self {
         Self {
             cos,
             bounds,
@@ -61,7 +63,7 @@ impl CosLoss {
 
     /// The same with the two directions of a pinball exchanged.
     pub(super) fn with_pinball_swapped(mut self) -> Self {
-        if let Side::Pinball(taus) = &mut self.cos.side {
+        if let ErrorSide::Pinball(taus) = &mut self.cos.side {
             taus.iter_mut().for_each(|tau| *tau = 1.0 - *tau);
         }
         self
@@ -95,10 +97,12 @@ impl CosLoss {
     /// How much an error of output `j` counts.
     fn share(&self, j: usize, error: f64, aims: &InstanceErrorMask<'_>) -> f64 {
         match &self.cos.side {
-            Side::Both => 1.0,
-            Side::OneSided => f64::from(u8::from(aims.guides[j].counts(error, 0.0))),
-            Side::Sensitive(_) => f64::from(u8::from(aims.guides[j].counts(error, aims.free[j]))),
-            Side::Pinball(taus) => {
+            ErrorSide::Both => 1.0,
+            ErrorSide::OneSided => f64::from(u8::from(aims.guides[j].counts(error, 0.0))),
+            ErrorSide::Sensitive(_) => {
+                f64::from(u8::from(aims.guides[j].counts(error, aims.free[j])))
+            }
+            ErrorSide::Pinball(taus) => {
                 let tau = if taus.len() == 1 { taus[0] } else { taus[j] };
                 if error <= 0.0 { tau } else { 1.0 - tau }
             }
@@ -171,7 +175,7 @@ impl Loss for CosLoss {
         gradient: &mut [f64],
     ) -> Result<f64> {
         let total = SCRATCH.with_borrow_mut(|(directions, free, unit)| {
-            if matches!(self.cos.side, Side::OneSided | Side::Sensitive(_)) {
+            if matches!(self.cos.side, ErrorSide::OneSided | ErrorSide::Sensitive(_)) {
                 guides(query.best, &self.bounds, directions, query.costs.len());
             }
             self.free_errors(query, free);
@@ -195,7 +199,7 @@ impl Loss for CosLoss {
         query: &SinglePrecisionInput<'_>,
         gradient: &mut [f32],
     ) -> Option<f64> {
-        if self.bounds == Bounds::Binary {
+        if self.bounds == VariableBounds::Binary {
             single::evaluate(&self.cos, query, gradient)
         } else {
             None
@@ -203,7 +207,7 @@ impl Loss for CosLoss {
     }
 
     fn separable(&self) -> Option<SeparableLoss<'_>> {
-        let Cos {
+        let CosSpec {
             error,
             side,
             scale_invariant,

@@ -32,9 +32,9 @@ pub use single::SinglePrecisionInput;
 
 use crate::data::{Matrix, length};
 use crate::error::Result;
-use crate::label::Labelled;
+use crate::label::LabeledDataset;
 use crate::oracle::Oracle;
-use crate::problem::Bounds;
+use crate::problem::VariableBounds;
 use crate::solve::relax::CostRangeKind;
 use crate::watch::Observer;
 
@@ -49,7 +49,7 @@ pub enum BaseError {
 
 /// Which direction of error counts.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Side {
+pub enum ErrorSide {
     /// Both directions, fully.
     Both,
     /// Under-prediction with weight τ, over-prediction with 1−τ; one τ for all outputs or one each.
@@ -62,7 +62,7 @@ pub enum Side {
 
 /// How instances are weighted, given the regret and loss of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Weighting {
+pub enum InstanceWeighting {
     /// All alike.
     Equal,
     /// C: regret divided by loss.
@@ -77,25 +77,25 @@ pub enum Weighting {
 
 /// A member of the family.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cos {
+pub struct CosSpec {
     /// Squared or absolute.
     pub error: BaseError,
     /// Which direction counts.
-    pub side: Side,
+    pub side: ErrorSide,
     /// Whether vectors are brought to unit length first.
     pub scale_invariant: bool,
     /// How instances are weighted.
-    pub weighting: Weighting,
+    pub weighting: InstanceWeighting,
 }
 
-impl Cos {
+impl CosSpec {
     /// Plain mean squared or absolute error.
     pub fn plain(error: BaseError) -> Self {
         Self {
             error,
-            side: Side::Both,
+            side: ErrorSide::Both,
             scale_invariant: false,
-            weighting: Weighting::Equal,
+            weighting: InstanceWeighting::Equal,
         }
     }
 
@@ -103,7 +103,12 @@ impl Cos {
     ///
     /// # Errors
     /// When the problem cannot give what a component needs, or the user interrupts.
-    pub fn build(&self, data: &Labelled, oracle: &Oracle, watch: &dyn Observer) -> Result<CosLoss> {
+    pub fn build(
+        &self,
+        data: &LabeledDataset,
+        oracle: &Oracle,
+        watch: &dyn Observer,
+    ) -> Result<CosLoss> {
         let problem = oracle.problem();
         let mut loss = CosLoss::new(self.clone(), problem.bounds())
             .with_typical_norm(mean_norm(data.data().costs()));
@@ -111,7 +116,7 @@ impl Cos {
         if problem.sense().sign() < 0.0 {
             loss = loss.with_pinball_swapped();
         }
-        if let Side::Sensitive(kind) = self.side {
+        if let ErrorSide::Sensitive(kind) = self.side {
             loss = loss.with_limits(sensitivity::limits(
                 data,
                 oracle,
@@ -126,7 +131,11 @@ impl Cos {
     pub fn examples() -> Vec<Self> {
         let mut all = Vec::new();
         for error in [BaseError::Squared, BaseError::Absolute] {
-            for side in [Side::Both, Side::OneSided, Side::Pinball(vec![0.3])] {
+            for side in [
+                ErrorSide::Both,
+                ErrorSide::OneSided,
+                ErrorSide::Pinball(vec![0.3]),
+            ] {
                 for scale_invariant in [false, true] {
                     all.push(Self {
                         side: side.clone(),
@@ -180,14 +189,14 @@ impl MisleadingDirection {
 /// The guide of every variable of a decision.
 fn guides(
     best: &crate::decision::Decision,
-    bounds: &Bounds,
+    bounds: &VariableBounds,
     out: &mut Vec<MisleadingDirection>,
     count: usize,
 ) {
     out.clear();
     match bounds {
-        Bounds::Binary => out.resize(count, MisleadingDirection::UNDER),
-        Bounds::Box { lower, upper } => out.extend(
+        VariableBounds::Binary => out.resize(count, MisleadingDirection::UNDER),
+        VariableBounds::Box { lower, upper } => out.extend(
             lower
                 .iter()
                 .zip(upper)
@@ -196,8 +205,10 @@ fn guides(
     }
     for (j, value) in best.iter() {
         out[j] = match bounds {
-            Bounds::Binary => MisleadingDirection::of(value, 0.0, 1.0),
-            Bounds::Box { lower, upper } => MisleadingDirection::of(value, lower[j], upper[j]),
+            VariableBounds::Binary => MisleadingDirection::of(value, 0.0, 1.0),
+            VariableBounds::Box { lower, upper } => {
+                MisleadingDirection::of(value, lower[j], upper[j])
+            }
         };
     }
 }

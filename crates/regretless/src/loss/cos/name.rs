@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BaseError, Cos, Side, Weighting};
+use super::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
 use crate::error::{Error, Result};
 use crate::solve::relax::CostRangeKind;
 
@@ -24,22 +24,22 @@ const COMPONENT_NAMES: [&str; 9] = [
 /// Rounds of IC and EIC when no number is given.
 const DEFAULT_ROUNDS: usize = 3;
 
-impl fmt::Display for Cos {
+impl fmt::Display for CosSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         match self.weighting {
-            Weighting::Equal => {}
-            Weighting::InstanceCosts => parts.push("C".to_owned()),
-            Weighting::Reweighted(w) => parts.push(format!("W({w})")),
-            Weighting::Iterative(rounds) => parts.push(format!("IC({rounds})")),
-            Weighting::Ensemble(rounds) => parts.push(format!("EIC({rounds})")),
+            InstanceWeighting::Equal => {}
+            InstanceWeighting::InstanceCosts => parts.push("C".to_owned()),
+            InstanceWeighting::Reweighted(w) => parts.push(format!("W({w})")),
+            InstanceWeighting::Iterative(rounds) => parts.push(format!("IC({rounds})")),
+            InstanceWeighting::Ensemble(rounds) => parts.push(format!("EIC({rounds})")),
         }
         match &self.side {
-            Side::Both => {}
-            Side::OneSided => parts.push("O".into()),
-            Side::Sensitive(CostRangeKind::Basis) => parts.push("O_S".into()),
-            Side::Sensitive(CostRangeKind::Exact) => parts.push("O_S(exact)".into()),
-            Side::Pinball(taus) => {
+            ErrorSide::Both => {}
+            ErrorSide::OneSided => parts.push("O".into()),
+            ErrorSide::Sensitive(CostRangeKind::Basis) => parts.push("O_S".into()),
+            ErrorSide::Sensitive(CostRangeKind::Exact) => parts.push("O_S(exact)".into()),
+            ErrorSide::Pinball(taus) => {
                 let taus: Vec<String> = taus.iter().map(f64::to_string).collect();
                 parts.push(format!("tau={}", taus.join(":")));
             }
@@ -59,7 +59,7 @@ impl fmt::Display for Cos {
     }
 }
 
-impl FromStr for Cos {
+impl FromStr for CosSpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -83,7 +83,7 @@ impl FromStr for Cos {
     }
 }
 
-impl Cos {
+impl CosSpec {
     fn add(&mut self, component: &str, label: &str) -> Result<()> {
         let twice = || {
             Err(Error::setting(format!(
@@ -96,12 +96,12 @@ impl Cos {
                 return twice();
             }
         } else if let Some(side) = side(&upper, label)? {
-            if std::mem::replace(&mut self.side, side) != Side::Both {
+            if std::mem::replace(&mut self.side, side) != ErrorSide::Both {
                 return twice();
             }
         } else {
             let weighting = weighting(&upper, label)?;
-            if std::mem::replace(&mut self.weighting, weighting) != Weighting::Equal {
+            if std::mem::replace(&mut self.weighting, weighting) != InstanceWeighting::Equal {
                 return twice();
             }
         }
@@ -109,11 +109,11 @@ impl Cos {
     }
 }
 
-fn side(component: &str, label: &str) -> Result<Option<Side>> {
+fn side(component: &str, label: &str) -> Result<Option<ErrorSide>> {
     match component {
-        "O" => return Ok(Some(Side::OneSided)),
-        "O_S" | "O_S(BASIS)" => return Ok(Some(Side::Sensitive(CostRangeKind::Basis))),
-        "O_S(EXACT)" => return Ok(Some(Side::Sensitive(CostRangeKind::Exact))),
+        "O" => return Ok(Some(ErrorSide::OneSided)),
+        "O_S" | "O_S(BASIS)" => return Ok(Some(ErrorSide::Sensitive(CostRangeKind::Basis))),
+        "O_S(EXACT)" => return Ok(Some(ErrorSide::Sensitive(CostRangeKind::Exact))),
         _ => {}
     }
     let Some(values) = component.strip_prefix("TAU=") else {
@@ -125,14 +125,14 @@ fn side(component: &str, label: &str) -> Result<Option<Side>> {
             .filter(|tau| (0.0..=1.0).contains(tau))
     };
     match values.split(':').map(tau).collect::<Option<Vec<f64>>>() {
-        Some(taus) => Ok(Some(Side::Pinball(taus))),
+        Some(taus) => Ok(Some(ErrorSide::Pinball(taus))),
         None => Err(Error::setting(format!(
             "loss '{label}': tau is a number from 0 to 1 (or one per cost, a:b:c)"
         ))),
     }
 }
 
-fn weighting(component: &str, label: &str) -> Result<Weighting> {
+fn weighting(component: &str, label: &str) -> Result<InstanceWeighting> {
     let argument = |name: &str| {
         component
             .strip_prefix(name)?
@@ -142,25 +142,25 @@ fn weighting(component: &str, label: &str) -> Result<Weighting> {
     let rounds = |text: &str| text.parse::<usize>().ok().filter(|k| *k >= 1);
     let wrong = |what: &str| Error::setting(format!("loss '{label}': {what}"));
     match component {
-        "C" => return Ok(Weighting::InstanceCosts),
-        "IC" => return Ok(Weighting::Iterative(DEFAULT_ROUNDS)),
-        "EIC" => return Ok(Weighting::Ensemble(DEFAULT_ROUNDS)),
+        "C" => return Ok(InstanceWeighting::InstanceCosts),
+        "IC" => return Ok(InstanceWeighting::Iterative(DEFAULT_ROUNDS)),
+        "EIC" => return Ok(InstanceWeighting::Ensemble(DEFAULT_ROUNDS)),
         _ => {}
     }
     if let Some(text) = argument("W") {
         let share = text.parse::<f64>().ok().filter(|w| (0.0..=1.0).contains(w));
         return share
-            .map(Weighting::Reweighted)
+            .map(InstanceWeighting::Reweighted)
             .ok_or_else(|| wrong("W(w) takes a number from 0 to 1"));
     }
     if let Some(text) = argument("EIC") {
         return rounds(text)
-            .map(Weighting::Ensemble)
+            .map(InstanceWeighting::Ensemble)
             .ok_or_else(|| wrong("EIC(k) takes a whole number from 1"));
     }
     if let Some(text) = argument("IC") {
         return rounds(text)
-            .map(Weighting::Iterative)
+            .map(InstanceWeighting::Iterative)
             .ok_or_else(|| wrong("IC(k) takes a whole number from 1"));
     }
     Err(Error::unknown(
@@ -180,7 +180,7 @@ fn unknown(text: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::Cos;
+    use super::CosSpec;
 
     #[test]
     fn labels_read_back_as_they_were_written() {
@@ -195,10 +195,10 @@ mod tests {
             "MSE(C,O_S,S)",
             "MAE(O_S(exact))",
         ] {
-            assert_eq!(label.parse::<Cos>().unwrap().to_string(), label);
+            assert_eq!(label.parse::<CosSpec>().unwrap().to_string(), label);
         }
         assert_eq!(
-            "mse( s , o,C )".parse::<Cos>().unwrap().to_string(),
+            "mse( s , o,C )".parse::<CosSpec>().unwrap().to_string(),
             "MSE(C,O,S)"
         );
     }
@@ -216,12 +216,12 @@ mod tests {
             "MSE(IC(0))",
             "MSE(C,W(1))",
         ] {
-            let message = label.parse::<Cos>().unwrap_err().to_string();
+            let message = label.parse::<CosSpec>().unwrap_err().to_string();
             assert!(message.contains(label), "{message}");
         }
         assert!(
             "MSE(X)"
-                .parse::<Cos>()
+                .parse::<CosSpec>()
                 .unwrap_err()
                 .to_string()
                 .contains("EIC(k)")

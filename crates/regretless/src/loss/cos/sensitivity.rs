@@ -2,17 +2,17 @@
 
 use crate::data::Matrix;
 use crate::error::Result;
-use crate::label::Labelled;
+use crate::label::LabeledDataset;
 use crate::oracle::Oracle;
-use crate::problem::Bounds;
-use crate::solve::relax::{CostRangeKind, Ranges};
+use crate::problem::VariableBounds;
+use crate::solve::relax::{CostRangeKind, CostRanges};
 use crate::watch::Observer;
 
 /// The end of each cost's range on the side that can mislead: the upper one where the variable is
 /// at its upper bound in the best decision, the lower one elsewhere. One number per cost is enough,
 /// since the other side is free.
 pub(super) fn limits(
-    data: &Labelled,
+    data: &LabeledDataset,
     oracle: &Oracle,
     kind: CostRangeKind,
     (label, watch): (&str, &dyn Observer),
@@ -26,10 +26,10 @@ pub(super) fn limits(
     watch.begin("cost ranges", costs.rows() as u64);
     let bounds = oracle.problem().bounds();
     let at_upper = |j: usize, value: f64| match &bounds {
-        Bounds::Binary => value >= 1.0,
-        Bounds::Box { upper, .. } => value >= upper[j],
+        VariableBounds::Binary => value >= 1.0,
+        VariableBounds::Box { upper, .. } => value >= upper[j],
     };
-    let keep = |row: usize, ranges: &Ranges, slot: &mut &mut [f32]| {
+    let keep = |row: usize, ranges: &CostRanges, slot: &mut &mut [f32]| {
         slot.iter_mut()
             .zip(&ranges.lower)
             .for_each(|(limit, lower)| *limit = *lower as f32);

@@ -12,9 +12,9 @@
 )]
 
 use super::evaluate::MIN_NORM;
-use super::{BaseError, Cos, Side};
+use super::{BaseError, CosSpec, ErrorSide};
 use crate::decision::Decision;
-use crate::lanes::{AlignedF32x16, Avx2Fma, LANES, Lanes, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F32x16, LANES, compiled};
 
 /// Chunks summed in single precision before the sum is added up in double precision.
 const TOGETHER: usize = 64;
@@ -34,14 +34,14 @@ pub struct SinglePrecisionInput<'a> {
 
 /// What a row is multiplied by on its way to an error.
 #[derive(Clone, Copy)]
-struct Scales {
+struct NormScales {
     prediction: f32,
     costs: f32,
 }
 
 /// Sums over the costs of one row, in double precision.
 #[derive(Default)]
-struct Sums {
+struct SinglePrecisionSums {
     value: f64,
     /// Slopes along the scaled prediction.
     along: f64,
@@ -50,23 +50,23 @@ struct Sums {
 /// The mean over costs, and its gradient with respect to the prediction in the sense of the user;
 /// nothing where this member, these bounds or this processor need the plain way.
 pub(super) fn evaluate(
-    cos: &Cos,
+    cos: &CosSpec,
     query: &SinglePrecisionInput<'_>,
     gradient: &mut [f32],
 ) -> Option<f64> {
     let here = Avx2Fma::here()?;
     let one_sided = match &cos.side {
-        Side::Both => false,
-        Side::OneSided => true,
-        Side::Sensitive(_) | Side::Pinball(_) => return None,
+        ErrorSide::Both => false,
+        ErrorSide::OneSided => true,
+        ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
     };
     let absolute = cos.error == BaseError::Absolute;
     let (length, true_length) = lengths(here, cos.scale_invariant, query);
-    let at = Scales {
+    let at = NormScales {
         prediction: query.sign / length.max(MIN_NORM) as f32,
         costs: 1.0 / true_length.max(MIN_NORM) as f32,
     };
-    let mut sums = Sums::default();
+    let mut sums = SinglePrecisionSums::default();
     match (absolute, one_sided) {
         (false, false) => slopes::<false, false>(here, query, at, gradient, &mut sums),
         (false, true) => slopes::<false, true>(here, query, at, gradient, &mut sums),
@@ -122,8 +122,8 @@ fn lengths(here: Avx2Fma, matter: bool, query: &SinglePrecisionInput<'_>) -> (f6
 fn evaluate_selected(
     absolute: bool,
     query: &SinglePrecisionInput<'_>,
-    at: Scales,
-    (gradient, sums): (&mut [f32], &mut Sums),
+    at: NormScales,
+    (gradient, sums): (&mut [f32], &mut SinglePrecisionSums),
 ) {
     for (j, _) in query.best.iter() {
         let scaled = query.prediction[j] * at.prediction;
@@ -148,7 +148,7 @@ compiled! {
 compiled! {
     /// Sums of a row; leaves slopes with respect to the errors in `gradient`.
     slopes = slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
-        (query: &SinglePrecisionInput<'_>, at: Scales, gradient: &mut [f32], sums: &mut Sums)
+        (query: &SinglePrecisionInput<'_>, at: NormScales, gradient: &mut [f32], sums: &mut SinglePrecisionSums)
 }
 
 compiled! {
@@ -173,9 +173,9 @@ fn square_body(here: Avx2Fma, row: &[f32], out: &mut f64) {
 fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     here: Avx2Fma,
     query: &SinglePrecisionInput<'_>,
-    at: Scales,
+    at: NormScales,
     gradient: &mut [f32],
-    sums: &mut Sums,
+    sums: &mut SinglePrecisionSums,
 ) {
     let (scale, true_scale) = (here.splat(at.prediction), here.splat(-at.costs));
     let blocks = query
@@ -205,8 +205,8 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 #[inline(always)]
 fn judge<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     here: Avx2Fma,
-    error: Lanes,
-) -> (Lanes, Lanes) {
+    error: F32x16,
+) -> (F32x16, F32x16) {
     let minus = here.splat(-0.0);
     let error = if ONE_SIDED {
         error.xor(minus).above_zero().xor(minus)
@@ -230,7 +230,7 @@ fn finish_body(here: Avx2Fma, prediction: &[f32], factors: (f32, f32), gradient:
 }
 
 #[inline(always)]
-fn read(here: Avx2Fma, part: &[f32]) -> Lanes {
+fn read(here: Avx2Fma, part: &[f32]) -> F32x16 {
     match part.first_chunk::<LANES>() {
         Some(whole) => here.read(whole),
         None => here.load_partial(part),
@@ -238,7 +238,7 @@ fn read(here: Avx2Fma, part: &[f32]) -> Lanes {
 }
 
 #[inline(always)]
-fn write(lanes: Lanes, part: &mut [f32]) {
+fn write(lanes: F32x16, part: &mut [f32]) {
     match part.first_chunk_mut::<LANES>() {
         Some(whole) => lanes.write(whole),
         None => lanes.store_partial(part),
@@ -247,7 +247,7 @@ fn write(lanes: Lanes, part: &mut [f32]) {
 
 /// All sixteen numbers added up, in order.
 #[inline(always)]
-fn total(lanes: Lanes) -> f64 {
+fn total(lanes: F32x16) -> f64 {
     let mut lane = AlignedF32x16::ZERO;
     lanes.store(&mut lane);
     lane.0.iter().map(|number| f64::from(*number)).sum()

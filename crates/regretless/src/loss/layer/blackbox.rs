@@ -14,9 +14,9 @@
 
 use std::fmt;
 
-use super::{Goal, Judge, Layer};
+use super::{DecisionCriterion, DecisionLayer, LayerObjective};
 use crate::error::Result;
-use crate::loss::options::{Label, Options};
+use crate::loss::options::{LossNameBuilder, LossOptions};
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 
@@ -35,34 +35,34 @@ pub enum Blackbox {
 impl Blackbox {
     const LAMBDA: f64 = 10.0;
 
-    pub(in crate::loss) fn read_interpolated(options: &mut Options) -> Result<Self> {
+    pub(in crate::loss) fn read_interpolated(options: &mut LossOptions) -> Result<Self> {
         Ok(Self::Interpolated {
             lambda: options.positive("lambda", Self::LAMBDA)?,
         })
     }
 
-    pub(in crate::loss) fn label(self, goal: Goal) -> String {
+    pub(in crate::loss) fn label(self, goal: LayerObjective) -> String {
         match self {
             Self::Interpolated { lambda } => goal
-                .write(Label::default().number("lambda", lambda, Self::LAMBDA))
+                .write(LossNameBuilder::default().number("lambda", lambda, Self::LAMBDA))
                 .after("DBB"),
-            Self::NegativeIdentity => goal.write(Label::default()).after("NID"),
+            Self::NegativeIdentity => goal.write(LossNameBuilder::default()).after("NID"),
         }
     }
 }
 
 impl fmt::Display for Blackbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label(Goal::Regret))
+        f.write_str(&self.label(LayerObjective::Regret))
     }
 }
 
-impl Layer for Blackbox {
+impl DecisionLayer for Blackbox {
     fn decide(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
-        judge: &mut Judge<'_>,
+        judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let here = [query.ask(asker, query.prediction)?.decision.clone()];

@@ -18,11 +18,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Goal, Judge, Layer};
+use super::{DecisionCriterion, DecisionLayer, LayerObjective};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::loss::noise::{Distribution, Noise, Perturbation, Perturbed};
-use crate::loss::options::{Label, Options};
+use crate::loss::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
+use crate::loss::options::{LossNameBuilder, LossOptions};
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 
@@ -47,7 +47,7 @@ pub struct ImplicitMle {
     /// Whether they are moved both ways.
     pub central: bool,
     /// Where noise comes from.
-    pub noise: Noise,
+    pub noise: NoiseSource,
 }
 
 const SAMPLES: usize = 10;
@@ -57,7 +57,7 @@ const KAPPA: f64 = 5.0;
 const TERMS: usize = 10;
 
 impl ImplicitMle {
-    pub(in crate::loss) fn read(options: &mut Options, adaptive: bool) -> Result<Self> {
+    pub(in crate::loss) fn read(options: &mut LossOptions, adaptive: bool) -> Result<Self> {
         let reach = if adaptive {
             ImplicitStepSize::Adaptive
         } else {
@@ -69,15 +69,15 @@ impl ImplicitMle {
             sigma: options.positive("sigma", SIGMA)?,
             reach,
             central: options.flag("central"),
-            noise: Noise::Drawn(Distribution::SumOfGamma {
+            noise: NoiseSource::Drawn(NoiseDistribution::SumOfGamma {
                 kappa,
                 terms: TERMS,
             }),
         })
     }
 
-    pub(in crate::loss) fn label(&self, goal: Goal) -> String {
-        let label = Label::default().flag("central", self.central);
+    pub(in crate::loss) fn label(&self, goal: LayerObjective) -> String {
+        let label = LossNameBuilder::default().flag("central", self.central);
         let label = label
             .number("samples", self.samples, SAMPLES)
             .number("sigma", self.sigma, SIGMA);
@@ -86,10 +86,10 @@ impl ImplicitMle {
             ImplicitStepSize::Adaptive => ("AI-MLE", label),
         };
         let label = match self.noise {
-            Noise::Drawn(Distribution::SumOfGamma { kappa, .. }) => {
+            NoiseSource::Drawn(NoiseDistribution::SumOfGamma { kappa, .. }) => {
                 label.number("kappa", kappa, KAPPA)
             }
-            Noise::Drawn(Distribution::Normal) | Noise::Given(_) => label,
+            NoiseSource::Drawn(NoiseDistribution::Normal) | NoiseSource::Given(_) => label,
         };
         goal.write(label).after(name)
     }
@@ -102,7 +102,7 @@ impl ImplicitMle {
             multiplicative: false,
         };
         ImplicitLayer {
-            perturbed: Perturbed {
+            perturbed: PerturbedSettings {
                 perturbation,
                 noise: self.noise.clone(),
             },
@@ -115,14 +115,14 @@ impl ImplicitMle {
 
 impl fmt::Display for ImplicitMle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label(Goal::Regret))
+        f.write_str(&self.label(LayerObjective::Regret))
     }
 }
 
 /// The layer at work.
 #[derive(Debug)]
 pub struct ImplicitLayer {
-    perturbed: Perturbed,
+    perturbed: PerturbedSettings,
     reach: ImplicitStepSize,
     central: bool,
     adapting: AdaptiveStepSize,
@@ -157,12 +157,12 @@ impl ImplicitLayer {
     }
 }
 
-impl Layer for ImplicitLayer {
+impl DecisionLayer for ImplicitLayer {
     fn decide(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
-        judge: &mut Judge<'_>,
+        judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let mut upstream = buffer::zeros(gradient.len());

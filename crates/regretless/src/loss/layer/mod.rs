@@ -13,17 +13,17 @@ pub mod blackbox;
 pub mod implicit;
 pub mod perturbed;
 
-use super::options::{Label, Options};
+use super::options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::oracle::OracleWorker;
 
 /// Judges a decision (dense): writes the gradient with respect to it and returns the value.
-pub type Judge<'j> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'j;
+pub type DecisionCriterion<'j> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'j;
 
 /// A decision as a function of predicted costs.
-pub trait Layer: Send + Sync {
+pub trait DecisionLayer: Send + Sync {
     /// Decides, has the decision judged, and writes the gradient with respect to the predicted
     /// costs; returns the judgement.
     ///
@@ -33,7 +33,7 @@ pub trait Layer: Send + Sync {
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
-        judge: &mut Judge<'_>,
+        judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64>;
 
@@ -51,7 +51,7 @@ pub trait Layer: Send + Sync {
 
 /// What a decision is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Goal {
+pub enum LayerObjective {
     /// Its regret, c·x − c·x*.
     #[default]
     Regret,
@@ -59,8 +59,8 @@ pub enum Goal {
     Distance,
 }
 
-impl Goal {
-    pub(super) fn read(options: &mut Options) -> Self {
+impl LayerObjective {
+    pub(super) fn read(options: &mut LossOptions) -> Self {
         if options.flag("distance") {
             Self::Distance
         } else {
@@ -68,7 +68,7 @@ impl Goal {
         }
     }
 
-    pub(super) fn write(self, label: Label) -> Label {
+    pub(super) fn write(self, label: LossNameBuilder) -> LossNameBuilder {
         label.flag("distance", self == Self::Distance)
     }
 
@@ -97,14 +97,14 @@ impl Goal {
 
 /// A layer trained for a goal.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged<L> {
+pub struct LayerLoss<L> {
     /// Decides.
     pub layer: L,
     /// Judges.
-    pub goal: Goal,
+    pub goal: LayerObjective,
 }
 
-impl<L: Layer> Loss for Judged<L> {
+impl<L: DecisionLayer> Loss for LayerLoss<L> {
     fn evaluate(
         &self,
         query: &LossInput<'_>,
@@ -134,7 +134,11 @@ impl<L: Layer> Loss for Judged<L> {
 }
 
 /// Has the mean of some decisions judged.
-fn evaluate_mean(decisions: &[Decision], judge: &mut Judge<'_>, upstream: &mut [f64]) -> f64 {
+fn evaluate_mean(
+    decisions: &[Decision],
+    judge: &mut DecisionCriterion<'_>,
+    upstream: &mut [f64],
+) -> f64 {
     let mut mean = buffer::zeros(upstream.len());
     let share = 1.0 / decisions.len() as f64;
     decisions.iter().for_each(|x| x.add_to(share, &mut mean));

@@ -13,10 +13,10 @@
 
 use std::fmt;
 
-use super::{Goal, Judge, Layer};
+use super::{DecisionCriterion, DecisionLayer, LayerObjective};
 use crate::error::Result;
-use crate::loss::noise::{Distribution, Noise, Perturbation, Perturbed};
-use crate::loss::options::Options;
+use crate::loss::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
+use crate::loss::options::LossOptions;
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 
@@ -24,7 +24,7 @@ use crate::oracle::OracleWorker;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerturbedOptimizer {
     /// Noise and its size.
-    pub perturbed: Perturbed,
+    pub perturbed: PerturbedSettings,
     /// Whether the mean of the other samples is subtracted.
     pub baseline: bool,
 }
@@ -33,11 +33,11 @@ pub struct PerturbedOptimizer {
 const MIN_ABS_COST: f64 = 1e-7;
 
 impl PerturbedOptimizer {
-    pub(in crate::loss) fn read(options: &mut Options) -> Result<Self> {
+    pub(in crate::loss) fn read(options: &mut LossOptions) -> Result<Self> {
         let perturbation = Perturbation::read(options)?;
-        let perturbed = Perturbed {
+        let perturbed = PerturbedSettings {
             perturbation,
-            noise: Noise::Drawn(Distribution::Normal),
+            noise: NoiseSource::Drawn(NoiseDistribution::Normal),
         };
         Ok(Self {
             perturbed,
@@ -45,7 +45,7 @@ impl PerturbedOptimizer {
         })
     }
 
-    pub(in crate::loss) fn label(&self, goal: Goal) -> String {
+    pub(in crate::loss) fn label(&self, goal: LayerObjective) -> String {
         let label = self
             .perturbed
             .perturbation
@@ -57,19 +57,19 @@ impl PerturbedOptimizer {
 
 impl fmt::Display for PerturbedOptimizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label(Goal::Regret))
+        f.write_str(&self.label(LayerObjective::Regret))
     }
 }
 
-impl Layer for PerturbedOptimizer {
+impl DecisionLayer for PerturbedOptimizer {
     fn decide(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
-        judge: &mut Judge<'_>,
+        judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let Perturbed {
+        let PerturbedSettings {
             perturbation,
             noise,
         } = &self.perturbed;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::problem::{Problem, Sense};
+use crate::problem::{ProblemKind, Sense};
 
 /// Columns and rows by their numbers; a bound that is missing is infinite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,15 +16,15 @@ pub struct LinearArrays {
     /// Whether costs are paid or earned.
     pub sense: Sense,
     /// All columns, in their order.
-    pub columns: Vec<Column>,
+    pub columns: Vec<LinearColumn>,
     /// All rows, in their order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<LinearRow>,
 }
 
 /// A column of [`LinearArrays`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Column {
+pub struct LinearColumn {
     /// Its name. Columns whose costs are predicted have names all of them or none: costs of tables
     /// are then matched by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub struct Column {
 /// A row of [`LinearArrays`]: the sum of its entries lies within the bounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct LinearRow {
     /// Least value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
@@ -64,7 +64,7 @@ impl LinearArrays {
     /// When the numbers make no problem, or only some of the predicted columns have names; names
     /// the column or row.
     #[cfg(feature = "highs")]
-    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         use super::{LinearBuilder, VariableDomain};
         let bounds = |lower: Option<f64>, upper: Option<f64>| {
             [
@@ -113,7 +113,7 @@ impl LinearArrays {
     /// # Errors
     /// Always.
     #[cfg(not(feature = "highs"))]
-    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         let message =
             "linear problems need HiGHS, which this build was made without (cargo feature `highs`)";
         Err(crate::error::Error::setting(message))

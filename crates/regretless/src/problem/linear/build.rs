@@ -1,10 +1,10 @@
 //! Building a linear problem in code, column by column and row by row.
 
 use super::LinearProblem;
-use crate::data::Names;
+use crate::data::CostNames;
 use crate::error::{Error, Result};
 use crate::problem::Sense;
-use crate::solve::highs::Model;
+use crate::solve::highs::LinearModel;
 
 /// The values a column can take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ impl VariableDomain {
 pub struct LinearBuilder {
     name: String,
     sense: Sense,
-    model: Model,
+    model: LinearModel,
     predicted: Vec<usize>,
     named: bool,
 }
@@ -60,7 +60,7 @@ impl LinearBuilder {
         Self {
             name: name.into(),
             sense,
-            model: Model::default(),
+            model: LinearModel::default(),
             predicted: Vec::new(),
             named: true,
         }
@@ -129,7 +129,7 @@ impl LinearBuilder {
                 .iter()
                 .map(|column| self.model.column_names[*column].clone())
                 .collect();
-            let names = Names::from(names);
+            let names = CostNames::from(names);
             names
                 .check("column")
                 .map_err(|error| Error::setting(format!("{}: {error}", self.name)))?;
@@ -145,7 +145,7 @@ impl LinearBuilder {
 }
 
 /// Finds the first column or row that cannot be.
-fn check(model: &Model) -> Result<(), String> {
+fn check(model: &LinearModel) -> Result<(), String> {
     if !model.offset.is_finite() {
         return Err(format!("the constant {} is not finite", model.offset));
     }
@@ -172,7 +172,7 @@ fn check_bounds([lower, upper]: [f64; 2]) -> Result<(), String> {
     }
 }
 
-fn check_entries(model: &Model, row: usize) -> Result<(), String> {
+fn check_entries(model: &LinearModel, row: usize) -> Result<(), String> {
     let mut columns: Vec<usize> = model.rows.entries(row).map(|(column, _)| column).collect();
     columns.sort_unstable();
     if let Some(column) = columns.last().filter(|column| **column >= model.cost.len()) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::problem::{Problem, Sense};
+use crate::problem::{ProblemKind, Sense};
 
 /// A model file (`.mps` or `.lp`) and what is predicted in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl LinearFile {
     /// # Errors
     /// When the file holds no linear model or lacks the named columns.
     #[cfg(feature = "highs")]
-    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         Ok(Arc::new(super::LinearProblem::read(
             &self.file,
             &self.costs,
@@ -41,7 +41,7 @@ impl LinearFile {
     /// # Errors
     /// Always.
     #[cfg(not(feature = "highs"))]
-    pub fn build(&self) -> Result<Arc<dyn Problem>> {
+    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         let message =
             "model files need HiGHS, which this build was made without (cargo feature `highs`)";
         Err(crate::error::Error::input(
@@ -68,7 +68,7 @@ pub(in crate::problem) fn hash_of(path: &Path) -> Result<String> {
 /// Costs are in the order of the list, columns of one pattern in the order of the model; a column
 /// that several patterns match counts where it is matched first.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "SerializedCostColumns", into = "SerializedCostColumns")]
 pub enum CostColumns {
     /// Every column.
     #[default]
@@ -83,22 +83,22 @@ pub enum CostColumns {
     untagged,
     expecting = "costs are \"all\", a column name or pattern, or a list of them"
 )]
-enum Written {
+enum SerializedCostColumns {
     One(String),
     Many(Vec<String>),
 }
 
-impl From<Written> for CostColumns {
-    fn from(written: Written) -> Self {
+impl From<SerializedCostColumns> for CostColumns {
+    fn from(written: SerializedCostColumns) -> Self {
         match written {
-            Written::One(word) if word == "all" => Self::All,
-            Written::One(name) => Self::Named(vec![name]),
-            Written::Many(names) => Self::Named(names),
+            SerializedCostColumns::One(word) if word == "all" => Self::All,
+            SerializedCostColumns::One(name) => Self::Named(vec![name]),
+            SerializedCostColumns::Many(names) => Self::Named(names),
         }
     }
 }
 
-impl From<CostColumns> for Written {
+impl From<CostColumns> for SerializedCostColumns {
     fn from(columns: CostColumns) -> Self {
         match columns {
             CostColumns::All => Self::One("all".into()),

@@ -12,7 +12,7 @@ mod file;
 #[cfg(feature = "highs")]
 mod problem;
 
-pub use arrays::{Column, LinearArrays, Row};
+pub use arrays::{LinearArrays, LinearColumn, LinearRow};
 #[cfg(feature = "highs")]
 pub use build::{LinearBuilder, VariableDomain};
 pub(super) use file::hash_of;

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use super::CostColumns;
 use super::file::hash_of;
-use crate::data::Names;
+use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
-use crate::problem::{Bounds, Problem, Sense};
+use crate::problem::{ProblemKind, Sense, VariableBounds};
 use crate::solve::cone::NormalCone;
-use crate::solve::highs::Model;
+use crate::solve::highs::LinearModel;
 use crate::solve::linear::{LinearRelaxation, LinearSolver};
-use crate::solve::relax::{CostRangeKind, CostRanging, Neighbours, Relaxation, RelaxationSolver};
-use crate::solve::{Limits, Solver};
+use crate::solve::relax::{
+    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
+};
+use crate::solve::{SearchLimits, Solver};
 
 /// Columns, rows, and which columns have predicted costs.
 #[derive(Debug, Clone)]
@@ -22,13 +24,13 @@ pub struct LinearProblem {
     sense: Sense,
     /// To be minimised: known costs and constant of a maximisation are negated. Columns with
     /// predicted costs cost nothing.
-    model: Arc<Model>,
+    model: Arc<LinearModel>,
     /// The column of each predicted cost.
     predicted: Arc<[usize]>,
     /// The predicted cost of each column, if it has one.
     place: Vec<Option<usize>>,
     /// Names of the predicted costs, if they have any.
-    cost_names: Option<Names>,
+    cost_names: Option<CostNames>,
     /// Whether the user could have named them.
     could_name_costs: bool,
     /// BLAKE3 of the file it was read from.
@@ -44,7 +46,7 @@ impl LinearProblem {
     pub(super) fn new(
         name: String,
         sense: Sense,
-        mut model: Model,
+        mut model: LinearModel,
         predicted: Vec<usize>,
     ) -> std::result::Result<Self, String> {
         model.prepare()?;
@@ -70,7 +72,7 @@ impl LinearProblem {
     }
 
     /// The same problem, its costs under these names.
-    pub(super) fn with_cost_names(mut self, names: Option<Names>) -> Self {
+    pub(super) fn with_cost_names(mut self, names: Option<CostNames>) -> Self {
         self.cost_names = names;
         self
     }
@@ -92,7 +94,7 @@ impl LinearProblem {
     /// column.
     pub fn read(path: &Path, costs: &CostColumns, sense: Option<Sense>) -> Result<Self> {
         let file_hash = hash_of(path)?;
-        let model = Model::read(path)?;
+        let model = LinearModel::read(path)?;
         let predicted = costs
             .choose(&model.column_names)
             .map_err(|message| Error::input(Place::file(path), message))?;
@@ -108,7 +110,7 @@ impl LinearProblem {
             .iter()
             .map(|column| model.column_names[*column].clone())
             .collect();
-        let names = Names::from(names);
+        let names = CostNames::from(names);
         names.check("column").map_err(|error| error.in_file(path))?;
         let problem = Self::new(name, sense.unwrap_or(written), model, predicted)
             .map_err(|message| Error::input(Place::file(path), message))?;
@@ -121,7 +123,7 @@ impl LinearProblem {
     /// The same problem with every column continuous: its linear relaxation.
     #[must_use]
     pub fn relaxed(&self) -> Self {
-        let mut model = Model::clone(&self.model);
+        let mut model = LinearModel::clone(&self.model);
         model.integer.fill(false);
         Self {
             name: format!("{} (relaxed)", self.name),
@@ -130,12 +132,12 @@ impl LinearProblem {
         }
     }
 
-    fn facts(&self, limits: &Limits) -> Box<LinearRelaxation> {
+    fn facts(&self, limits: &SearchLimits) -> Box<LinearRelaxation> {
         Box::new(LinearRelaxation::new(&self.model, &self.predicted, *limits))
     }
 
     /// The model that is minimised; columns with predicted costs cost nothing in it.
-    pub fn model(&self) -> &Arc<Model> {
+    pub fn model(&self) -> &Arc<LinearModel> {
         &self.model
     }
 
@@ -145,7 +147,7 @@ impl LinearProblem {
     }
 }
 
-impl Problem for LinearProblem {
+impl ProblemKind for LinearProblem {
     fn name(&self) -> String {
         format!("linear problem {}", self.name)
     }
@@ -158,7 +160,7 @@ impl Problem for LinearProblem {
         self.predicted.len()
     }
 
-    fn cost_names(&self) -> Option<&Names> {
+    fn cost_names(&self) -> Option<&CostNames> {
         self.cost_names.as_ref()
     }
 
@@ -170,14 +172,14 @@ impl Problem for LinearProblem {
         self.file_hash.as_deref()
     }
 
-    fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> VariableBounds {
         let bounds = |column: &usize| self.model.column_bounds[*column];
         if self
             .predicted
             .iter()
             .all(|column| self.model.integer[*column] && bounds(column) == [0.0, 1.0])
         {
-            return Bounds::Binary;
+            return VariableBounds::Binary;
         }
         let (lower, upper) = self
             .predicted
@@ -185,7 +187,7 @@ impl Problem for LinearProblem {
             .map(bounds)
             .map(|[lower, upper]| (lower, upper))
             .unzip();
-        Bounds::Box { lower, upper }
+        VariableBounds::Box { lower, upper }
     }
 
     fn fingerprint(&self) -> Vec<u8> {
@@ -199,7 +201,7 @@ impl Problem for LinearProblem {
         (!known).then_some(self.model.offset)
     }
 
-    fn solver(&self, limits: &Limits) -> Box<dyn Solver> {
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         Box::new(LinearSolver::new(
             Arc::clone(&self.model),
             Arc::clone(&self.predicted),
@@ -207,18 +209,22 @@ impl Problem for LinearProblem {
         ))
     }
 
-    fn relaxer(&self, _kind: Relaxation, limits: &Limits) -> Option<Box<dyn RelaxationSolver>> {
+    fn relaxer(
+        &self,
+        _kind: Relaxation,
+        limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
         Some(self.facts(limits))
     }
 
-    fn ranger(&self, kind: CostRangeKind, limits: &Limits) -> Option<Box<dyn CostRanging>> {
+    fn ranger(&self, kind: CostRangeKind, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => Some(self.facts(limits)),
             CostRangeKind::Exact => None,
         }
     }
 
-    fn neighbours(&self, limits: &Limits) -> Option<Box<dyn Neighbours>> {
+    fn neighbours(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(self.facts(limits))
     }
 

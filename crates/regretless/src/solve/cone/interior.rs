@@ -12,18 +12,18 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
 
-use super::{NormalCone, Stand};
-use crate::solve::Failure;
+use super::{BoundStatus, NormalCone};
+use crate::solve::SolveFailure;
 
 /// Entries of a normal.
-type Normal = Vec<(usize, f64)>;
+type SparseNormal = Vec<(usize, f64)>;
 
 /// Where the method stands after some steps.
 pub(super) fn project(
     cone: &NormalCone,
     vector: &[f64],
     steps: usize,
-) -> Result<Vec<f64>, Failure> {
+) -> Result<Vec<f64>, SolveFailure> {
     let normals = normals(cone);
     let mut point = vec![0.0; vector.len()];
     for (normal, weight) in normals.iter().zip(weights(&normals, vector, steps)?) {
@@ -33,12 +33,17 @@ pub(super) fn project(
 }
 
 /// The weights of the normals after some steps.
-fn weights(normals: &[Normal], vector: &[f64], steps: usize) -> Result<Vec<f64>, Failure> {
+fn weights(
+    normals: &[SparseNormal],
+    vector: &[f64],
+    steps: usize,
+) -> Result<Vec<f64>, SolveFailure> {
     let count = normals.len();
     if count == 0 {
         return Ok(Vec::new());
     }
-    let along = |normal: &Normal| -2.0 * normal.iter().map(|(j, x)| x * vector[*j]).sum::<f64>();
+    let along =
+        |normal: &SparseNormal| -2.0 * normal.iter().map(|(j, x)| x * vector[*j]).sum::<f64>();
     let linear: Vec<f64> = normals.iter().map(along).collect();
     let negated = CscMatrix::new(
         count,
@@ -63,27 +68,28 @@ fn weights(normals: &[Normal], vector: &[f64], steps: usize) -> Result<Vec<f64>,
         &positive,
         settings,
     );
-    let mut solver = solver
-        .map_err(|error| Failure::Engine(format!("the projection on a cone failed: {error}")))?;
+    let mut solver = solver.map_err(|error| {
+        SolveFailure::Engine(format!("the projection on a cone failed: {error}"))
+    })?;
     solver.solve();
     Ok(solver.solution.x)
 }
 
 /// All normals as rays: those of variables, then rows at the length they came with, an equation
 /// with its opposite.
-fn normals(cone: &NormalCone) -> Vec<Normal> {
+fn normals(cone: &NormalCone) -> Vec<SparseNormal> {
     let mut normals = Vec::new();
     for (j, stand) in cone.stands.iter().enumerate() {
-        if matches!(stand, Stand::Lower | Stand::Fixed) {
+        if matches!(stand, BoundStatus::Lower | BoundStatus::Fixed) {
             normals.push(vec![(j, -1.0)]);
         }
-        if matches!(stand, Stand::Upper | Stand::Fixed) {
+        if matches!(stand, BoundStatus::Upper | BoundStatus::Fixed) {
             normals.push(vec![(j, 1.0)]);
         }
     }
     for row in 0..cone.num_rows() {
         let (entries, free) = cone.normal(row);
-        let normal: Normal = entries
+        let normal: SparseNormal = entries
             .map(|(j, value)| (j, value * cone.lengths[row]))
             .collect();
         if free {
@@ -95,10 +101,10 @@ fn normals(cone: &NormalCone) -> Vec<Normal> {
 }
 
 /// Twice the products of all pairs of normals, upper triangle.
-fn products(normals: &[Normal], width: usize) -> CscMatrix<f64> {
+fn products(normals: &[SparseNormal], width: usize) -> CscMatrix<f64> {
     let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
     // The normals met so far, by the variables they have entries for.
-    let mut met: Vec<Normal> = vec![Vec::new(); width];
+    let mut met: Vec<SparseNormal> = vec![Vec::new(); width];
     let (mut column, mut touched) = (vec![0.0; normals.len()], Vec::new());
     for (number, normal) in normals.iter().enumerate() {
         for (j, value) in normal {

@@ -23,7 +23,7 @@
 mod interior;
 mod newton;
 
-use super::Failure;
+use super::SolveFailure;
 use crate::decision::Decision;
 
 /// Distance to a bound below which a constraint binds.
@@ -31,7 +31,7 @@ const BINDING_TOLERANCE: f64 = 1e-5;
 
 /// Where a variable stands, which says what its own rays explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stand {
+pub enum BoundStatus {
     /// At its lower bound: everything negative.
     Lower,
     /// Between its bounds: nothing.
@@ -42,7 +42,7 @@ pub enum Stand {
     Fixed,
 }
 
-impl Stand {
+impl BoundStatus {
     fn of(value: f64, [lower, upper]: [f64; 2]) -> Self {
         match (
             value - lower < BINDING_TOLERANCE,
@@ -70,7 +70,7 @@ impl Stand {
 /// Normals of the constraints that bind at a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NormalCone {
-    stands: Vec<Stand>,
+    stands: Vec<BoundStatus>,
     /// End of each row in the two lists below.
     ends: Vec<usize>,
     index: Vec<u32>,
@@ -89,21 +89,21 @@ impl NormalCone {
             point
                 .iter()
                 .zip(bounds)
-                .map(|(value, bounds)| Stand::of(*value, *bounds))
+                .map(|(value, bounds)| BoundStatus::of(*value, *bounds))
                 .collect(),
         )
     }
 
     /// The rays of `count` variables that are 0 or 1.
     pub fn binary(decision: &Decision, count: usize) -> Self {
-        let mut stands = vec![Stand::Lower; count];
+        let mut stands = vec![BoundStatus::Lower; count];
         decision
             .iter()
-            .for_each(|(j, value)| stands[j] = Stand::of(value, [0.0, 1.0]));
+            .for_each(|(j, value)| stands[j] = BoundStatus::of(value, [0.0, 1.0]));
         Self::standing(stands)
     }
 
-    fn standing(stands: Vec<Stand>) -> Self {
+    fn standing(stands: Vec<BoundStatus>) -> Self {
         Self {
             stands,
             ends: Vec::new(),
@@ -131,11 +131,11 @@ impl NormalCone {
         activity: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) {
-        match Stand::of(activity, bounds) {
-            Stand::Lower => self.add(entries, -1.0, false),
-            Stand::Between => {}
-            Stand::Upper => self.add(entries, 1.0, false),
-            Stand::Fixed => self.add(entries, 1.0, true),
+        match BoundStatus::of(activity, bounds) {
+            BoundStatus::Lower => self.add(entries, -1.0, false),
+            BoundStatus::Between => {}
+            BoundStatus::Upper => self.add(entries, 1.0, false),
+            BoundStatus::Fixed => self.add(entries, 1.0, true),
         }
     }
 
@@ -166,7 +166,7 @@ impl NormalCone {
     }
 
     /// Where each variable stands.
-    pub fn stands(&self) -> &[Stand] {
+    pub fn stands(&self) -> &[BoundStatus] {
         &self.stands
     }
 
@@ -184,11 +184,11 @@ impl NormalCone {
     /// The mean of all unit normals, an equation counting as two opposite ones: a direction inside
     /// the cone.
     pub fn mean_normal(&self) -> Vec<f64> {
-        let ray = |stand: &Stand| match stand {
-            Stand::Lower => (-1.0, 1),
-            Stand::Between => (0.0, 0),
-            Stand::Upper => (1.0, 1),
-            Stand::Fixed => (0.0, 2),
+        let ray = |stand: &BoundStatus| match stand {
+            BoundStatus::Lower => (-1.0, 1),
+            BoundStatus::Between => (0.0, 0),
+            BoundStatus::Upper => (1.0, 1),
+            BoundStatus::Fixed => (0.0, 2),
         };
         let mut mean: Vec<f64> = self.stands.iter().map(|stand| ray(stand).0).collect();
         let mut count: u32 = self.stands.iter().map(|stand| ray(stand).1).sum();
@@ -224,7 +224,7 @@ impl NormalCone {
     /// # Errors
     /// When the method fails, or the crate was built without it (feature `clarabel`).
     #[cfg(feature = "clarabel")]
-    pub fn project_interior(&self, vector: &[f64], steps: usize) -> Result<Vec<f64>, Failure> {
+    pub fn project_interior(&self, vector: &[f64], steps: usize) -> Result<Vec<f64>, SolveFailure> {
         interior::project(self, vector, steps)
     }
 
@@ -233,8 +233,12 @@ impl NormalCone {
     /// # Errors
     /// Always.
     #[cfg(not(feature = "clarabel"))]
-    pub fn project_interior(&self, _vector: &[f64], _steps: usize) -> Result<Vec<f64>, Failure> {
-        Err(Failure::Engine(
+    pub fn project_interior(
+        &self,
+        _vector: &[f64],
+        _steps: usize,
+    ) -> Result<Vec<f64>, SolveFailure> {
+        Err(SolveFailure::Engine(
             "this build has no interior-point method (cargo feature `clarabel`); use CaVE(inner)"
                 .into(),
         ))

@@ -22,7 +22,7 @@ const ROUNDING_TOLERANCE: f64 = 1e-14;
 /// The point of a cone nearest to a vector, or where the method stands after this many steps: what
 /// rows and rays explain of the vector is in the cone at every step.
 pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f64> {
-    let mut newton = Newton::new(cone, vector);
+    let mut newton = SemismoothNewton::new(cone, vector);
     for _ in 0..steps {
         if !newton.step() {
             break;
@@ -35,7 +35,7 @@ pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f6
         .collect()
 }
 
-struct Newton<'a> {
+struct SemismoothNewton<'a> {
     cone: &'a NormalCone,
     vector: &'a [f64],
     length: f64,
@@ -54,7 +54,7 @@ struct Newton<'a> {
     trial: (Vec<f64>, Vec<f64>),
 }
 
-impl<'a> Newton<'a> {
+impl<'a> SemismoothNewton<'a> {
     fn new(cone: &'a NormalCone, vector: &'a [f64]) -> Self {
         let (multipliers, rest) = (vec![0.0; cone.num_rows()], vec![0.0; vector.len()]);
         let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();

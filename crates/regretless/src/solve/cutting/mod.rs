@@ -7,9 +7,9 @@ mod sheet;
 mod tail;
 mod waiting;
 
-pub(super) use sheet::{Sheet, Snapshot, fitting_factor, retain_unmarked};
+pub(super) use sheet::{BasisSnapshot, LpRelaxation, fitting_factor, retain_unmarked};
 pub(super) use tail::TailingOff;
-pub(super) use waiting::{SearchResult, Waiting};
+pub(super) use waiting::{NodeQueue, SearchResult};
 
 /// The two nodes an edge joins, the lower first.
-pub(super) type Ends = [u32; 2];
+pub(super) type EdgeEnds = [u32; 2];

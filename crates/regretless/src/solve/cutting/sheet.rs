@@ -5,23 +5,25 @@
 //! keeps the pool itself, that is what each row says; it hands in entries when a row is to be
 //! there.
 
-use crate::solve::Failure;
-use crate::solve::highs::{Basis, Columns, Lp, Outcome, Point, Rows, SimplexMethod, Stand};
+use crate::solve::SolveFailure;
+use crate::solve::highs::{
+    Basis, BasisStatus, Lp, LpColumns, LpRows, LpStatus, PrimalDualPoint, SimplexMethod,
+};
 
 const NO_ROW: u32 = u32::MAX;
 
 /// A basis that survives changes of rows, and new columns.
 #[derive(Debug, Clone, Default)]
-pub(in crate::solve) struct Snapshot {
-    columns: Box<[Stand]>,
-    first: Box<[Stand]>,
+pub(in crate::solve) struct BasisSnapshot {
+    columns: Box<[BasisStatus]>,
+    first: Box<[BasisStatus]>,
     /// Further rows that are not slack, by their places.
-    tight: Box<[(u32, Stand)]>,
+    tight: Box<[(u32, BasisStatus)]>,
 }
 
 /// The linear programme and its solver.
 #[derive(Debug)]
-pub(in crate::solve) struct Sheet {
+pub(in crate::solve) struct LpRelaxation {
     pub(in crate::solve) lp: Lp,
     /// Rows that stay.
     first: usize,
@@ -34,22 +36,22 @@ pub(in crate::solve) struct Sheet {
     places: Vec<u32>,
     /// Solves for which each further row has been slack.
     idle: Vec<u32>,
-    pub(in crate::solve) point: Point,
+    pub(in crate::solve) point: PrimalDualPoint,
     method: Option<SimplexMethod>,
 }
 
-impl Sheet {
+impl LpRelaxation {
     /// Rows that stay, and no columns yet.
-    pub(in crate::solve) fn new(first: &Rows, patience: u32) -> Result<Self, Failure> {
+    pub(in crate::solve) fn new(first: &LpRows, patience: u32) -> Result<Self, SolveFailure> {
         Self::within(Lp::new()?, first, patience)
     }
 
     /// The same in a solver that may have been used before.
     pub(in crate::solve) fn within(
         mut lp: Lp,
-        first: &Rows,
+        first: &LpRows,
         patience: u32,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SolveFailure> {
         lp.clear()?;
         lp.set_option(c"simplex_dual_edge_weight_strategy", 1)?;
         lp.set_option(c"simplex_scale_strategy", 0)?;
@@ -64,7 +66,7 @@ impl Sheet {
             row_of: Vec::new(),
             places: Vec::new(),
             idle: Vec::new(),
-            point: Point::default(),
+            point: PrimalDualPoint::default(),
             method: None,
         })
     }
@@ -72,9 +74,9 @@ impl Sheet {
     /// Adds columns, whose bounds are given once more.
     pub(in crate::solve) fn add_columns(
         &mut self,
-        columns: &Columns,
+        columns: &LpColumns,
         bounds: impl IntoIterator<Item = [f64; 2]>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SolveFailure> {
         self.bounds.extend(bounds);
         debug_assert_eq!(self.bounds.len(), self.lp.num_columns() + columns.len());
         self.lp.add_columns(columns)
@@ -91,8 +93,8 @@ impl Sheet {
     pub(in crate::solve) fn add_rows(
         &mut self,
         places: &[u32],
-        rows: &Rows,
-    ) -> Result<(), Failure> {
+        rows: &LpRows,
+    ) -> Result<(), SolveFailure> {
         for place in places {
             self.row_of[*place as usize] = self.places.len() as u32;
             self.places.push(*place);
@@ -117,7 +119,7 @@ impl Sheet {
     pub(in crate::solve) fn drop_slack_rows(
         &mut self,
         keep: impl Fn(u32) -> bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SolveFailure> {
         let idle = self
             .idle
             .iter()
@@ -131,7 +133,7 @@ impl Sheet {
         };
         let slack = basis.rows[self.first..]
             .iter()
-            .map(|stand| *stand == Stand::Basic);
+            .map(|stand| *stand == BasisStatus::Basic);
         let long = self
             .idle
             .iter()
@@ -141,7 +143,7 @@ impl Sheet {
         self.delete_rows(&delete, basis)
     }
 
-    fn delete_rows(&mut self, delete: &[bool], mut basis: Basis) -> Result<(), Failure> {
+    fn delete_rows(&mut self, delete: &[bool], mut basis: Basis) -> Result<(), SolveFailure> {
         let mask: Vec<bool> = std::iter::repeat_n(false, self.first)
             .chain(delete.iter().copied())
             .collect();
@@ -166,14 +168,14 @@ impl Sheet {
     pub(in crate::solve) fn drop_columns(
         &mut self,
         mut delete: Vec<bool>,
-    ) -> Result<Vec<bool>, Failure> {
+    ) -> Result<Vec<bool>, SolveFailure> {
         let Some(mut basis) = self.lp.basis() else {
             return Ok(vec![false; delete.len()]);
         };
         delete
             .iter_mut()
             .zip(&basis.columns)
-            .for_each(|(delete, stand)| *delete &= *stand != Stand::Basic);
+            .for_each(|(delete, stand)| *delete &= *stand != BasisStatus::Basic);
         self.lp.delete_columns(&delete)?;
         retain_unmarked(&mut self.bounds, &delete);
         retain_unmarked(&mut basis.columns, &delete);
@@ -186,7 +188,7 @@ impl Sheet {
         &mut self,
         column: usize,
         bounds: [f64; 2],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SolveFailure> {
         if self.bounds[column] != bounds {
             self.bounds[column] = bounds;
             self.lp.set_column_bounds(column, bounds)?;
@@ -200,9 +202,12 @@ impl Sheet {
     }
 
     /// Solves and reads the point.
-    pub(in crate::solve) fn solve(&mut self, method: SimplexMethod) -> Result<Outcome, Failure> {
+    pub(in crate::solve) fn solve(
+        &mut self,
+        method: SimplexMethod,
+    ) -> Result<LpStatus, SolveFailure> {
         let outcome = self.run(method)?;
-        if outcome == Outcome::Optimal || outcome == Outcome::BoundPassed {
+        if outcome == LpStatus::Optimal || outcome == LpStatus::BoundPassed {
             self.lp.read_point(&mut self.point)?;
             let duals = self.point.dual[self.first..].iter();
             self.idle
@@ -214,7 +219,10 @@ impl Sheet {
     }
 
     /// Solves only.
-    pub(in crate::solve) fn run(&mut self, method: SimplexMethod) -> Result<Outcome, Failure> {
+    pub(in crate::solve) fn run(
+        &mut self,
+        method: SimplexMethod,
+    ) -> Result<LpStatus, SolveFailure> {
         if self.method != Some(method) {
             self.lp.use_simplex(method)?;
             self.method = Some(method);
@@ -223,12 +231,14 @@ impl Sheet {
     }
 
     /// The present basis.
-    pub(in crate::solve) fn snapshot(&self) -> Option<Snapshot> {
+    pub(in crate::solve) fn snapshot(&self) -> Option<BasisSnapshot> {
         let basis = self.lp.basis()?;
         let (first, further) = basis.rows.split_at(self.first);
         let stands = self.places.iter().copied().zip(further.iter().copied());
-        let tight = stands.filter(|(_, stand)| *stand != Stand::Basic).collect();
-        Some(Snapshot {
+        let tight = stands
+            .filter(|(_, stand)| *stand != BasisStatus::Basic)
+            .collect();
+        Some(BasisSnapshot {
             columns: basis.columns.into(),
             first: first.into(),
             tight,
@@ -236,7 +246,7 @@ impl Sheet {
     }
 
     /// Places that must be rows again before a basis can be taken up.
-    pub(in crate::solve) fn missing(&self, snapshot: &Snapshot) -> Vec<u32> {
+    pub(in crate::solve) fn missing(&self, snapshot: &BasisSnapshot) -> Vec<u32> {
         let places = snapshot.tight.iter().map(|(place, _)| *place);
         places
             .filter(|place| self.row_of[*place as usize] == NO_ROW)
@@ -244,11 +254,14 @@ impl Sheet {
     }
 
     /// Takes up a basis again whose tight rows are there.
-    pub(in crate::solve) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+    pub(in crate::solve) fn restore(
+        &mut self,
+        snapshot: &BasisSnapshot,
+    ) -> Result<(), SolveFailure> {
         let mut columns = snapshot.columns.to_vec();
-        columns.resize(self.bounds.len(), Stand::Lower);
+        columns.resize(self.bounds.len(), BasisStatus::Lower);
         let mut rows = snapshot.first.to_vec();
-        rows.resize(self.first + self.places.len(), Stand::Basic);
+        rows.resize(self.first + self.places.len(), BasisStatus::Basic);
         for (place, stand) in &snapshot.tight {
             rows[self.first + self.row_of[*place as usize] as usize] = *stand;
         }

@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use super::Snapshot;
+use super::BasisSnapshot;
 
 /// A node that waits: what was decided, and the basis of its parent.
 #[derive(Debug)]
-pub(in crate::solve) struct Open<D> {
+pub(in crate::solve) struct SearchNode<D> {
     pub(in crate::solve) bound: f64,
     /// Nodes made before this one: ties go to the youngest.
     age: u64,
     pub(in crate::solve) decided: Rc<D>,
-    pub(in crate::solve) basis: Option<Rc<Snapshot>>,
+    pub(in crate::solve) basis: Option<Rc<BasisSnapshot>>,
 }
 
 /// How a search ended.
@@ -27,8 +27,8 @@ pub(in crate::solve) struct SearchResult {
 
 /// All nodes that wait.
 #[derive(Debug)]
-pub(in crate::solve) struct Waiting<D> {
-    nodes: Vec<Open<D>>,
+pub(in crate::solve) struct NodeQueue<D> {
+    nodes: Vec<SearchNode<D>>,
     born: u64,
     /// Nodes that did not wait any longer.
     solved: u64,
@@ -36,7 +36,7 @@ pub(in crate::solve) struct Waiting<D> {
     floor: f64,
 }
 
-impl<D> Default for Waiting<D> {
+impl<D> Default for NodeQueue<D> {
     fn default() -> Self {
         Self {
             nodes: Vec::new(),
@@ -47,16 +47,16 @@ impl<D> Default for Waiting<D> {
     }
 }
 
-impl<D> Waiting<D> {
+impl<D> NodeQueue<D> {
     /// A node that is to be searched later.
     pub(in crate::solve) fn add(
         &mut self,
         bound: f64,
         decided: Rc<D>,
-        basis: Option<Rc<Snapshot>>,
+        basis: Option<Rc<BasisSnapshot>>,
     ) {
         self.born += 1;
-        self.nodes.push(Open {
+        self.nodes.push(SearchNode {
             bound,
             age: self.born,
             decided,
@@ -76,8 +76,10 @@ impl<D> Waiting<D> {
     }
 
     /// The node with the lowest bound, if any has a bound up to the level.
-    pub(in crate::solve) fn next(&mut self, level: f64) -> Option<Open<D>> {
-        let lowest = |a: &Open<D>, b: &Open<D>| a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age));
+    pub(in crate::solve) fn next(&mut self, level: f64) -> Option<SearchNode<D>> {
+        let lowest = |a: &SearchNode<D>, b: &SearchNode<D>| {
+            a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age))
+        };
         let place =
             (0..self.nodes.len()).min_by(|a, b| lowest(&self.nodes[*a], &self.nodes[*b]))?;
         let open = self.nodes.swap_remove(place);
@@ -118,11 +120,11 @@ impl<D> Waiting<D> {
 mod tests {
     use std::rc::Rc;
 
-    use super::{SearchResult, Waiting};
+    use super::{NodeQueue, SearchResult};
 
     #[test]
     fn the_lowest_bound_comes_first_and_of_equal_ones_the_youngest() {
-        let mut waiting = Waiting::default();
+        let mut waiting = NodeQueue::default();
         for (name, bound) in [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 9.0)] {
             waiting.add(bound, Rc::new(name), None);
         }

@@ -6,13 +6,13 @@
 //! path does not make there. Short detours come first, and among those of equal length the ones
 //! nearer to the start.
 
-use super::GridPath;
+use super::GridPathSolver;
 use crate::decision::Decision;
-use crate::solve::relax::{MAX_ADJACENT_VERTICES, Neighbours, VertexDelta};
-use crate::solve::{Failure, Solution, Solver};
+use crate::solve::relax::{AdjacentVertices, MAX_ADJACENT_VERTICES, VertexDelta};
+use crate::solve::{Solution, SolveFailure, Solver};
 
-impl Neighbours for GridPath {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
+impl AdjacentVertices for GridPathSolver {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let solution = self.solve(costs)?;
         let search = Detours::new(self.cols, self.walk_back().to_vec());
         Ok((solution, search.all()))

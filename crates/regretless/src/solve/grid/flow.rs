@@ -1,13 +1,13 @@
 //! The paths of a grid as a linear model: one unit flows from the first node to the last.
 
-use super::GridPath;
+use super::GridPathSolver;
 #[cfg(feature = "highs")]
-use crate::solve::highs::Model;
+use crate::solve::highs::LinearModel;
 
 /// Entries of the flow balance of each node: arcs that leave count 1, arcs that arrive −1.
 pub fn balances(rows: usize, cols: usize) -> Vec<Vec<(usize, f64)>> {
     let mut balances = vec![Vec::new(); rows * cols];
-    for arc in 0..GridPath::num_arcs(rows, cols) {
+    for arc in 0..GridPathSolver::num_arcs(rows, cols) {
         let (tail, head) = ends(cols, arc);
         balances[tail].push((arc, 1.0));
         balances[head].push((arc, -1.0));
@@ -28,14 +28,14 @@ pub fn ends(cols: usize, arc: usize) -> (usize, usize) {
 
 /// The linear model of a grid; all its vertices are paths.
 #[cfg(feature = "highs")]
-pub fn model(rows: usize, cols: usize) -> Model {
-    let arcs = GridPath::num_arcs(rows, cols);
-    let mut model = Model {
+pub fn model(rows: usize, cols: usize) -> LinearModel {
+    let arcs = GridPathSolver::num_arcs(rows, cols);
+    let mut model = LinearModel {
         cost: vec![0.0; arcs],
         column_bounds: vec![[0.0, 1.0]; arcs],
         integer: vec![false; arcs],
         column_names: (0..arcs).map(|arc| format!("arc{arc}")).collect(),
-        ..Model::default()
+        ..LinearModel::default()
     };
     for (node, balance) in balances(rows, cols).into_iter().enumerate() {
         let supply = f64::from(u8::from(node == 0)) - f64::from(u8::from(node == rows * cols - 1));

@@ -13,11 +13,11 @@ mod ranges;
 pub use ranges::GridCostRanging;
 
 use super::relax::RelaxationSolver;
-use super::{Failure, Solution, SolveStatus, Solver};
+use super::{Solution, SolveFailure, SolveStatus, Solver};
 
 /// The dynamic programme of one grid.
 #[derive(Debug, Clone)]
-pub struct GridPath {
+pub struct GridPathSolver {
     rows: usize,
     cols: usize,
     /// Cheapest way to each node of the present row.
@@ -29,7 +29,7 @@ pub struct GridPath {
     path: Vec<u32>,
 }
 
-impl GridPath {
+impl GridPathSolver {
     /// An engine for a grid with this many rows and columns of nodes, both at least 1.
     pub fn new(rows: usize, cols: usize) -> Self {
         let path = vec![0; rows + cols - 2];
@@ -94,14 +94,14 @@ impl GridPath {
     }
 }
 
-impl Solver for GridPath {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+impl Solver for GridPathSolver {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let mut solution = Solution::nothing();
         self.solve_into(costs, &mut solution)?;
         Ok(solution)
     }
 
-    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), Failure> {
+    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), SolveFailure> {
         self.sweep(costs);
         solution.decision.choose(self.walk_back().iter().copied());
         solution.objective = solution.decision.dot(costs);
@@ -112,8 +112,8 @@ impl Solver for GridPath {
 }
 
 /// Every vertex of the flow polytope is a path: the relaxation is the problem itself.
-impl RelaxationSolver for GridPath {
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+impl RelaxationSolver for GridPathSolver {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.solve(costs)
     }
 }

@@ -6,14 +6,14 @@
 //! an arc of the path the best is the cheapest path through another arc of the same layer: the arc
 //! may rise by what that costs more.
 
-use super::GridPath;
-use crate::solve::Failure;
-use crate::solve::relax::{CostRanging, Ranges};
+use super::GridPathSolver;
+use crate::solve::SolveFailure;
+use crate::solve::relax::{CostRanges, CostRanging};
 
 /// Finds exact ranges for one grid.
 #[derive(Debug, Clone)]
 pub struct GridCostRanging {
-    path: GridPath,
+    path: GridPathSolver,
     /// Cheapest way from the start to each node.
     forward: Vec<f64>,
     /// Cheapest way from each node to the end.
@@ -28,7 +28,7 @@ impl GridCostRanging {
         let nodes = vec![0.0; rows * cols];
         let second = vec![0.0; rows + cols - 2];
         Self {
-            path: GridPath::new(rows, cols),
+            path: GridPathSolver::new(rows, cols),
             forward: nodes.clone(),
             backward: nodes,
             second,
@@ -103,13 +103,13 @@ impl GridCostRanging {
 }
 
 impl CostRanging for GridCostRanging {
-    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         self.path.sweep(costs);
         let path = self.path.walk_back().to_vec();
         self.sweep_forward(costs);
         self.sweep_backward(costs);
         self.second.fill(f64::INFINITY);
-        let mut ranges = Ranges::infinite(costs.len());
+        let mut ranges = CostRanges::infinite(costs.len());
         self.weigh(costs, &path, &mut ranges.lower);
         for (arc, second) in path.iter().map(|arc| *arc as usize).zip(&self.second) {
             ranges.upper[arc] = costs[arc] + (second - self.backward[0]).max(0.0);

@@ -1,7 +1,8 @@
 //! What an [`Lp`] knows after a solve.
 
-use super::{Basic, Basis, CostRanges, Lp, Point, Stand};
-use crate::solve::Failure;
+use super::{BasicVariable, Basis, BasisStatus, Lp, PrimalDualPoint};
+use crate::solve::SolveFailure;
+use crate::solve::relax::CostRanges;
 
 impl Lp {
     /// Objective of the last solve's point.
@@ -13,7 +14,7 @@ impl Lp {
     ///
     /// # Errors
     /// When nothing was solved.
-    pub fn bound(&self) -> Result<f64, Failure> {
+    pub fn bound(&self) -> Result<f64, SolveFailure> {
         self.raw.float_info(c"mip_dual_bound")
     }
 
@@ -21,7 +22,7 @@ impl Lp {
     ///
     /// # Errors
     /// When nothing was solved.
-    pub fn nodes(&self) -> Result<u64, Failure> {
+    pub fn nodes(&self) -> Result<u64, SolveFailure> {
         Ok(self.raw.long_info(c"mip_node_count")?.max(0).unsigned_abs())
     }
 
@@ -29,7 +30,7 @@ impl Lp {
     ///
     /// # Errors
     /// When nothing was solved.
-    pub fn iterations(&self) -> Result<u32, Failure> {
+    pub fn iterations(&self) -> Result<u32, SolveFailure> {
         Ok(self
             .raw
             .int_info(c"simplex_iteration_count")?
@@ -48,8 +49,8 @@ impl Lp {
     ///
     /// # Errors
     /// When nothing was solved.
-    pub fn point(&self) -> Result<Point, Failure> {
-        let mut point = Point::default();
+    pub fn point(&self) -> Result<PrimalDualPoint, SolveFailure> {
+        let mut point = PrimalDualPoint::default();
         self.read_point(&mut point)?;
         Ok(point)
     }
@@ -58,9 +59,11 @@ impl Lp {
     ///
     /// # Errors
     /// When nothing was solved since the model changed.
-    pub fn read_point(&self, point: &mut Point) -> Result<(), Failure> {
+    pub fn read_point(&self, point: &mut PrimalDualPoint) -> Result<(), SolveFailure> {
         if self.raw.int_info(c"primal_solution_status")? == highs_sys::SOLUTION_STATUS_NONE {
-            return Err(Failure::Engine("HiGHS has no point; solve first".into()));
+            return Err(SolveFailure::Engine(
+                "HiGHS has no point; solve first".into(),
+            ));
         }
         self.raw.solution([
             &mut point.value,
@@ -78,12 +81,12 @@ impl Lp {
         let members = columns
             .iter()
             .chain(&rows)
-            .filter(|code| **code == Stand::Basic.code())
+            .filter(|code| **code == BasisStatus::Basic.code())
             .count();
         let stands = |codes: &[i32]| {
             codes
                 .iter()
-                .map(|code| Stand::from_code(*code))
+                .map(|code| BasisStatus::from_code(*code))
                 .collect::<Option<_>>()
         };
         let basis = Basis {
@@ -97,8 +100,9 @@ impl Lp {
     ///
     /// # Errors
     /// When the basis does not fit the model.
-    pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Failure> {
-        let codes = |stands: &[Stand]| stands.iter().map(|stand| stand.code()).collect::<Vec<_>>();
+    pub fn set_basis(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
+        let codes =
+            |stands: &[BasisStatus]| stands.iter().map(|stand| stand.code()).collect::<Vec<_>>();
         self.raw
             .set_basis(&codes(&basis.columns), &codes(&basis.rows))?;
         self.has_basis = true;
@@ -109,10 +113,10 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no basis.
-    pub fn basic_variables(&mut self) -> Result<Vec<Basic>, Failure> {
+    pub fn basic_variables(&mut self) -> Result<Vec<BasicVariable>, SolveFailure> {
         let member = |code: i32| match usize::try_from(code) {
-            Ok(column) => Basic::Column(column),
-            Err(_) => Basic::Row((-1 - code).unsigned_abs() as usize),
+            Ok(column) => BasicVariable::Column(column),
+            Err(_) => BasicVariable::Row((-1 - code).unsigned_abs() as usize),
         };
         Ok(self
             .raw
@@ -126,7 +130,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no basis, or not one cost per member.
-    pub fn duals(&mut self, costs: &[f64], out: &mut Vec<f64>) -> Result<(), Failure> {
+    pub fn duals(&mut self, costs: &[f64], out: &mut Vec<f64>) -> Result<(), SolveFailure> {
         self.raw.transpose_solve(costs, out)
     }
 
@@ -134,7 +138,11 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such column or the last linear solve left no basis.
-    pub fn reduced_column(&mut self, column: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+    pub fn reduced_column(
+        &mut self,
+        column: usize,
+        out: &mut Vec<f64>,
+    ) -> Result<(), SolveFailure> {
         self.raw.reduced_column(column, out)
     }
 
@@ -142,7 +150,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such row or the last linear solve left no basis.
-    pub fn inverse_column(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+    pub fn inverse_column(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), SolveFailure> {
         self.raw.inverse_column(row, out)
     }
 
@@ -151,7 +159,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such row or the last linear solve left no basis.
-    pub fn inverse_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+    pub fn inverse_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), SolveFailure> {
         self.raw.inverse_row(row, out)
     }
 
@@ -159,7 +167,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such row or the last linear solve left no basis.
-    pub fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+    pub fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), SolveFailure> {
         self.raw.reduced_row(row, out)
     }
 
@@ -167,7 +175,7 @@ impl Lp {
     ///
     /// # Errors
     /// When the last solve was not a linear one that ended optimal.
-    pub fn cost_ranges(&mut self) -> Result<CostRanges, Failure> {
+    pub fn cost_ranges(&mut self) -> Result<CostRanges, SolveFailure> {
         let [lower, upper] = self.raw.cost_ranges()?;
         Ok(CostRanges { lower, upper })
     }

@@ -14,9 +14,9 @@
 use std::ffi::{CStr, CString};
 use std::path::Path;
 
-use self::ffi::{Called, Raw};
+use self::ffi::{HighsHandle, HighsResult};
 use crate::error::{Error, Place, Result};
-use crate::solve::Failure;
+use crate::solve::SolveFailure;
 
 mod answer;
 mod ffi;
@@ -26,16 +26,16 @@ mod read;
 mod scan;
 
 pub(crate) use model::whole_bounds;
-pub use model::{FEASIBILITY_TOLERANCE, Model};
+pub use model::{FEASIBILITY_TOLERANCE, LinearModel};
 pub use parts::{
-    Basic, Basis, Columns, CostRanges, OptionValue, Outcome, Point, Rows, SimplexMethod,
-    SparseVectors, Stand,
+    BasicVariable, Basis, BasisStatus, LpColumns, LpRows, LpStatus, OptionValue, PrimalDualPoint,
+    SimplexMethod, SparseVectors,
 };
 
 /// A linear or mixed-integer programme and its solver.
 #[derive(Debug)]
 pub struct Lp {
-    raw: Raw,
+    raw: HighsHandle,
     /// Whether HiGHS's basis came from a solve or from us; what else it holds is stale.
     has_basis: bool,
 }
@@ -45,9 +45,9 @@ impl Lp {
     ///
     /// # Errors
     /// When HiGHS cannot start.
-    pub fn new() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self, SolveFailure> {
         let mut lp = Self {
-            raw: Raw::new()?,
+            raw: HighsHandle::new()?,
             has_basis: false,
         };
         lp.set_option(c"output_flag", false)?;
@@ -61,7 +61,7 @@ impl Lp {
     ///
     /// # Errors
     /// When the parts make no model.
-    pub fn by_rows(columns: &Columns, rows: &Rows) -> Result<Self, Failure> {
+    pub fn by_rows(columns: &LpColumns, rows: &LpRows) -> Result<Self, SolveFailure> {
         let mut lp = Self::new()?;
         lp.add_columns(columns)?;
         lp.add_rows(rows)?;
@@ -72,7 +72,7 @@ impl Lp {
     ///
     /// # Errors
     /// When the parts make no model.
-    pub fn by_columns(rows: &Rows, columns: &Columns) -> Result<Self, Failure> {
+    pub fn by_columns(rows: &LpRows, columns: &LpColumns) -> Result<Self, SolveFailure> {
         let mut lp = Self::new()?;
         lp.add_rows(rows)?;
         lp.add_columns(columns)?;
@@ -83,8 +83,8 @@ impl Lp {
     ///
     /// # Errors
     /// When the parts make no model.
-    pub fn from_model(model: &Model) -> Result<Self, Failure> {
-        let (mut columns, mut rows) = (Columns::default(), Rows::default());
+    pub fn from_model(model: &LinearModel) -> Result<Self, SolveFailure> {
+        let (mut columns, mut rows) = (LpColumns::default(), LpRows::default());
         for (column, bounds) in model.column_bounds.iter().enumerate() {
             columns.push(model.cost[column], *bounds, []);
             if model.integer[column] {
@@ -119,7 +119,7 @@ impl Lp {
     ///
     /// # Errors
     /// When an entry lies in no row, appears twice, or a number cannot be used.
-    pub fn add_columns(&mut self, columns: &Columns) -> Result<(), Failure> {
+    pub fn add_columns(&mut self, columns: &LpColumns) -> Result<(), SolveFailure> {
         self.raw.add_columns(columns)
     }
 
@@ -127,7 +127,7 @@ impl Lp {
     ///
     /// # Errors
     /// When an entry lies in no column, appears twice, or a number cannot be used.
-    pub fn add_rows(&mut self, rows: &Rows) -> Result<(), Failure> {
+    pub fn add_rows(&mut self, rows: &LpRows) -> Result<(), SolveFailure> {
         self.raw.add_rows(rows)
     }
 
@@ -135,7 +135,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is not one mark per column.
-    pub fn delete_columns(&mut self, delete: &[bool]) -> Result<(), Failure> {
+    pub fn delete_columns(&mut self, delete: &[bool]) -> Result<(), SolveFailure> {
         self.raw.delete_columns(delete)
     }
 
@@ -143,7 +143,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is not one mark per row.
-    pub fn delete_rows(&mut self, delete: &[bool]) -> Result<(), Failure> {
+    pub fn delete_rows(&mut self, delete: &[bool]) -> Result<(), SolveFailure> {
         self.raw.delete_rows(delete)
     }
 
@@ -151,9 +151,9 @@ impl Lp {
     ///
     /// # Errors
     /// When there are more costs than columns, or a cost is not finite.
-    pub fn set_costs(&mut self, first: usize, costs: &[f64]) -> Result<(), Failure> {
+    pub fn set_costs(&mut self, first: usize, costs: &[f64]) -> Result<(), SolveFailure> {
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-            return Err(Failure::Engine(format!(
+            return Err(SolveFailure::Engine(format!(
                 "cost {} of column {} is not finite",
                 costs[bad],
                 first + bad
@@ -166,7 +166,11 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such column.
-    pub fn set_column_bounds(&mut self, column: usize, bounds: [f64; 2]) -> Result<(), Failure> {
+    pub fn set_column_bounds(
+        &mut self,
+        column: usize,
+        bounds: [f64; 2],
+    ) -> Result<(), SolveFailure> {
         self.raw.set_column_bounds(column, bounds)
     }
 
@@ -174,7 +178,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such row.
-    pub fn set_row_bounds(&mut self, row: usize, bounds: [f64; 2]) -> Result<(), Failure> {
+    pub fn set_row_bounds(&mut self, row: usize, bounds: [f64; 2]) -> Result<(), SolveFailure> {
         self.raw.set_row_bounds(row, bounds)
     }
 
@@ -182,7 +186,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there are more marks than columns.
-    pub fn set_integer(&mut self, first: usize, integer: &[bool]) -> Result<(), Failure> {
+    pub fn set_integer(&mut self, first: usize, integer: &[bool]) -> Result<(), SolveFailure> {
         self.raw.set_integer(first, integer)
     }
 
@@ -190,7 +194,7 @@ impl Lp {
     ///
     /// # Errors
     /// When the constant is not finite.
-    pub fn set_objective(&mut self, maximize: bool, offset: f64) -> Result<(), Failure> {
+    pub fn set_objective(&mut self, maximize: bool, offset: f64) -> Result<(), SolveFailure> {
         self.raw.set_objective(maximize, offset)
     }
 
@@ -198,9 +202,9 @@ impl Lp {
     ///
     /// # Errors
     /// When there are too many names or one cannot be a name.
-    pub fn set_names(&mut self, columns: &[String], rows: &[String]) -> Result<(), Failure> {
+    pub fn set_names(&mut self, columns: &[String], rows: &[String]) -> Result<(), SolveFailure> {
         let plain = |name: &String| {
-            CString::new(name.as_str()).map_err(|_| Failure::Engine(format!("name {name:?}")))
+            CString::new(name.as_str()).map_err(|_| SolveFailure::Engine(format!("name {name:?}")))
         };
         for (column, name) in columns.iter().enumerate() {
             self.raw.set_column_name(column, &plain(name)?)?;
@@ -219,7 +223,7 @@ impl Lp {
         &mut self,
         name: &CStr,
         value: impl Into<OptionValue<'a>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SolveFailure> {
         self.raw.set_option(name, value.into())
     }
 
@@ -227,7 +231,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn use_simplex(&mut self, method: SimplexMethod) -> Result<(), Failure> {
+    pub fn use_simplex(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
         let strategy = match method {
             SimplexMethod::Choose => 0,
             SimplexMethod::Dual => 1,
@@ -240,7 +244,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn use_presolve(&mut self, on: bool) -> Result<(), Failure> {
+    pub fn use_presolve(&mut self, on: bool) -> Result<(), SolveFailure> {
         self.set_option(c"presolve", if on { c"on" } else { c"off" })
     }
 
@@ -248,7 +252,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), Failure> {
+    pub fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), SolveFailure> {
         self.set_option(
             c"simplex_iteration_limit",
             most.map_or(i32::MAX, |most| i32::try_from(most).unwrap_or(i32::MAX)),
@@ -259,7 +263,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn limit_nodes(&mut self, most: u64) -> Result<(), Failure> {
+    pub fn limit_nodes(&mut self, most: u64) -> Result<(), SolveFailure> {
         self.set_option(c"mip_max_nodes", i32::try_from(most).unwrap_or(i32::MAX))
     }
 
@@ -267,7 +271,7 @@ impl Lp {
     ///
     /// # Errors
     /// When a gap is negative.
-    pub fn set_gap(&mut self, relative: f64, absolute: f64) -> Result<(), Failure> {
+    pub fn set_gap(&mut self, relative: f64, absolute: f64) -> Result<(), SolveFailure> {
         self.set_option(c"mip_rel_gap", relative)?;
         self.set_option(c"mip_abs_gap", absolute)
     }
@@ -277,7 +281,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn set_objective_bound(&mut self, objective: f64) -> Result<(), Failure> {
+    pub fn set_objective_bound(&mut self, objective: f64) -> Result<(), SolveFailure> {
         self.set_option(c"objective_bound", objective)
     }
 
@@ -285,23 +289,23 @@ impl Lp {
     ///
     /// # Errors
     /// When HiGHS fails, which is not the same as finding that there is no point.
-    pub fn solve(&mut self) -> Result<Outcome, Failure> {
+    pub fn solve(&mut self) -> Result<LpStatus, SolveFailure> {
         self.has_basis = false;
         let status = self.raw.run()?;
         self.has_basis =
             self.raw.int_info(c"basis_validity")? == highs_sys::kHighsBasisValidityValid;
         match status {
             highs_sys::MODEL_STATUS_OPTIMAL | highs_sys::MODEL_STATUS_MODEL_EMPTY => {
-                Ok(Outcome::Optimal)
+                Ok(LpStatus::Optimal)
             }
-            highs_sys::MODEL_STATUS_INFEASIBLE => Ok(Outcome::Infeasible),
-            highs_sys::MODEL_STATUS_UNBOUNDED => Ok(Outcome::Unbounded),
-            highs_sys::MODEL_STATUS_UNBOUNDED_OR_INFEASIBLE => Ok(Outcome::UnboundedOrInfeasible),
-            highs_sys::MODEL_STATUS_OBJECTIVE_BOUND => Ok(Outcome::BoundPassed),
-            highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(Outcome::IterationLimit),
-            highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(Outcome::NodeLimit),
-            highs_sys::MODEL_STATUS_REACHED_INTERRUPT => Err(Failure::Interrupted),
-            other => Err(Failure::Engine(format!(
+            highs_sys::MODEL_STATUS_INFEASIBLE => Ok(LpStatus::Infeasible),
+            highs_sys::MODEL_STATUS_UNBOUNDED => Ok(LpStatus::Unbounded),
+            highs_sys::MODEL_STATUS_UNBOUNDED_OR_INFEASIBLE => Ok(LpStatus::UnboundedOrInfeasible),
+            highs_sys::MODEL_STATUS_OBJECTIVE_BOUND => Ok(LpStatus::BoundPassed),
+            highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(LpStatus::IterationLimit),
+            highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(LpStatus::NodeLimit),
+            highs_sys::MODEL_STATUS_REACHED_INTERRUPT => Err(SolveFailure::Interrupted),
+            other => Err(SolveFailure::Engine(format!(
                 "HiGHS ended with model status {other}"
             ))),
         }
@@ -311,7 +315,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn forget(&mut self) -> Result<(), Failure> {
+    pub fn forget(&mut self) -> Result<(), SolveFailure> {
         self.has_basis = false;
         self.raw.clear_solver()
     }
@@ -321,7 +325,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn clear(&mut self) -> Result<(), Failure> {
+    pub fn clear(&mut self) -> Result<(), SolveFailure> {
         self.has_basis = false;
         self.raw.clear_model()
     }
@@ -330,7 +334,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is not one value per column.
-    pub fn set_start(&mut self, values: &[f64]) -> Result<(), Failure> {
+    pub fn set_start(&mut self, values: &[f64]) -> Result<(), SolveFailure> {
         self.raw.set_start(values)
     }
 
@@ -339,9 +343,9 @@ impl Lp {
     /// # Errors
     /// When the extension is another or the file cannot be written.
     pub fn write(&mut self, path: &Path) -> Result<()> {
-        read::Format::of(path)?;
+        read::ModelFileFormat::of(path)?;
         let name = read::plain_path(path)?;
-        let refused = |failure: Failure| Error::input(Place::file(path), failure.to_string());
-        Called::map_err(self.raw.write(&name), refused)
+        let refused = |failure: SolveFailure| Error::input(Place::file(path), failure.to_string());
+        HighsResult::map_err(self.raw.write(&name), refused)
     }
 }

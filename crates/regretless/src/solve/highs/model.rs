@@ -5,7 +5,7 @@ use crate::sizes::LARGEST_COST;
 
 /// A linear model: what is read from a file, or built to make an [`Lp`](super::Lp) from.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Model {
+pub struct LinearModel {
     /// Whether the objective is to be maximised.
     pub maximize: bool,
     /// Constant part of the objective.
@@ -45,7 +45,7 @@ pub(crate) fn whole_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
 /// How far a row or bound may be missed, relative to the greatest number involved (at least 1).
 pub const FEASIBILITY_TOLERANCE: f64 = 1e-6;
 
-impl Model {
+impl LinearModel {
     /// Prepares a model that came from outside: bounds of whole columns are rounded inwards, since
     /// HiGHS can search for ever between 1e-9 and 1; numbers whose sums would overflow are refused.
     ///

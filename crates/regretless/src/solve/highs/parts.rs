@@ -51,7 +51,7 @@ impl SparseVectors {
 
 /// Columns (variables) to be added, with their entries in rows that exist already.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Columns {
+pub struct LpColumns {
     pub(super) cost: Vec<f64>,
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
@@ -59,7 +59,7 @@ pub struct Columns {
     pub(super) entries: SparseVectors,
 }
 
-impl Columns {
+impl LpColumns {
     /// Adds a continuous column: cost, least and greatest value, entries by row.
     pub fn push(
         &mut self,
@@ -103,13 +103,13 @@ impl Columns {
 
 /// Rows (constraints) to be added, with their entries in columns that exist already.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Rows {
+pub struct LpRows {
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) entries: SparseVectors,
 }
 
-impl Rows {
+impl LpRows {
     /// Adds a row: least and greatest activity (infinite where there is no limit), entries by
     /// column.
     pub fn push(&mut self, bounds: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) {
@@ -138,7 +138,7 @@ impl Rows {
 
 /// Where a variable or a row's activity stands in a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stand {
+pub enum BasisStatus {
     /// At its lower bound.
     Lower,
     /// In the basis.
@@ -151,7 +151,7 @@ pub enum Stand {
     Nonbasic,
 }
 
-impl Stand {
+impl BasisStatus {
     pub(super) fn code(self) -> i32 {
         match self {
             Self::Lower => 0,
@@ -179,14 +179,14 @@ impl Stand {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Basis {
     /// Of each column.
-    pub columns: Vec<Stand>,
+    pub columns: Vec<BasisStatus>,
     /// Of each row.
-    pub rows: Vec<Stand>,
+    pub rows: Vec<BasisStatus>,
 }
 
 /// A member of the basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basic {
+pub enum BasicVariable {
     /// A column.
     Column(usize),
     /// The slack of a row.
@@ -195,7 +195,7 @@ pub enum Basic {
 
 /// A primal and dual point.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Point {
+pub struct PrimalDualPoint {
     /// Value of each column.
     pub value: Vec<f64>,
     /// Reduced cost of each column; zeros after a search over whole numbers.
@@ -206,21 +206,9 @@ pub struct Point {
     pub dual: Vec<f64>,
 }
 
-/// Within these limits, changed one at a time, costs keep the present basis optimal.
-///
-/// For a degenerate vertex the limits depend on the basis and can be narrower than the range over
-/// which the vertex itself stays optimal.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CostRanges {
-    /// Lowest cost of each column.
-    pub lower: Vec<f64>,
-    /// Highest cost of each column.
-    pub upper: Vec<f64>,
-}
-
 /// How a solve ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum LpStatus {
     /// Optimal, within the gap for a search over whole numbers.
     Optimal,
     /// No point satisfies the constraints.

@@ -8,19 +8,19 @@
 use std::ffi::CString;
 use std::path::Path;
 
-use super::ffi::{Raw, RawModel};
+use super::ffi::{HighsHandle, RawModel};
 use super::scan::check_mps;
-use super::{Lp, Model};
+use super::{LinearModel, Lp};
 use crate::error::{Error, Place, Result};
 
 /// The file formats there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum ModelFileFormat {
     Mps,
     Lp,
 }
 
-impl Format {
+impl ModelFileFormat {
     /// By the extension of a file.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let extension = path
@@ -45,13 +45,13 @@ pub(super) fn plain_path(path: &Path) -> Result<CString> {
     text.ok_or_else(|| Error::input(Place::file(path), "HiGHS needs a path in plain UTF-8"))
 }
 
-impl Model {
+impl LinearModel {
     /// Reads an `.mps` or `.lp` file.
     ///
     /// # Errors
     /// When the file cannot be read or is not a linear model; names the line where one can be told.
     pub fn read(path: &Path) -> Result<Self> {
-        let format = Format::of(path)?;
+        let format = ModelFileFormat::of(path)?;
         let text = read_text(path)?;
         check_form(format, &text).map_err(|(line, message)| {
             Error::input(
@@ -87,10 +87,10 @@ fn read_text(path: &Path) -> Result<String> {
 }
 
 /// Finds what HiGHS would misread in silence, and the line where one can be told.
-fn check_form(format: Format, text: &str) -> Result<(), (Option<u64>, String)> {
+fn check_form(format: ModelFileFormat, text: &str) -> Result<(), (Option<u64>, String)> {
     match format {
-        Format::Mps => check_mps(text).map_err(|(line, message)| (Some(line), message)),
-        Format::Lp => check_lp(text),
+        ModelFileFormat::Mps => check_mps(text).map_err(|(line, message)| (Some(line), message)),
+        ModelFileFormat::Lp => check_lp(text),
     }
 }
 
@@ -165,7 +165,7 @@ fn check_no_warnings(said: &str) -> Result<(), String> {
     }
 }
 
-fn linear_only(raw: &Raw) -> Result<(), String> {
+fn linear_only(raw: &HighsHandle) -> Result<(), String> {
     if raw.num_quadratic_entries() > 0 {
         return Err("the objective is quadratic; only linear models are solved".into());
     }
@@ -175,7 +175,7 @@ fn linear_only(raw: &Raw) -> Result<(), String> {
     Ok(())
 }
 
-fn convert(raw: &Raw, longest_name: usize) -> Result<Model, String> {
+fn convert(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel, String> {
     let whole = raw.model().map_err(|failure| failure.to_string())?;
     let RawModel {
         sense,
@@ -207,7 +207,7 @@ fn convert(raw: &Raw, longest_name: usize) -> Result<Model, String> {
     let pairs = |lower: Vec<f64>, upper: Vec<f64>| {
         lower.into_iter().zip(upper).map(|(l, u)| [l, u]).collect()
     };
-    Ok(Model {
+    Ok(LinearModel {
         maximize: sense == highs_sys::OBJECTIVE_SENSE_MAXIMIZE,
         offset,
         cost,

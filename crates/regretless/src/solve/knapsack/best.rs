@@ -6,7 +6,7 @@
 //! step; otherwise improvements below 1.1e-9 of the objective do not count, which is what the
 //! tolerance of the capacities can be worth.
 
-use super::tableau::Source;
+use super::tableau::TableauInput;
 
 /// Share of the objective below which two objectives count as equal.
 const OBJECTIVE_TOLERANCE: f64 = 1.1e-9;
@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-3;
 
 /// The incumbent of a search.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Best {
+pub(super) struct KnapsackIncumbent {
     chosen: Vec<u32>,
     objective: f64,
     cutoff: f64,
@@ -29,7 +29,7 @@ pub(super) struct Best {
     candidate: Vec<u32>,
 }
 
-impl Best {
+impl KnapsackIncumbent {
     /// Forgets everything: nothing is chosen.
     pub(super) fn reset(&mut self, grain: f64, gap: f64) {
         self.chosen.clear();
@@ -67,7 +67,11 @@ impl Best {
     }
 
     /// Considers a choice; false when it does not fit.
-    pub(super) fn offer(&mut self, source: Source, chosen: impl Iterator<Item = u32>) -> bool {
+    pub(super) fn offer(
+        &mut self,
+        source: TableauInput,
+        chosen: impl Iterator<Item = u32>,
+    ) -> bool {
         self.candidate.clear();
         self.candidate.extend(chosen);
         self.candidate.sort_unstable();

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::lanes::{self, PIVOT_TOLERANCE};
-use super::tableau::Tableau;
+use super::tableau::KnapsackTableau;
 
 /// Columns from which on flips are looked for together at once.
 const MIN_BATCH_FLIP_COLUMNS: usize = 64;
@@ -22,7 +22,7 @@ pub(super) const FEASIBILITY_TOLERANCE: f64 = 1e-10;
 
 /// How a linear programme ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum TableauStatus {
     /// Cheapest point found.
     Solved,
     /// Nothing feasible, or nothing below the cutoff.
@@ -41,45 +41,47 @@ pub(super) struct DualSimplex {
 
 impl DualSimplex {
     /// Solves, or stops once the objective reaches the cutoff.
-    pub(super) fn solve(&mut self, tableau: &mut Tableau, cutoff: f64) -> End {
+    pub(super) fn solve(&mut self, tableau: &mut KnapsackTableau, cutoff: f64) -> TableauStatus {
         let patience = 50 * tableau.rows() + 50;
         for step in 0..4 * patience {
             let careful = step > patience;
             let Some((row, above)) = worst_row(tableau, careful) else {
-                return End::Solved;
+                return TableauStatus::Solved;
             };
             if above {
                 tableau.complement(row);
             }
             match self.pivot_out(tableau, row) {
-                End::Solved if tableau.objective() >= cutoff => return End::Closed,
-                End::Solved => {}
-                End::Closed => return End::Closed,
-                End::Stuck => return End::Stuck,
+                TableauStatus::Solved if tableau.objective() >= cutoff => {
+                    return TableauStatus::Closed;
+                }
+                TableauStatus::Solved => {}
+                TableauStatus::Closed => return TableauStatus::Closed,
+                TableauStatus::Stuck => return TableauStatus::Stuck,
             }
         }
-        End::Stuck
+        TableauStatus::Stuck
     }
 
     /// Drives a basic variable, which is below 0, out of the basis.
-    pub(super) fn pivot_out(&mut self, tableau: &mut Tableau, row: usize) -> End {
+    pub(super) fn pivot_out(&mut self, tableau: &mut KnapsackTableau, row: usize) -> TableauStatus {
         lanes::ratios(tableau, row, &mut self.ratios);
         match self.choose(tableau, row) {
             Some(position) => {
                 tableau.pivot(row, position);
-                End::Solved
+                TableauStatus::Solved
             }
             None if -tableau.values()[row]
                 > FEASIBILITY_TOLERANCE + sub_tolerance_contribution(tableau, row) =>
             {
-                End::Closed
+                TableauStatus::Closed
             }
-            None => End::Stuck,
+            None => TableauStatus::Stuck,
         }
     }
 
     /// The entering position; items passed on the way are flipped.
-    fn choose(&mut self, tableau: &mut Tableau, row: usize) -> Option<usize> {
+    fn choose(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Option<usize> {
         let patience = if tableau.width() > MIN_BATCH_FLIP_COLUMNS {
             1
         } else {
@@ -101,7 +103,12 @@ impl DualSimplex {
     }
 
     /// Whether a column covers all that a row still needs; if not it is flipped.
-    fn covers_or_flips(&mut self, tableau: &mut Tableau, row: usize, position: usize) -> bool {
+    fn covers_or_flips(
+        &mut self,
+        tableau: &mut KnapsackTableau,
+        row: usize,
+        position: usize,
+    ) -> bool {
         let covers = tableau.values()[row] + reach(tableau, row, position) >= 0.0;
         if !covers {
             self.ratios[position] = f64::INFINITY;
@@ -112,7 +119,7 @@ impl DualSimplex {
 
     /// Flips all but the last few items that have to be flipped, found by halving; returns where
     /// the last few stand in the order.
-    fn flip_many(&mut self, tableau: &mut Tableau, row: usize) -> Range<usize> {
+    fn flip_many(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Range<usize> {
         self.order.clear();
         let open = self
             .ratios
@@ -146,7 +153,7 @@ impl DualSimplex {
     /// Goes through a few columns in order of ratio until one covers the need.
     fn choose_among(
         &mut self,
-        tableau: &mut Tableau,
+        tableau: &mut KnapsackTableau,
         row: usize,
         few: Range<usize>,
     ) -> Option<usize> {
@@ -166,7 +173,7 @@ fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
 }
 
 /// How much of a row's need a column covers by going all the way.
-fn reach(tableau: &Tableau, row: usize, position: usize) -> f64 {
+fn reach(tableau: &KnapsackTableau, row: usize, position: usize) -> f64 {
     if tableau.steps()[position] > 0.0 {
         tableau.row(row)[position].abs()
     } else {
@@ -175,7 +182,7 @@ fn reach(tableau: &Tableau, row: usize, position: usize) -> f64 {
 }
 
 /// What the cells that are too small to pivot on could still cover.
-fn sub_tolerance_contribution(tableau: &Tableau, row: usize) -> f64 {
+fn sub_tolerance_contribution(tableau: &KnapsackTableau, row: usize) -> f64 {
     let cells = tableau.row(row).iter().zip(tableau.steps());
     let small = cells.filter(|(cell, _)| **cell < -1e-13 && **cell >= -PIVOT_TOLERANCE);
     small
@@ -184,7 +191,7 @@ fn sub_tolerance_contribution(tableau: &Tableau, row: usize) -> f64 {
 }
 
 /// How far the worst basic variable is out of bounds.
-pub(super) fn worst_violation(tableau: &Tableau) -> f64 {
+pub(super) fn worst_violation(tableau: &KnapsackTableau) -> f64 {
     let bounded = tableau.values().iter().zip(tableau.uppers());
     bounded
         .map(|(value, upper)| (-value).max(value - upper))
@@ -192,7 +199,7 @@ pub(super) fn worst_violation(tableau: &Tableau) -> f64 {
 }
 
 /// The basic variable furthest out of bounds, and whether it is above; the first one when careful.
-fn worst_row(tableau: &Tableau, careful: bool) -> Option<(usize, bool)> {
+fn worst_row(tableau: &KnapsackTableau, careful: bool) -> Option<(usize, bool)> {
     let mut worst = (FEASIBILITY_TOLERANCE, None);
     for (row, (value, upper)) in tableau.values().iter().zip(tableau.uppers()).enumerate() {
         let (below, above) = (-value, value - upper);

@@ -6,11 +6,13 @@
 //! in nobody's way.
 
 use super::refresh::invert;
-use super::{Basic, KnapsackBranchAndBound, LpVertex};
+use super::{KnapsackBasicVariable, KnapsackBranchAndBound, LpVertex};
 use crate::decision::Decision;
 use crate::solve::corner::{DictionaryVariable, SimplexDictionary};
-use crate::solve::relax::{CostRanging, Neighbours, Ranges, RelaxationSolver, VertexDelta};
-use crate::solve::{Failure, Limits, Solution};
+use crate::solve::relax::{
+    AdjacentVertices, CostRanges, CostRanging, RelaxationSolver, VertexDelta,
+};
+use crate::solve::{SearchLimits, Solution, SolveFailure};
 
 /// Answers questions about the relaxation of one knapsack.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ impl KnapsackRelaxation {
     /// Facts about items with one row of weights per dimension.
     pub fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
         Self {
-            search: KnapsackBranchAndBound::new(weights, capacity, Limits::default()),
+            search: KnapsackBranchAndBound::new(weights, capacity, SearchLimits::default()),
         }
     }
 
@@ -71,17 +73,17 @@ impl KnapsackRelaxation {
     }
 
     /// The relaxed optimum as its basis sees it.
-    fn corner(&self, point: &LpVertex) -> Result<SimplexDictionary, Failure> {
+    fn corner(&self, point: &LpVertex) -> Result<SimplexDictionary, SolveFailure> {
         let values = self.values(point);
-        let number = |basic: &Basic| match basic {
-            Basic::Item(item) => *item as usize,
-            Basic::Slack(row) => self.items() + *row as usize,
+        let number = |basic: &KnapsackBasicVariable| match basic {
+            KnapsackBasicVariable::Item(item) => *item as usize,
+            KnapsackBasicVariable::Slack(row) => self.items() + *row as usize,
         };
         let basics: Vec<usize> = point.basis.iter().map(number).collect();
         let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
         let matrix = (0..basics.len()).map(line).collect();
-        let inverse =
-            invert(matrix).ok_or_else(|| Failure::Engine("the final basis is singular".into()))?;
+        let inverse = invert(matrix)
+            .ok_or_else(|| SolveFailure::Engine("the final basis is singular".into()))?;
         let mut corner = SimplexDictionary::new(
             basics
                 .iter()
@@ -104,22 +106,22 @@ impl KnapsackRelaxation {
 }
 
 impl RelaxationSolver for KnapsackRelaxation {
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let point = self.search.relax(costs)?;
         Ok(Solution::optimal(point.decision, point.objective))
     }
 }
 
 impl CostRanging for KnapsackRelaxation {
-    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let point = self.search.relax(costs)?;
         let cost = |number: u32| costs.get(number as usize).copied().unwrap_or(0.0);
         Ok(self.corner(&point)?.cost_ranges(cost, costs.len()))
     }
 }
 
-impl Neighbours for KnapsackRelaxation {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
+impl AdjacentVertices for KnapsackRelaxation {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let point = self.search.relax(costs)?;
         let moves = self.corner(&point)?.neighbours();
         let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();

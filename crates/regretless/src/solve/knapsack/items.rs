@@ -9,7 +9,7 @@ use super::grid;
 
 /// Weights and capacities, fixed for the life of an engine.
 #[derive(Debug, Clone)]
-pub(super) struct Items {
+pub(super) struct KnapsackItems {
     count: usize,
     weights: Vec<Vec<f64>>,
     /// Capacity plus tolerance per dimension.
@@ -26,7 +26,7 @@ pub(super) struct Items {
     fits: Vec<bool>,
 }
 
-impl Items {
+impl KnapsackItems {
     pub(super) fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
         let count = weights.first().map_or(0, Vec::len);
         let limits: Vec<f64> = capacity.iter().map(|c| c + 1e-9 * c.max(1.0)).collect();

@@ -4,7 +4,7 @@
 //! so that the compiler can use vector instructions. A minimum does not depend on the order in
 //! which it is taken: the answers are those of the plain loop.
 
-use super::tableau::Tableau;
+use super::tableau::KnapsackTableau;
 
 /// Columns treated together.
 const LANES: usize = 4;
@@ -24,7 +24,7 @@ fn max(a: f64, b: f64) -> f64 {
 }
 
 /// What rounding a basic item down and up costs at least.
-pub(super) fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
+pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f64; 2] {
     let (cells, reduced, steps) = (tableau.row(row), tableau.reduced(), tableau.steps());
     let cost = |cell: f64, reduced: f64, step: f64| {
         let move_by = (if cell > 0.0 { value } else { value - 1.0 }) / cell;
@@ -68,7 +68,7 @@ pub(super) fn penalties(tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
 }
 
 /// Writes the ratio of every column that could enter for a row, infinity for the others.
-pub(super) fn ratios(tableau: &Tableau, row: usize, out: &mut Vec<f64>) {
+pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) {
     let ratio = |(cell, reduced): (&f64, &f64)| {
         let ratio = max(*reduced, 0.0) / -cell;
         if *cell < -PIVOT_TOLERANCE {

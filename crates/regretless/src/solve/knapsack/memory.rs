@@ -15,10 +15,10 @@
 
 use super::KnapsackBranchAndBound;
 use super::best::min_improvement;
-use super::items::Items;
+use super::items::KnapsackItems;
 use crate::decision::Decision;
 use crate::solve::Solution;
-use crate::solve::memory::{Memory, WarmStartState};
+use crate::solve::memory::{WarmStart, WarmStartState};
 
 /// Combinations tried before a proof is given up.
 const MAX_ALTERNATIVES: usize = 512;
@@ -46,7 +46,7 @@ impl KnapsackWarmStart {
     }
 
     /// Whether it can be of this knapsack.
-    pub(super) fn fits(&self, items: &Items) -> bool {
+    pub(super) fn fits(&self, items: &KnapsackItems) -> bool {
         let last = self.chosen.last().map_or(0, |last| *last as usize + 1);
         self.prices.len() + 1 == items.rows() && last <= items.count()
     }
@@ -59,13 +59,13 @@ impl KnapsackWarmStart {
 
 impl KnapsackBranchAndBound {
     /// The choice in memory, if it is proved to be still the cheapest.
-    pub(super) fn certify_warm_start(&self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    pub(super) fn certify_warm_start(&self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         let known = memory
             .recall::<KnapsackWarmStart>()
             .filter(|known| known.fits(&self.items))?;
         let cost = known.cost(costs);
         let level = cost + min_improvement(cost, 0.0);
-        let (trial, bound) = Trial::new((&self.items, costs), known);
+        let (trial, bound) = AlternativeSearch::new((&self.items, costs), known);
         let rivalled = trial.rivalled(bound, level)?;
         (!rivalled)
             .then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
@@ -73,8 +73,8 @@ impl KnapsackBranchAndBound {
 }
 
 /// All choices that the prices cannot rule out.
-struct Trial<'a> {
-    items: &'a Items,
+struct AlternativeSearch<'a> {
+    items: &'a KnapsackItems,
     costs: &'a [f64],
     known: &'a KnapsackWarmStart,
     /// The choice in hand: at first items on the side their reduced cost wants.
@@ -90,9 +90,12 @@ struct Trial<'a> {
 /// Sums that were changed back and forth are trusted up to this share.
 const ROUNDING: f64 = 1e-11;
 
-impl<'a> Trial<'a> {
+impl<'a> AlternativeSearch<'a> {
     /// The trial and the bound that the prices give.
-    fn new((items, costs): (&'a Items, &'a [f64]), known: &'a KnapsackWarmStart) -> (Self, f64) {
+    fn new(
+        (items, costs): (&'a KnapsackItems, &'a [f64]),
+        known: &'a KnapsackWarmStart,
+    ) -> (Self, f64) {
         let mut bound = items.worth(&known.prices);
         let (inside, loads) = (vec![false; costs.len()], vec![0.0; known.prices.len()]);
         let mut trial = Self {

@@ -20,17 +20,17 @@ mod search;
 mod start;
 mod tableau;
 
-use self::dual::End;
+use self::dual::TableauStatus;
 pub use self::facts::KnapsackRelaxation;
 pub(super) use self::grid::step;
-use self::items::{Items, power_of_two_near};
+use self::items::{KnapsackItems, power_of_two_near};
 use self::memory::KnapsackWarmStart;
 pub(super) use self::refresh::invert;
-pub use self::relax::{Basic, LpVertex};
-use self::search::{Search, Workshop};
-use self::tableau::{Source, Tableau};
-use super::memory::Memory;
-use super::{Failure, Limits, Solution, SolveStatus, Solver};
+pub use self::relax::{KnapsackBasicVariable, LpVertex};
+use self::search::{KnapsackSearchTree, Workspace};
+use self::tableau::{KnapsackTableau, TableauInput};
+use super::memory::WarmStart;
+use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
 
 /// Scaled overload of a relaxed point that is let pass where weights are too small to pivot on.
@@ -38,7 +38,7 @@ const NEGLIGIBLE: f64 = 1e-8;
 
 /// Which root is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Model {
+enum RootModel {
     /// Capacities with tolerance, without items that fit in part only.
     Whole,
     /// The linear relaxation as it stands.
@@ -48,9 +48,9 @@ enum Model {
 /// Branch and bound for one set of items.
 #[derive(Debug)]
 pub struct KnapsackBranchAndBound {
-    items: Items,
-    limits: Limits,
-    workshop: Workshop,
+    items: KnapsackItems,
+    limits: SearchLimits,
+    workshop: Workspace,
     /// Costs times a power of two.
     scaled: Vec<f64>,
     nodes: u64,
@@ -58,13 +58,13 @@ pub struct KnapsackBranchAndBound {
 
 impl KnapsackBranchAndBound {
     /// An engine for items with one row of weights per dimension.
-    pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: Limits) -> Self {
-        let items = Items::new(weights, capacity);
+    pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: SearchLimits) -> Self {
+        let items = KnapsackItems::new(weights, capacity);
         let scaled = vec![0.0; items.count()];
         Self {
             items,
             limits,
-            workshop: Workshop::default(),
+            workshop: Workspace::default(),
             scaled,
             nodes: 0,
         }
@@ -79,11 +79,13 @@ impl KnapsackBranchAndBound {
     ///
     /// # Errors
     /// When the number of costs is wrong, or the simplex method does not come to an end.
-    pub fn relax(&mut self, costs: &[f64]) -> Result<LpVertex, Failure> {
+    pub fn relax(&mut self, costs: &[f64]) -> Result<LpVertex, SolveFailure> {
         let scale = self.load(costs)?;
-        let end = self.solve_root(Model::Relaxed);
-        if end != End::Solved && dual::worst_violation(&self.workshop.levels[0]) > NEGLIGIBLE {
-            return Err(Failure::Engine(
+        let end = self.solve_root(RootModel::Relaxed);
+        if end != TableauStatus::Solved
+            && dual::worst_violation(&self.workshop.levels[0]) > NEGLIGIBLE
+        {
+            return Err(SolveFailure::Engine(
                 "the simplex method makes no progress".into(),
             ));
         }
@@ -98,7 +100,7 @@ impl KnapsackBranchAndBound {
         self.items
             .price_closed_dimensions(&mut duals, &mut reduced_costs);
         for basic in &basis {
-            if let Basic::Item(item) = basic {
+            if let KnapsackBasicVariable::Item(item) = basic {
                 reduced_costs[*item as usize] = 0.0;
             }
         }
@@ -124,10 +126,10 @@ impl KnapsackBranchAndBound {
     }
 
     /// Takes in costs; returns what they were multiplied by.
-    fn load(&mut self, costs: &[f64]) -> Result<f64, Failure> {
+    fn load(&mut self, costs: &[f64]) -> Result<f64, SolveFailure> {
         if costs.len() != self.items.count() {
             let (found, expected) = (costs.len(), self.items.count());
-            return Err(Failure::Engine(format!(
+            return Err(SolveFailure::Engine(format!(
                 "{found} costs for {expected} items"
             )));
         }
@@ -141,22 +143,22 @@ impl KnapsackBranchAndBound {
     }
 
     /// Builds the root and solves its linear programme.
-    fn solve_root(&mut self, model: Model) -> End {
-        let source = Source {
+    fn solve_root(&mut self, model: RootModel) -> TableauStatus {
+        let source = TableauInput {
             items: &self.items,
             costs: &self.scaled,
         };
-        let Workshop {
+        let Workspace {
             levels,
             simplex,
             taken,
             ..
         } = &mut self.workshop;
-        levels.resize_with(levels.len().max(1), Tableau::default);
+        levels.resize_with(levels.len().max(1), KnapsackTableau::default);
         let root = &mut levels[0];
         let rhs = match model {
-            Model::Whole => source.items.rhs(),
-            Model::Relaxed => source.items.strict_rhs(),
+            RootModel::Whole => source.items.rhs(),
+            RootModel::Relaxed => source.items.strict_rhs(),
         };
         root.forget(rhs, source.items.count());
         taken.clear();
@@ -168,8 +170,8 @@ impl KnapsackBranchAndBound {
         let undecided = |item: &u32| {
             let item = *item as usize;
             let possible = match model {
-                Model::Whole => source.items.fits(item),
-                Model::Relaxed => source.items.fits_in_part(item),
+                RootModel::Whole => source.items.fits(item),
+                RootModel::Relaxed => source.items.fits_in_part(item),
             };
             source.costs[item] < 0.0 && possible && !source.items.weightless(item)
         };
@@ -183,18 +185,22 @@ impl Solver for KnapsackBranchAndBound {
         Some(self.nodes)
     }
 
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let scale = self.load(costs)?;
-        self.solve_root(Model::Whole);
+        self.solve_root(RootModel::Whole);
         Ok(self.search(costs, scale, None))
     }
 
-    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         if self.limits.gap > 0.0 {
             return self.solve(costs);
         }
         let scale = self.load(costs)?;
-        self.solve_root(Model::Whole);
+        self.solve_root(RootModel::Whole);
         let prices = self.root_duals(scale);
         let known = memory
             .take::<KnapsackWarmStart>()
@@ -208,7 +214,7 @@ impl Solver for KnapsackBranchAndBound {
         Ok(solution)
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         let usable = self.limits.gap == 0.0
             && costs.len() == self.items.count()
             && has_no_granularity(costs);
@@ -227,11 +233,11 @@ impl KnapsackBranchAndBound {
             self.workshop.best.expect(known * scale);
         }
         let lowest = self.workshop.levels[0].objective();
-        let source = Source {
+        let source = TableauInput {
             items: &self.items,
             costs: &self.scaled,
         };
-        let mut search = Search::new(source, &mut self.workshop, self.limits.nodes);
+        let mut search = KnapsackSearchTree::new(source, &mut self.workshop, self.limits.nodes);
         search.run();
         let open = search.open();
         self.nodes = search.nodes();

@@ -1,11 +1,11 @@
 //! Computing a [`Tableau`] anew from the data, so that the rounding errors of many pivots do not
 //! add up.
 
-use super::tableau::{Source, Tableau, VariableCode};
+use super::tableau::{KnapsackTableau, TableauInput, VariableCode};
 
-impl Tableau {
+impl KnapsackTableau {
     /// The number of a variable's own column entry in a row of the original system.
-    fn entry(&self, code: VariableCode, row: usize, source: Source) -> f64 {
+    fn entry(&self, code: VariableCode, row: usize, source: TableauInput) -> f64 {
         match code.variable().checked_sub(self.first_slack) {
             None => {
                 let weight = source.items.column(code.variable())[row];
@@ -15,7 +15,7 @@ impl Tableau {
         }
     }
 
-    fn cost(&self, code: VariableCode, source: Source) -> f64 {
+    fn cost(&self, code: VariableCode, source: TableauInput) -> f64 {
         match (self.is_item(code), code.complemented()) {
             (false, _) => 0.0,
             (true, false) => source.costs[code.variable()],
@@ -25,7 +25,7 @@ impl Tableau {
 
     /// Computes every number anew from the data, for the basis as it is. False, and nothing is
     /// changed, when the basis is numerically singular.
-    pub(super) fn refresh(&mut self, source: Source) -> bool {
+    pub(super) fn refresh(&mut self, source: TableauInput) -> bool {
         let Some(inverse) = self.inverse(source) else {
             return false;
         };
@@ -37,7 +37,7 @@ impl Tableau {
         true
     }
 
-    fn inverse(&self, source: Source) -> Option<Vec<Vec<f64>>> {
+    fn inverse(&self, source: TableauInput) -> Option<Vec<Vec<f64>>> {
         let row = |i: usize| {
             self.basics
                 .iter()
@@ -47,7 +47,7 @@ impl Tableau {
         invert((0..self.rows).map(row).collect())
     }
 
-    fn refresh_column(&mut self, position: usize, inverse: &[Vec<f64>], source: Source) {
+    fn refresh_column(&mut self, position: usize, inverse: &[Vec<f64>], source: TableauInput) {
         let code = self.codes[position];
         let mut reduced = self.cost(code, source);
         for (row, line) in inverse.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Tableau {
         self.cells[self.rows * self.stride + position] = reduced.max(0.0);
     }
 
-    fn refresh_values(&mut self, inverse: &[Vec<f64>], source: Source) {
+    fn refresh_values(&mut self, inverse: &[Vec<f64>], source: TableauInput) {
         let mut right = self.rest.clone();
         let mut objective = self.spent;
         let held = self.codes().iter().chain(&self.basics).copied();
@@ -117,9 +117,9 @@ pub(in crate::solve) fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>
 
 #[cfg(test)]
 mod tests {
-    use super::super::dual::{DualSimplex, End};
-    use super::super::items::Items;
-    use super::{Source, Tableau};
+    use super::super::dual::{DualSimplex, TableauStatus};
+    use super::super::items::KnapsackItems;
+    use super::{KnapsackTableau, TableauInput};
 
     #[test]
     fn a_tableau_computed_anew_equals_the_one_that_was_pivoted() {
@@ -127,18 +127,18 @@ mod tests {
             vec![3.0, 5.5, 4.0, 7.0, 2.0, 6.0],
             vec![6.0, 2.0, 4.5, 3.0, 5.0, 7.0],
         ];
-        let items = Items::new(&weights, &[13.0, 14.0]);
+        let items = KnapsackItems::new(&weights, &[13.0, 14.0]);
         let costs = [-0.5, -0.7, -0.6, -0.9, -0.4, -0.8];
-        let source = Source {
+        let source = TableauInput {
             items: &items,
             costs: &costs,
         };
-        let mut tableau = Tableau::default();
+        let mut tableau = KnapsackTableau::default();
         tableau.forget(items.rhs(), items.count());
         tableau.start(source, 0..6);
         assert_eq!(
             DualSimplex::default().solve(&mut tableau, f64::INFINITY),
-            End::Solved
+            TableauStatus::Solved
         );
         assert!(tableau.age() > 0);
         let mut anew = tableau.clone();

@@ -1,11 +1,11 @@
 //! The linear relaxation of the knapsack: items may be taken in part.
 
-use super::tableau::Tableau;
+use super::tableau::KnapsackTableau;
 use crate::decision::Decision;
 
 /// A basic variable of a linear programme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basic {
+pub enum KnapsackBasicVariable {
     /// The share taken of an item.
     Item(u32),
     /// What is left of the capacity of a dimension.
@@ -25,11 +25,11 @@ pub struct LpVertex {
     /// between.
     pub reduced_costs: Vec<f64>,
     /// One basic variable per dimension, in no particular order of meaning.
-    pub basis: Vec<Basic>,
+    pub basis: Vec<KnapsackBasicVariable>,
 }
 
 /// The shares of all items that a solved tableau takes.
-pub(super) fn shares(tableau: &Tableau, taken: &[u32], out: &mut [f64]) {
+pub(super) fn shares(tableau: &KnapsackTableau, taken: &[u32], out: &mut [f64]) {
     out.fill(0.0);
     taken.iter().for_each(|item| out[*item as usize] = 1.0);
     for code in tableau
@@ -52,10 +52,10 @@ pub(super) fn shares(tableau: &Tableau, taken: &[u32], out: &mut [f64]) {
 }
 
 /// The basic variables of the capacity rows.
-pub(super) fn basis(tableau: &Tableau, items: usize) -> Vec<Basic> {
+pub(super) fn basis(tableau: &KnapsackTableau, items: usize) -> Vec<KnapsackBasicVariable> {
     let name = |variable: usize| match variable.checked_sub(items) {
-        None => Basic::Item(variable as u32),
-        Some(row) => Basic::Slack(row as u32),
+        None => KnapsackBasicVariable::Item(variable as u32),
+        Some(row) => KnapsackBasicVariable::Slack(row as u32),
     };
     let counting = tableau.rows() - 1;
     tableau.basics()[..counting]
@@ -65,7 +65,7 @@ pub(super) fn basis(tableau: &Tableau, items: usize) -> Vec<Basic> {
 }
 
 /// The duals of the capacity rows in the tableau's own scale.
-pub(super) fn duals(tableau: &Tableau, items: usize, out: &mut [f64]) {
+pub(super) fn duals(tableau: &KnapsackTableau, items: usize, out: &mut [f64]) {
     out.fill(0.0);
     for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {
         if let Some(row) = code.variable().checked_sub(items) {

@@ -8,11 +8,11 @@
 //! side whose penalty closes it is not visited, and the item whose cheaper side costs most is
 //! branched on, the cheaper side first.
 
-use super::best::Best;
-use super::dual::{DualSimplex, End};
+use super::best::KnapsackIncumbent;
+use super::dual::{DualSimplex, TableauStatus};
 use super::lanes;
-use super::start::Start;
-use super::tableau::{Side, Source, Tableau};
+use super::start::GreedyRounding;
+use super::tableau::{BranchDirection, KnapsackTableau, TableauInput};
 use crate::cancel;
 
 /// Distance from 0 or 1 below which a value counts as whole.
@@ -25,25 +25,25 @@ const MAX_ROUNDED_NODES: u64 = 10;
 
 /// Memory that one search leaves to the next.
 #[derive(Debug, Default)]
-pub(super) struct Workshop {
-    pub(super) levels: Vec<Tableau>,
+pub(super) struct Workspace {
+    pub(super) levels: Vec<KnapsackTableau>,
     pub(super) simplex: DualSimplex,
-    pub(super) start: Start,
-    pub(super) best: Best,
+    pub(super) start: GreedyRounding,
+    pub(super) best: KnapsackIncumbent,
     pub(super) taken: Vec<u32>,
 }
 
 /// What a node does next.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum KnapsackNodeAction {
     /// Nothing better below.
     Close,
     /// One side is all that is left.
-    Force(usize, Side),
+    Force(usize, BranchDirection),
     /// First one side, then the other if its penalty still allows.
     Branch {
         row: usize,
-        first: Side,
+        first: BranchDirection,
         penalty: f64,
     },
     /// The linear programme does not help: decide any item.
@@ -51,9 +51,9 @@ enum Step {
 }
 
 /// One search.
-pub(super) struct Search<'a> {
-    source: Source<'a>,
-    workshop: &'a mut Workshop,
+pub(super) struct KnapsackSearchTree<'a> {
+    source: TableauInput<'a>,
+    workshop: &'a mut Workspace,
     most_nodes: u64,
     nodes: u64,
     /// Whether the counting row has been fixed.
@@ -63,11 +63,15 @@ pub(super) struct Search<'a> {
     open: f64,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(source: Source<'a>, workshop: &'a mut Workshop, most_nodes: u64) -> Self {
+impl<'a> KnapsackSearchTree<'a> {
+    pub(super) fn new(
+        source: TableauInput<'a>,
+        workshop: &'a mut Workspace,
+        most_nodes: u64,
+    ) -> Self {
         workshop
             .levels
-            .resize_with(workshop.levels.len().max(4), Tableau::default);
+            .resize_with(workshop.levels.len().max(4), KnapsackTableau::default);
         Self {
             source,
             workshop,
@@ -90,7 +94,7 @@ impl<'a> Search<'a> {
 
     /// Searches everything below the root, whose linear programme has been solved in level 0.
     pub(super) fn run(&mut self) {
-        let Workshop {
+        let Workspace {
             levels,
             start,
             best,
@@ -99,7 +103,7 @@ impl<'a> Search<'a> {
         } = &mut *self.workshop;
         start.round(self.source, &levels[0], taken, best);
         self.settle(0);
-        let Workshop {
+        let Workspace {
             levels,
             start,
             best,
@@ -168,14 +172,14 @@ impl<'a> Search<'a> {
         tableau.copy_from(&root[0]);
         tableau.fix_item_count(number as usize, self.source.items.rhs()[root[0].rows() - 1]);
         match self.reoptimize(level, root_row(&self.workshop.levels[0])) {
-            End::Closed => f64::INFINITY,
-            End::Solved | End::Stuck => self.workshop.levels[level].objective(),
+            TableauStatus::Closed => f64::INFINITY,
+            TableauStatus::Solved | TableauStatus::Stuck => self.workshop.levels[level].objective(),
         }
     }
 
     /// Drives the variable that was just decided out of the basis and restores feasibility.
-    fn reoptimize(&mut self, level: usize, row: usize) -> End {
-        let Workshop {
+    fn reoptimize(&mut self, level: usize, row: usize) -> TableauStatus {
+        let Workspace {
             levels,
             simplex,
             best,
@@ -183,22 +187,22 @@ impl<'a> Search<'a> {
         } = &mut *self.workshop;
         let tableau = &mut levels[level];
         match simplex.pivot_out(tableau, row) {
-            End::Solved => {}
-            End::Closed => return End::Closed,
-            End::Stuck => return self.restart(level),
+            TableauStatus::Solved => {}
+            TableauStatus::Closed => return TableauStatus::Closed,
+            TableauStatus::Stuck => return self.restart(level),
         }
         if tableau.age() > REFACTOR_INTERVAL && !tableau.refresh(self.source) {
             return self.restart(level);
         }
         match simplex.solve(tableau, best.cutoff()) {
-            End::Stuck => self.restart(level),
+            TableauStatus::Stuck => self.restart(level),
             end => end,
         }
     }
 
     /// Goes back to the slack basis, which is always sound.
-    fn restart(&mut self, level: usize) -> End {
-        let Workshop {
+    fn restart(&mut self, level: usize) -> TableauStatus {
+        let Workspace {
             levels,
             simplex,
             best,
@@ -217,14 +221,14 @@ impl<'a> Search<'a> {
                 return self.record_open_node(depth);
             }
             let go_on = match self.inspect(depth) {
-                Step::Close => false,
-                Step::Force(row, side) => self.decide(depth, row, side),
-                Step::Branch {
+                KnapsackNodeAction::Close => false,
+                KnapsackNodeAction::Force(row, side) => self.decide(depth, row, side),
+                KnapsackNodeAction::Branch {
                     row,
                     first,
                     penalty,
                 } => self.branch(depth, (row, first, penalty)),
-                Step::Split => self.split(depth),
+                KnapsackNodeAction::Split => self.split(depth),
             };
             if !go_on {
                 return;
@@ -237,7 +241,11 @@ impl<'a> Search<'a> {
     }
 
     /// Visits one child in the next level; true when the other remains, in this level.
-    fn branch(&mut self, depth: usize, (row, first, penalty): (usize, Side, f64)) -> bool {
+    fn branch(
+        &mut self,
+        depth: usize,
+        (row, first, penalty): (usize, BranchDirection, f64),
+    ) -> bool {
         let mark = self.descend(depth);
         if self.decide(depth + 1, row, first) {
             self.explore(depth + 1);
@@ -251,10 +259,10 @@ impl<'a> Search<'a> {
             return false;
         }
         self.settle(depth);
-        let second = if first == Side::Down {
-            Side::Up
+        let second = if first == BranchDirection::Down {
+            BranchDirection::Up
         } else {
-            Side::Down
+            BranchDirection::Down
         };
         self.decide(depth, row, second)
     }
@@ -280,7 +288,7 @@ impl<'a> Search<'a> {
 
     /// Decides the first nonbasic item at its present value; false when that closes the node.
     fn fix_first_nonbasic(&mut self, level: usize) -> bool {
-        let Workshop {
+        let Workspace {
             levels,
             simplex,
             best,
@@ -288,14 +296,14 @@ impl<'a> Search<'a> {
             ..
         } = &mut *self.workshop;
         taken.extend(levels[level].settle(0, self.source));
-        simplex.solve(&mut levels[level], best.cutoff()) != End::Closed
+        simplex.solve(&mut levels[level], best.cutoff()) != TableauStatus::Closed
     }
 
     /// Copies a node one level down; returns how many items are taken in it.
     fn descend(&mut self, depth: usize) -> usize {
         let levels = &mut self.workshop.levels;
         if levels.len() == depth + 1 {
-            levels.push(Tableau::default());
+            levels.push(KnapsackTableau::default());
         }
         let (upper, lower) = levels.split_at_mut(depth + 1);
         lower[0].copy_from(&upper[depth]);
@@ -303,15 +311,15 @@ impl<'a> Search<'a> {
     }
 
     /// Decides a basic item; false when that closes the node.
-    fn decide(&mut self, level: usize, row: usize, side: Side) -> bool {
-        let Workshop { levels, taken, .. } = &mut *self.workshop;
+    fn decide(&mut self, level: usize, row: usize, side: BranchDirection) -> bool {
+        let Workspace { levels, taken, .. } = &mut *self.workshop;
         taken.extend(levels[level].decide(row, side, self.source));
-        self.reoptimize(level, row) != End::Closed
+        self.reoptimize(level, row) != TableauStatus::Closed
     }
 
     /// Decides all items whose reduced cost exceeds the remaining gap.
     fn settle(&mut self, level: usize) {
-        let Workshop {
+        let Workspace {
             levels,
             best,
             taken,
@@ -326,16 +334,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn inspect(&mut self, depth: usize) -> Step {
+    fn inspect(&mut self, depth: usize) -> KnapsackNodeAction {
         if self.is_integral(depth) && !self.offer(depth) {
-            return Step::Split;
+            return KnapsackNodeAction::Split;
         }
         let tableau = &self.workshop.levels[depth];
         if tableau.objective() >= self.workshop.best.cutoff() {
-            return Step::Close;
+            return KnapsackNodeAction::Close;
         }
         if self.nodes <= MAX_ROUNDED_NODES {
-            let Workshop {
+            let Workspace {
                 levels,
                 start,
                 best,
@@ -361,7 +369,7 @@ impl<'a> Search<'a> {
     }
 
     fn offer(&mut self, depth: usize) -> bool {
-        let Workshop {
+        let Workspace {
             levels,
             best,
             taken,
@@ -381,14 +389,14 @@ impl<'a> Search<'a> {
 }
 
 /// The counting row, whose slack is basic in the root.
-fn root_row(root: &Tableau) -> usize {
+fn root_row(root: &KnapsackTableau) -> usize {
     root.rows() - 1
 }
 
 /// The row to branch on and what both sides cost at least.
-fn choose(tableau: &Tableau, cutoff: f64) -> Step {
+fn choose(tableau: &KnapsackTableau, cutoff: f64) -> KnapsackNodeAction {
     let gap = cutoff - tableau.objective();
-    let mut chosen = Step::Split;
+    let mut chosen = KnapsackNodeAction::Split;
     let mut most = (-1.0, -1.0);
     for (row, (code, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
         if !tableau.is_item(*code)
@@ -400,14 +408,18 @@ fn choose(tableau: &Tableau, cutoff: f64) -> Step {
         let [down, up] = lanes::penalties(tableau, row, *value);
         let (least, other) = (down.min(up), down.max(up));
         if least >= gap {
-            return Step::Close;
+            return KnapsackNodeAction::Close;
         }
-        let first = if down <= up { Side::Down } else { Side::Up };
+        let first = if down <= up {
+            BranchDirection::Down
+        } else {
+            BranchDirection::Up
+        };
         if other >= gap {
-            chosen = Step::Force(row, first);
+            chosen = KnapsackNodeAction::Force(row, first);
             most = (f64::INFINITY, f64::INFINITY);
         } else if (least, other) > most {
-            chosen = Step::Branch {
+            chosen = KnapsackNodeAction::Branch {
                 row,
                 first,
                 penalty: other,

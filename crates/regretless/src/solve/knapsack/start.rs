@@ -4,29 +4,29 @@
 //! a cheaper one that fits, the best pair first, followed by filling; ties go to the first pair
 //! found.
 
-use super::best::Best;
-use super::tableau::{Source, Tableau};
+use super::best::KnapsackIncumbent;
+use super::tableau::{KnapsackTableau, TableauInput};
 
 /// Pairs looked at before swapping ends.
 const MAX_SWAP_PAIRS: usize = 1_000_000;
 
 /// Scratch memory of the heuristic.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Start {
+pub(super) struct GreedyRounding {
     inside: Vec<u32>,
     /// Items left out, with their reduced costs.
     outside: Vec<(f64, u32)>,
     room: Vec<f64>,
 }
 
-impl Start {
+impl GreedyRounding {
     /// Rounds a solved linear programme down and fills what is left.
     pub(super) fn round(
         &mut self,
-        source: Source,
-        tableau: &Tableau,
+        source: TableauInput,
+        tableau: &KnapsackTableau,
         taken: &[u32],
-        best: &mut Best,
+        best: &mut KnapsackIncumbent,
     ) {
         self.load(source, tableau);
         self.fill(source);
@@ -36,10 +36,10 @@ impl Start {
     /// The same, improved by swaps among the undecided items.
     pub(super) fn polish(
         &mut self,
-        source: Source,
-        tableau: &Tableau,
+        source: TableauInput,
+        tableau: &KnapsackTableau,
         taken: &[u32],
-        best: &mut Best,
+        best: &mut KnapsackIncumbent,
     ) {
         self.load(source, tableau);
         self.fill(source);
@@ -54,7 +54,7 @@ impl Start {
         best.offer(source, taken.iter().chain(&self.inside).copied());
     }
 
-    fn load(&mut self, source: Source, tableau: &Tableau) {
+    fn load(&mut self, source: TableauInput, tableau: &KnapsackTableau) {
         self.inside.clear();
         self.outside.clear();
         self.room.clear();
@@ -76,7 +76,7 @@ impl Start {
         }
     }
 
-    fn place(&mut self, source: Source, item: usize, (full, reduced): (bool, f64)) {
+    fn place(&mut self, source: TableauInput, item: usize, (full, reduced): (bool, f64)) {
         if full {
             self.inside.push(item as u32);
             let column = source.items.column(item);
@@ -89,7 +89,7 @@ impl Start {
         }
     }
 
-    fn fill(&mut self, source: Source) {
+    fn fill(&mut self, source: TableauInput) {
         let fits = |room: &[f64], item: u32| {
             room.iter()
                 .zip(source.items.column(item as usize))
@@ -109,7 +109,7 @@ impl Start {
         }
     }
 
-    fn best_swap(&self, source: Source) -> Option<(usize, usize)> {
+    fn best_swap(&self, source: TableauInput) -> Option<(usize, usize)> {
         let mut found = None;
         let mut most = 1e-12;
         let rows = self.room.len();
@@ -130,7 +130,7 @@ impl Start {
         found
     }
 
-    fn swap(&mut self, source: Source, place: usize, other: usize) {
+    fn swap(&mut self, source: TableauInput, place: usize, other: usize) {
         let leaving = self.inside.swap_remove(place);
         let (_, entering) = self.outside.swap_remove(other);
         let column = source.items.column(leaving as usize);

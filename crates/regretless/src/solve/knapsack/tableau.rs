@@ -6,7 +6,7 @@
 //! and every reduced cost is at least 0. Decided items leave the tableau altogether. One pivot
 //! costs rows × columns; a copy of the tableau is all that a search tree needs to come back.
 
-use super::items::Items;
+use super::items::KnapsackItems;
 
 /// A variable: an item, or the slack of a row (numbered after the items).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl VariableCode {
 
 /// Which way a fractional item is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum BranchDirection {
     /// The variable as held becomes 0.
     Down,
     /// The variable as held becomes 1.
@@ -51,15 +51,15 @@ pub(super) enum Side {
 
 /// What the tableau of a node is built from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) items: &'a Items,
+pub(super) struct TableauInput<'a> {
+    pub(super) items: &'a KnapsackItems,
     /// Cost per item, scaled.
     pub(super) costs: &'a [f64],
 }
 
 /// Basic and nonbasic variables, and how they depend on each other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tableau {
+pub(super) struct KnapsackTableau {
     /// Number of the first slack.
     pub(super) first_slack: usize,
     pub(super) rows: usize,
@@ -82,7 +82,7 @@ pub(super) struct Tableau {
     pub(super) age: u32,
 }
 
-impl Tableau {
+impl KnapsackTableau {
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
@@ -136,7 +136,7 @@ impl Tableau {
     }
 
     /// Starts over from the slack basis with these undecided items; what is decided stays.
-    pub(super) fn start(&mut self, source: Source, undecided: impl Iterator<Item = u32>) {
+    pub(super) fn start(&mut self, source: TableauInput, undecided: impl Iterator<Item = u32>) {
         let (rows, count) = (source.items.rows(), source.items.count());
         self.first_slack = count;
         self.rows = rows;
@@ -158,7 +158,7 @@ impl Tableau {
     }
 
     /// Writes the column of an item that is nonbasic beside slacks, at its better bound.
-    fn fill(&mut self, position: usize, source: Source) {
+    fn fill(&mut self, position: usize, source: TableauInput) {
         let item = self.codes[position].variable();
         let cost = source.costs[item];
         let column = self.cells.iter_mut().skip(position).step_by(self.stride);
@@ -197,7 +197,7 @@ impl Tableau {
     }
 
     /// Puts the slacks back into the basis; a counting row that was fixed stays fixed.
-    pub(super) fn restart(&mut self, source: Source, counted: bool) {
+    pub(super) fn restart(&mut self, source: TableauInput, counted: bool) {
         let mut undecided: Vec<u32> = Vec::with_capacity(self.width + self.rows);
         let held = self.codes().iter().chain(&self.basics);
         undecided.extend(
@@ -280,23 +280,28 @@ impl Tableau {
     }
 
     /// Decides a basic item; it must leave the basis next.
-    pub(super) fn decide(&mut self, row: usize, side: Side, source: Source) -> Option<u32> {
+    pub(super) fn decide(
+        &mut self,
+        row: usize,
+        side: BranchDirection,
+        source: TableauInput,
+    ) -> Option<u32> {
         let code = self.basics[row];
         match side {
-            Side::Down => {
+            BranchDirection::Down => {
                 self.values[row] = -self.values[row];
                 self.negate(row);
             }
-            Side::Up => self.values[row] -= 1.0,
+            BranchDirection::Up => self.values[row] -= 1.0,
         }
         self.basics[row] = code.with_fixed();
         self.uppers[row] = 0.0;
-        let taken = code.complemented() == (side == Side::Down);
+        let taken = code.complemented() == (side == BranchDirection::Down);
         taken.then(|| self.take(code.variable(), source))
     }
 
     /// Decides a nonbasic item at the value it has.
-    pub(super) fn settle(&mut self, position: usize, source: Source) -> Option<u32> {
+    pub(super) fn settle(&mut self, position: usize, source: TableauInput) -> Option<u32> {
         let code = self.codes[position];
         self.remove(position);
         code.complemented()
@@ -304,7 +309,7 @@ impl Tableau {
     }
 
     /// Books an item as taken.
-    pub(super) fn take(&mut self, item: usize, source: Source) -> u32 {
+    pub(super) fn take(&mut self, item: usize, source: TableauInput) -> u32 {
         for (rest, weight) in self.rest.iter_mut().zip(source.items.column(item)) {
             *rest -= weight;
         }

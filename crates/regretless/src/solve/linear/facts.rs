@@ -9,10 +9,12 @@ use std::sync::Arc;
 use super::LinearSolver;
 use crate::decision::Decision;
 use crate::solve::corner::{DictionaryVariable, SimplexDictionary};
-use crate::solve::highs::{Basic, CostRanges, Lp, Model};
-use crate::solve::memory::Memory;
-use crate::solve::relax::{CostRanging, Neighbours, Ranges, RelaxationSolver, VertexDelta};
-use crate::solve::{Failure, Limits, Solution, Solver};
+use crate::solve::highs::{BasicVariable, LinearModel, Lp};
+use crate::solve::memory::WarmStart;
+use crate::solve::relax::{
+    AdjacentVertices, CostRanges, CostRanging, RelaxationSolver, VertexDelta,
+};
+use crate::solve::{SearchLimits, Solution, SolveFailure, Solver};
 
 /// Answers questions about the relaxation of one model.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ pub struct LinearRelaxation {
 impl LinearRelaxation {
     /// Facts about a model to be minimised; cost `j` is that of column `predicted[j]`, whose cost
     /// in the model is 0. Columns count as continuous.
-    pub fn new(model: &Model, predicted: &Arc<[usize]>, limits: Limits) -> Self {
+    pub fn new(model: &LinearModel, predicted: &Arc<[usize]>, limits: SearchLimits) -> Self {
         let mut place = vec![None; model.cost.len()];
         predicted
             .iter()
@@ -40,7 +42,7 @@ impl LinearRelaxation {
     }
 
     /// The optimum, and the solver as the solve left it.
-    fn solve(&mut self, costs: &[f64]) -> Result<(Solution, &mut Lp), Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<(Solution, &mut Lp), SolveFailure> {
         let solution = self.search.solve(costs)?;
         let lp = self.search.lp.as_mut().ok_or_else(gone)?;
         Ok((solution, lp))
@@ -62,13 +64,13 @@ impl LinearRelaxation {
 
     /// The relaxed optimum as HiGHS's basis sees it. HiGHS counts the negated activity of a row as
     /// a variable.
-    fn corner(&mut self) -> Result<SimplexDictionary, Failure> {
+    fn corner(&mut self) -> Result<SimplexDictionary, SolveFailure> {
         let columns = self.search.model.cost.len();
         let count = columns + self.search.model.row_bounds.len();
         let mut lp = self.search.lp.take().ok_or_else(gone)?;
-        let number = |basic: Basic| match basic {
-            Basic::Column(column) => column,
-            Basic::Row(row) => columns + row,
+        let number = |basic: BasicVariable| match basic {
+            BasicVariable::Column(column) => column,
+            BasicVariable::Row(row) => columns + row,
         };
         // HiGHS has no factor of a basis without members.
         let members = if count > columns {
@@ -103,12 +105,10 @@ impl LinearRelaxation {
     }
 
     /// Ranges of all columns, scaled, when there is no row.
-    fn unconstrained(&mut self) -> Result<CostRanges, Failure> {
+    fn unconstrained(&mut self) -> Result<CostRanges, SolveFailure> {
         let corner = self.corner()?;
         let costs = &self.search.costs;
-        let Ranges { lower, upper } =
-            corner.cost_ranges(|column| costs[column as usize], costs.len());
-        Ok(CostRanges { lower, upper })
+        Ok(corner.cost_ranges(|column| costs[column as usize], costs.len()))
     }
 
     /// What moves of columns and rows mean for a decision.
@@ -133,21 +133,25 @@ impl RelaxationSolver for LinearRelaxation {
         Solver::work(&self.search)
     }
 
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.search.solve(costs)
     }
 
-    fn relax_warm(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn relax_warm(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         self.search.solve_again(costs, memory)
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         self.search.certify(costs, memory)
     }
 }
 
 impl CostRanging for LinearRelaxation {
-    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let (_, lp) = self.solve(costs)?;
         let found = if lp.num_rows() > 0 {
             lp.cost_ranges()?
@@ -163,12 +167,12 @@ impl CostRanging for LinearRelaxation {
             lower.push((found.lower[*column] / scale).min(*cost));
             upper.push((found.upper[*column] / scale).max(*cost));
         }
-        Ok(Ranges { lower, upper })
+        Ok(CostRanges { lower, upper })
     }
 }
 
-impl Neighbours for LinearRelaxation {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), Failure> {
+impl AdjacentVertices for LinearRelaxation {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let (solution, _) = self.solve(costs)?;
         let moves = self.corner()?.neighbours();
         let deltas = moves.iter().map(|moves| self.delta(moves));
@@ -177,6 +181,6 @@ impl Neighbours for LinearRelaxation {
     }
 }
 
-fn gone() -> Failure {
-    Failure::Engine("HiGHS is gone".into())
+fn gone() -> SolveFailure {
+    SolveFailure::Engine("HiGHS is gone".into())
 }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use super::{LinearSolver, SCALED_MAX_COST};
 use crate::decision::Decision;
-use crate::solve::highs::{Basic, Basis, Lp, Model, Stand};
-use crate::solve::memory::{CostSample, Memory, WarmStartState};
-use crate::solve::{Failure, Solution, SolveStatus, Solver};
+use crate::solve::highs::{BasicVariable, Basis, BasisStatus, LinearModel, Lp};
+use crate::solve::memory::{CostSample, WarmStart, WarmStartState};
+use crate::solve::{Solution, SolveFailure, SolveStatus, Solver};
 
 /// Drift up to which a linear solve starts from the old basis, and a search from the old point.
 pub(super) const MAX_DRIFT: [f64; 2] = [0.5, 0.5];
@@ -52,8 +52,8 @@ impl LinearSolver {
     pub(super) fn resume(
         &mut self,
         costs: &[f64],
-        memory: &mut Memory,
-    ) -> Result<Solution, Failure> {
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         self.work = 0;
         let whole = self.is_integral();
         let near =
@@ -106,8 +106,8 @@ impl LinearSolver {
         lp: &mut Lp,
         costs: &[f64],
         basis: &Basis,
-    ) -> Result<Option<Solution>, Failure> {
-        use crate::solve::highs::{Outcome, SimplexMethod};
+    ) -> Result<Option<Solution>, SolveFailure> {
+        use crate::solve::highs::{LpStatus, SimplexMethod};
         let scale = self.load(lp, costs)?;
         lp.forget()?;
         lp.set_basis(basis)?;
@@ -115,7 +115,7 @@ impl LinearSolver {
         lp.use_simplex(SimplexMethod::Primal)?;
         let outcome = lp.solve()?;
         self.count_work(lp);
-        if outcome != Outcome::Optimal {
+        if outcome != LpStatus::Optimal {
             return Ok(None);
         }
         let found = self.read(lp, true, scale)?;
@@ -146,7 +146,7 @@ impl LinearSolver {
     fn twin(&mut self) -> &mut Self {
         let (model, predicted, limits) = (&self.model, &self.predicted, self.limits);
         self.twin.get_or_insert_with(|| {
-            let mut relaxed = Model::clone(model);
+            let mut relaxed = LinearModel::clone(model);
             relaxed.integer.fill(false);
             Box::new(Self::new(Arc::new(relaxed), Arc::clone(predicted), limits))
         })
@@ -156,7 +156,7 @@ impl LinearSolver {
     pub(super) fn certify_warm_start(
         &mut self,
         costs: &[f64],
-        memory: &Memory,
+        memory: &WarmStart,
     ) -> Option<Solution> {
         self.work = 0;
         let known = memory.recall::<LinearWarmStart>()?;
@@ -174,15 +174,15 @@ impl LinearSolver {
     }
 
     /// Whether a basis is optimal, and no other vertex is, given that it is feasible.
-    fn stays_optimal(&mut self, costs: &[f64], basis: &Basis) -> Result<bool, Failure> {
+    fn stays_optimal(&mut self, costs: &[f64], basis: &Basis) -> Result<bool, SolveFailure> {
         self.price(costs);
         let mut lp = self.take_solver()?;
         lp.forget()?;
         lp.set_basis(basis)?;
         let members = lp.basic_variables()?;
-        let cost = |member: &Basic| match member {
-            Basic::Column(column) => self.costs[*column],
-            Basic::Row(_) => 0.0,
+        let cost = |member: &BasicVariable| match member {
+            BasicVariable::Column(column) => self.costs[*column],
+            BasicVariable::Row(_) => 0.0,
         };
         let costs: Vec<f64> = members.iter().map(cost).collect();
         let mut duals = Vec::new();
@@ -201,11 +201,12 @@ impl LinearSolver {
     /// Whether every way out of a vertex costs something, given reduced costs and duals of its
     /// basis.
     fn is_unique_optimum(&self, basis: &Basis, reduced: &[f64], duals: &[f64]) -> bool {
-        let dear = |((stand, slope), [lower, upper]): ((&Stand, &f64), &[f64; 2])| match stand {
-            Stand::Basic => true,
-            Stand::Lower => *slope > PLAIN || lower == upper,
-            Stand::Upper => *slope < -PLAIN || lower == upper,
-            Stand::Zero | Stand::Nonbasic => lower == upper,
+        let dear = |((stand, slope), [lower, upper]): ((&BasisStatus, &f64), &[f64; 2])| match stand
+        {
+            BasisStatus::Basic => true,
+            BasisStatus::Lower => *slope > PLAIN || lower == upper,
+            BasisStatus::Upper => *slope < -PLAIN || lower == upper,
+            BasisStatus::Zero | BasisStatus::Nonbasic => lower == upper,
         };
         basis
             .columns

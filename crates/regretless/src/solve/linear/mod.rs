@@ -22,10 +22,10 @@ pub use facts::LinearRelaxation;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use self::small::{SearchRequest, Small};
-use super::highs::{Lp, Model, Outcome, Point, SimplexMethod};
-use super::memory::Memory;
-use super::{Failure, Limits, Solution, SolveStatus, Solver};
+use self::small::{DenseMip, SearchRequest};
+use super::highs::{LinearModel, Lp, LpStatus, PrimalDualPoint, SimplexMethod};
+use super::memory::WarmStart;
+use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
 
 /// Most matrix entries of a linear programme and of a search over whole numbers without presolve:
@@ -63,7 +63,7 @@ const SCALED_MAX_COST: f64 = 128.0;
 
 /// How a solve ended.
 #[derive(Debug)]
-struct Search {
+struct HighsSearchResult {
     /// Not stopped at a limit.
     finished: bool,
     /// No point costs less than this.
@@ -75,17 +75,17 @@ struct Search {
 /// A model and the columns whose costs are predicted.
 #[derive(Debug)]
 pub struct LinearSolver {
-    model: Arc<Model>,
+    model: Arc<LinearModel>,
     predicted: Arc<[usize]>,
-    limits: Limits,
+    limits: SearchLimits,
     /// Built at the first solve that needs it, so that making an engine cannot fail.
     lp: Option<Lp>,
     /// Present if the model is one for it.
-    small: Option<Small>,
+    small: Option<DenseMip>,
     costs: Vec<f64>,
     /// What the costs of the last solve were multiplied by.
     scale: f64,
-    point: Point,
+    point: PrimalDualPoint,
     /// Where the next search over whole numbers starts.
     start: Option<Box<[f64]>>,
     /// The same problem without whole numbers, once somebody asked for a proof.
@@ -99,14 +99,14 @@ pub struct LinearSolver {
 impl LinearSolver {
     /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`,
     /// whose cost in the model is 0.
-    pub fn new(model: Arc<Model>, predicted: Arc<[usize]>, limits: Limits) -> Self {
+    pub fn new(model: Arc<LinearModel>, predicted: Arc<[usize]>, limits: SearchLimits) -> Self {
         // With few nodes to spend HiGHS is better: it knows how to find a point without any.
         let small = if limits.nodes >= MIN_DENSE_NODE_LIMIT {
-            Small::of(&model)
+            DenseMip::of(&model)
         } else {
             None
         };
-        let (costs, point) = (Vec::new(), Point::default());
+        let (costs, point) = (Vec::new(), PrimalDualPoint::default());
         let (lp, start, twin, nodes) = (None, None, None, None);
         Self {
             model,
@@ -124,13 +124,13 @@ impl LinearSolver {
         }
     }
 
-    fn take_solver(&mut self) -> Result<Lp, Failure> {
+    fn take_solver(&mut self) -> Result<Lp, SolveFailure> {
         self.lp
             .take()
             .map_or_else(|| Self::build(&self.model, &self.limits), Ok)
     }
 
-    fn build(model: &Model, limits: &Limits) -> Result<Lp, Failure> {
+    fn build(model: &LinearModel, limits: &SearchLimits) -> Result<Lp, SolveFailure> {
         let mut lp = Lp::from_model(model)?;
         let small = !is_large(model, &lp);
         lp.use_presolve(!small)?;
@@ -146,13 +146,13 @@ impl LinearSolver {
     }
 
     /// Method and presolve as for a solve from nothing.
-    fn configure_cold(&self, lp: &mut Lp) -> Result<(), Failure> {
+    fn configure_cold(&self, lp: &mut Lp) -> Result<(), SolveFailure> {
         lp.use_presolve(is_large(&self.model, lp))?;
         lp.use_simplex(SimplexMethod::Dual)
     }
 
     /// Hands the objective over; returns the scale.
-    fn load(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<f64, Failure> {
+    fn load(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<f64, SolveFailure> {
         let scale = self.price(costs);
         lp.set_costs(0, &self.costs)?;
         lp.set_objective(false, self.model.offset * scale)?;
@@ -211,7 +211,7 @@ impl LinearSolver {
         self.nodes = Some(proof.nodes);
         Some(self.solution(
             costs,
-            &Search {
+            &HighsSearchResult {
                 finished: true,
                 bound: proof.bound / scale,
                 scale,
@@ -221,7 +221,7 @@ impl LinearSolver {
 
     /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved,
     /// unscaled.
-    fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<Search, Failure> {
+    fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<HighsSearchResult, SolveFailure> {
         lp.forget()?;
         if let Some(start) = self.start.take() {
             lp.set_start(&start)?;
@@ -229,17 +229,17 @@ impl LinearSolver {
         let outcome = lp.solve()?;
         self.count_work(lp);
         match outcome {
-            Outcome::Optimal => {}
-            Outcome::NodeLimit | Outcome::IterationLimit | Outcome::BoundPassed
+            LpStatus::Optimal => {}
+            LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::BoundPassed
                 if lp.has_point() => {}
-            Outcome::NodeLimit | Outcome::IterationLimit | Outcome::BoundPassed => {
-                return Err(Failure::LimitReached { nodes: lp.nodes()? });
+            LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::BoundPassed => {
+                return Err(SolveFailure::LimitReached { nodes: lp.nodes()? });
             }
-            Outcome::Infeasible => return Err(Failure::Infeasible),
-            Outcome::Unbounded => return Err(Failure::Unbounded),
-            Outcome::UnboundedOrInfeasible => return Err(self.classify_failure(lp)?),
+            LpStatus::Infeasible => return Err(SolveFailure::Infeasible),
+            LpStatus::Unbounded => return Err(SolveFailure::Unbounded),
+            LpStatus::UnboundedOrInfeasible => return Err(self.classify_failure(lp)?),
         }
-        self.read(lp, outcome == Outcome::Optimal, scale)
+        self.read(lp, outcome == LpStatus::Optimal, scale)
     }
 
     /// Adds the work of the solve that HiGHS has just ended.
@@ -256,7 +256,12 @@ impl LinearSolver {
     }
 
     /// Reads the point and tidies it.
-    fn read(&mut self, lp: &Lp, finished: bool, scale: f64) -> Result<Search, Failure> {
+    fn read(
+        &mut self,
+        lp: &Lp,
+        finished: bool,
+        scale: f64,
+    ) -> Result<HighsSearchResult, SolveFailure> {
         let bound = if self.is_integral() {
             lp.bound()?
         } else {
@@ -269,7 +274,7 @@ impl LinearSolver {
         };
         lp.read_point(&mut self.point)?;
         self.tidy();
-        Ok(Search {
+        Ok(HighsSearchResult {
             finished,
             bound,
             scale,
@@ -279,7 +284,7 @@ impl LinearSolver {
     /// A column that counts as whole at 1e-6 may carry 1 unit through a coefficient of 1e6, and
     /// rounding it then breaks a row. Such a point is searched for again with a strict tolerance,
     /// and if that does not help, the other columns are solved for anew with the whole ones held.
-    fn search_again(&mut self, lp: &mut Lp, scale: f64) -> Result<Search, Failure> {
+    fn search_again(&mut self, lp: &mut Lp, scale: f64) -> Result<HighsSearchResult, SolveFailure> {
         lp.set_option(c"mip_feasibility_tolerance", 1e-9)?;
         let found = self.search(lp, scale);
         lp.set_option(c"mip_feasibility_tolerance", 1e-6)?;
@@ -290,7 +295,7 @@ impl LinearSolver {
         Ok(found)
     }
 
-    fn polish(&mut self, lp: &mut Lp, scale: f64) -> Result<(), Failure> {
+    fn polish(&mut self, lp: &mut Lp, scale: f64) -> Result<(), SolveFailure> {
         let model = Arc::clone(&self.model);
         let whole: Vec<usize> = (0..model.integer.len())
             .filter(|column| model.integer[*column])
@@ -302,27 +307,28 @@ impl LinearSolver {
         for column in &whole {
             lp.set_column_bounds(*column, model.column_bounds[*column])?;
         }
-        let lost = |failure| Failure::WrongAnswer(format!("with whole numbers rounded, {failure}"));
+        let lost =
+            |failure| SolveFailure::WrongAnswer(format!("with whole numbers rounded, {failure}"));
         found.map_err(lost)?;
         self.model
             .check(&self.point.value)
-            .map_err(Failure::WrongAnswer)
+            .map_err(SolveFailure::WrongAnswer)
     }
 
-    fn solve_with(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve_with(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let scale = self.load(lp, costs)?;
         let mut found = self.search(lp, scale)?;
         match self.model.check(&self.point.value) {
             Ok(()) => {}
             Err(_) if self.is_integral() => found = self.search_again(lp, scale)?,
-            Err(message) => return Err(Failure::WrongAnswer(message)),
+            Err(message) => return Err(SolveFailure::WrongAnswer(message)),
         }
         Ok(self.solution(costs, &found))
     }
 
     /// The dual simplex method, HiGHS's first choice, now and then gives up where a slope is slight
     /// and nothing stops it; the primal one tells such a model from a bounded one.
-    fn solve_by_primal(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve_by_primal(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, SolveFailure> {
         lp.use_simplex(SimplexMethod::Primal)?;
         let answer = self.solve_with(lp, costs);
         lp.use_simplex(SimplexMethod::Dual)?;
@@ -334,18 +340,18 @@ impl LinearSolver {
     }
 
     /// Without costs nothing is unbounded: what is still not solvable is infeasible.
-    fn classify_failure(&mut self, lp: &mut Lp) -> Result<Failure, Failure> {
+    fn classify_failure(&mut self, lp: &mut Lp) -> Result<SolveFailure, SolveFailure> {
         self.costs.fill(0.0);
         lp.forget()?;
         lp.set_costs(0, &self.costs)?;
-        Ok(if lp.solve()? == Outcome::Optimal {
-            Failure::Unbounded
+        Ok(if lp.solve()? == LpStatus::Optimal {
+            SolveFailure::Unbounded
         } else {
-            Failure::Infeasible
+            SolveFailure::Infeasible
         })
     }
 
-    fn solution(&self, costs: &[f64], found: &Search) -> Solution {
+    fn solution(&self, costs: &[f64], found: &HighsSearchResult) -> Solution {
         let chosen: Vec<f64> = self
             .predicted
             .iter()
@@ -394,7 +400,7 @@ impl Solver for LinearSolver {
         Some(self.work)
     }
 
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.nodes = None;
         self.work = 0;
         if let Some(solution) = self.search_dense(costs) {
@@ -402,7 +408,7 @@ impl Solver for LinearSolver {
         }
         let mut lp = self.take_solver()?;
         let mut answer = self.solve_with(&mut lp, costs);
-        if matches!(answer, Err(Failure::Engine(_))) && !self.is_integral() {
+        if matches!(answer, Err(SolveFailure::Engine(_))) && !self.is_integral() {
             lp = Self::build(&self.model, &self.limits)?;
             answer = self.solve_by_primal(&mut lp, costs);
         }
@@ -411,7 +417,11 @@ impl Solver for LinearSolver {
         answer
     }
 
-    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         if self.is_integral() && self.limits.gap > 0.0 {
             self.solve(costs)
         } else {
@@ -419,13 +429,13 @@ impl Solver for LinearSolver {
         }
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         self.certify_warm_start(costs, memory)
     }
 }
 
 /// Whether presolve is worth its time.
-fn is_large(model: &Model, lp: &Lp) -> bool {
+fn is_large(model: &LinearModel, lp: &Lp) -> bool {
     lp.num_entries() > SMALL[usize::from(model.integer.contains(&true))]
 }
 

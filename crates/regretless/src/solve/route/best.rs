@@ -1,10 +1,10 @@
 //! The best routes known.
 
-use crate::solve::proof::Rules;
+use crate::solve::proof::PruningRule;
 
 /// The best routes, as uses of edges.
 #[derive(Debug, Clone)]
-pub(super) struct Best {
+pub(super) struct CvrpIncumbent {
     /// Sorted numbers of edges with how often they are used.
     pub(super) uses: Vec<(u32, f64)>,
     pub(super) cost: f64,
@@ -12,7 +12,7 @@ pub(super) struct Best {
     pub(super) level: f64,
 }
 
-impl Best {
+impl CvrpIncumbent {
     /// No routes yet.
     pub(super) fn none() -> Self {
         Self {
@@ -27,7 +27,7 @@ impl Best {
         &mut self,
         mut uses: Vec<(u32, f64)>,
         costs: &[f64],
-        rules: &Rules,
+        rules: &PruningRule,
     ) -> bool {
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let cost: f64 = uses

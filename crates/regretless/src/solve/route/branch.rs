@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::master::{Master, Snapshot};
-use super::rows::Cut;
+use super::master::{BasisSnapshot, CvrpMasterLp};
+use super::rows::CvrpCut;
 use super::support::TINY;
-use crate::solve::Failure;
-use crate::solve::highs::Outcome;
+use crate::solve::SolveFailure;
+use crate::solve::highs::LpStatus;
 
 /// Fractional edges that are considered.
 const MAX_BRANCH_EDGES: usize = 6;
@@ -24,22 +24,22 @@ const TARGET_CROSSINGS: f64 = 1.45;
 
 /// What a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum At {
+pub(super) enum BranchTarget {
     /// A column.
     Edge(usize),
     /// A row of the pool.
     Set(u32),
 }
 
-impl At {
-    fn limits(self, master: &Master) -> [f64; 2] {
+impl BranchTarget {
+    fn limits(self, master: &CvrpMasterLp) -> [f64; 2] {
         match self {
             Self::Edge(column) => master.bounds(column),
             Self::Set(place) => master.limits(place),
         }
     }
 
-    fn set(self, master: &mut Master, limits: [f64; 2]) -> Result<(), Failure> {
+    fn set(self, master: &mut CvrpMasterLp, limits: [f64; 2]) -> Result<(), SolveFailure> {
         match self {
             Self::Edge(column) => master.set_bounds(column, limits),
             Self::Set(place) => master.set_limits(place, limits),
@@ -49,15 +49,15 @@ impl At {
 
 /// Decisions from a node up to the root.
 #[derive(Debug)]
-pub(super) struct Decided {
-    pub(super) at: At,
+pub(super) struct CvrpBranchPath {
+    pub(super) at: BranchTarget,
     pub(super) limits: [f64; 2],
-    pub(super) above: Option<Rc<Decided>>,
+    pub(super) above: Option<Rc<CvrpBranchPath>>,
 }
 
-impl Decided {
+impl CvrpBranchPath {
     /// Enforces this decision alone.
-    pub(super) fn enforce(&self, master: &mut Master) -> Result<(), Failure> {
+    pub(super) fn enforce(&self, master: &mut CvrpMasterLp) -> Result<(), SolveFailure> {
         let [low, high] = self.at.limits(master);
         // Where better routes found meanwhile exclude the decision, it is enforced all the same:
         // bounds that contradict each other would be refused, and the node then closes by its
@@ -70,7 +70,7 @@ impl Decided {
     }
 
     /// Enforces all decisions from here up to the root.
-    pub(super) fn apply(&self, master: &mut Master) -> Result<(), Failure> {
+    pub(super) fn apply(&self, master: &mut CvrpMasterLp) -> Result<(), SolveFailure> {
         let mut at = Some(self);
         while let Some(decision) = at {
             decision.enforce(master)?;
@@ -82,8 +82,8 @@ impl Decided {
 
 /// A choice: what is decided, and the limits of the two children, the more promising first.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Split {
-    pub(super) at: At,
+pub(super) struct BranchingChoice {
+    pub(super) at: BranchTarget,
     pub(super) children: [[f64; 2]; 2],
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Split {
 #[derive(Debug, Default)]
 pub(super) struct BranchingRule {
     /// What deciding down or up costs per unit of change, once known.
-    effects: HashMap<At, [Option<f64>; 2]>,
+    effects: HashMap<BranchTarget, [Option<f64>; 2]>,
     /// Places in the pool of sets that were considered.
     places: HashMap<Vec<u32>, u32>,
 }
@@ -100,16 +100,18 @@ impl BranchingRule {
     /// The decision to make at the point solved last.
     pub(super) fn choose(
         &mut self,
-        master: &mut Master,
+        master: &mut CvrpMasterLp,
         between: &[(f64, Vec<u32>)],
-        basis: Option<&Snapshot>,
+        basis: Option<&BasisSnapshot>,
         level: f64,
-    ) -> Result<Option<Split>, Failure> {
+    ) -> Result<Option<BranchingChoice>, SolveFailure> {
         let objective = master.objective();
         let candidates = self.candidates(master, between)?;
         if let (Some(basis), true) = (
             basis,
-            candidates.iter().any(|(at, _)| matches!(at, At::Set(_))),
+            candidates
+                .iter()
+                .any(|(at, _)| matches!(at, BranchTarget::Set(_))),
         ) {
             master.restore(basis)?;
         }
@@ -120,7 +122,7 @@ impl BranchingRule {
         };
         let most = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
         master.limit_iterations(Some(STRONG_BRANCHING_ITERATIONS))?;
-        let mut chosen: Option<(f64, Split)> = None;
+        let mut chosen: Option<(f64, BranchingChoice)> = None;
         for (at, value) in candidates {
             let [low, high] = at.limits(master);
             let children = [[low, value.floor()], [value.ceil(), high]];
@@ -146,7 +148,7 @@ impl BranchingRule {
                 } else {
                     [children[1], children[0]]
                 };
-                chosen = Some((score, Split { at, children }));
+                chosen = Some((score, BranchingChoice { at, children }));
             }
         }
         master.limit_iterations(None)?;
@@ -156,22 +158,22 @@ impl BranchingRule {
     /// Edges and sets to consider, with their values.
     fn candidates(
         &mut self,
-        master: &mut Master,
+        master: &mut CvrpMasterLp,
         between: &[(f64, Vec<u32>)],
-    ) -> Result<Vec<(At, f64)>, Failure> {
+    ) -> Result<Vec<(BranchTarget, f64)>, SolveFailure> {
         let mut candidates = fractional_edges(master.values());
         for set in halfway_sets(between) {
             let place = match self.places.get(&set) {
                 Some(place) => *place,
                 None => {
-                    let place = master.add_cuts(&[Cut::free(set.clone())])?;
+                    let place = master.add_cuts(&[CvrpCut::free(set.clone())])?;
                     self.places.insert(set, place);
                     place
                 }
             };
             let value = master.activity(place);
             if (value - value.round()).abs() > TINY {
-                candidates.push((At::Set(place), value));
+                candidates.push((BranchTarget::Set(place), value));
             }
         }
         Ok(candidates)
@@ -179,7 +181,7 @@ impl BranchingRule {
 }
 
 /// The edges farthest from whole numbers, with their values.
-fn fractional_edges(values: &[f64]) -> Vec<(At, f64)> {
+fn fractional_edges(values: &[f64]) -> Vec<(BranchTarget, f64)> {
     let room = |value: f64| (value - value.floor()).min(value.ceil() - value);
     let mut edges: Vec<(f64, usize)> = values.iter().map(|value| room(*value)).zip(0..).collect();
     edges.retain(|(room, _)| *room > TINY);
@@ -187,7 +189,7 @@ fn fractional_edges(values: &[f64]) -> Vec<(At, f64)> {
     edges.truncate(MAX_BRANCH_EDGES);
     edges
         .into_iter()
-        .map(|(_, column)| (At::Edge(column), values[column]))
+        .map(|(_, column)| (BranchTarget::Edge(column), values[column]))
         .collect()
 }
 
@@ -204,18 +206,18 @@ fn halfway_sets(between: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
 
 /// Objective after a few steps with one more decision; infinite when there is no point.
 fn probe(
-    master: &mut Master,
-    at: At,
+    master: &mut CvrpMasterLp,
+    at: BranchTarget,
     limits: [f64; 2],
-    basis: Option<&Snapshot>,
-) -> Result<f64, Failure> {
+    basis: Option<&BasisSnapshot>,
+) -> Result<f64, SolveFailure> {
     let before = at.limits(master);
     at.set(master, limits)?;
     let objective = match master.run()? {
-        Outcome::Infeasible | Outcome::BoundPassed => f64::INFINITY,
-        Outcome::Optimal | Outcome::IterationLimit => master.objective(),
-        other @ (Outcome::Unbounded | Outcome::UnboundedOrInfeasible | Outcome::NodeLimit) => {
-            return Err(Failure::Engine(format!("a trial ended as {other:?}")));
+        LpStatus::Infeasible | LpStatus::BoundPassed => f64::INFINITY,
+        LpStatus::Optimal | LpStatus::IterationLimit => master.objective(),
+        other @ (LpStatus::Unbounded | LpStatus::UnboundedOrInfeasible | LpStatus::NodeLimit) => {
+            return Err(SolveFailure::Engine(format!("a trial ended as {other:?}")));
         }
     };
     at.set(master, before)?;

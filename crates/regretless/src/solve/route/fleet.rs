@@ -1,6 +1,6 @@
 //! Who is served by what, and which loads a vehicle carries.
 
-use crate::solve::Failure;
+use crate::solve::SolveFailure;
 use crate::solve::tour::edges::check_costs;
 
 /// Share of the capacity that counts as rounding.
@@ -26,9 +26,9 @@ impl Fleet {
     }
 
     /// Checks that there is someone to serve and a cost for every edge.
-    pub(super) fn check(&self, costs: &[f64]) -> Result<(), Failure> {
+    pub(super) fn check(&self, costs: &[f64]) -> Result<(), SolveFailure> {
         if self.nodes() < 2 {
-            return Err(Failure::Infeasible);
+            return Err(SolveFailure::Infeasible);
         }
         check_costs(self.nodes(), costs)
     }

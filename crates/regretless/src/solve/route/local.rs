@@ -2,11 +2,11 @@
 //! wanted. Where no routes are found that carry everything, as may happen when vehicles are all but
 //! full, the search for the best is asked.
 
-use super::start::Start;
+use super::start::IteratedLocalSearch;
 use super::{CvrpBranchAndCut, Fleet, routes_of, uses};
 use crate::decision::Decision;
-use crate::solve::tour::edges::Distances;
-use crate::solve::{Failure, Limits, Solution, SolveStatus, Solver};
+use crate::solve::tour::edges::DistanceMatrix;
+use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
 /// Times the kicks are multiplied by ten until routes are found that carry everything.
 const TRIES: u32 = 2;
@@ -16,18 +16,18 @@ const TRIES: u32 = 2;
 pub struct CvrpLocalSearch {
     fleet: Fleet,
     kicks: usize,
-    limits: Limits,
-    distances: Distances,
+    limits: SearchLimits,
+    distances: DistanceMatrix,
 }
 
 impl CvrpLocalSearch {
     /// An engine for these customers and vehicles that tries this many kicks.
-    pub fn new(fleet: Fleet, kicks: usize, limits: Limits) -> Self {
+    pub fn new(fleet: Fleet, kicks: usize, limits: SearchLimits) -> Self {
         Self {
             fleet,
             kicks,
             limits,
-            distances: Distances::default(),
+            distances: DistanceMatrix::default(),
         }
     }
 
@@ -47,23 +47,26 @@ impl CvrpLocalSearch {
 }
 
 impl Solver for CvrpLocalSearch {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.fleet.check(costs)?;
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
         let mut kicks = (0..TRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
-        let found = kicks.find_map(|kicks| Start::new(&self.fleet, &self.distances).search(kicks));
+        let found = kicks
+            .find_map(|kicks| IteratedLocalSearch::new(&self.fleet, &self.distances).search(kicks));
         match found {
             Some(routes) => Ok(self.answer(&routes, costs)),
             None => CvrpBranchAndCut::new(self.fleet.clone(), self.limits).solve(costs),
         }
     }
 
-    fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, Failure> {
+    fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
         self.fleet.check(costs)?;
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        match Start::new(&self.fleet, &self.distances).descend(&routes_of(nodes, start)) {
+        match IteratedLocalSearch::new(&self.fleet, &self.distances)
+            .descend(&routes_of(nodes, start))
+        {
             Some(routes) => Ok(self.answer(&routes, costs)),
             None => self.solve(costs),
         }

@@ -5,41 +5,41 @@
 //! the costs. Further rows come and go as in any [`Sheet`].
 
 use super::fleet::Fleet;
-use super::rows::{Cut, Ends, Row};
-use crate::solve::Failure;
-pub(super) use crate::solve::cutting::Snapshot;
-use crate::solve::cutting::{Sheet, fitting_factor, retain_unmarked};
-use crate::solve::highs::{Columns, Outcome, Rows, SimplexMethod};
-use crate::solve::tour::edges::Distances;
+use super::rows::{CutRow, CvrpCut, EdgeEnds};
+use crate::solve::SolveFailure;
+pub(super) use crate::solve::cutting::BasisSnapshot;
+use crate::solve::cutting::{LpRelaxation, fitting_factor, retain_unmarked};
+use crate::solve::highs::{LpColumns, LpRows, LpStatus, SimplexMethod};
+use crate::solve::tour::edges::DistanceMatrix;
 
 /// Solves that a row may be slack before it is dropped.
 const PATIENCE: u32 = 10;
 
 /// The linear relaxation and its solver.
 #[derive(Debug)]
-pub(super) struct Master {
+pub(super) struct CvrpMasterLp {
     nodes: usize,
     most_depot: f64,
-    sheet: Sheet,
+    sheet: LpRelaxation,
     factor: f64,
-    pub(super) edges: Vec<Ends>,
+    pub(super) edges: Vec<EdgeEnds>,
     pub(super) costs: Vec<f64>,
     /// Bounds that hold everywhere.
     pub(super) base: Vec<[f64; 2]>,
-    pool: Vec<Row>,
+    pool: Vec<CutRow>,
     /// Present bounds of each row of the pool.
     limits: Vec<[f64; 2]>,
 }
 
-impl Master {
+impl CvrpMasterLp {
     /// The relaxation by degrees alone.
-    pub(super) fn new(fleet: &Fleet, distances: &Distances) -> Result<Self, Failure> {
+    pub(super) fn new(fleet: &Fleet, distances: &DistanceMatrix) -> Result<Self, SolveFailure> {
         let nodes = fleet.nodes() as u32;
         let most_depot = 2.0 * fleet.vehicles as f64;
-        let edges: Vec<Ends> = (0..nodes)
+        let edges: Vec<EdgeEnds> = (0..nodes)
             .flat_map(|i| (i + 1..nodes).map(move |j| [i, j]))
             .collect();
-        let edges: Vec<Ends> = edges
+        let edges: Vec<EdgeEnds> = edges
             .into_iter()
             .filter(|ends| fleet.max_edge_uses(*ends) > 0.0)
             .collect();
@@ -51,12 +51,12 @@ impl Master {
             .iter()
             .map(|ends| [0.0, fleet.max_edge_uses(*ends)])
             .collect();
-        let mut rows = Rows::default();
+        let mut rows = LpRows::default();
         rows.push([f64::NEG_INFINITY, most_depot], []);
         (1..nodes).for_each(|_| rows.push([2.0, 2.0], []));
-        let mut sheet = Sheet::new(&rows, PATIENCE)?;
+        let mut sheet = LpRelaxation::new(&rows, PATIENCE)?;
         let factor = fitting_factor(costs.iter().copied(), 3.0);
-        let mut columns = Columns::default();
+        let mut columns = LpColumns::default();
         for ((ends, cost), bounds) in edges.iter().zip(&costs).zip(&base) {
             columns.push(
                 cost * factor,
@@ -85,7 +85,7 @@ impl Master {
     }
 
     /// Adds rows around sets; returns the place of the first in the pool.
-    pub(super) fn add_cuts(&mut self, cuts: &[Cut]) -> Result<u32, Failure> {
+    pub(super) fn add_cuts(&mut self, cuts: &[CvrpCut]) -> Result<u32, SolveFailure> {
         let usual = |place: u32| self.limits[place as usize] == self.pool[place as usize].bounds;
         self.sheet.drop_slack_rows(|place| !usual(place))?;
         for cut in cuts {
@@ -98,8 +98,8 @@ impl Master {
         Ok((self.pool.len() - cuts.len()) as u32)
     }
 
-    fn add_rows(&mut self, places: &[u32]) -> Result<(), Failure> {
-        let mut rows = Rows::default();
+    fn add_rows(&mut self, places: &[u32]) -> Result<(), SolveFailure> {
+        let mut rows = LpRows::default();
         for place in places {
             let entries = self.pool[*place as usize].entries.iter();
             rows.push(
@@ -111,7 +111,7 @@ impl Master {
     }
 
     /// Drops the marked columns but those in the basis; returns which are gone.
-    pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<Vec<bool>, Failure> {
+    pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<Vec<bool>, SolveFailure> {
         let gone = self.sheet.drop_columns(delete)?;
         let mut kept = 0;
         let number = |gone: &bool| {
@@ -133,7 +133,11 @@ impl Master {
     }
 
     /// Limits an edge to these values.
-    pub(super) fn set_bounds(&mut self, column: usize, bounds: [f64; 2]) -> Result<(), Failure> {
+    pub(super) fn set_bounds(
+        &mut self,
+        column: usize,
+        bounds: [f64; 2],
+    ) -> Result<(), SolveFailure> {
         self.sheet.set_bounds(column, bounds)
     }
 
@@ -152,7 +156,7 @@ impl Master {
     }
 
     /// Limits a row of the pool to these values; it becomes a row if it is none.
-    pub(super) fn set_limits(&mut self, place: u32, limits: [f64; 2]) -> Result<(), Failure> {
+    pub(super) fn set_limits(&mut self, place: u32, limits: [f64; 2]) -> Result<(), SolveFailure> {
         if self.limits[place as usize] == limits {
             return Ok(());
         }
@@ -169,7 +173,7 @@ impl Master {
     }
 
     /// Takes back all bounds and limits that do not hold everywhere.
-    pub(super) fn reset_bounds(&mut self) -> Result<(), Failure> {
+    pub(super) fn reset_bounds(&mut self) -> Result<(), SolveFailure> {
         (0..self.edges.len()).try_for_each(|column| self.set_bounds(column, self.base[column]))?;
         for place in 0..self.pool.len() {
             let usual = self.pool[place].bounds;
@@ -181,22 +185,22 @@ impl Master {
     }
 
     /// Lets solves stop once the objective is above this.
-    pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), Failure> {
+    pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
         self.sheet.lp.set_objective_bound(total * self.factor)
     }
 
     /// Lets solves stop after so many steps.
-    pub(super) fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), Failure> {
+    pub(super) fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), SolveFailure> {
         self.sheet.lp.limit_iterations(most)
     }
 
     /// Solves and reads the point.
-    pub(super) fn solve(&mut self) -> Result<Outcome, Failure> {
+    pub(super) fn solve(&mut self) -> Result<LpStatus, SolveFailure> {
         self.sheet.solve(SimplexMethod::Dual)
     }
 
     /// Solves only.
-    pub(super) fn run(&mut self) -> Result<Outcome, Failure> {
+    pub(super) fn run(&mut self) -> Result<LpStatus, SolveFailure> {
         self.sheet.run(SimplexMethod::Dual)
     }
 
@@ -236,7 +240,7 @@ impl Master {
     }
 
     /// How far each cost may move, alone, before the optimal basis changes.
-    pub(super) fn cost_ranges(&mut self) -> Result<Vec<[f64; 2]>, Failure> {
+    pub(super) fn cost_ranges(&mut self) -> Result<Vec<[f64; 2]>, SolveFailure> {
         let ranges = self.sheet.lp.cost_ranges()?;
         let outer = |(lower, upper): (f64, f64)| [lower / self.factor, upper / self.factor];
         Ok(ranges
@@ -248,12 +252,12 @@ impl Master {
     }
 
     /// The present basis.
-    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+    pub(super) fn snapshot(&self) -> Option<BasisSnapshot> {
         self.sheet.snapshot()
     }
 
     /// Takes up a basis again; rows that were tight in it return.
-    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+    pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
         let missing = self.sheet.missing(snapshot);
         if !missing.is_empty() {
             self.add_rows(&missing)?;

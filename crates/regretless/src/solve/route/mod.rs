@@ -11,9 +11,9 @@
 //! * `relax`, `local`: the relaxation and the good routes as ends in themselves.
 
 use super::cutting::SearchResult;
-use super::proof::Rules;
-use super::tour::edges::{Distances, edge_ends, edge_index};
-use super::{Failure, Limits, Solution, Solver};
+use super::proof::PruningRule;
+use super::tour::edges::{DistanceMatrix, edge_ends, edge_index};
+use super::{SearchLimits, Solution, SolveFailure, Solver};
 use crate::decision::Decision;
 
 mod best;
@@ -33,27 +33,27 @@ pub use fleet::Fleet;
 pub use local::CvrpLocalSearch;
 pub use relax::CvrpRelaxation;
 
-use best::Best;
-use master::Master;
-use start::Start;
-use tree::{Task, Tree};
+use best::CvrpIncumbent;
+use master::CvrpMasterLp;
+use start::IteratedLocalSearch;
+use tree::{CvrpSearchInput, CvrpSearchTree};
 
 /// The exact solver for vehicle routes.
 #[derive(Debug, Clone)]
 pub struct CvrpBranchAndCut {
     fleet: Fleet,
-    limits: Limits,
-    distances: Distances,
+    limits: SearchLimits,
+    distances: DistanceMatrix,
     searched: u64,
 }
 
 impl CvrpBranchAndCut {
     /// An engine for these customers and vehicles.
-    pub fn new(fleet: Fleet, limits: Limits) -> Self {
+    pub fn new(fleet: Fleet, limits: SearchLimits) -> Self {
         Self {
             fleet,
             limits,
-            distances: Distances::default(),
+            distances: DistanceMatrix::default(),
             searched: 0,
         }
     }
@@ -63,26 +63,28 @@ impl CvrpBranchAndCut {
         self.searched
     }
 
-    fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn run(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
         // Routes have up to twice as many edges as nodes.
         let noise = 2.0 * self.distances.noise();
-        let rules = Rules {
+        let rules = PruningRule {
             noise,
-            ..Rules::new(&self.distances, self.limits)
+            ..PruningRule::new(&self.distances, self.limits)
         };
-        let mut best = Best::none();
-        if let Some(routes) = Start::new(&self.fleet, &self.distances).search(nodes * nodes / 3) {
+        let mut best = CvrpIncumbent::none();
+        if let Some(routes) =
+            IteratedLocalSearch::new(&self.fleet, &self.distances).search(nodes * nodes / 3)
+        {
             best.offer(uses(nodes, &routes), costs, &rules);
         }
-        let task = Task {
+        let task = CvrpSearchInput {
             fleet: &self.fleet,
             costs,
             rules,
         };
-        let master = Master::new(&self.fleet, &self.distances)?;
-        let verdict = Tree::new(task, master).run(&mut best)?;
+        let master = CvrpMasterLp::new(&self.fleet, &self.distances)?;
+        let verdict = CvrpSearchTree::new(task, master).run(&mut best)?;
         self.searched = verdict.solved;
         self.answer(best, &rules, &verdict)
     }
@@ -90,16 +92,16 @@ impl CvrpBranchAndCut {
     /// The best routes, and what is known given that all others cost at least the floor.
     fn answer(
         &self,
-        best: Best,
-        rules: &Rules,
+        best: CvrpIncumbent,
+        rules: &PruningRule,
         verdict: &SearchResult,
-    ) -> Result<Solution, Failure> {
+    ) -> Result<Solution, SolveFailure> {
         if best.uses.is_empty() {
             let nodes = self.limits.nodes;
             return Err(if verdict.complete {
-                Failure::Infeasible
+                SolveFailure::Infeasible
             } else {
-                Failure::LimitReached { nodes }
+                SolveFailure::LimitReached { nodes }
             });
         }
         let decision = Decision::from_entries(best.uses);
@@ -156,7 +158,7 @@ pub fn routes_of(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
 }
 
 impl Solver for CvrpBranchAndCut {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.fleet.check(costs)?;
         self.run(costs)
     }

@@ -7,14 +7,14 @@
 //! whatever they cost.
 
 use super::fleet::Fleet;
-use super::master::Master;
+use super::master::CvrpMasterLp;
 use super::separate::CutSeparator;
-use super::support::Support;
+use super::support::CvrpSupportGraph;
 use crate::decision::Decision;
-use crate::solve::highs::Outcome;
-use crate::solve::relax::{CostRanging, Ranges, Relaxation, RelaxationSolver};
-use crate::solve::tour::edges::{Distances, edge_index, num_edges};
-use crate::solve::{Failure, Solution, SolveStatus};
+use crate::solve::highs::LpStatus;
+use crate::solve::relax::{CostRanges, CostRanging, Relaxation, RelaxationSolver};
+use crate::solve::tour::edges::{DistanceMatrix, edge_index, num_edges};
+use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Rounds of inequalities after which a point is cut well enough.
 const MAX_CUT_ROUNDS: usize = 500;
@@ -26,9 +26,9 @@ const ROUNDING: f64 = 1e-9;
 pub struct CvrpRelaxation {
     fleet: Fleet,
     kind: Relaxation,
-    distances: Distances,
+    distances: DistanceMatrix,
     separator: CutSeparator,
-    support: Support,
+    support: CvrpSupportGraph,
 }
 
 impl CvrpRelaxation {
@@ -38,27 +38,27 @@ impl CvrpRelaxation {
             // Where everything fits, nothing is known of any set of customers.
             fleet.capacity = f64::INFINITY;
         }
-        let (separator, support) = (CutSeparator::default(), Support::default());
+        let (separator, support) = (CutSeparator::default(), CvrpSupportGraph::default());
         Self {
             fleet,
             kind,
-            distances: Distances::default(),
+            distances: DistanceMatrix::default(),
             separator,
             support,
         }
     }
 
     /// The cheapest point for these costs, and the linear programme that has it.
-    fn solve(&mut self, costs: &[f64]) -> Result<(Solution, Master), Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<(Solution, CvrpMasterLp), SolveFailure> {
         self.fleet.check(costs)?;
         self.distances.fill(self.fleet.nodes(), costs);
-        let mut master = Master::new(&self.fleet, &self.distances)?;
+        let mut master = CvrpMasterLp::new(&self.fleet, &self.distances)?;
         for _ in 0..MAX_CUT_ROUNDS {
             match master.solve()? {
-                Outcome::Optimal => {}
-                Outcome::Infeasible => return Err(Failure::Infeasible),
+                LpStatus::Optimal => {}
+                LpStatus::Infeasible => return Err(SolveFailure::Infeasible),
                 other => {
-                    return Err(Failure::Engine(format!(
+                    return Err(SolveFailure::Engine(format!(
                         "the relaxation ended as {other:?}"
                     )));
                 }
@@ -83,7 +83,7 @@ impl CvrpRelaxation {
     }
 
     /// Adds the capacity inequalities that the point violates; whether there are any.
-    fn cut(&mut self, master: &mut Master) -> Result<bool, Failure> {
+    fn cut(&mut self, master: &mut CvrpMasterLp) -> Result<bool, SolveFailure> {
         if self.kind == Relaxation::Plain {
             return Ok(false);
         }
@@ -97,7 +97,7 @@ impl CvrpRelaxation {
         Ok(!cuts.is_empty())
     }
 
-    fn decision(&self, master: &Master) -> Decision {
+    fn decision(&self, master: &CvrpMasterLp) -> Decision {
         let whole = |value: f64| {
             if (value - value.round()).abs() < ROUNDING {
                 value.round()
@@ -119,7 +119,7 @@ impl CvrpRelaxation {
 }
 
 impl RelaxationSolver for CvrpRelaxation {
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         Ok(self.solve(costs)?.0)
     }
 }
@@ -127,9 +127,9 @@ impl RelaxationSolver for CvrpRelaxation {
 impl CostRanging for CvrpRelaxation {
     /// The limits belong to the basis the simplex method ended with: valid, but narrower than
     /// necessary where it is degenerate.
-    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let (_, mut master) = self.solve(costs)?;
-        let mut ranges = Ranges::infinite(num_edges(self.fleet.nodes()));
+        let mut ranges = CostRanges::infinite(num_edges(self.fleet.nodes()));
         let limits = master.cost_ranges()?;
         for (ends, [lower, upper]) in master.edges.iter().zip(limits) {
             let edge = self.number(*ends);

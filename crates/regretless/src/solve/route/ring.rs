@@ -102,7 +102,7 @@ fn wrapped(place: usize, size: usize) -> usize {
 
 /// A change of a ring, by places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum LocalMove {
     /// Turns the places `first..=last` round; `first` may be behind `last`, round the end.
     Turn { first: usize, last: usize },
     /// Moves `count` places from `first` on to between `to` and the place behind it, turned round
@@ -120,7 +120,7 @@ pub(super) enum Change {
 /// Most changes that bring two places together.
 const CHANGES: usize = 16;
 
-impl Change {
+impl LocalMove {
     /// Changes that make the nodes at two places neighbours.
     pub(super) fn joining(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
         let next = move |place: usize, by: usize| wrapped(place + by, size);
@@ -292,7 +292,7 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, GiantTour};
+    use super::{GiantTour, LocalMove};
 
     fn cost(i: u32, j: u32) -> f64 {
         f64::from((i * 7 + j * 7) % 11 + (i * j) % 5)
@@ -311,7 +311,7 @@ mod tests {
         let (size, mut out, mut tried) = (order.len(), Vec::new(), 0);
         for at in 0..size {
             for other in (0..size).filter(|other| *other != at) {
-                for change in Change::joining(at, other, size) {
+                for change in LocalMove::joining(at, other, size) {
                     tried += 1;
                     change.write(&order, &mut out);
                     assert_eq!(

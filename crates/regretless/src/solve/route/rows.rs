@@ -12,27 +12,27 @@
 //! As customers have degree 2, x(δ(S))/2 is |S| − x(E(S)), and with R the other customers also
 //! |R| − x(E(R)) + x(0:S)/2 − x(0:R)/2; the form with fewer entries is taken.
 
-pub(super) use crate::solve::cutting::Ends;
+pub(super) use crate::solve::cutting::EdgeEnds;
 
 /// A row: least and greatest value of a sum over columns.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row {
+pub(super) struct CutRow {
     pub(super) bounds: [f64; 2],
     pub(super) entries: Vec<(u32, f64)>,
 }
 
 /// A set of customers and what is known of the edges that leave it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cut {
+pub(super) struct CvrpCut {
     /// The customers, in any order.
     pub(super) set: Vec<u32>,
     /// Edges that are taken off.
-    pub(super) teeth: Vec<Ends>,
+    pub(super) teeth: Vec<EdgeEnds>,
     /// Least and greatest value of x(δ(S))/2 − x(T).
     pub(super) bounds: [f64; 2],
 }
 
-impl Cut {
+impl CvrpCut {
     /// At least so many vehicles visit a set.
     pub(super) fn capacity(set: Vec<u32>, trips: f64) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Cut {
     }
 
     /// A set and an odd number of edges that leave it.
-    pub(super) fn blossom(set: Vec<u32>, teeth: Vec<Ends>) -> Self {
+    pub(super) fn blossom(set: Vec<u32>, teeth: Vec<EdgeEnds>) -> Self {
         debug_assert!(teeth.len() % 2 == 1);
         let least = (1.0 - teeth.len() as f64) / 2.0;
         Self {
@@ -63,33 +63,33 @@ impl Cut {
     }
 
     /// The row over these columns; returns it and the constant that it lacks.
-    pub(super) fn row(&self, nodes: usize, columns: &[Ends]) -> (Row, f64) {
+    pub(super) fn row(&self, nodes: usize, columns: &[EdgeEnds]) -> (CutRow, f64) {
         let mut inside = vec![false; nodes];
         self.set
             .iter()
             .for_each(|node| inside[*node as usize] = true);
-        let within = |[i, j]: Ends| {
+        let within = |[i, j]: EdgeEnds| {
             if inside[i as usize] && inside[j as usize] {
                 -1.0
             } else {
                 0.0
             }
         };
-        let beyond = |[i, j]: Ends| match (i, inside[i as usize], inside[j as usize]) {
+        let beyond = |[i, j]: EdgeEnds| match (i, inside[i as usize], inside[j as usize]) {
             (0, _, true) => 0.5,
             (0, _, false) => -0.5,
             (_, false, false) => -1.0,
             (_, true, _) | (_, _, true) => 0.0,
         };
-        let count = |value: &dyn Fn(Ends) -> f64| {
+        let count = |value: &dyn Fn(EdgeEnds) -> f64| {
             columns.iter().filter(|ends| value(**ends) != 0.0).count()
         };
-        let (value, size): (&dyn Fn(Ends) -> f64, usize) = if count(&within) <= count(&beyond) {
+        let (value, size): (&dyn Fn(EdgeEnds) -> f64, usize) = if count(&within) <= count(&beyond) {
             (&within, self.set.len())
         } else {
             (&beyond, nodes - 1 - self.set.len())
         };
-        let tooth = |ends: &Ends| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
+        let tooth = |ends: &EdgeEnds| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
         let entries = columns
             .iter()
             .enumerate()
@@ -97,7 +97,7 @@ impl Cut {
         let constant = size as f64;
         let bounds = self.bounds.map(|bound| bound - constant);
         (
-            Row {
+            CutRow {
                 bounds,
                 entries: entries.filter(|(_, value)| *value != 0.0).collect(),
             },
@@ -108,9 +108,9 @@ impl Cut {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cut, Ends};
+    use super::{CvrpCut, EdgeEnds};
 
-    fn edges(nodes: u32) -> Vec<Ends> {
+    fn edges(nodes: u32) -> Vec<EdgeEnds> {
         (0..nodes)
             .flat_map(|i| (i + 1..nodes).map(move |j| [i, j]))
             .collect()
@@ -140,14 +140,14 @@ mod tests {
             vec![5, 4, 3, 2, 1],
             vec![7],
         ] {
-            let leaving = |ends: &Ends| set.contains(&ends[0]) != set.contains(&ends[1]);
+            let leaving = |ends: &EdgeEnds| set.contains(&ends[0]) != set.contains(&ends[1]);
             let crossings: f64 = columns
                 .iter()
                 .zip(&used)
                 .filter(|(e, _)| leaving(e))
                 .map(|(_, x)| x)
                 .sum();
-            let (row, constant) = Cut::free(set.clone()).row(8, &columns);
+            let (row, constant) = CvrpCut::free(set.clone()).row(8, &columns);
             let sum: f64 = row
                 .entries
                 .iter()
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn teeth_are_taken_off() {
         let (row, constant) =
-            Cut::blossom(vec![1, 2, 3], vec![[1, 4], [0, 2], [3, 5]]).row(6, &edges(6));
+            CvrpCut::blossom(vec![1, 2, 3], vec![[1, 4], [0, 2], [3, 5]]).row(6, &edges(6));
         assert_eq!((row.entries.len(), constant, row.bounds[0]), (6, 3.0, -4.0));
     }
 }

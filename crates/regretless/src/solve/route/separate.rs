@@ -9,8 +9,8 @@
 use std::collections::HashSet;
 
 use super::fleet::Fleet;
-use super::rows::{Cut, Ends};
-use super::support::Support;
+use super::rows::{CvrpCut, EdgeEnds};
+use super::support::CvrpSupportGraph;
 
 /// Least violation, in units of vehicles, that is worth a row.
 const MIN_VIOLATION: f64 = 0.01;
@@ -45,7 +45,7 @@ impl CandidateSet {
         (self.load, self.half, self.print) = (0.0, 0.0, 0);
     }
 
-    fn flip(&mut self, support: &Support, fleet: &Fleet, node: u32) {
+    fn flip(&mut self, support: &CvrpSupportGraph, fleet: &Fleet, node: u32) {
         let place = node as usize;
         let sign = if self.inside[place] { -1.0 } else { 1.0 };
         self.half += sign * (1.0 - self.ties[place]);
@@ -86,14 +86,14 @@ pub(super) struct CutSeparator {
     /// Sets that were reached by growing.
     grown: HashSet<u64>,
     short: Vec<(f64, Vec<u32>)>,
-    odd: Vec<(f64, Vec<u32>, Vec<Ends>)>,
+    odd: Vec<(f64, Vec<u32>, Vec<EdgeEnds>)>,
     /// Sets that are visited neither once nor twice, with half the edges that leave them.
     pub(super) between: Vec<(f64, Vec<u32>)>,
 }
 
 impl CutSeparator {
     /// Rows that a point violates; for a whole point, none if and only if it is a set of routes.
-    pub(super) fn find(&mut self, support: &Support, fleet: &Fleet) -> Vec<Cut> {
+    pub(super) fn find(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) -> Vec<CvrpCut> {
         self.short.clear();
         self.odd.clear();
         self.between.clear();
@@ -108,7 +108,7 @@ impl CutSeparator {
             .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         for (_, set) in self.short.drain(..).take(MOST_ROWS) {
             let trips = fleet.trips(fleet.load(&set));
-            cuts.push(Cut::capacity(set, trips));
+            cuts.push(CvrpCut::capacity(set, trips));
         }
         self.odd
             .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
@@ -116,12 +116,12 @@ impl CutSeparator {
             self.odd
                 .drain(..)
                 .take(MOST_ROWS)
-                .map(|(_, set, teeth)| Cut::blossom(set, teeth)),
+                .map(|(_, set, teeth)| CvrpCut::blossom(set, teeth)),
         );
         cuts
     }
 
-    fn try_groups(&mut self, support: &Support, fleet: &Fleet) {
+    fn try_groups(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
         let groups = support.groups();
         let all: Vec<u32> = (1..support.nodes as u32).collect();
         for group in &groups {
@@ -143,7 +143,7 @@ impl CutSeparator {
     }
 
     /// Grows a set from one customer to all.
-    fn grow(&mut self, seed: u32, support: &Support, fleet: &Fleet) {
+    fn grow(&mut self, seed: u32, support: &CvrpSupportGraph, fleet: &Fleet) {
         self.set.clear(support.nodes);
         let mut next = Some(seed);
         while let Some(node) = next {
@@ -160,7 +160,7 @@ impl CutSeparator {
     }
 
     /// Notes what the present set is good for.
-    fn judge(&mut self, support: &Support, fleet: &Fleet) {
+    fn judge(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
         let shortage = self.set.shortage(fleet);
         if shortage > MIN_VIOLATION {
             self.short.push((shortage, self.set.members.clone()));
@@ -176,10 +176,10 @@ impl CutSeparator {
     }
 
     /// The set as a handle: leaving edges with large values are teeth, made odd in number.
-    fn try_blossom(&mut self, support: &Support, fleet: &Fleet) {
+    fn try_blossom(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
         let mut slack = 0.0;
         let mut least = (f64::INFINITY, [0, 0]);
-        let mut teeth: Vec<Ends> = Vec::new();
+        let mut teeth: Vec<EdgeEnds> = Vec::new();
         for (ends, value) in &support.edges {
             if self.set.inside[ends[0] as usize] == self.set.inside[ends[1] as usize] {
                 continue;
@@ -216,7 +216,7 @@ impl CutSeparator {
     }
 
     /// Changes a copy of the present set while that makes its shortage larger.
-    fn improve(&mut self, support: &Support, fleet: &Fleet) {
+    fn improve(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
         let mut set = std::mem::take(&mut self.other);
         set.clone_from(&self.set);
         for _ in 0..CHANGES {
@@ -247,7 +247,11 @@ fn strongest(set: &CandidateSet) -> Option<u32> {
 }
 
 /// One or two customers to flip so that the shortage grows most.
-fn best_change(set: &CandidateSet, support: &Support, fleet: &Fleet) -> Option<[Option<u32>; 2]> {
+fn best_change(
+    set: &CandidateSet,
+    support: &CvrpSupportGraph,
+    fleet: &Fleet,
+) -> Option<[Option<u32>; 2]> {
     let mut best = (set.shortage(fleet) + 1e-6, None);
     let mut offer = |load: f64, half: f64, flips: [Option<u32>; 2]| {
         let shortage = fleet.trips(load) - half;

@@ -12,9 +12,9 @@
 //! Chance follows a fixed stream, so the routes depend on costs and demands only.
 
 use super::fleet::Fleet;
-use super::ring::{Change, GiantTour};
+use super::ring::{GiantTour, LocalMove};
 use crate::random::{Purpose, RandomStream};
-use crate::solve::tour::edges::Distances;
+use crate::solve::tour::edges::DistanceMatrix;
 
 /// Nearest neighbours that are tried.
 const NEIGHBOURS: usize = 8;
@@ -23,7 +23,7 @@ const MAX_KICK_SEGMENT: usize = 6;
 
 /// The search; one per instance.
 #[derive(Debug)]
-pub(super) struct Start<'a> {
+pub(super) struct IteratedLocalSearch<'a> {
     fleet: &'a Fleet,
     /// Costs with zeros between depots.
     table: Vec<f64>,
@@ -37,8 +37,8 @@ pub(super) struct Start<'a> {
     stream: RandomStream,
 }
 
-impl<'a> Start<'a> {
-    pub(super) fn new(fleet: &'a Fleet, distances: &Distances) -> Self {
+impl<'a> IteratedLocalSearch<'a> {
+    pub(super) fn new(fleet: &'a Fleet, distances: &DistanceMatrix) -> Self {
         let nodes = fleet.nodes();
         let mut table = Vec::with_capacity(nodes * nodes);
         (0..nodes as u32).for_each(|node| table.extend_from_slice(distances.row(node)));
@@ -240,7 +240,7 @@ impl<'a> Start<'a> {
                 } else {
                     ring.place(*near)
                 };
-                for change in Change::joining(at, other, ring.order.len()) {
+                for change in LocalMove::joining(at, other, ring.order.len()) {
                     if self.try_move(ring, change, buffer) {
                         return true;
                     }
@@ -251,7 +251,7 @@ impl<'a> Start<'a> {
     }
 
     /// Makes a change if it is an improvement.
-    fn try_move(&self, ring: &mut GiantTour, change: Change, buffer: &mut Vec<u32>) -> bool {
+    fn try_move(&self, ring: &mut GiantTour, change: LocalMove, buffer: &mut Vec<u32>) -> bool {
         let gain = change.gain(&ring.order, |i, j| self.between(i, j));
         if gain + ring.penalty <= self.least {
             return false;

@@ -1,21 +1,21 @@
 //! A point of the relaxation as a weighted graph.
 
-use super::rows::Ends;
+use super::rows::EdgeEnds;
 
 /// Values this close to a whole number count as it.
 pub(super) const TINY: f64 = 1e-6;
 
 /// The edges that a point uses, as a list and as a table.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Support {
+pub(super) struct CvrpSupportGraph {
     pub(super) nodes: usize,
-    pub(super) edges: Vec<(Ends, f64)>,
+    pub(super) edges: Vec<(EdgeEnds, f64)>,
     table: Vec<f64>,
 }
 
-impl Support {
+impl CvrpSupportGraph {
     /// The edges with a value.
-    pub(super) fn fill(&mut self, nodes: usize, edges: &[Ends], values: &[f64]) {
+    pub(super) fn fill(&mut self, nodes: usize, edges: &[EdgeEnds], values: &[f64]) {
         self.nodes = nodes;
         self.edges.clear();
         self.table.clear();

@@ -9,17 +9,17 @@
 
 use std::rc::Rc;
 
-use super::best::Best;
-use super::branch::{BranchingRule, Decided};
+use super::best::CvrpIncumbent;
+use super::branch::{BranchingRule, CvrpBranchPath};
 use super::fleet::Fleet;
-use super::master::Master;
+use super::master::CvrpMasterLp;
 use super::separate::CutSeparator;
-use super::support::Support;
-use crate::solve::cutting::{SearchResult, TailingOff, Waiting};
-use crate::solve::highs::Outcome;
-use crate::solve::proof::Rules;
+use super::support::CvrpSupportGraph;
+use crate::solve::cutting::{NodeQueue, SearchResult, TailingOff};
+use crate::solve::highs::LpStatus;
+use crate::solve::proof::PruningRule;
 use crate::solve::tour::edges::edge_index;
-use crate::solve::{Failure, check_not_cancelled};
+use crate::solve::{SolveFailure, check_not_cancelled};
 
 /// Share of what is left, or of a twentieth of the objective, that a round of cuts should gain.
 const LITTLE: f64 = 0.02;
@@ -27,47 +27,47 @@ const LITTLE: f64 = 0.02;
 const PATIENCE: u32 = 3;
 
 /// What the search works on.
-pub(super) struct Task<'a> {
+pub(super) struct CvrpSearchInput<'a> {
     pub(super) fleet: &'a Fleet,
     pub(super) costs: &'a [f64],
-    pub(super) rules: Rules,
+    pub(super) rules: PruningRule,
 }
 
 /// How a node ended.
-enum End {
+enum CvrpNodeOutcome {
     Closed,
     Split { bound: f64 },
 }
 
 /// The search.
-pub(super) struct Tree<'a> {
-    task: Task<'a>,
-    master: Master,
+pub(super) struct CvrpSearchTree<'a> {
+    task: CvrpSearchInput<'a>,
+    master: CvrpMasterLp,
     separator: CutSeparator,
-    support: Support,
+    support: CvrpSupportGraph,
     branching: BranchingRule,
     reduced: Vec<f64>,
     /// Bound and reduced costs at the root.
     root: (f64, Vec<f64>),
-    waiting: Waiting<Decided>,
+    waiting: NodeQueue<CvrpBranchPath>,
 }
 
-impl<'a> Tree<'a> {
-    pub(super) fn new(task: Task<'a>, master: Master) -> Self {
+impl<'a> CvrpSearchTree<'a> {
+    pub(super) fn new(task: CvrpSearchInput<'a>, master: CvrpMasterLp) -> Self {
         Self {
             task,
             master,
             separator: CutSeparator::default(),
-            support: Support::default(),
+            support: CvrpSupportGraph::default(),
             branching: BranchingRule::default(),
             reduced: Vec::new(),
             root: (f64::NEG_INFINITY, Vec::new()),
-            waiting: Waiting::default(),
+            waiting: NodeQueue::default(),
         }
     }
 
     /// Searches all nodes or up to the limit, which does not count the root.
-    pub(super) fn run(mut self, best: &mut Best) -> Result<SearchResult, Failure> {
+    pub(super) fn run(mut self, best: &mut CvrpIncumbent) -> Result<SearchResult, SolveFailure> {
         let Some(mut bound) = self.solve_root(best)? else {
             return Ok(self.waiting.finished());
         };
@@ -79,11 +79,11 @@ impl<'a> Tree<'a> {
             check_not_cancelled()?;
             self.waiting.count();
             match self.explore(bound, best)? {
-                End::Split { bound: raised } => {
+                CvrpNodeOutcome::Split { bound: raised } => {
                     bound = raised.max(bound);
                     present = self.branch(bound, Some(&present), best)?;
                 }
-                End::Closed => match self.next(best)? {
+                CvrpNodeOutcome::Closed => match self.next(best)? {
                     Some((decided, raised)) => (present, bound) = (decided, raised),
                     None => return Ok(self.waiting.finished()),
                 },
@@ -94,20 +94,23 @@ impl<'a> Tree<'a> {
 
     /// Solves the root twice: with all edges, and with those that better routes can use. Returns
     /// its bound unless it is closed.
-    fn solve_root(&mut self, best: &mut Best) -> Result<Option<f64>, Failure> {
-        let End::Split { bound } = self.explore(f64::NEG_INFINITY, best)? else {
+    fn solve_root(&mut self, best: &mut CvrpIncumbent) -> Result<Option<f64>, SolveFailure> {
+        let CvrpNodeOutcome::Split { bound } = self.explore(f64::NEG_INFINITY, best)? else {
             return Ok(None);
         };
         self.root = (bound, self.reduced.clone());
         self.exclude(best)?;
         match self.explore(bound, best)? {
-            End::Split { bound: raised } => Ok(Some(raised.max(bound))),
-            End::Closed => Ok(None),
+            CvrpNodeOutcome::Split { bound: raised } => Ok(Some(raised.max(bound))),
+            CvrpNodeOutcome::Closed => Ok(None),
         }
     }
 
     /// Goes to the waiting node with the lowest bound.
-    fn next(&mut self, best: &Best) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
+    fn next(
+        &mut self,
+        best: &CvrpIncumbent,
+    ) -> Result<Option<(Rc<CvrpBranchPath>, f64)>, SolveFailure> {
         let Some(open) = self.waiting.next(best.level) else {
             return Ok(None);
         };
@@ -120,30 +123,36 @@ impl<'a> Tree<'a> {
     }
 
     /// Solves and cuts the present node.
-    fn explore(&mut self, inherited: f64, best: &mut Best) -> Result<End, Failure> {
+    fn explore(
+        &mut self,
+        inherited: f64,
+        best: &mut CvrpIncumbent,
+    ) -> Result<CvrpNodeOutcome, SolveFailure> {
         self.master.set_objective_bound(best.level)?;
         let mut tail = TailingOff::new(inherited, PATIENCE);
         loop {
             check_not_cancelled()?;
             match self.master.solve()? {
-                Outcome::Optimal => {}
-                Outcome::BoundPassed if self.is_pruned(best) => return Ok(End::Closed),
-                Outcome::BoundPassed => {
+                LpStatus::Optimal => {}
+                LpStatus::BoundPassed if self.is_pruned(best) => {
+                    return Ok(CvrpNodeOutcome::Closed);
+                }
+                LpStatus::BoundPassed => {
                     self.master.set_objective_bound(f64::INFINITY)?;
                     continue;
                 }
-                Outcome::Infeasible => return Ok(End::Closed),
-                other @ (Outcome::Unbounded
-                | Outcome::UnboundedOrInfeasible
-                | Outcome::IterationLimit
-                | Outcome::NodeLimit) => {
-                    return Err(Failure::Engine(format!(
+                LpStatus::Infeasible => return Ok(CvrpNodeOutcome::Closed),
+                other @ (LpStatus::Unbounded
+                | LpStatus::UnboundedOrInfeasible
+                | LpStatus::IterationLimit
+                | LpStatus::NodeLimit) => {
+                    return Err(SolveFailure::Engine(format!(
                         "the relaxation of a node ended as {other:?}"
                     )));
                 }
             }
             if self.master.objective() > best.level && self.is_pruned(best) {
-                return Ok(End::Closed);
+                return Ok(CvrpNodeOutcome::Closed);
             }
             self.support.fill(
                 self.task.fleet.nodes(),
@@ -162,7 +171,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether the duals prove that the node holds nothing better.
-    fn is_pruned(&mut self, best: &Best) -> bool {
+    fn is_pruned(&mut self, best: &CvrpIncumbent) -> bool {
         let bound = self.master.bound(&mut self.reduced);
         let hopeless = bound > best.level;
         if hopeless {
@@ -172,14 +181,14 @@ impl<'a> Tree<'a> {
     }
 
     /// A point that no row improves: routes, or a reason to branch.
-    fn finish(&mut self, best: &mut Best) -> Result<End, Failure> {
+    fn finish(&mut self, best: &mut CvrpIncumbent) -> Result<CvrpNodeOutcome, SolveFailure> {
         let bound = self.master.bound(&mut self.reduced);
         if bound > best.level {
             self.waiting.dropped(bound);
-            return Ok(End::Closed);
+            return Ok(CvrpNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
-            return Ok(End::Split { bound });
+            return Ok(CvrpNodeOutcome::Split { bound });
         }
         let nodes = self.support.nodes;
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
@@ -199,11 +208,11 @@ impl<'a> Tree<'a> {
         if best.offer(uses, self.task.costs, &self.task.rules) {
             self.tighten(best)?;
         }
-        Ok(End::Closed)
+        Ok(CvrpNodeOutcome::Closed)
     }
 
     /// Drops the edges that no better routes can use.
-    fn exclude(&mut self, best: &Best) -> Result<(), Failure> {
+    fn exclude(&mut self, best: &CvrpIncumbent) -> Result<(), SolveFailure> {
         let (bound, reduced) = &self.root;
         let delete: Vec<bool> = reduced
             .iter()
@@ -222,7 +231,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Bounds edges by their reduced costs at the root.
-    fn tighten(&mut self, best: &Best) -> Result<(), Failure> {
+    fn tighten(&mut self, best: &CvrpIncumbent) -> Result<(), SolveFailure> {
         let bound = self.root.0;
         if bound > best.level {
             // Nothing is left: every node that waits goes by its bound.
@@ -257,21 +266,21 @@ impl<'a> Tree<'a> {
     fn branch(
         &mut self,
         bound: f64,
-        above: Option<&Rc<Decided>>,
-        best: &Best,
-    ) -> Result<Rc<Decided>, Failure> {
+        above: Option<&Rc<CvrpBranchPath>>,
+        best: &CvrpIncumbent,
+    ) -> Result<Rc<CvrpBranchPath>, SolveFailure> {
         let basis = self.master.snapshot().map(Rc::new);
         let between = std::mem::take(&mut self.separator.between);
         let Some(split) =
             self.branching
                 .choose(&mut self.master, &between, basis.as_deref(), best.level)?
         else {
-            return Err(Failure::WrongAnswer(
+            return Err(SolveFailure::WrongAnswer(
                 "a fractional point has nothing to branch on".into(),
             ));
         };
         let [first, second] = split.children.map(|limits| {
-            Rc::new(Decided {
+            Rc::new(CvrpBranchPath {
                 at: split.at,
                 limits,
                 above: above.cloned(),

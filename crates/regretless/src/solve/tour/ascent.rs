@@ -17,7 +17,7 @@ pub trait OneTreeBuilder {
 
 /// How far an ascent goes.
 #[derive(Debug, Clone, Copy)]
-pub struct Goal {
+pub struct AscentTarget {
     /// Cost of a known tour: what the steps aim at.
     pub target: f64,
     /// The ascent stops as soon as the bound exceeds this.
@@ -46,7 +46,7 @@ impl SubgradientAscent {
         &mut self,
         tree: &mut impl OneTreeBuilder,
         multipliers: &mut [f64],
-        goal: &Goal,
+        goal: &AscentTarget,
     ) -> f64 {
         self.current.clear();
         self.current.extend_from_slice(multipliers);

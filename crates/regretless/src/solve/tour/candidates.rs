@@ -1,11 +1,11 @@
 //! Candidate lists: the few neighbours of each node that a good tour is likely to use.
 
-use super::edges::Distances;
+use super::edges::DistanceMatrix;
 use super::one_tree::OneTree;
 
 /// The most promising neighbours of every node, best first.
 #[derive(Debug, Clone, Default)]
-pub struct Candidates {
+pub struct CandidateEdges {
     each: usize,
     /// Each candidate with the cost of its edge, which is thus read in one sweep.
     list: Vec<(u32, f64)>,
@@ -13,15 +13,15 @@ pub struct Candidates {
     best: Vec<(f64, f64, u32)>,
 }
 
-impl Candidates {
+impl CandidateEdges {
     /// Neighbours by cost, ties to the lower number.
-    pub fn by_cost(&mut self, distances: &Distances, each: usize) {
+    pub fn by_cost(&mut self, distances: &DistanceMatrix, each: usize) {
         self.rank(distances, each, |_, row| row.fill(0.0));
     }
 
     /// Neighbours by their nearness to a 1-tree, given the reduced costs it was grown by; ties by
     /// reduced cost, then to the lower number.
-    pub fn by_alpha_value(&mut self, reduced: &Distances, tree: &OneTree, each: usize) {
+    pub fn by_alpha_value(&mut self, reduced: &DistanceMatrix, tree: &OneTree, each: usize) {
         self.rank(reduced, each, |node, row| tree.nearness(reduced, node, row));
     }
 
@@ -42,7 +42,7 @@ impl Candidates {
 
     fn rank(
         &mut self,
-        distances: &Distances,
+        distances: &DistanceMatrix,
         each: usize,
         mut nearness: impl FnMut(u32, &mut [f64]),
     ) {

@@ -2,7 +2,7 @@
 //!
 //! Edges {i, j} with i < j are numbered in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
 
-use crate::solve::Failure;
+use crate::solve::SolveFailure;
 
 /// Number of edges of a complete graph.
 pub fn num_edges(nodes: usize) -> usize {
@@ -19,10 +19,10 @@ pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
 ///
 /// # Errors
 /// When there are more or fewer.
-pub fn check_costs(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
+pub fn check_costs(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
     let (found, right) = (costs.len(), num_edges(nodes));
     let wrong = || {
-        Failure::Engine(format!(
+        SolveFailure::Engine(format!(
             "{found} costs for the {right} edges of {nodes} nodes"
         ))
     };
@@ -77,9 +77,9 @@ pub fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
 }
 
 /// Whether these can be the costs of a tour through this many nodes.
-pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
+pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
     if nodes < 3 {
-        return Err(Failure::Infeasible);
+        return Err(SolveFailure::Infeasible);
     }
     check_costs(nodes, costs)
 }
@@ -87,14 +87,14 @@ pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), Failure> {
 /// Costs of all edges as a square table, so that a row is read in one sweep. A node is infinitely
 /// far from itself.
 #[derive(Debug, Clone, Default)]
-pub struct Distances {
+pub struct DistanceMatrix {
     nodes: usize,
     values: Vec<f64>,
     scale: f64,
     grain: Option<f64>,
 }
 
-impl Distances {
+impl DistanceMatrix {
     /// The table of these edge costs.
     pub fn new(nodes: usize, costs: &[f64]) -> Self {
         let mut distances = Self::default();
@@ -242,7 +242,7 @@ fn all_multiples(costs: &[f64], grain: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Distances, edge_ends, edge_index, edges_at, num_edges};
+    use super::{DistanceMatrix, edge_ends, edge_index, edges_at, num_edges};
 
     #[test]
     fn edge_numbers_run_in_lexicographic_order() {
@@ -267,20 +267,26 @@ mod tests {
 
     #[test]
     fn the_table_is_symmetric_and_knows_its_grain() {
-        let distances = Distances::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
+        let distances = DistanceMatrix::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
         assert_eq!(
             (distances.between(1, 3), distances.between(3, 1)),
             (-5.0, -5.0)
         );
         assert_eq!(distances.length(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
         assert_eq!((distances.grain(), distances.scale()), (Some(1.0), 6.0));
-        assert_eq!(Distances::new(3, &[1.0, 0.3, -2.5]).grain(), Some(0.1));
-        assert_eq!(Distances::new(3, &[1.0, 2.0, 2.5001]).grain(), Some(0.0001));
+        assert_eq!(DistanceMatrix::new(3, &[1.0, 0.3, -2.5]).grain(), Some(0.1));
         assert_eq!(
-            Distances::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).grain(),
+            DistanceMatrix::new(3, &[1.0, 2.0, 2.5001]).grain(),
+            Some(0.0001)
+        );
+        assert_eq!(
+            DistanceMatrix::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).grain(),
             None
         );
-        assert_eq!(Distances::new(3, &[1.0, 2.0, 3.000_000_001]).grain(), None);
+        assert_eq!(
+            DistanceMatrix::new(3, &[1.0, 2.0, 3.000_000_001]).grain(),
+            None
+        );
     }
 
     #[test]
@@ -289,7 +295,7 @@ mod tests {
         let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
             .map(|(i, j): (usize, usize)| own[i] + own[j]);
         let mut found = [0.0; 4];
-        Distances::new(4, &costs).node_potentials(&mut found);
+        DistanceMatrix::new(4, &costs).node_potentials(&mut found);
         found
             .iter()
             .zip(own)

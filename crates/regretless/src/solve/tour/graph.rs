@@ -6,7 +6,7 @@
 
 /// Whether an edge is part of the tours under consideration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum EdgeState {
     /// Undecided.
     Free,
     /// In every tour considered.
@@ -17,11 +17,11 @@ pub(super) enum State {
 
 /// A sparse graph with decided and undecided edges.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Graph {
+pub(super) struct SparseGraph {
     nodes: usize,
     ends: Vec<[u32; 2]>,
     costs: Vec<f64>,
-    state: Vec<State>,
+    state: Vec<EdgeState>,
     /// Edges at node v: `incident[start[v]..start[v + 1]]`.
     start: Vec<u32>,
     incident: Vec<u32>,
@@ -32,12 +32,12 @@ pub(super) struct Graph {
     /// The other end of the chosen path that ends at a node; itself when there is none.
     mate: Vec<u32>,
     in_total: usize,
-    trail: Vec<Change>,
-    pending: Vec<(u32, State)>,
+    trail: Vec<TrailEntry>,
+    pending: Vec<(u32, EdgeState)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Change {
+enum TrailEntry {
     /// The edge, and the ends of the path it made.
     In {
         edge: u32,
@@ -52,7 +52,7 @@ enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NoTourLeft;
 
-impl Graph {
+impl SparseGraph {
     /// Starts over with these edges (i < j, in lexicographic order), all free.
     pub(super) fn reset(&mut self, nodes: usize, edges: impl IntoIterator<Item = (u32, u32, f64)>) {
         self.nodes = nodes;
@@ -62,7 +62,7 @@ impl Graph {
             self.ends.push([i, j]);
             self.costs.push(cost);
         }
-        refill(&mut self.state, self.ends.len(), State::Free);
+        refill(&mut self.state, self.ends.len(), EdgeState::Free);
         refill(&mut self.left, nodes, 0);
         refill(&mut self.chosen, nodes, 0);
         self.mate.clear();
@@ -122,7 +122,7 @@ impl Graph {
     }
 
     #[inline]
-    pub(super) fn state(&self, edge: u32) -> State {
+    pub(super) fn state(&self, edge: u32) -> EdgeState {
         self.state[edge as usize]
     }
 
@@ -140,7 +140,7 @@ impl Graph {
 
     /// The edges that are in.
     pub(super) fn chosen(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.ends.len() as u32).filter(|edge| self.state(*edge) == State::In)
+        (0..self.ends.len() as u32).filter(|edge| self.state(*edge) == EdgeState::In)
     }
 
     /// Where the trail stands, for [`Self::undo_to`].
@@ -152,16 +152,16 @@ impl Graph {
     pub(super) fn undo_to(&mut self, mark: usize) {
         while self.trail.len() > mark {
             match self.trail.pop() {
-                Some(Change::In { edge, tips }) => {
+                Some(TrailEntry::In { edge, tips }) => {
                     let [u, v] = self.ends(edge);
-                    self.state[edge as usize] = State::Free;
+                    self.state[edge as usize] = EdgeState::Free;
                     self.chosen[u as usize] -= 1;
                     self.chosen[v as usize] -= 1;
                     (self.mate[tips[0] as usize], self.mate[tips[1] as usize]) = (u, v);
                     self.in_total -= 1;
                 }
-                Some(Change::Out { edge }) => {
-                    self.state[edge as usize] = State::Free;
+                Some(TrailEntry::Out { edge }) => {
+                    self.state[edge as usize] = EdgeState::Free;
                     self.ends(edge)
                         .iter()
                         .for_each(|node| self.left[*node as usize] += 1);
@@ -176,7 +176,7 @@ impl Graph {
         for node in 0..self.nodes as u32 {
             match self.left[node as usize] {
                 0 | 1 => return Err(NoTourLeft),
-                2 => self.queue_at(node, State::In),
+                2 => self.queue_at(node, EdgeState::In),
                 _ => {}
             }
         }
@@ -184,7 +184,7 @@ impl Graph {
     }
 
     /// Decides an edge and everything that follows.
-    pub(super) fn decide(&mut self, edge: u32, state: State) -> Result<(), NoTourLeft> {
+    pub(super) fn decide(&mut self, edge: u32, state: EdgeState) -> Result<(), NoTourLeft> {
         self.pending.push((edge, state));
         self.propagate()
     }
@@ -192,11 +192,11 @@ impl Graph {
     fn propagate(&mut self) -> Result<(), NoTourLeft> {
         while let Some((edge, state)) = self.pending.pop() {
             let done = match (self.state(edge), state) {
-                (State::Free, State::In) => self.include(edge),
-                (State::Free, State::Out) => self.exclude(edge),
+                (EdgeState::Free, EdgeState::In) => self.include(edge),
+                (EdgeState::Free, EdgeState::Out) => self.exclude(edge),
                 (present, wanted) if present == wanted => Ok(()),
-                (_, State::Free) => Ok(()),
-                (State::In, _) | (State::Out, _) => Err(NoTourLeft),
+                (_, EdgeState::Free) => Ok(()),
+                (EdgeState::In, _) | (EdgeState::Out, _) => Err(NoTourLeft),
             };
             if done.is_err() {
                 self.pending.clear();
@@ -214,14 +214,14 @@ impl Graph {
             return Err(NoTourLeft);
         }
         let tips = [self.mate[u as usize], self.mate[v as usize]];
-        self.trail.push(Change::In { edge, tips });
-        self.state[edge as usize] = State::In;
+        self.trail.push(TrailEntry::In { edge, tips });
+        self.state[edge as usize] = EdgeState::In;
         self.in_total += 1;
         (self.mate[tips[0] as usize], self.mate[tips[1] as usize]) = (tips[1], tips[0]);
         for node in [u, v] {
             self.chosen[node as usize] += 1;
             if self.chosen[node as usize] == 2 {
-                self.queue_at(node, State::Out);
+                self.queue_at(node, EdgeState::Out);
             }
         }
         if !closes {
@@ -233,9 +233,9 @@ impl Graph {
     /// The edge between the tips of a chosen path closes a ring: of all nodes, or of too few.
     fn exclude_subtour(&mut self, [one, other]: [u32; 2]) {
         let state = if self.in_total + 1 == self.nodes {
-            State::In
+            EdgeState::In
         } else {
-            State::Out
+            EdgeState::Out
         };
         let closing = self
             .at(one)
@@ -243,35 +243,35 @@ impl Graph {
             .copied()
             .find(|edge| self.ends(*edge).contains(&other));
         if let Some(edge) = closing
-            && self.state(edge) == State::Free
+            && self.state(edge) == EdgeState::Free
         {
             self.pending.push((edge, state));
         }
     }
 
     fn exclude(&mut self, edge: u32) -> Result<(), NoTourLeft> {
-        self.trail.push(Change::Out { edge });
-        self.state[edge as usize] = State::Out;
+        self.trail.push(TrailEntry::Out { edge });
+        self.state[edge as usize] = EdgeState::Out;
         for node in self.ends(edge) {
             self.left[node as usize] -= 1;
         }
         for node in self.ends(edge) {
             match self.left[node as usize] {
                 0 | 1 => return Err(NoTourLeft),
-                2 => self.queue_at(node, State::In),
+                2 => self.queue_at(node, EdgeState::In),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn queue_at(&mut self, node: u32, state: State) {
+    fn queue_at(&mut self, node: u32, state: EdgeState) {
         let (from, to) = (
             self.start[node as usize] as usize,
             self.start[node as usize + 1] as usize,
         );
         for edge in &self.incident[from..to] {
-            if self.state[*edge as usize] == State::Free {
+            if self.state[*edge as usize] == EdgeState::Free {
                 self.pending.push((*edge, state));
             }
         }
@@ -286,17 +286,17 @@ pub(super) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Graph, State};
+    use super::{EdgeState, SparseGraph};
 
     #[test]
     fn what_a_dead_end_leaves_behind_does_not_reach_the_next_graph() {
-        let mut graph = Graph::default();
+        let mut graph = SparseGraph::default();
         // Node 0 has two edges, which are queued to be in; node 3 has one, which is a dead end.
         graph.reset(4, [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (1, 3, 1.0)]);
         assert!(graph.propagate_degrees().is_err());
         let complete = (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j, 1.0)));
         graph.reset(4, complete);
         graph.propagate_degrees().unwrap();
-        assert!((0..6).all(|edge| graph.state(edge) == State::Free));
+        assert!((0..6).all(|edge| graph.state(edge) == EdgeState::Free));
     }
 }

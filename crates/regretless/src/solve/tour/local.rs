@@ -11,8 +11,8 @@
 //! on costs and candidates only.
 
 use super::array::ArrayTour;
-use super::candidates::Candidates;
-use super::edges::Distances;
+use super::candidates::CandidateEdges;
+use super::edges::DistanceMatrix;
 use crate::cancel;
 
 /// Steps after which a trial is given up.
@@ -22,7 +22,7 @@ const MAX_KICK_SEGMENT: usize = 30;
 
 /// Improves tours; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
-pub struct LocalSearch {
+pub struct LinKernighan {
     tour: ArrayTour,
     queue: NodeWorklist,
     touched: Vec<u32>,
@@ -31,7 +31,7 @@ pub struct LocalSearch {
 
 /// A path from `start` to `end`, read from the closed tour in which they are neighbours.
 #[derive(Debug, Clone, Copy)]
-struct Path {
+struct HamiltonianPath {
     start: u32,
     end: u32,
     /// Whether the tour's own direction leads from start to end.
@@ -47,22 +47,22 @@ struct EdgeExchange {
     gain: f64,
 }
 
-impl LocalSearch {
+impl LinKernighan {
     /// Tours through fewer nodes are left as they are.
     pub const MIN_NODES: usize = 5;
 
     /// Shortens a tour until no step helps, then tries this many kicks. Returns the new length.
     pub fn improve(
         &mut self,
-        distances: &Distances,
-        candidates: &Candidates,
+        distances: &DistanceMatrix,
+        candidates: &CandidateEdges,
         order: &mut [u32],
         kicks: usize,
     ) -> f64 {
         if order.len() >= Self::MIN_NODES {
             self.tour.set(order);
             self.queue.fill(order);
-            let search = Search {
+            let search = LinKernighanInput {
                 distances,
                 candidates,
                 noise: 1e-12 * distances.scale(),
@@ -77,7 +77,7 @@ impl LocalSearch {
         distances.length(order)
     }
 
-    fn kick_often(&mut self, search: &Search, kicks: usize) {
+    fn kick_often(&mut self, search: &LinKernighanInput, kicks: usize) {
         let mut random = SplitMix64(0x5EED_0F70);
         for _ in 0..kicks {
             if cancel::requested() {
@@ -93,7 +93,7 @@ impl LocalSearch {
 
     /// Changes A B C D to A D C B for three short neighbouring stretches; returns the (negative)
     /// gain.
-    fn kick(&mut self, search: &Search, random: &mut SplitMix64) -> f64 {
+    fn kick(&mut self, search: &LinKernighanInput, random: &mut SplitMix64) -> f64 {
         let nodes = self.tour.order().len();
         let longest = MAX_KICK_SEGMENT.min((nodes - 1) / 3);
         let lengths = [0; 3].map(|_| 1 + random.below(longest));
@@ -113,7 +113,7 @@ impl LocalSearch {
             + cost(last[3], first[1])
             + cost(last[2], first[0])
             + cost(last[1], first[3]);
-        let mut path = Path::new(&self.tour, first[0], last[0]);
+        let mut path = HamiltonianPath::new(&self.tour, first[0], last[0]);
         path.reverse(&mut self.tour, 0, cuts[3] - 1);
         path.reverse(&mut self.tour, 0, lengths[2] - 1);
         path.reverse(&mut self.tour, lengths[2], lengths[2] + lengths[1] - 1);
@@ -126,7 +126,7 @@ impl LocalSearch {
     }
 
     /// Improves until every node has been tried in vain; returns the gain.
-    fn settle(&mut self, search: &Search) -> f64 {
+    fn settle(&mut self, search: &LinKernighanInput) -> f64 {
         let mut gained = 0.0;
         while let Some(node) = self.queue.pop() {
             while let Some(gain) = self.improve_node(search, node) {
@@ -136,10 +136,10 @@ impl LocalSearch {
         gained
     }
 
-    fn improve_node(&mut self, search: &Search, node: u32) -> Option<f64> {
+    fn improve_node(&mut self, search: &LinKernighanInput, node: u32) -> Option<f64> {
         for start in [self.tour.next(node), self.tour.previous(node)] {
             let changes = self.tour.changes();
-            let path = Path::new(&self.tour, start, node);
+            let path = HamiltonianPath::new(&self.tour, start, node);
             if let Some(gain) = self.follow(search, path) {
                 self.touched
                     .iter()
@@ -152,7 +152,7 @@ impl LocalSearch {
     }
 
     /// Makes steps from one path until the tour closes with a gain.
-    fn follow(&mut self, search: &Search, mut path: Path) -> Option<f64> {
+    fn follow(&mut self, search: &LinKernighanInput, mut path: HamiltonianPath) -> Option<f64> {
         self.added.clear();
         self.touched.clear();
         self.touched.extend([path.start, path.end]);
@@ -167,7 +167,7 @@ impl LocalSearch {
                     path.reverse(&mut self.tour, from, to);
                 }
             }
-            path = Path::new(&self.tour, t6, path.end);
+            path = HamiltonianPath::new(&self.tour, t6, path.end);
             gain = step.gain;
             let closed = gain - search.cost(t6, path.end);
             if closed > search.noise {
@@ -178,7 +178,7 @@ impl LocalSearch {
     }
 }
 
-impl Path {
+impl HamiltonianPath {
     fn new(tour: &ArrayTour, start: u32, end: u32) -> Self {
         Self {
             start,
@@ -225,13 +225,13 @@ impl Path {
 }
 
 /// What a search looks at and does not change.
-struct Search<'a> {
-    distances: &'a Distances,
-    candidates: &'a Candidates,
+struct LinKernighanInput<'a> {
+    distances: &'a DistanceMatrix,
+    candidates: &'a CandidateEdges,
     noise: f64,
 }
 
-impl Search<'_> {
+impl LinKernighanInput<'_> {
     #[inline]
     fn cost(&self, one: u32, other: u32) -> f64 {
         self.distances.between(one, other)
@@ -241,7 +241,7 @@ impl Search<'_> {
     fn step(
         &self,
         tour: &ArrayTour,
-        path: Path,
+        path: HamiltonianPath,
         gain: f64,
         added: &[(u32, u32)],
     ) -> Option<EdgeExchange> {
@@ -394,7 +394,7 @@ impl Search<'_> {
 /// A path whose start is joined to t3, `k` nodes away from it.
 struct LinKernighanStep<'a> {
     tour: &'a ArrayTour,
-    path: Path,
+    path: HamiltonianPath,
     t3: u32,
     k: usize,
     gain: f64,
@@ -456,17 +456,17 @@ impl SplitMix64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidates, Distances, LocalSearch, Search, SplitMix64};
+    use super::{CandidateEdges, DistanceMatrix, LinKernighan, LinKernighanInput, SplitMix64};
     use crate::random::{Purpose, RandomStream};
     use crate::solve::tour::edges::num_edges;
 
-    fn random(nodes: usize, seed: u64) -> (Distances, Candidates) {
+    fn random(nodes: usize, seed: u64) -> (DistanceMatrix, CandidateEdges) {
         let mut stream = RandomStream::new(Purpose::Benchmark, seed, [nodes as u64, 0]);
         let costs: Vec<f64> = (0..num_edges(nodes))
             .map(|_| stream.uniform(-20.0, 5.0))
             .collect();
-        let distances = Distances::new(nodes, &costs);
-        let mut candidates = Candidates::default();
+        let distances = DistanceMatrix::new(nodes, &costs);
+        let mut candidates = CandidateEdges::default();
         candidates.by_cost(&distances, 6);
         (distances, candidates)
     }
@@ -475,12 +475,12 @@ mod tests {
     fn gains_add_up_to_the_change_in_length() {
         for (nodes, seed) in (5..60).zip(0..) {
             let (distances, candidates) = random(nodes, seed);
-            let search = Search {
+            let search = LinKernighanInput {
                 distances: &distances,
                 candidates: &candidates,
                 noise: 1e-9,
             };
-            let mut local = LocalSearch::default();
+            let mut local = LinKernighan::default();
             let order: Vec<u32> = (0..nodes as u32).collect();
             local.tour.set(&order);
             local.queue.fill(&order);
@@ -498,12 +498,12 @@ mod tests {
         let mut stream = SplitMix64(1);
         for (nodes, seed) in (8..60).zip(0..) {
             let (distances, candidates) = random(nodes, seed);
-            let search = Search {
+            let search = LinKernighanInput {
                 distances: &distances,
                 candidates: &candidates,
                 noise: 1e-9,
             };
-            let mut local = LocalSearch::default();
+            let mut local = LinKernighan::default();
             let order: Vec<u32> = (0..nodes as u32).collect();
             local.tour.set(&order);
             local.queue.inside = vec![false; nodes];
@@ -525,9 +525,9 @@ mod tests {
         let start: Vec<u32> = (0..80).collect();
         let lengths = [0, 20, 200].map(|kicks| {
             let mut orders = [start.clone(), start.clone()];
-            let found = orders
-                .each_mut()
-                .map(|order| LocalSearch::default().improve(&distances, &candidates, order, kicks));
+            let found = orders.each_mut().map(|order| {
+                LinKernighan::default().improve(&distances, &candidates, order, kicks)
+            });
             assert_eq!((found[0], &orders[0]), (found[1], &orders[1]));
             found[0]
         });

@@ -14,15 +14,15 @@
 //! proved so is searched for from nothing, and so are costs that are multiples of a unit, where
 //! ties abound.
 
-use super::ascent::Goal;
-use super::edges::{Distances, order_of};
+use super::ascent::AscentTarget;
+use super::edges::{DistanceMatrix, order_of};
 use super::one_tree::OneTree;
-use super::plan::{Plan, RecordedNodeId};
-use super::search::{Rules, Task, TspIncumbent};
+use super::plan::{RecordedNodeId, RecordedTree};
+use super::search::{PruningRule, TspIncumbent, TspSearchInput};
 use super::{MAX_DENSE_ASCENT_NODES, TspBranchAndBound};
 use crate::decision::Decision;
-use crate::solve::memory::{CostSample, Memory, WarmStartState};
-use crate::solve::{Limits, Solution, SolveStatus};
+use crate::solve::memory::{CostSample, WarmStart, WarmStartState};
+use crate::solve::{SearchLimits, Solution, SolveStatus};
 
 /// Trees grown at the root of a warm search before it follows the old tree.
 const WARM_ASCENT_STEPS: usize = 8;
@@ -44,14 +44,14 @@ pub(super) struct TspWarmStart {
     pub(super) tour: Box<[u32]>,
     pub(super) multipliers: Box<[f64]>,
     /// The tree of the search.
-    pub(super) plan: Option<Plan>,
+    pub(super) plan: Option<RecordedTree>,
     /// Whether multipliers, with the tree if there is one, proved the tour the cheapest.
     pub(super) proof: bool,
 }
 
 impl WarmStartState for TspWarmStart {
     fn bytes(&self) -> usize {
-        let plan = self.plan.as_ref().map_or(0, Plan::bytes);
+        let plan = self.plan.as_ref().map_or(0, RecordedTree::bytes);
         self.sample.bytes() + size_of_val(&*self.tour) + size_of_val(&*self.multipliers) + plan
     }
 
@@ -80,11 +80,11 @@ impl TspWarmStart {
     /// The tour, if its multipliers prove it the cheapest under these costs as well.
     pub(super) fn prove(
         &self,
-        (costs, distances): (&[f64], &Distances),
+        (costs, distances): (&[f64], &DistanceMatrix),
         tree: &mut OneTree,
     ) -> Option<Solution> {
         let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
-        let level = Rules::new(distances, Limits::default()).level(cost);
+        let level = PruningRule::new(distances, SearchLimits::default()).level(cost);
         let decision = || Decision::choosing(self.tour.iter().copied());
         (tree.grow(distances, &self.multipliers) > level)
             .then(|| Solution::optimal(decision(), cost))
@@ -99,12 +99,12 @@ fn dearer(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
 }
 
 impl TspBranchAndBound {
-    pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut Memory) -> Solution {
+    pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut WarmStart) -> Solution {
         let known = memory
             .take::<TspWarmStart>()
             .filter(|known| known.fits(self.nodes, costs));
         let warm = known
-            .filter(|_| Distances::granularity_of(costs).is_none())
+            .filter(|_| DistanceMatrix::granularity_of(costs).is_none())
             .and_then(|known| self.run_from(costs, &known));
         let (solution, mut found) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
@@ -142,7 +142,7 @@ impl TspBranchAndBound {
         costs: &[f64],
         known: &TspWarmStart,
     ) -> Option<(Solution, TspWarmStart)> {
-        let hair = UNIQUENESS_MARGIN * Distances::tolerance_of(costs, self.nodes);
+        let hair = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
         let mut found = self.search_from(&dearer(costs, &known.tour, hair), known);
         let mut kept = self.remembered(costs, &found);
         if found.status == SolveStatus::Optimal && *kept.tour != *known.tour {
@@ -183,14 +183,14 @@ impl TspBranchAndBound {
     }
 
     /// Starts from a tour and its multipliers; returns the bound of the root.
-    fn take_up(&mut self, costs: &[f64], known: &TspWarmStart) -> (Rules, f64) {
+    fn take_up(&mut self, costs: &[f64], known: &TspWarmStart) -> (PruningRule, f64) {
         let rules = self.load_tour(costs, known);
         if self.nodes > MAX_DENSE_ASCENT_NODES {
             self.tree.grow(&self.distances, &self.multipliers);
             self.update_candidates();
         }
         let bound = match known.plan {
-            Some(_) => self.raise(Goal {
+            Some(_) => self.raise(AscentTarget {
                 steps: WARM_ASCENT_STEPS,
                 ..self.goal()
             }),
@@ -199,7 +199,7 @@ impl TspBranchAndBound {
         (rules, bound)
     }
 
-    fn load_tour(&mut self, costs: &[f64], known: &TspWarmStart) -> Rules {
+    fn load_tour(&mut self, costs: &[f64], known: &TspWarmStart) -> PruningRule {
         let rules = self.load(costs);
         self.multipliers.clear();
         self.multipliers.extend_from_slice(&known.multipliers);
@@ -226,12 +226,12 @@ impl TspBranchAndBound {
     pub(super) fn certify_warm_start(
         &mut self,
         costs: &[f64],
-        memory: &Memory,
+        memory: &WarmStart,
     ) -> Option<Solution> {
         let known = memory
             .recall::<TspWarmStart>()
             .filter(|known| known.has_certificate(self.nodes, costs))?;
-        let hair = UNIQUENESS_MARGIN * Distances::tolerance_of(costs, self.nodes);
+        let hair = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
         let decision = || Decision::choosing(known.tour.iter().copied());
         self.proves(&dearer(costs, &known.tour, hair), known)
             .then(decision)
@@ -258,7 +258,7 @@ impl TspBranchAndBound {
             self.survivors.iter().copied(),
             &self.multipliers,
         );
-        let task = Task {
+        let task = TspSearchInput {
             costs,
             rules,
             bound,

@@ -12,8 +12,8 @@
 //!   instance.
 //! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
 
-use super::memory::Memory;
-use super::{Failure, Limits, Solution, Solver};
+use super::memory::WarmStart;
+use super::{SearchLimits, Solution, SolveFailure, Solver};
 use crate::decision::Decision;
 
 pub mod array;
@@ -32,13 +32,13 @@ pub mod sparse_ascent;
 mod sparse_tree;
 pub mod start;
 
-use ascent::Goal;
-use candidates::Candidates;
-use edges::{Distances, edge_index};
-use local::LocalSearch;
+use ascent::AscentTarget;
+use candidates::CandidateEdges;
+use edges::{DistanceMatrix, edge_index};
+use local::LinKernighan;
 use one_tree::OneTree;
-use plan::Plan;
-use search::{Rules, Search, Task, TspIncumbent};
+use plan::RecordedTree;
+use search::{PruningRule, TspIncumbent, TspSearchInput, TspSearchTree};
 use sparse_ascent::SparseAscent;
 use start::GreedyTour;
 
@@ -51,26 +51,26 @@ const MAX_DENSE_ASCENT_NODES: usize = 150;
 #[derive(Debug, Clone, Default)]
 pub struct TspBranchAndBound {
     nodes: usize,
-    limits: Limits,
-    distances: Distances,
-    reduced: Distances,
+    limits: SearchLimits,
+    distances: DistanceMatrix,
+    reduced: DistanceMatrix,
     multipliers: Vec<f64>,
     tree: OneTree,
     sparse: SparseAscent,
-    candidates: Candidates,
+    candidates: CandidateEdges,
     greedy: GreedyTour,
-    local: LocalSearch,
+    local: LinKernighan,
     order: Vec<u32>,
     numbers: Vec<u32>,
     survivors: Vec<(u32, u32, f64)>,
     near: Vec<f64>,
     best: TspIncumbent,
-    search: Search,
+    search: TspSearchTree,
 }
 
 impl TspBranchAndBound {
     /// An engine for tours through this many nodes, at least 3.
-    pub fn new(nodes: usize, limits: Limits) -> Self {
+    pub fn new(nodes: usize, limits: SearchLimits) -> Self {
         Self {
             nodes,
             limits,
@@ -79,7 +79,7 @@ impl TspBranchAndBound {
     }
 
     /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
-    fn first_tour(&mut self, costs: &[f64], rules: &Rules) {
+    fn first_tour(&mut self, costs: &[f64], rules: &PruningRule) {
         self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
@@ -89,7 +89,7 @@ impl TspBranchAndBound {
             .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.offer_order(costs, rules);
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.raise(Goal {
+        self.raise(AscentTarget {
             steps: 15,
             pace: 0.5,
             patience: 3,
@@ -105,7 +105,7 @@ impl TspBranchAndBound {
     }
 
     /// A local search from a known tour.
-    fn shorten(&mut self, tour: &Decision, costs: &[f64], rules: &Rules) {
+    fn shorten(&mut self, tour: &Decision, costs: &[f64], rules: &PruningRule) {
         self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
@@ -128,7 +128,7 @@ impl TspBranchAndBound {
     }
 
     /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
-    fn perturb_tour(&mut self, costs: &[f64], rules: &Rules) {
+    fn perturb_tour(&mut self, costs: &[f64], rules: &PruningRule) {
         self.update_candidates();
         let kicks = (self.nodes * self.nodes / 200).min(self.nodes);
         self.local
@@ -143,8 +143,8 @@ impl TspBranchAndBound {
             .by_alpha_value(&self.reduced, &self.tree, NEIGHBOURS);
     }
 
-    fn goal(&self) -> Goal {
-        Goal {
+    fn goal(&self) -> AscentTarget {
+        AscentTarget {
             target: self.best.cost,
             enough: self.best.level,
             steps: 60,
@@ -153,7 +153,7 @@ impl TspBranchAndBound {
         }
     }
 
-    fn raise(&mut self, goal: Goal) -> f64 {
+    fn raise(&mut self, goal: AscentTarget) -> f64 {
         self.tree
             .ascend(&self.distances, &mut self.multipliers, &goal)
     }
@@ -168,11 +168,11 @@ impl TspBranchAndBound {
             &self.distances,
             &self.candidates,
             state,
-            &Goal { steps: 150, ..goal },
+            &AscentTarget { steps: 150, ..goal },
         )
     }
 
-    fn offer_order(&mut self, costs: &[f64], rules: &Rules) {
+    fn offer_order(&mut self, costs: &[f64], rules: &PruningRule) {
         let closing = self.order.last().copied().zip(self.order.first().copied());
         let pairs = self
             .order
@@ -186,7 +186,7 @@ impl TspBranchAndBound {
     }
 
     /// Offers the present 1-tree, which is a tour.
-    fn offer_tree(&mut self, costs: &[f64], rules: &Rules) {
+    fn offer_tree(&mut self, costs: &[f64], rules: &PruningRule) {
         self.numbers.clear();
         let pairs = self.tree.edges();
         self.numbers
@@ -226,14 +226,14 @@ impl TspBranchAndBound {
         self.search((costs, rules), bound, None)
     }
 
-    fn load(&mut self, costs: &[f64]) -> Rules {
+    fn load(&mut self, costs: &[f64]) -> PruningRule {
         self.distances.fill(self.nodes, costs);
-        Rules::new(&self.distances, self.limits)
+        PruningRule::new(&self.distances, self.limits)
     }
 
     /// What all other tours cost at least, if the bound of the present tree, or that tree itself,
     /// ends it.
-    fn closed(&mut self, bound: f64, costs: &[f64], rules: &Rules) -> Option<f64> {
+    fn closed(&mut self, bound: f64, costs: &[f64], rules: &PruningRule) -> Option<f64> {
         self.search.plan.clear();
         if bound > self.best.level {
             return Some(bound);
@@ -248,9 +248,9 @@ impl TspBranchAndBound {
     /// there is one.
     fn search(
         &mut self,
-        (costs, rules): (&[f64], Rules),
+        (costs, rules): (&[f64], PruningRule),
         bound: f64,
-        guide: Option<&Plan>,
+        guide: Option<&RecordedTree>,
     ) -> Solution {
         if bound > self.best.level {
             return self.answer(bound, true);
@@ -261,7 +261,7 @@ impl TspBranchAndBound {
             self.survivors.iter().copied(),
             &self.multipliers,
         );
-        let task = Task {
+        let task = TspSearchInput {
             costs,
             rules,
             bound,
@@ -276,7 +276,11 @@ impl TspBranchAndBound {
     fn answer(&mut self, floor: f64, complete: bool) -> Solution {
         let objective = self.best.cost;
         let decision = Decision::choosing(self.best.edges.drain(..));
-        Rules::new(&self.distances, self.limits).answer(decision, objective, (floor, complete))
+        PruningRule::new(&self.distances, self.limits).answer(
+            decision,
+            objective,
+            (floor, complete),
+        )
     }
 }
 
@@ -289,7 +293,7 @@ pub struct TspLocalSearch {
 
 impl TspLocalSearch {
     /// An engine for tours through this many nodes, at least 3.
-    pub fn new(nodes: usize, limits: Limits) -> Self {
+    pub fn new(nodes: usize, limits: SearchLimits) -> Self {
         Self {
             search: TspBranchAndBound::new(nodes, limits),
             quick: false,
@@ -297,7 +301,7 @@ impl TspLocalSearch {
     }
 
     /// The same without kicks and with a rough bound.
-    pub fn quick(nodes: usize, limits: Limits) -> Self {
+    pub fn quick(nodes: usize, limits: SearchLimits) -> Self {
         Self {
             quick: true,
             ..Self::new(nodes, limits)
@@ -306,7 +310,7 @@ impl TspLocalSearch {
 }
 
 impl Solver for TspLocalSearch {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let search = &mut self.search;
         edges::check(search.nodes, costs)?;
         let rules = search.load(costs);
@@ -319,10 +323,10 @@ impl Solver for TspLocalSearch {
         Ok(search.answer(bound, false))
     }
 
-    fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, Failure> {
+    fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
         let search = &mut self.search;
         edges::check(search.nodes, costs)?;
-        if search.nodes < LocalSearch::MIN_NODES {
+        if search.nodes < LinKernighan::MIN_NODES {
             return self.solve(costs);
         }
         let rules = search.load(costs);
@@ -332,12 +336,16 @@ impl Solver for TspLocalSearch {
 }
 
 impl Solver for TspBranchAndBound {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         edges::check(self.nodes, costs)?;
         Ok(self.run(costs))
     }
 
-    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         edges::check(self.nodes, costs)?;
         Ok(if self.limits.gap > 0.0 {
             self.run(costs)
@@ -346,7 +354,7 @@ impl Solver for TspBranchAndBound {
         })
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         edges::check(self.nodes, costs).ok()?;
         self.certify_warm_start(costs, memory)
     }

@@ -5,8 +5,8 @@
 //! tree of all nodes (Prim 1957) plus one edge at a leaf; of all leaves the one with the dearest
 //! second edge is taken, which gives the highest bound. Ties go to what was met first.
 
-use super::ascent::{Goal, OneTreeBuilder, SubgradientAscent};
-use super::edges::Distances;
+use super::ascent::{AscentTarget, OneTreeBuilder, SubgradientAscent};
+use super::edges::DistanceMatrix;
 
 /// A cheapest 1-tree; its buffers are kept from one tree to the next.
 #[derive(Debug, Clone, Default)]
@@ -21,13 +21,13 @@ pub struct OneTree {
     special: u32,
     extra: u32,
     extra_key: f64,
-    open: Vec<Open>,
+    open: Vec<UnattachedNode>,
     ascent: SubgradientAscent,
 }
 
 /// A node that has not joined yet, and its cheapest way in.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct UnattachedNode {
     node: u32,
     from: u32,
     key: f64,
@@ -35,7 +35,7 @@ struct Open {
 
 impl OneTree {
     /// Grows the cheapest 1-tree; returns the lower bound on every tour.
-    pub fn grow(&mut self, distances: &Distances, multipliers: &[f64]) -> f64 {
+    pub fn grow(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) -> f64 {
         self.span(distances, multipliers);
         self.count_degrees();
         self.add_extra(distances, multipliers);
@@ -48,10 +48,15 @@ impl OneTree {
 
     /// Raises the bound by subgradient steps. Leaves the best multipliers in their place and their
     /// tree in here; returns their bound.
-    pub fn ascend(&mut self, distances: &Distances, multipliers: &mut [f64], goal: &Goal) -> f64 {
+    pub fn ascend(
+        &mut self,
+        distances: &DistanceMatrix,
+        multipliers: &mut [f64],
+        goal: &AscentTarget,
+    ) -> f64 {
         let mut ascent = std::mem::take(&mut self.ascent);
         ascent.run(
-            &mut Pair {
+            &mut DenseOneTreeView {
                 tree: self,
                 distances,
             },
@@ -82,7 +87,7 @@ impl OneTree {
 
     /// How much dearer the tree becomes when it must use the edge from `node` to each other node, 0
     /// for its own edges (Helsgaun's α-nearness, 2000), given the reduced costs it was grown by.
-    pub fn nearness(&self, reduced: &Distances, node: u32, out: &mut [f64]) {
+    pub fn nearness(&self, reduced: &DistanceMatrix, node: u32, out: &mut [f64]) {
         let keys = reduced.row(node);
         if node == self.special {
             out.iter_mut()
@@ -115,18 +120,19 @@ impl OneTree {
         }
     }
 
-    fn span(&mut self, distances: &Distances, multipliers: &[f64]) {
+    fn span(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) {
         let nodes = distances.nodes();
         self.parent.resize(nodes, 0);
         self.key.resize(nodes, 0.0);
         self.joined.clear();
         self.joined.push(0);
         self.open.clear();
-        self.open.extend((1..nodes as u32).map(|node| Open {
-            node,
-            from: 0,
-            key: f64::INFINITY,
-        }));
+        self.open
+            .extend((1..nodes as u32).map(|node| UnattachedNode {
+                node,
+                from: 0,
+                key: f64::INFINITY,
+            }));
         (self.parent[0], self.key[0]) = (0, 0.0);
         let mut latest = 0;
         while !self.open.is_empty() {
@@ -149,7 +155,7 @@ impl OneTree {
     }
 
     /// Adds the second edge of the leaf whose second edge is dearest.
-    fn add_extra(&mut self, distances: &Distances, multipliers: &[f64]) {
+    fn add_extra(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) {
         self.extra_key = f64::NEG_INFINITY;
         for leaf in 0..self.degree.len() as u32 {
             if self.degree[leaf as usize] == 1 {
@@ -171,7 +177,7 @@ impl OneTree {
 }
 
 /// Offers the edges of the node that joined last; returns where the cheapest open node stands.
-fn relax(open: &mut [Open], row: &[f64], multipliers: &[f64], latest: u32) -> usize {
+fn relax(open: &mut [UnattachedNode], row: &[f64], multipliers: &[f64], latest: u32) -> usize {
     let own = multipliers[latest as usize];
     let (mut least, mut place) = (f64::INFINITY, 0);
     for (index, item) in open.iter_mut().enumerate() {
@@ -200,12 +206,12 @@ fn second(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
 }
 
 /// A tree and the distances it grows on.
-struct Pair<'a> {
+struct DenseOneTreeView<'a> {
     tree: &'a mut OneTree,
-    distances: &'a Distances,
+    distances: &'a DistanceMatrix,
 }
 
-impl OneTreeBuilder for Pair<'_> {
+impl OneTreeBuilder for DenseOneTreeView<'_> {
     fn grow(&mut self, multipliers: &[f64]) -> f64 {
         self.tree.grow(self.distances, multipliers)
     }
@@ -217,15 +223,15 @@ impl OneTreeBuilder for Pair<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Goal, OneTree};
+    use super::{AscentTarget, OneTree};
     use crate::random::{Purpose, RandomStream};
-    use crate::solve::tour::edges::{Distances, num_edges};
+    use crate::solve::tour::edges::{DistanceMatrix, num_edges};
 
     /// The cheapest 1-tree at a leaf's node that uses one edge, by making that edge irresistible.
     fn with_edge(costs: &[f64], nodes: usize, edge: usize) -> f64 {
         let mut lured = costs.to_vec();
         lured[edge] -= 1e6;
-        OneTree::default().grow(&Distances::new(nodes, &lured), &vec![0.0; nodes]) + 1e6
+        OneTree::default().grow(&DistanceMatrix::new(nodes, &lured), &vec![0.0; nodes]) + 1e6
     }
 
     #[test]
@@ -236,7 +242,7 @@ mod tests {
             let costs: Vec<f64> = (0..num_edges(nodes))
                 .map(|_| stream.uniform(-3.0, 3.0))
                 .collect();
-            let distances = Distances::new(nodes, &costs);
+            let distances = DistanceMatrix::new(nodes, &costs);
             let mut tree = OneTree::default();
             let bound = tree.grow(&distances, &vec![0.0; nodes]);
             let (mut near, mut edge) = (vec![0.0; nodes], 0);
@@ -259,11 +265,11 @@ mod tests {
         let nodes = 30;
         let mut stream = RandomStream::new(Purpose::Benchmark, 2, [0, 0]);
         let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
-        let distances = Distances::new(nodes, &costs);
+        let distances = DistanceMatrix::new(nodes, &costs);
         let (mut tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
         let plain = tree.grow(&distances, &multipliers);
         let target = distances.length(&(0..nodes as u32).collect::<Vec<_>>());
-        let goal = Goal {
+        let goal = AscentTarget {
             target,
             enough: f64::INFINITY,
             steps: 80,

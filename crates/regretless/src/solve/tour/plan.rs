@@ -4,7 +4,7 @@
 //! Nothing in it is taken on trust. Whoever follows it grows a tree of its own in every node; good
 //! multipliers and branchings only make it likely that one tree is enough.
 
-use super::graph::{Graph, State};
+use super::graph::{EdgeState, SparseGraph};
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -13,8 +13,8 @@ const MOST_STEPS: usize = 256;
 
 /// A search tree.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plan {
-    steps: Vec<Step>,
+pub(super) struct RecordedTree {
+    steps: Vec<RecordedNode>,
     /// Multipliers of all steps, one after the other.
     multipliers: Vec<f64>,
     /// Whether the tree was too large to be written down.
@@ -23,7 +23,7 @@ pub(super) struct Plan {
 
 /// A node of the tree.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct RecordedNode {
     /// Ends of the edge that was branched on; none in a leaf.
     branch: Option<[u32; 2]>,
     /// The nodes without and with that edge.
@@ -44,20 +44,20 @@ impl RecordedNodeId {
 
 /// Which side of a branching a node is on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Origin {
+pub(super) struct BranchOrigin {
     pub(super) parent: RecordedNodeId,
     /// 0 without the edge, 1 with it.
     pub(super) side: usize,
 }
 
-impl Origin {
+impl BranchOrigin {
     pub(super) const ROOT: Self = Self {
         parent: RecordedNodeId::NONE,
         side: 0,
     };
 }
 
-impl Plan {
+impl RecordedTree {
     pub(super) fn clear(&mut self) {
         self.steps.clear();
         self.multipliers.clear();
@@ -82,7 +82,7 @@ impl Plan {
     /// Writes a node down; returns where it stands.
     pub(super) fn add(
         &mut self,
-        origin: Origin,
+        origin: BranchOrigin,
         branch: Option<[u32; 2]>,
         multipliers: &[f64],
     ) -> RecordedNodeId {
@@ -94,7 +94,7 @@ impl Plan {
         if let Some(parent) = self.steps.get_mut(origin.parent.0 as usize) {
             parent.children[origin.side] = number;
         }
-        self.steps.push(Step {
+        self.steps.push(RecordedNode {
             branch,
             children: [NONE; 2],
         });
@@ -102,7 +102,7 @@ impl Plan {
         RecordedNodeId(number)
     }
 
-    fn step(&self, hint: RecordedNodeId) -> Option<&Step> {
+    fn step(&self, hint: RecordedNodeId) -> Option<&RecordedNode> {
         self.steps.get(hint.0 as usize)
     }
 
@@ -123,18 +123,18 @@ impl Plan {
     }
 
     /// The edge to branch on, if it is still to be decided in this graph.
-    pub(super) fn open_edge(&self, hint: RecordedNodeId, graph: &Graph) -> Option<u32> {
+    pub(super) fn open_edge(&self, hint: RecordedNodeId, graph: &SparseGraph) -> Option<u32> {
         let edge = graph.find(self.step(hint)?.branch?)?;
-        (graph.state(edge) == State::Free).then_some(edge)
+        (graph.state(edge) == EdgeState::Free).then_some(edge)
     }
 
     /// The node that stands for what is decided in this graph: the given one, or one below it.
-    pub(super) fn descend(&self, mut hint: RecordedNodeId, graph: &Graph) -> RecordedNodeId {
+    pub(super) fn descend(&self, mut hint: RecordedNodeId, graph: &SparseGraph) -> RecordedNodeId {
         while let Some(ends) = self.step(hint).and_then(|step| step.branch) {
             let side = match graph.find(ends).map(|edge| graph.state(edge)) {
-                Some(State::Free) => return hint,
-                Some(State::In) => 1,
-                Some(State::Out) | None => 0,
+                Some(EdgeState::Free) => return hint,
+                Some(EdgeState::In) => 1,
+                Some(EdgeState::Out) | None => 0,
             };
             hint = self.child(hint, side);
         }

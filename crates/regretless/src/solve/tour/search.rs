@@ -11,13 +11,13 @@
 //! of equal tours the first one found stays; the order of search is fixed by the costs, or by the
 //! [`Plan`] of an earlier search.
 
-use super::ascent::{Goal, SubgradientAscent};
+use super::ascent::{AscentTarget, SubgradientAscent};
 use super::edges::edge_index;
-use super::graph::{Graph, NoTourLeft, State};
-use super::plan::{Origin, Plan, RecordedNodeId};
-use super::sparse_tree::{EdgeFixings, Pair, SparseOneTree};
+use super::graph::{EdgeState, NoTourLeft, SparseGraph};
+use super::plan::{BranchOrigin, RecordedNodeId, RecordedTree};
+use super::sparse_tree::{EdgeFixings, SparseOneTree, SparseOneTreeView};
 use crate::cancel;
-pub(super) use crate::solve::proof::Rules;
+pub(super) use crate::solve::proof::PruningRule;
 
 /// The best tour known and what a better one must cost.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +32,7 @@ pub(super) struct TspIncumbent {
 impl TspIncumbent {
     /// Takes the tour if it is cheaper than the best one; the sum runs in the order of edge
     /// numbers.
-    pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], rules: &Rules) {
+    pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], rules: &PruningRule) {
         edges.sort_unstable();
         let cost = edges.iter().map(|edge| costs[*edge as usize]).sum();
         if self.edges.is_empty() || cost < self.cost {
@@ -48,22 +48,22 @@ const ASCENT_STEPS_PER_NODE: usize = 10;
 
 /// A search tree over the edges that survived at the root; buffers are kept between searches.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Search {
-    graph: Graph,
+pub(super) struct TspSearchTree {
+    graph: SparseGraph,
     tree: SparseOneTree,
     ascent: SubgradientAscent,
     findings: EdgeFixings,
     multipliers: Vec<f64>,
-    frames: Vec<Frame>,
+    frames: Vec<BranchFrame>,
     saved: Vec<f64>,
     tour: Vec<u32>,
     /// What the search did.
-    pub(super) plan: Plan,
+    pub(super) plan: RecordedTree,
 }
 
 /// A branching whose second child is still to come.
 #[derive(Debug, Clone, Copy)]
-struct Frame {
+struct BranchFrame {
     mark: usize,
     edge: u32,
     bound: f64,
@@ -73,32 +73,32 @@ struct Frame {
 }
 
 /// What became of a node.
-enum Outcome {
+enum TspNodeOutcome {
     Closed,
     Branch { edge: u32, bound: f64 },
 }
 
 /// A node about to be explored.
 #[derive(Clone, Copy)]
-struct Entry {
+struct PendingNode {
     bound: f64,
-    origin: Origin,
+    origin: BranchOrigin,
     hint: RecordedNodeId,
 }
 
 /// What a search works on.
-pub(super) struct Task<'a> {
+pub(super) struct TspSearchInput<'a> {
     pub(super) costs: &'a [f64],
-    pub(super) rules: Rules,
+    pub(super) rules: PruningRule,
     /// Bound of the root.
     pub(super) bound: f64,
     /// A tree to follow.
-    pub(super) guide: Option<&'a Plan>,
+    pub(super) guide: Option<&'a RecordedTree>,
     /// Whether the search ends where the guide does not lead on.
     pub(super) strict: bool,
 }
 
-impl Task<'_> {
+impl TspSearchInput<'_> {
     fn child(&self, hint: RecordedNodeId, side: usize) -> RecordedNodeId {
         self.guide
             .map_or(RecordedNodeId::NONE, |guide| guide.child(hint, side))
@@ -111,7 +111,7 @@ impl Task<'_> {
     }
 }
 
-impl Search {
+impl TspSearchTree {
     /// Starts over with these edges and multipliers.
     pub(super) fn reset(
         &mut self,
@@ -131,12 +131,12 @@ impl Search {
 
     /// Searches the whole tree or up to the limit. Returns the bound on all tours that were dropped
     /// or left open, infinite when there are none, and whether the search was complete.
-    pub(super) fn run(&mut self, task: &Task, best: &mut TspIncumbent) -> (f64, bool) {
+    pub(super) fn run(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) -> (f64, bool) {
         let mut alive = self.graph.propagate_degrees();
-        let root = task.guide.map_or(RecordedNodeId::NONE, Plan::root);
-        let mut entry = Entry {
+        let root = task.guide.map_or(RecordedNodeId::NONE, RecordedTree::root);
+        let mut entry = PendingNode {
             bound: task.bound,
-            origin: Origin::ROOT,
+            origin: BranchOrigin::ROOT,
             hint: root,
         };
         let mut nodes = 0;
@@ -148,12 +148,12 @@ impl Search {
                 nodes += 1;
                 let outcome = self.explore(task, best, &mut entry.hint);
                 let origin = self.write_down(entry.origin, &outcome);
-                if let Outcome::Branch { edge, bound } = outcome {
+                if let TspNodeOutcome::Branch { edge, bound } = outcome {
                     if task.is_unguided(entry.hint) {
                         return (self.open_lower_bound(entry.bound), false);
                     }
                     let bound = bound.max(entry.bound);
-                    self.frames.push(Frame {
+                    self.frames.push(BranchFrame {
                         mark: self.graph.mark(),
                         edge,
                         bound,
@@ -161,26 +161,26 @@ impl Search {
                         hint: entry.hint,
                     });
                     self.saved.extend_from_slice(&self.multipliers);
-                    let origin = Origin {
+                    let origin = BranchOrigin {
                         parent: origin,
                         side: 0,
                     };
-                    entry = Entry {
+                    entry = PendingNode {
                         bound,
                         origin,
                         hint: task.child(entry.hint, 0),
                     };
-                    alive = self.graph.decide(edge, State::Out);
+                    alive = self.graph.decide(edge, EdgeState::Out);
                     continue;
                 }
             }
             match self.next_child(best) {
                 Some((child, frame)) => {
-                    let origin = Origin {
+                    let origin = BranchOrigin {
                         parent: frame.origin,
                         side: 1,
                     };
-                    entry = Entry {
+                    entry = PendingNode {
                         bound: frame.bound,
                         origin,
                         hint: task.child(frame.hint, 1),
@@ -201,23 +201,23 @@ impl Search {
             })
     }
 
-    fn write_down(&mut self, origin: Origin, outcome: &Outcome) -> RecordedNodeId {
+    fn write_down(&mut self, origin: BranchOrigin, outcome: &TspNodeOutcome) -> RecordedNodeId {
         let branch = match outcome {
-            Outcome::Closed => None,
-            Outcome::Branch { edge, .. } => Some(self.graph.ends(*edge)),
+            TspNodeOutcome::Closed => None,
+            TspNodeOutcome::Branch { edge, .. } => Some(self.graph.ends(*edge)),
         };
         self.plan.add(origin, branch, &self.multipliers)
     }
 
     /// Goes back to the last branching that may still hold a better tour and enters its other side.
-    fn next_child(&mut self, best: &TspIncumbent) -> Option<(Result<(), NoTourLeft>, Frame)> {
+    fn next_child(&mut self, best: &TspIncumbent) -> Option<(Result<(), NoTourLeft>, BranchFrame)> {
         while let Some(frame) = self.frames.pop() {
             let from = self.saved.len() - self.multipliers.len();
             self.multipliers.copy_from_slice(&self.saved[from..]);
             self.saved.truncate(from);
             self.graph.undo_to(frame.mark);
             if frame.bound <= best.level {
-                return Some((self.graph.decide(frame.edge, State::In), frame));
+                return Some((self.graph.decide(frame.edge, EdgeState::In), frame));
             }
             self.findings.floor = self.findings.floor.min(frame.bound);
         }
@@ -227,24 +227,24 @@ impl Search {
     /// Bounds a node, again after every decision that reduced costs allow.
     fn explore(
         &mut self,
-        task: &Task,
+        task: &TspSearchInput,
         best: &mut TspIncumbent,
         hint: &mut RecordedNodeId,
-    ) -> Outcome {
+    ) -> TspNodeOutcome {
         self.follow_recorded_tree(task, hint);
         loop {
             if self.graph.is_complete() {
                 self.offer_chosen(task, best);
-                return Outcome::Closed;
+                return TspNodeOutcome::Closed;
             }
             let bound = self.bound(task, best, *hint);
             if bound > best.level {
                 self.findings.floor = self.findings.floor.min(bound);
-                return Outcome::Closed;
+                return TspNodeOutcome::Closed;
             }
             if self.tree.is_tour() {
                 self.offer_tree(task, best);
-                return Outcome::Closed;
+                return TspNodeOutcome::Closed;
             }
             self.tree
                 .find(&self.graph, bound, best.level, &mut self.findings);
@@ -258,14 +258,14 @@ impl Search {
                 return self.branch(bound, edge);
             }
             if self.apply_fixings().is_err() {
-                return Outcome::Closed;
+                return TspNodeOutcome::Closed;
             }
         }
     }
 
     /// Goes down the guide by what is decided and takes up the multipliers there; `true` if that
     /// led further.
-    fn follow_recorded_tree(&mut self, task: &Task, hint: &mut RecordedNodeId) -> bool {
+    fn follow_recorded_tree(&mut self, task: &TspSearchInput, hint: &mut RecordedNodeId) -> bool {
         let Some(guide) = task.guide.filter(|_| !hint.is_none()) else {
             return false;
         };
@@ -278,7 +278,7 @@ impl Search {
 
     /// The bound of a node: by one tree where the guide branched, or where its multipliers are good
     /// enough.
-    fn bound(&mut self, task: &Task, best: &TspIncumbent, hint: RecordedNodeId) -> f64 {
+    fn bound(&mut self, task: &TspSearchInput, best: &TspIncumbent, hint: RecordedNodeId) -> f64 {
         let Some(guide) = task.guide.filter(|_| task.strict || !hint.is_none()) else {
             return self.raise(best);
         };
@@ -289,14 +289,14 @@ impl Search {
 
     /// Raises the bound; the best multipliers and their tree are left in place.
     fn raise(&mut self, best: &TspIncumbent) -> f64 {
-        let goal = Goal {
+        let goal = AscentTarget {
             target: best.cost,
             enough: best.level,
             steps: ASCENT_STEPS_PER_NODE,
             pace: 1.0,
             patience: 3,
         };
-        let mut pair = Pair {
+        let mut pair = SparseOneTreeView {
             tree: &mut self.tree,
             graph: &self.graph,
         };
@@ -315,15 +315,15 @@ impl Search {
         Ok(())
     }
 
-    fn branch(&self, bound: f64, edge: Option<u32>) -> Outcome {
+    fn branch(&self, bound: f64, edge: Option<u32>) -> TspNodeOutcome {
         match edge.or_else(|| self.tree.branching_edge(&self.graph)) {
-            Some(edge) => Outcome::Branch { edge, bound },
+            Some(edge) => TspNodeOutcome::Branch { edge, bound },
             // Degrees sum to 2n: without a node above two the tree is a tour, which was dealt with.
-            None => Outcome::Closed,
+            None => TspNodeOutcome::Closed,
         }
     }
 
-    fn offer_chosen(&mut self, task: &Task, best: &mut TspIncumbent) {
+    fn offer_chosen(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) {
         let nodes = self.graph.nodes();
         self.tour.clear();
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
@@ -335,7 +335,7 @@ impl Search {
         best.offer(&mut self.tour, task.costs, &task.rules);
     }
 
-    fn offer_tree(&mut self, task: &Task, best: &mut TspIncumbent) {
+    fn offer_tree(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) {
         let nodes = self.graph.nodes();
         self.tour.clear();
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
@@ -351,13 +351,13 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rules, Search, Task, TspIncumbent};
+    use super::{PruningRule, TspIncumbent, TspSearchInput, TspSearchTree};
     use crate::random::{Purpose, RandomStream};
-    use crate::solve::Limits;
-    use crate::solve::tour::edges::{Distances, edge_index, num_edges};
+    use crate::solve::SearchLimits;
+    use crate::solve::tour::edges::{DistanceMatrix, edge_index, num_edges};
 
     /// The cheapest tour by trying all orders.
-    fn cheapest(distances: &Distances, order: &mut Vec<u32>, fixed: usize) -> f64 {
+    fn cheapest(distances: &DistanceMatrix, order: &mut Vec<u32>, fixed: usize) -> f64 {
         if fixed == order.len() {
             return distances.length(order);
         }
@@ -372,21 +372,21 @@ mod tests {
 
     /// Searches all edges from the worst possible start: no multipliers and a tour by number.
     fn search(nodes: usize, costs: &[f64]) -> f64 {
-        let distances = Distances::new(nodes, costs);
-        let rules = Rules::new(&distances, Limits::default());
+        let distances = DistanceMatrix::new(nodes, costs);
+        let rules = PruningRule::new(&distances, SearchLimits::default());
         let mut best = TspIncumbent::default();
         let mut first: Vec<u32> = (0..nodes)
             .map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32)
             .collect();
         best.offer(&mut first, costs, &rules);
-        let mut search = Search::default();
+        let mut search = TspSearchTree::default();
         let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
         search.reset(
             nodes,
             pairs.map(|(i, j)| (i, j, distances.between(i, j))),
             &vec![0.0; nodes],
         );
-        let task = Task {
+        let task = TspSearchInput {
             costs,
             rules,
             bound: f64::NEG_INFINITY,
@@ -410,7 +410,7 @@ mod tests {
             };
             let costs: Vec<f64> = (0..num_edges(nodes)).map(draw).collect();
             let expected = cheapest(
-                &Distances::new(nodes, &costs),
+                &DistanceMatrix::new(nodes, &costs),
                 &mut (0..nodes as u32).collect(),
                 1,
             );

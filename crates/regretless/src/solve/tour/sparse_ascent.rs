@@ -4,18 +4,18 @@
 //! so the multipliers found are judged by a tree of all edges, and kept only if their bound is
 //! higher.
 
-use super::ascent::{Goal, SubgradientAscent};
-use super::candidates::Candidates;
-use super::edges::Distances;
-use super::graph::Graph;
+use super::ascent::{AscentTarget, SubgradientAscent};
+use super::candidates::CandidateEdges;
+use super::edges::DistanceMatrix;
+use super::graph::SparseGraph;
 use super::one_tree::OneTree;
-use super::sparse_tree::{Pair, SparseOneTree};
+use super::sparse_tree::{SparseOneTree, SparseOneTreeView};
 
 /// Raises bounds on sparse graphs; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct SparseAscent {
     edges: Vec<(u32, u32)>,
-    graph: Graph,
+    graph: SparseGraph,
     tree: SparseOneTree,
     ascent: SubgradientAscent,
     trial: Vec<f64>,
@@ -27,15 +27,15 @@ impl SparseAscent {
     /// edges.
     pub fn run(
         &mut self,
-        distances: &Distances,
-        candidates: &Candidates,
+        distances: &DistanceMatrix,
+        candidates: &CandidateEdges,
         (tree, multipliers): (&mut OneTree, &mut [f64]),
-        goal: &Goal,
+        goal: &AscentTarget,
     ) -> f64 {
         self.collect(distances, candidates, tree);
         self.trial.clear();
         self.trial.extend_from_slice(multipliers);
-        let mut pair = Pair {
+        let mut pair = SparseOneTreeView {
             tree: &mut self.tree,
             graph: &self.graph,
         };
@@ -50,7 +50,7 @@ impl SparseAscent {
     }
 
     /// The graph of all candidate edges and the edges of the tree, which keep it in one piece.
-    fn collect(&mut self, distances: &Distances, candidates: &Candidates, tree: &OneTree) {
+    fn collect(&mut self, distances: &DistanceMatrix, candidates: &CandidateEdges, tree: &OneTree) {
         self.edges.clear();
         self.edges.extend(
             candidates

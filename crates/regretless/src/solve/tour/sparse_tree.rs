@@ -4,7 +4,7 @@
 //! The order of the last tree is kept: multipliers move little, so sorting again is nearly free.
 
 use super::ascent::OneTreeBuilder;
-use super::graph::{Graph, State, refill};
+use super::graph::{EdgeState, SparseGraph, refill};
 
 /// A cheapest 1-tree of a graph; buffers are kept from one tree to the next.
 #[derive(Debug, Clone, Default)]
@@ -26,14 +26,14 @@ pub(super) struct SparseOneTree {
 #[derive(Debug, Clone, Default)]
 pub(super) struct EdgeFixings {
     /// Edges that must be in or out of every tour below the level.
-    pub(super) decided: Vec<(u32, State)>,
+    pub(super) decided: Vec<(u32, EdgeState)>,
     /// No tour that was dismissed costs less than this.
     pub(super) floor: f64,
 }
 
 impl SparseOneTree {
     /// Forgets the order of another graph.
-    pub(super) fn reset(&mut self, graph: &Graph) {
+    pub(super) fn reset(&mut self, graph: &SparseGraph) {
         self.order.clear();
         self.order
             .extend((0..graph.num_edges() as u32).map(|edge| (graph.cost(edge), edge)));
@@ -43,7 +43,7 @@ impl SparseOneTree {
     }
 
     /// Grows the cheapest 1-tree; returns its bound, infinite when the graph has fallen apart.
-    pub(super) fn grow(&mut self, graph: &Graph, multipliers: &[f64]) -> f64 {
+    pub(super) fn grow(&mut self, graph: &SparseGraph, multipliers: &[f64]) -> f64 {
         self.price(graph, multipliers);
         if !self.span(graph) {
             return f64::INFINITY;
@@ -62,7 +62,7 @@ impl SparseOneTree {
         &self.tree
     }
 
-    fn price(&mut self, graph: &Graph, multipliers: &[f64]) {
+    fn price(&mut self, graph: &SparseGraph, multipliers: &[f64]) {
         for (key, edge) in &mut self.order {
             let [u, v] = graph.ends(*edge);
             *key = graph.cost(*edge) - multipliers[u as usize] - multipliers[v as usize];
@@ -71,7 +71,7 @@ impl SparseOneTree {
         sort(&mut self.order);
     }
 
-    fn span(&mut self, graph: &Graph) -> bool {
+    fn span(&mut self, graph: &SparseGraph) -> bool {
         let nodes = graph.nodes();
         self.tree
             .iter()
@@ -88,14 +88,14 @@ impl SparseOneTree {
                 break;
             }
             let edge = self.order[place].1;
-            if graph.state(edge) == State::Free {
+            if graph.state(edge) == EdgeState::Free {
                 self.join(graph, edge);
             }
         }
         self.tree.len() + 1 == nodes
     }
 
-    fn join(&mut self, graph: &Graph, edge: u32) {
+    fn join(&mut self, graph: &SparseGraph, edge: u32) {
         let [u, v] = graph.ends(edge);
         let (one, other) = (find(&mut self.root, u), find(&mut self.root, v));
         if one != other {
@@ -104,7 +104,7 @@ impl SparseOneTree {
         }
     }
 
-    fn take(&mut self, graph: &Graph, edge: u32) {
+    fn take(&mut self, graph: &SparseGraph, edge: u32) {
         self.tree.push(edge);
         self.member[edge as usize] = true;
         graph
@@ -114,7 +114,7 @@ impl SparseOneTree {
     }
 
     /// Adds the second edge of the leaf whose second edge is dearest.
-    fn add_extra(&mut self, graph: &Graph) {
+    fn add_extra(&mut self, graph: &SparseGraph) {
         let mut dearest = (f64::NEG_INFINITY, 0, 0);
         for leaf in 0..graph.nodes() as u32 {
             if self.degree[leaf as usize] == 1 {
@@ -128,10 +128,10 @@ impl SparseOneTree {
         self.take(graph, self.extra);
     }
 
-    fn second(&self, graph: &Graph, leaf: u32) -> (f64, u32) {
+    fn second(&self, graph: &SparseGraph, leaf: u32) -> (f64, u32) {
         let mut least = (f64::INFINITY, 0);
         for edge in graph.at(leaf) {
-            let usable = graph.state(*edge) != State::Out && !self.member[*edge as usize];
+            let usable = graph.state(*edge) != EdgeState::Out && !self.member[*edge as usize];
             if usable && self.key[*edge as usize] < least.0 {
                 least = (self.key[*edge as usize], *edge);
             }
@@ -143,7 +143,7 @@ impl SparseOneTree {
     /// the bound of the tree just grown.
     pub(super) fn find(
         &mut self,
-        graph: &Graph,
+        graph: &SparseGraph,
         bound: f64,
         level: f64,
         findings: &mut EdgeFixings,
@@ -153,12 +153,12 @@ impl SparseOneTree {
             .build(graph, &self.tree, self.special, self.extra);
         refill(&mut self.swap, graph.num_edges(), f64::INFINITY);
         for edge in 0..graph.num_edges() as u32 {
-            if graph.state(edge) == State::Free && !self.member[edge as usize] {
+            if graph.state(edge) == EdgeState::Free && !self.member[edge as usize] {
                 let least =
                     bound + self.key[edge as usize] - self.max_replaceable_edge(graph, edge);
                 if least > level {
                     findings.floor = findings.floor.min(least);
-                    findings.decided.push((edge, State::Out));
+                    findings.decided.push((edge, EdgeState::Out));
                 } else {
                     self.offer_replacement(graph, edge);
                 }
@@ -166,9 +166,9 @@ impl SparseOneTree {
         }
         for edge in &self.tree {
             let least = bound + self.swap_gain(*edge);
-            if graph.state(*edge) == State::Free && least > level {
+            if graph.state(*edge) == EdgeState::Free && least > level {
                 findings.floor = findings.floor.min(least);
-                findings.decided.push((*edge, State::In));
+                findings.decided.push((*edge, EdgeState::In));
             }
         }
     }
@@ -180,7 +180,7 @@ impl SparseOneTree {
 
     /// The free edge to branch on: at a node with more than two tree edges, the one the tree could
     /// most easily do without; ties go to the edge met first.
-    pub(super) fn branching_edge(&self, graph: &Graph) -> Option<u32> {
+    pub(super) fn branching_edge(&self, graph: &SparseGraph) -> Option<u32> {
         let crowded = |edge: u32| {
             graph
                 .ends(edge)
@@ -191,12 +191,12 @@ impl SparseOneTree {
             .tree
             .iter()
             .copied()
-            .filter(|edge| graph.state(*edge) == State::Free && crowded(*edge));
+            .filter(|edge| graph.state(*edge) == EdgeState::Free && crowded(*edge));
         open.min_by(|a, b| self.swap_gain(*a).total_cmp(&self.swap_gain(*b)))
     }
 
     /// The dearest tree edge that an edge from outside could replace.
-    fn max_replaceable_edge(&self, graph: &Graph, edge: u32) -> f64 {
+    fn max_replaceable_edge(&self, graph: &SparseGraph, edge: u32) -> f64 {
         let [u, v] = graph.ends(edge);
         if u == self.special || v == self.special {
             return self.key[self.extra as usize];
@@ -204,14 +204,14 @@ impl SparseOneTree {
         let mut dearest = f64::NEG_INFINITY;
         self.rooted.walk(u, v, |tree_edge| {
             // An edge that is in cannot be replaced.
-            if graph.state(tree_edge) == State::Free {
+            if graph.state(tree_edge) == EdgeState::Free {
                 dearest = self.key[tree_edge as usize].max(dearest);
             }
         });
         dearest
     }
 
-    fn offer_replacement(&mut self, graph: &Graph, edge: u32) {
+    fn offer_replacement(&mut self, graph: &SparseGraph, edge: u32) {
         let [u, v] = graph.ends(edge);
         let (key, swap) = (self.key[edge as usize], &mut self.swap);
         let mut lower =
@@ -239,7 +239,7 @@ struct RootedTree {
 const NONE: u32 = u32::MAX;
 
 impl RootedTree {
-    fn build(&mut self, graph: &Graph, tree: &[u32], special: u32, extra: u32) {
+    fn build(&mut self, graph: &SparseGraph, tree: &[u32], special: u32, extra: u32) {
         refill(&mut self.head, graph.nodes(), NONE);
         refill(&mut self.above, graph.nodes(), (NONE, NONE, 0));
         refill(&mut self.chain, 2 * tree.len(), NONE);
@@ -285,12 +285,12 @@ impl RootedTree {
 }
 
 /// A tree and the graph it grows on.
-pub(super) struct Pair<'a> {
+pub(super) struct SparseOneTreeView<'a> {
     pub(super) tree: &'a mut SparseOneTree,
-    pub(super) graph: &'a Graph,
+    pub(super) graph: &'a SparseGraph,
 }
 
-impl OneTreeBuilder for Pair<'_> {
+impl OneTreeBuilder for SparseOneTreeView<'_> {
     fn grow(&mut self, multipliers: &[f64]) -> f64 {
         self.tree.grow(self.graph, multipliers)
     }

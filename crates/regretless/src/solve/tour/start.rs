@@ -1,7 +1,7 @@
 //! A first tour: the cheapest candidate edges, as long as they make paths, then the paths joined.
 
-use super::candidates::Candidates;
-use super::edges::Distances;
+use super::candidates::CandidateEdges;
+use super::edges::DistanceMatrix;
 
 /// Builds tours greedily; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub struct GreedyTour {
 
 impl GreedyTour {
     /// A tour that prefers cheap candidate edges; ties go to the edge with lower numbers.
-    pub fn tour(&mut self, distances: &Distances, candidates: &Candidates) -> &[u32] {
+    pub fn tour(&mut self, distances: &DistanceMatrix, candidates: &CandidateEdges) -> &[u32] {
         self.edges.clear();
         self.edges.extend(
             candidates
@@ -58,7 +58,7 @@ impl GreedyTour {
     }
 
     /// Walks the path of node 0, then always the path with the nearest tip.
-    fn join_paths(&mut self, distances: &Distances) {
+    fn join_paths(&mut self, distances: &DistanceMatrix) {
         let nodes = self.mate.len() as u32;
         self.tips.clear();
         self.tips

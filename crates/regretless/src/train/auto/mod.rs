@@ -18,30 +18,30 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Recipe, Settings, Task, Trained, train};
+use super::{FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train};
 use crate::error::{Error, Result};
-use crate::loss::{BaseError, Cos, LossSpec, Side};
+use crate::loss::{BaseError, CosSpec, ErrorSide, LossSpec};
 use crate::predict::PredictorSpec;
 use crate::problem::ProblemSpec;
 
 mod race;
 mod solve_times;
 
-use race::Race;
+use race::CandidateRace;
 
 /// A method by its label, or the choice left to the program: `auto`, `auto 120s`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Approach {
+pub enum Method {
     /// Races within a budget.
-    Auto(Auto),
+    Auto(AutoBudget),
     /// One method.
-    Method(Box<Method>),
+    Method(Box<TrainingStage>),
 }
 
 /// The budget of [`Approach::Auto`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Auto {
+pub struct AutoBudget {
     /// Processor seconds of training, labels and the final evaluation not counted, as planned
     /// beforehand.
     pub seconds: f64,
@@ -49,12 +49,12 @@ pub struct Auto {
     pub solve_seconds: Option<f64>,
 }
 
-impl Auto {
+impl AutoBudget {
     /// Seconds unless told otherwise.
     const SECONDS: f64 = 60.0;
 }
 
-impl Default for Auto {
+impl Default for AutoBudget {
     fn default() -> Self {
         Self {
             seconds: Self::SECONDS,
@@ -73,7 +73,7 @@ pub struct CandidateReport {
     pub regret: Option<f64>,
     /// What the regret is that of.
     #[serde(default)]
-    pub judged: Judged,
+    pub judged: ScoringKind,
     /// Seconds it took.
     pub seconds: f64,
 }
@@ -81,7 +81,7 @@ pub struct CandidateReport {
 /// How a candidate was judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judged {
+pub enum ScoringKind {
     /// By the regret of its decisions.
     #[default]
     Exact,
@@ -94,39 +94,42 @@ pub enum Judged {
 }
 
 /// MAE(O,S): the strongest loss that needs no solve beyond the labels.
-impl Default for Approach {
+impl Default for Method {
     fn default() -> Self {
-        let loss = Cos {
-            side: Side::OneSided,
+        let loss = CosSpec {
+            side: ErrorSide::OneSided,
             scale_invariant: true,
-            ..Cos::plain(BaseError::Absolute)
+            ..CosSpec::plain(BaseError::Absolute)
         };
         Self::Method(Box::new(LossSpec::Cos(loss).into()))
     }
 }
 
-impl Approach {
+impl Method {
     /// Trains: one method, or whatever wins.
     ///
     /// # Errors
     /// As [`train`]; candidates that fail leave the race, unless all do.
     pub fn train(
         &self,
-        task: &Task<'_>,
-        (predictor, settings): (&PredictorSpec, Settings),
+        task: &TrainingContext<'_>,
+        (predictor, settings): (&PredictorSpec, TrainingSettings),
         problem: &ProblemSpec,
-    ) -> Result<(Trained, Vec<CandidateReport>)> {
+    ) -> Result<(FitResult, Vec<CandidateReport>)> {
         match self {
             Self::Method(method) => {
-                let recipe = Recipe::new(method.as_ref().clone(), predictor.clone(), settings);
+                let recipe =
+                    StageTrainer::new(method.as_ref().clone(), predictor.clone(), settings);
                 Ok((train(task, &recipe, problem)?, Vec::new()))
             }
-            Self::Auto(auto) => Race::new(task, (predictor, settings), (problem, *auto))?.run(),
+            Self::Auto(auto) => {
+                CandidateRace::new(task, (predictor, settings), (problem, *auto))?.run()
+            }
         }
     }
 }
 
-impl fmt::Display for Approach {
+impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Method(method) => method.fmt(f),
@@ -135,7 +138,7 @@ impl fmt::Display for Approach {
     }
 }
 
-impl fmt::Display for Auto {
+impl fmt::Display for AutoBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("auto")?;
         if self.seconds != Self::SECONDS {
@@ -154,7 +157,7 @@ fn read_seconds(word: &str) -> Option<f64> {
         .filter(|seconds| seconds.is_finite() && *seconds > 0.0)
 }
 
-impl Auto {
+impl AutoBudget {
     /// Reads what follows the word `auto`.
     fn read(rest: &str) -> Result<Self> {
         let wrong = || {
@@ -184,18 +187,18 @@ impl Auto {
     }
 }
 
-impl FromStr for Approach {
+impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
         match text.trim().strip_prefix("auto") {
-            Some(rest) => Auto::read(rest).map(Self::Auto),
+            Some(rest) => AutoBudget::read(rest).map(Self::Auto),
             None => Ok(Self::Method(Box::new(text.parse()?))),
         }
     }
 }
 
-impl TryFrom<String> for Approach {
+impl TryFrom<String> for Method {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -203,15 +206,15 @@ impl TryFrom<String> for Approach {
     }
 }
 
-impl From<Approach> for String {
-    fn from(approach: Approach) -> Self {
+impl From<Method> for String {
+    fn from(approach: Method) -> Self {
         approach.to_string()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Approach, Auto};
+    use super::{AutoBudget, Method};
 
     #[test]
     fn approaches_read_back_as_they_were_written() {
@@ -224,21 +227,21 @@ mod tests {
             "MAE(O,S)",
             "MAE(O,S) then SPO+",
         ] {
-            assert_eq!(label.parse::<Approach>().unwrap().to_string(), label);
+            assert_eq!(label.parse::<Method>().unwrap().to_string(), label);
         }
         assert_eq!(
-            "auto 60".parse::<Approach>().unwrap(),
-            Approach::Auto(Auto::default())
+            "auto 60".parse::<Method>().unwrap(),
+            Method::Auto(AutoBudget::default())
         );
         assert!(
             "auto soon"
-                .parse::<Approach>()
+                .parse::<Method>()
                 .unwrap_err()
                 .to_string()
                 .contains("auto 120s")
         );
-        assert!("autumn".parse::<Approach>().is_err());
-        assert!("auto 60s solve".parse::<Approach>().is_err());
-        assert!("auto 60s solve -1s".parse::<Approach>().is_err());
+        assert!("autumn".parse::<Method>().is_err());
+        assert!("auto 60s solve".parse::<Method>().is_err());
+        assert!("auto 60s solve -1s".parse::<Method>().is_err());
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::solve_times::{SolveTimes, Source};
-use super::{Auto, CandidateReport, Judged};
+use super::solve_times::{SolveTimeSource, SolveTimes};
+use super::{AutoBudget, CandidateReport, ScoringKind};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::evaluate::{predicted, regrets};
@@ -12,7 +12,10 @@ use crate::parallel::processor_seconds;
 use crate::predict::{Model, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::solve::relax::Relaxation;
-use crate::train::{Method, Recipe, SelectionCriterion, Settings, Task, Trained, train};
+use crate::train::{
+    FitResult, SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
+    train,
+};
 
 /// Most and fewest validation rows that judge. Fewer than ten rank candidates by chance.
 const MAX_SCORING_ROWS: usize = 400;
@@ -36,17 +39,17 @@ const MAX_EPOCHS: usize = 20;
 const RATE_FACTOR: f64 = 10.0;
 
 /// Everything the candidates share.
-pub(super) struct Race<'a> {
-    task: &'a Task<'a>,
+pub(super) struct CandidateRace<'a> {
+    task: &'a TrainingContext<'a>,
     predictor: &'a PredictorSpec,
-    settings: Settings,
+    settings: TrainingSettings,
     problem: &'a ProblemSpec,
     budget: f64,
     times: SolveTimes,
-    judges: Judges,
+    judges: ValidationScorer,
     tried: Vec<CandidateReport>,
     /// Regret, model and report of the best so far; infinite where nothing judges.
-    best: Option<(f64, Trained)>,
+    best: Option<(f64, FitResult)>,
     began: Instant,
     spent_before: Option<f64>,
     counts: SolveCounts,
@@ -54,7 +57,7 @@ pub(super) struct Race<'a> {
 }
 
 /// Who judges the candidates.
-enum Judges {
+enum ValidationScorer {
     /// Exact decisions on these rows.
     Exact(Vec<usize>),
     /// Decisions of the linear relaxation on these rows, beside the relaxed optimum under the true
@@ -68,18 +71,18 @@ enum Judges {
     Nobody,
 }
 
-impl<'a> Race<'a> {
+impl<'a> CandidateRace<'a> {
     pub(super) fn new(
-        task: &'a Task<'a>,
-        (predictor, settings): (&'a PredictorSpec, Settings),
-        (problem, auto): (&'a ProblemSpec, Auto),
+        task: &'a TrainingContext<'a>,
+        (predictor, settings): (&'a PredictorSpec, TrainingSettings),
+        (problem, auto): (&'a ProblemSpec, AutoBudget),
     ) -> Result<Self> {
         if task.split.validation.is_empty() {
             return Err(Error::setting(
                 "auto judges by validation rows; give some, or choose a loss",
             ));
         }
-        let settings = Settings {
+        let settings = TrainingSettings {
             rescale: true,
             select: SelectionCriterion::ValidationLoss,
             join_validation: false,
@@ -88,7 +91,7 @@ impl<'a> Race<'a> {
         let (began, spent_before) = (Instant::now(), processor_seconds());
         let (counts, work) = (task.oracle.counts(), task.oracle.work());
         let times = SolveTimes::of(task, problem, auto)?;
-        let judges = Judges::choose(task, &times, auto.seconds)?;
+        let judges = ValidationScorer::choose(task, &times, auto.seconds)?;
         judges.tell(task, &times);
         Ok(Self {
             task,
@@ -107,7 +110,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    pub(super) fn run(mut self) -> Result<(Trained, Vec<CandidateReport>)> {
+    pub(super) fn run(mut self) -> Result<(FitResult, Vec<CandidateReport>)> {
         let mut failure = None;
         for label in self.first_candidates() {
             if self.best.is_some() && self.is_budget_used() {
@@ -136,7 +139,7 @@ impl<'a> Race<'a> {
             .zip(self.spent_before)
             .map(|(now, before)| now - before);
         trained.report.solves = self.task.oracle.counts() - self.counts;
-        if self.times.source == Source::Timed {
+        if self.times.source == SolveTimeSource::Timed {
             let seconds = self.times.exact;
             self.task.watch.remark(&format!(
                 "auto timed a solve at {seconds} s and planned from that, so that another run may \
@@ -176,8 +179,8 @@ impl<'a> Race<'a> {
             .min(self.affordable_epochs());
         let label = |loss: &&str| format!("{loss} lr {rate} epochs {epochs} decay");
         match self.judges {
-            Judges::Nobody => ["MAE(O,S)"].iter().map(label).collect(),
-            Judges::Exact(_) | Judges::Relaxed { .. } => {
+            ValidationScorer::Nobody => ["MAE(O,S)"].iter().map(label).collect(),
+            ValidationScorer::Exact(_) | ValidationScorer::Relaxed { .. } => {
                 ["MSE", "MAE(O,S)", "MSE(O,S)"].iter().map(label).collect()
             }
         }
@@ -208,7 +211,7 @@ impl<'a> Race<'a> {
 
     /// Ways to train on with SPO+, and whether they start afresh.
     fn fine_tuning_candidates(&self) -> Vec<(String, bool)> {
-        if matches!(self.judges, Judges::Nobody) {
+        if matches!(self.judges, ValidationScorer::Nobody) {
             return Vec::new();
         }
         let rows = self.rows();
@@ -263,13 +266,17 @@ impl<'a> Race<'a> {
             // To judge epochs would take solves; where steps shrink to nothing the last one is as
             // good as any.
             settings.select = SelectionCriterion::Last;
-            if self.times.source == Source::Counted {
+            if self.times.source == SolveTimeSource::Counted {
                 // Predicted costs can be harder to solve for than the true ones that the plan
                 // knows.
                 settings.work_limit = Some((1e9 * self.spo_seconds_left()) as u64);
             }
         }
-        let mut recipe = Recipe::new(label.parse::<Method>()?, self.predictor.clone(), settings);
+        let mut recipe = StageTrainer::new(
+            label.parse::<TrainingStage>()?,
+            self.predictor.clone(),
+            settings,
+        );
         recipe.start = start.cloned();
         let begun = Instant::now();
         let outcome = train(self.task, &recipe, self.problem)
@@ -280,7 +287,7 @@ impl<'a> Race<'a> {
         );
         let regret = outcome.as_ref().ok().and_then(|(regret, _)| *regret);
         let judged = if outcome.is_err() {
-            Judged::Failed
+            ScoringKind::Failed
         } else {
             self.judges.kind()
         };
@@ -304,13 +311,13 @@ impl<'a> Race<'a> {
 
     /// Judges a candidate. The first one shows what decisions under predicted costs take; where its
     /// rows have to be fewer it is judged again, since all candidates are judged on the same rows.
-    fn judge(&mut self, trained: &Trained) -> Result<Option<f64>> {
+    fn judge(&mut self, trained: &FitResult) -> Result<Option<f64>> {
         let (first, before) = (self.tried.is_empty(), self.spent());
         let regret = self.judges.regret(self.task, trained)?;
         let (took, allowed) = (self.spent() - before, MAX_SCORING_SHARE * self.budget);
-        if let Judges::Exact(rows) = &mut self.judges
+        if let ValidationScorer::Exact(rows) = &mut self.judges
             && first
-            && self.times.source == Source::Counted
+            && self.times.source == SolveTimeSource::Counted
             && took > allowed
             && rows.len() > MIN_SCORING_ROWS
         {
@@ -322,9 +329,9 @@ impl<'a> Race<'a> {
     }
 }
 
-impl Judges {
+impl ValidationScorer {
     /// Exact decisions if they are affordable, else relaxed ones, else nobody.
-    fn choose(task: &Task<'_>, times: &SolveTimes, budget: f64) -> Result<Self> {
+    fn choose(task: &TrainingContext<'_>, times: &SolveTimes, budget: f64) -> Result<Self> {
         let validation = &task.split.validation;
         let most = validation.len().min(MAX_SCORING_ROWS);
         let fewest = validation.len().min(MIN_SCORING_ROWS);
@@ -362,16 +369,16 @@ impl Judges {
         Ok(Self::Nobody)
     }
 
-    fn kind(&self) -> Judged {
+    fn kind(&self) -> ScoringKind {
         match self {
-            Self::Exact(_) => Judged::Exact,
-            Self::Relaxed { .. } => Judged::Relaxed,
-            Self::Nobody => Judged::Unjudged,
+            Self::Exact(_) => ScoringKind::Exact,
+            Self::Relaxed { .. } => ScoringKind::Relaxed,
+            Self::Nobody => ScoringKind::Unjudged,
         }
     }
 
     /// Says what a budget does not allow.
-    fn tell(&self, task: &Task<'_>, times: &SolveTimes) {
+    fn tell(&self, task: &TrainingContext<'_>, times: &SolveTimes) {
         let seconds = times.exact;
         let seconds = if seconds < 0.01 {
             format!("{seconds:.1e}")
@@ -395,7 +402,7 @@ impl Judges {
     }
 
     /// Mean regret of a model on the rows that judge; none where nobody does.
-    fn regret(&self, task: &Task<'_>, trained: &Trained) -> Result<Option<f64>> {
+    fn regret(&self, task: &TrainingContext<'_>, trained: &FitResult) -> Result<Option<f64>> {
         let data = task.data;
         let regrets = match self {
             Self::Nobody => return Ok(None),

@@ -6,12 +6,12 @@
 
 use std::time::Instant;
 
-use super::{Auto, Task};
+use super::{AutoBudget, TrainingContext};
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::oracle::{OracleSettings, TrainingOracle};
 use crate::problem::ProblemSpec;
-use crate::solve::Limits;
+use crate::solve::SearchLimits;
 use crate::solve::relax::Relaxation;
 
 /// Rows that are solved to count the work of a relaxation, or of exact solves where labels do not
@@ -26,7 +26,7 @@ const FAST_SEARCH_TIME_RATIO: f64 = 0.1;
 
 /// How the time of a solve is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum SolveTimeSource {
     /// The solver counts its work.
     Counted,
     /// It follows from the size of the problem.
@@ -40,7 +40,7 @@ pub(super) enum Source {
 /// Seconds of one solve on one thread, by how it is answered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SolveTimes {
-    pub(super) source: Source,
+    pub(super) source: SolveTimeSource,
     pub(super) exact: f64,
     /// Of the tight relaxation, if the problem has one.
     pub(super) tight: Option<f64>,
@@ -52,9 +52,13 @@ pub(super) struct SolveTimes {
 
 impl SolveTimes {
     /// What the solves of a task take; may solve a few rows to find out.
-    pub(super) fn of(task: &Task<'_>, problem: &ProblemSpec, auto: Auto) -> Result<Self> {
+    pub(super) fn of(
+        task: &TrainingContext<'_>,
+        problem: &ProblemSpec,
+        auto: AutoBudget,
+    ) -> Result<Self> {
         let (source, exact) = exact_seconds(task, problem, auto)?;
-        let (solved, limits) = (task.oracle.problem(), Limits::default());
+        let (solved, limits) = (task.oracle.problem(), SearchLimits::default());
         let relaxation = |kind: Relaxation| -> Result<Option<f64>> {
             if solved.relaxer(kind, &limits).is_none() {
                 return Ok(None);
@@ -84,12 +88,16 @@ impl SolveTimes {
     }
 }
 
-fn exact_seconds(task: &Task<'_>, problem: &ProblemSpec, auto: Auto) -> Result<(Source, f64)> {
+fn exact_seconds(
+    task: &TrainingContext<'_>,
+    problem: &ProblemSpec,
+    auto: AutoBudget,
+) -> Result<(SolveTimeSource, f64)> {
     if let Some(stated) = auto.solve_seconds {
-        return Ok((Source::Stated, stated));
+        return Ok((SolveTimeSource::Stated, stated));
     }
     if let ProblemSpec::Given(_) = problem {
-        return Ok((Source::Timed, timed(task)?));
+        return Ok((SolveTimeSource::Timed, timed(task)?));
     }
     if counts_work(problem) {
         let labelled = task
@@ -101,11 +109,11 @@ fn exact_seconds(task: &Task<'_>, problem: &ProblemSpec, auto: Auto) -> Result<(
             None => probe(task, None)?,
         };
         return Ok((
-            Source::Counted,
+            SolveTimeSource::Counted,
             seconds.unwrap_or_else(|| seconds_by_size(problem)),
         ));
     }
-    Ok((Source::Size, seconds_by_size(problem)))
+    Ok((SolveTimeSource::Size, seconds_by_size(problem)))
 }
 
 /// Whether the solver of a problem counts its work.
@@ -124,14 +132,14 @@ fn counts_work(problem: &ProblemSpec) -> bool {
 }
 
 /// The true costs of the first training rows.
-fn first_rows(task: &Task<'_>, count: usize) -> (Vec<usize>, Matrix) {
+fn first_rows(task: &TrainingContext<'_>, count: usize) -> (Vec<usize>, Matrix) {
     let rows: Vec<usize> = task.split.train.iter().copied().take(count).collect();
     let costs = task.data.data().costs().chosen(&rows);
     (rows, costs)
 }
 
 /// Mean seconds of work of a few solves, exact or relaxed; none where they count none.
-fn probe(task: &Task<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>> {
+fn probe(task: &TrainingContext<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>> {
     let (rows, costs) = first_rows(task, PROBED_ROWS);
     let settings = OracleSettings {
         relaxation,
@@ -149,7 +157,7 @@ fn probe(task: &Task<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>>
 
 /// Mean seconds of a few solves by the clock, rounded up to two digits, so that the figure can be
 /// stated next time.
-fn timed(task: &Task<'_>) -> Result<f64> {
+fn timed(task: &TrainingContext<'_>) -> Result<f64> {
     let (rows, costs) = first_rows(task, TIMED_ROWS);
     let started = Instant::now();
     for row in 0..rows.len() {
@@ -163,7 +171,7 @@ fn timed(task: &Task<'_>) -> Result<f64> {
 }
 
 /// Listens for interruption only.
-struct InterruptOnlyObserver<'a>(&'a Task<'a>);
+struct InterruptOnlyObserver<'a>(&'a TrainingContext<'a>);
 
 impl crate::watch::Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {

@@ -6,8 +6,8 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::kernel::Map;
-use crate::lanes::{AlignedF32x16, Avx2Fma, Doubles, LANES, Lanes, compiled};
+use super::kernel::TileAffine;
+use crate::lanes::{AlignedF32x16, AlignedF64x16, Avx2Fma, F32x16, LANES, compiled};
 
 /// Numbers of one Adam step.
 #[derive(Debug, Clone, Copy)]
@@ -23,17 +23,17 @@ pub(super) struct AdamCoefficients {
 
 /// Numbers of one Adam step in all lanes.
 #[derive(Clone, Copy)]
-pub(super) struct Adam {
-    rate: Lanes,
-    unroot: Lanes,
-    fresh1: Lanes,
-    beta2: Lanes,
-    fresh2: Lanes,
-    epsilon: Lanes,
-    keep: Lanes,
+pub(super) struct AdamBroadcast {
+    rate: F32x16,
+    unroot: F32x16,
+    fresh1: F32x16,
+    beta2: F32x16,
+    fresh2: F32x16,
+    epsilon: F32x16,
+    keep: F32x16,
 }
 
-impl Adam {
+impl AdamBroadcast {
     #[inline(always)]
     pub(super) fn new(here: Avx2Fma, step: &AdamCoefficients) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Adam {
 
     /// Weights, means and squares after a step.
     #[inline(always)]
-    fn step(&self, gradient: Lanes, [weight, mean, square]: [Lanes; 3]) -> [Lanes; 3] {
+    fn step(&self, gradient: F32x16, [weight, mean, square]: [F32x16; 3]) -> [F32x16; 3] {
         let first = gradient.minus(mean).fused(self.fresh1, mean);
         let second = square.fused(self.beta2, gradient.times(self.fresh2).times(gradient));
         let change = first
@@ -65,7 +65,7 @@ impl Adam {
         here: Avx2Fma,
         (weights, gradient): (&mut [AlignedF32x16], &[AlignedF32x16]),
         moments: &mut [AlignedF32x16],
-        (map, room): (&Map, &mut [Doubles]),
+        (map, room): (&TileAffine, &mut [AlignedF64x16]),
     ) {
         let scale = here.read(&map.scale.0);
         let (means, squares) = moments.split_at_mut(weights.len());
@@ -109,7 +109,7 @@ fn step_row_body(
     [means, squares]: [&mut [f32]; 2],
     step: &AdamCoefficients,
 ) {
-    let adam = Adam::new(here, step);
+    let adam = AdamBroadcast::new(here, step);
     let ((weights, last_weights), (gradient, last_gradient)) =
         (weights.as_chunks_mut::<LANES>(), gradient.as_chunks());
     let ((means, last_means), (squares, last_squares)) =

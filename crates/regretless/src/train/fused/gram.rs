@@ -6,7 +6,7 @@
     reason = "loops with a fixed end over several arrays read best with an index"
 )]
 
-use crate::lanes::{Avx2Fma, Doubles, F64_LANES, LANES};
+use crate::lanes::{AlignedF64x16, Avx2Fma, F64_LANES, LANES};
 
 /// Tiles gathered while their parameters are in the first cache.
 pub(super) const TILES: usize = 8;
@@ -15,21 +15,21 @@ const REGISTER_BLOCK: usize = 3;
 
 /// Sums of the upper half of the matrix, and room for a few tiles.
 #[derive(Debug, Clone)]
-pub(super) struct Gram {
+pub(super) struct GramAccumulator {
     width: usize,
     /// The width rounded up to whole parts; lines beyond stay zero.
     side: usize,
-    wide: Vec<Doubles>,
+    wide: Vec<AlignedF64x16>,
     sums: Vec<[f64; F64_LANES]>,
 }
 
-impl Gram {
+impl GramAccumulator {
     pub(super) fn new(width: usize) -> Self {
         let side = width.next_multiple_of(REGISTER_BLOCK);
         Self {
             width,
             side,
-            wide: vec![Doubles::ZERO; TILES * side],
+            wide: vec![AlignedF64x16::ZERO; TILES * side],
             sums: vec![[0.0; F64_LANES]; side * side],
         }
     }
@@ -49,7 +49,7 @@ impl Gram {
 
     /// Where the parameters of a tile, one of [`TILES`], belong.
     #[inline(always)]
-    pub(super) fn room(&mut self, place: usize) -> &mut [Doubles] {
+    pub(super) fn room(&mut self, place: usize) -> &mut [AlignedF64x16] {
         &mut self.wide[place * self.side..][..self.width]
     }
 

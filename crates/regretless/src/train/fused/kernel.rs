@@ -20,17 +20,17 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::adam::{Adam, AdamCoefficients};
-use super::gram::{self, Gram};
+use super::adam::{AdamBroadcast, AdamCoefficients};
+use super::gram::{self, GramAccumulator};
 use super::slope::{RowTargets, slopes};
-use crate::lanes::{AlignedF32x16, Avx2Fma, Half, Lanes, compiled};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32x16, compiled};
 
 /// Rows handled together, so that a number from memory is used for several.
 pub(super) const ROWS: usize = 4;
 
 /// What is added to and multiplies the outputs of a tile.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Map {
+pub(super) struct TileAffine {
     pub(super) offset: AlignedF32x16,
     pub(super) scale: AlignedF32x16,
 }
@@ -38,34 +38,34 @@ pub(super) struct Map {
 /// Sums of a row over the tiles of a block: its slopes times its errors, and times its costs.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(super) struct Sums {
-    pub(super) loss: Half,
-    pub(super) along: Half,
+pub(super) struct RowSums {
+    pub(super) loss: AlignedF32x8,
+    pub(super) along: AlignedF32x8,
 }
 
-impl Sums {
+impl RowSums {
     pub(super) const ZERO: Self = Self {
-        loss: Half::ZERO,
-        along: Half::ZERO,
+        loss: AlignedF32x8::ZERO,
+        along: AlignedF32x8::ZERO,
     };
 }
 
 /// A block of tiles.
-pub(super) struct Block<'a> {
+pub(super) struct TileBlock<'a> {
     /// Number of its first tile in the rows.
     pub(super) first: usize,
     /// For each tile the parameters, the bias last, and the local gradient.
     pub(super) tiles: &'a mut [AlignedF32x16],
     /// For each tile the running means of gradients and of their squares.
     pub(super) moments: &'a mut [AlignedF32x16],
-    pub(super) maps: &'a [Map],
+    pub(super) maps: &'a [TileAffine],
     /// Weights of under-prediction; empty unless they aim.
     pub(super) taus: &'a [AlignedF32x16],
 }
 
 /// Rows of a batch, padded with rows without effect to whole fours.
 #[derive(Clone, Copy)]
-pub(super) struct Batch<'a> {
+pub(super) struct RowBatch<'a> {
     /// For each four and each feature, and the 1 of the bias: times what makes minus the
     /// prediction, at the length of the truth.
     pub(super) ahead: &'a [[f32; ROWS]],
@@ -78,7 +78,7 @@ pub(super) struct Batch<'a> {
     pub(super) distance: usize,
 }
 
-impl Batch<'_> {
+impl RowBatch<'_> {
     /// Whether the rows have these tiles, and a number for each of so many parameters.
     pub(super) fn covers<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
         let numbers = self.truths.len() * width;
@@ -90,26 +90,26 @@ impl Batch<'_> {
 
 /// Room for one tile, the sums of a batch, and the Gram matrix.
 #[derive(Debug, Clone)]
-pub(super) struct Scratch {
+pub(super) struct TileScratch {
     /// Parameters as they act on features.
     weights: Vec<AlignedF32x16>,
     /// Gradients of a few tiles, each up to whole fours.
     gradients: Vec<AlignedF32x16>,
     /// Sums of the rows of a batch.
-    pub(super) sums: Vec<[Sums; ROWS]>,
-    pub(super) gram: Gram,
+    pub(super) sums: Vec<[RowSums; ROWS]>,
+    pub(super) gram: GramAccumulator,
 }
 
-impl Scratch {
+impl TileScratch {
     /// Room for so many parameters per cost and fours of rows.
     pub(super) fn new(width: usize, fours: usize) -> Self {
         let gradients = vec![AlignedF32x16::ZERO; gram::TILES * width.next_multiple_of(ROWS)];
-        let sums = vec![[Sums::ZERO; ROWS]; fours];
+        let sums = vec![[RowSums::ZERO; ROWS]; fours];
         Self {
             weights: vec![AlignedF32x16::ZERO; width],
             gradients,
             sums,
-            gram: Gram::new(width),
+            gram: GramAccumulator::new(width),
         }
     }
 }
@@ -117,7 +117,7 @@ impl Scratch {
 compiled! {
     /// Local gradients and sums of a block.
     pub(super) pass_a = pass_a_body [ABSOLUTE: bool, AIM: u8] (
-        block: &mut Block<'_>, batch: &Batch<'_>, scratch: &mut Scratch,
+        block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
@@ -125,27 +125,27 @@ compiled! {
     /// The Adam step of a block, given the correction that normalisation asks for, and its part of
     /// the Gram matrix.
     pub(super) pass_b = pass_b_body [] (
-        block: &mut Block<'_>, correction: &[[f32; ROWS]], step: &AdamCoefficients, scratch: &mut Scratch,
+        block: &mut TileBlock<'_>, correction: &[[f32; ROWS]], step: &AdamCoefficients, scratch: &mut TileScratch,
     )
 }
 
 compiled! {
     /// Gradients, sums and the Adam step of a block that knows of no other.
     pub(super) step_alone = step_alone_body [ABSOLUTE: bool, AIM: u8] (
-        block: &mut Block<'_>, batch: &Batch<'_>, step: &AdamCoefficients, scratch: &mut Scratch,
+        block: &mut TileBlock<'_>, batch: &RowBatch<'_>, step: &AdamCoefficients, scratch: &mut TileScratch,
     )
 }
 
 compiled! {
     /// The sums of a block only.
     pub(super) pass_loss = pass_loss_body [ABSOLUTE: bool, AIM: u8] (
-        block: &mut Block<'_>, batch: &Batch<'_>, scratch: &mut Scratch,
+        block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
 compiled! {
     /// Adds a block's part of the Gram matrix.
-    pub(super) pass_gram = pass_gram_body [] (block: &mut Block<'_>, scratch: &mut Scratch)
+    pub(super) pass_gram = pass_gram_body [] (block: &mut TileBlock<'_>, scratch: &mut TileScratch)
 }
 
 /// Parameters as they act on features: scaled, the offset added to the bias.
@@ -153,7 +153,7 @@ compiled! {
 fn scaled_parameters(
     here: Avx2Fma,
     weights: &[AlignedF32x16],
-    map: &Map,
+    map: &TileAffine,
     out: &mut [AlignedF32x16],
 ) {
     let scale = here.read(&map.scale.0);
@@ -173,8 +173,8 @@ fn forward(
     here: Avx2Fma,
     lines: &[AlignedF32x16],
     numbers: &[[f32; ROWS]],
-    mut sums: [Lanes; ROWS],
-) -> [Lanes; ROWS] {
+    mut sums: [F32x16; ROWS],
+) -> [F32x16; ROWS] {
     for (line, numbers) in lines.iter().zip(numbers) {
         let line = here.read(&line.0);
         for i in 0..ROWS {
@@ -188,7 +188,7 @@ fn forward(
 #[inline(always)]
 pub(super) fn backward(
     here: Avx2Fma,
-    rows: &[Lanes; ROWS],
+    rows: &[F32x16; ROWS],
     numbers: &[[f32; ROWS]],
     lines: &mut [AlignedF32x16],
 ) {
@@ -202,17 +202,17 @@ pub(super) fn backward(
 }
 
 /// What judges a tile: its parameters and its weight of under-prediction.
-type Judge<'a> = (&'a [AlignedF32x16], Option<&'a AlignedF32x16>);
+type TileParameters<'a> = (&'a [AlignedF32x16], Option<&'a AlignedF32x16>);
 
 /// Predicts and judges one tile of a few rows, which must cover it; returns the slopes.
 #[inline(always)]
 fn judge<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
     here: Avx2Fma,
-    (weights, tau): Judge<'_>,
+    (weights, tau): TileParameters<'_>,
     (truths, ahead): (&[RowTargets<'_>; ROWS], &[[f32; ROWS]]),
     tile: usize,
-    sums: &mut [Sums; ROWS],
-) -> [Lanes; ROWS] {
+    sums: &mut [RowSums; ROWS],
+) -> [F32x16; ROWS] {
     // SAFETY: the caller has asked all rows whether they cover the tile.
     let costs = |i: usize| here.read(unsafe { truths[i].costs.get_unchecked(tile) });
     let mut under = forward(
@@ -237,10 +237,10 @@ fn judge<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
 #[inline(always)]
 fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
     here: Avx2Fma,
-    (batch, tile): (&Batch<'_>, usize),
-    about: Judge<'_>,
+    (batch, tile): (&RowBatch<'_>, usize),
+    about: TileParameters<'_>,
     gradient: &mut [AlignedF32x16],
-    sums: &mut [[Sums; ROWS]],
+    sums: &mut [[RowSums; ROWS]],
 ) {
     gradient.fill(AlignedF32x16::ZERO);
     let width = gradient.len();
@@ -255,7 +255,7 @@ fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
 
 /// Asks for the bits of the rows that come later, as far as the tiles ahead.
 #[inline(always)]
-fn prefetch_decision_bits(here: Avx2Fma, batch: &Batch<'_>, block: &Block<'_>) {
+fn prefetch_decision_bits(here: Avx2Fma, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
     let place = block.first.wrapping_add(batch.distance) / 2;
     for soon in batch.soon {
         for truth in soon {
@@ -266,7 +266,7 @@ fn prefetch_decision_bits(here: Avx2Fma, batch: &Batch<'_>, block: &Block<'_>) {
 
 /// Asks for costs that come later.
 #[inline(always)]
-fn ask(here: Avx2Fma, batch: &Batch<'_>, four: usize, tile: usize) {
+fn ask(here: Avx2Fma, batch: &RowBatch<'_>, four: usize, tile: usize) {
     if let Some(soon) = batch.soon.get(four) {
         for truth in soon {
             here.prefetch(truth.costs.as_ptr(), tile.wrapping_add(batch.distance));
@@ -277,9 +277,9 @@ fn ask(here: Avx2Fma, batch: &Batch<'_>, four: usize, tile: usize) {
 #[inline(always)]
 fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    block: &mut Block<'_>,
-    batch: &Batch<'_>,
-    scratch: &mut Scratch,
+    block: &mut TileBlock<'_>,
+    batch: &RowBatch<'_>,
+    scratch: &mut TileScratch,
 ) {
     let width = scratch.weights.len();
     assert!(
@@ -309,12 +309,12 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
 #[inline(always)]
 fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    block: &mut Block<'_>,
-    batch: &Batch<'_>,
+    block: &mut TileBlock<'_>,
+    batch: &RowBatch<'_>,
     step: &AdamCoefficients,
-    scratch: &mut Scratch,
+    scratch: &mut TileScratch,
 ) {
-    let adam = Adam::new(here, step);
+    let adam = AdamBroadcast::new(here, step);
     let width = scratch.weights.len();
     assert!(
         batch.covers::<AIM>(block.first + block.maps.len(), width),
@@ -344,9 +344,9 @@ fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
 #[inline(always)]
 fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    block: &mut Block<'_>,
-    batch: &Batch<'_>,
-    scratch: &mut Scratch,
+    block: &mut TileBlock<'_>,
+    batch: &RowBatch<'_>,
+    scratch: &mut TileScratch,
 ) {
     let width = scratch.weights.len();
     assert!(
@@ -372,12 +372,12 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
 #[inline(always)]
 fn pass_b_body(
     here: Avx2Fma,
-    block: &mut Block<'_>,
+    block: &mut TileBlock<'_>,
     correction: &[[f32; ROWS]],
     step: &AdamCoefficients,
-    scratch: &mut Scratch,
+    scratch: &mut TileScratch,
 ) {
-    let adam = Adam::new(here, step);
+    let adam = AdamBroadcast::new(here, step);
     let (width, lanes) = (
         scratch.weights.len(),
         gram::TILES * 2 * scratch.weights.len(),
@@ -442,7 +442,7 @@ pub(super) fn correct(
 }
 
 #[inline(always)]
-fn pass_gram_body(here: Avx2Fma, block: &mut Block<'_>, scratch: &mut Scratch) {
+fn pass_gram_body(here: Avx2Fma, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
     let width = scratch.weights.len();
     for (tiles, maps) in block
         .tiles

@@ -11,20 +11,20 @@
 use std::ops::Range;
 
 use self::adam::AdamCoefficients;
-use self::kernel::Map;
+use self::kernel::TileAffine;
 use self::layers::FusedNetwork;
-use self::rows::Facts;
+use self::rows::RowConstants;
 use self::slope::ErrorMask;
 use self::squares::ExpandedSquares;
-use self::table::Table;
-use super::engine::Engine;
-use super::{Objective, Optimizer, Ready};
+use self::table::TiledTargets;
+use super::engine::EpochRunner;
+use super::{Optimizer, PreparedData, WeightedLoss};
 use crate::data::FeatureShape;
 use crate::error::Error;
 use crate::lanes::{AlignedF32x16, Avx2Fma, LANES};
-use crate::loss::{BaseError, SeparableLoss, Side};
+use crate::loss::{BaseError, ErrorSide, SeparableLoss};
 use crate::predict::{Network, Predictor};
-use crate::problem::Bounds;
+use crate::problem::VariableBounds;
 
 mod adam;
 mod barrier;
@@ -43,10 +43,10 @@ const MAX_GRAM_FEATURES: usize = 64;
 
 /// The fused machinery, if predictor, loss and optimiser allow it.
 pub(super) fn fused<'a>(
-    ready: &'a Ready<'a>,
-    objective: Objective<'a>,
+    ready: &'a PreparedData<'a>,
+    objective: WeightedLoss<'a>,
     network: &Network,
-) -> Option<Box<dyn Engine + 'a>> {
+) -> Option<Box<dyn EpochRunner + 'a>> {
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
     let here = Avx2Fma::here()?;
@@ -57,9 +57,9 @@ pub(super) fn fused<'a>(
         && network.num_features() <= MAX_GRAM_FEATURES
         && ready.features.shape() == FeatureShape::Wide;
     let setup = || FusedContext::new(here, ready, objective, separable);
-    fits.then(|| -> Box<dyn Engine + 'a> {
+    fits.then(|| -> Box<dyn EpochRunner + 'a> {
         if linear {
-            Box::new(Fused::new(setup().with_features(), network))
+            Box::new(FusedLinear::new(setup().with_features(), network))
         } else {
             Box::new(FusedNetwork::new(setup(), network))
         }
@@ -67,30 +67,30 @@ pub(super) fn fused<'a>(
 }
 
 /// Whether it matters which costs the best decision chooses.
-fn needs_decision_bits(side: &Side) -> bool {
-    matches!(side, Side::OneSided | Side::Sensitive(_))
+fn needs_decision_bits(side: &ErrorSide) -> bool {
+    matches!(side, ErrorSide::OneSided | ErrorSide::Sensitive(_))
 }
 
 /// Whether all best decisions take each variable wholly or not at all, and nothing else is
 /// possible.
-fn has_binary_labels(ready: &Ready<'_>) -> bool {
+fn has_binary_labels(ready: &PreparedData<'_>) -> bool {
     let data = ready.task.data;
-    ready.task.oracle.problem().bounds() == Bounds::Binary
+    ready.task.oracle.problem().bounds() == VariableBounds::Binary
         && (0..data.len()).all(|row| data.best(row).is_binary())
 }
 
 /// What stays the same throughout fused training.
 struct FusedContext<'a> {
     here: Avx2Fma,
-    ready: &'a Ready<'a>,
+    ready: &'a PreparedData<'a>,
     /// Whether errors are absolute, and which of them count.
     kind: (bool, ErrorMask),
     scale_invariant: bool,
-    facts: Facts,
+    facts: RowConstants,
     /// Where squared errors of all costs can be multiplied out.
     squares: Option<ExpandedSquares>,
-    table: Table<'a>,
-    maps: Vec<Map>,
+    table: TiledTargets<'a>,
+    maps: Vec<TileAffine>,
     /// Weights of under-prediction; empty unless they aim.
     taus: Vec<AlignedF32x16>,
     /// Ranges of whole tiles that are summed by themselves.
@@ -98,7 +98,7 @@ struct FusedContext<'a> {
 }
 
 /// What changes from step to step.
-struct State {
+struct FusedState {
     /// For each tile the parameters, the bias last, and the local gradient.
     tiles: Vec<AlignedF32x16>,
     /// For each tile the running means of gradients and of their squares.
@@ -112,9 +112,9 @@ struct State {
 }
 
 /// Fused training.
-struct Fused<'a> {
+struct FusedLinear<'a> {
     setup: FusedContext<'a>,
-    state: State,
+    state: FusedState,
     network: Network,
     /// Parameters of the best epoch, tile after tile.
     kept: Option<Vec<AlignedF32x16>>,
@@ -123,20 +123,20 @@ struct Fused<'a> {
 impl<'a> FusedContext<'a> {
     fn new(
         here: Avx2Fma,
-        ready: &'a Ready<'a>,
-        objective: Objective<'a>,
+        ready: &'a PreparedData<'a>,
+        objective: WeightedLoss<'a>,
         separable: SeparableLoss<'a>,
     ) -> Self {
         let data = ready.task.data;
         let costs = data.data().costs();
         let aim = match separable.side {
-            Side::Both => ErrorMask::Both,
-            Side::OneSided => ErrorMask::OneSided,
-            Side::Pinball(_) => ErrorMask::Pinball,
-            Side::Sensitive(_) => ErrorMask::Sensitive,
+            ErrorSide::Both => ErrorMask::Both,
+            ErrorSide::OneSided => ErrorMask::OneSided,
+            ErrorSide::Pinball(_) => ErrorMask::Pinball,
+            ErrorSide::Sensitive(_) => ErrorMask::Sensitive,
         };
-        let table = Table::new(data, aim, separable.limits);
-        let facts = Facts::new(
+        let table = TiledTargets::new(data, aim, separable.limits);
+        let facts = RowConstants::new(
             ready,
             objective,
             (separable.error, separable.scale_invariant),
@@ -201,7 +201,7 @@ impl<'a> FusedContext<'a> {
     }
 }
 
-impl<'a> Fused<'a> {
+impl<'a> FusedLinear<'a> {
     fn new(setup: FusedContext<'a>, network: &Network) -> Self {
         let lanes = setup.maps.len() * 2 * setup.width();
         let (mut tiles, moments) = (
@@ -209,7 +209,7 @@ impl<'a> Fused<'a> {
             vec![AlignedF32x16::ZERO; lanes],
         );
         load(network, &mut tiles, setup.width());
-        let mut state = State {
+        let mut state = FusedState {
             tiles,
             moments,
             gram: Vec::new(),
@@ -283,11 +283,11 @@ fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> AlignedF32x1
 }
 
 /// Offsets and scales in tiles; costs beyond the last are multiplied by zero.
-fn maps(ready: &Ready<'_>, costs: usize) -> Vec<Map> {
+fn maps(ready: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
     let output = &ready.output;
     // A shared predictor has one output for all costs.
     let of = |values: &[f64], t: usize| lane(t, costs, |j| values[j % values.len()]);
-    let map = |t| Map {
+    let map = |t| TileAffine {
         offset: of(&output.offset, t),
         scale: of(&output.scale, t),
     };
@@ -295,8 +295,8 @@ fn maps(ready: &Ready<'_>, costs: usize) -> Vec<Map> {
 }
 
 /// Weights of under-prediction in tiles, where there are any.
-fn taus(side: &Side, costs: usize) -> Vec<AlignedF32x16> {
-    let Side::Pinball(taus) = side else {
+fn taus(side: &ErrorSide, costs: usize) -> Vec<AlignedF32x16> {
+    let ErrorSide::Pinball(taus) = side else {
         return Vec::new();
     };
     let tau = |j: usize| if taus.len() == 1 { taus[0] } else { taus[j] };

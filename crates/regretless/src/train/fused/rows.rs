@@ -11,18 +11,18 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::kernel::{Batch, ROWS};
+use super::kernel::{ROWS, RowBatch};
 use super::slope::RowTargets;
 use crate::data::length;
 use crate::lanes::{Avx2Fma, F64_LANES, compiled};
 use crate::loss::BaseError;
-use crate::train::{Objective, Ready};
+use crate::train::{PreparedData, WeightedLoss};
 
 /// Shorter predictions have no direction.
 const MIN_NORM: f64 = 1e-12;
 
 /// What stays the same about every row of the table.
-pub(super) struct Facts {
+pub(super) struct RowConstants {
     /// Features per row, and the 1 of the bias; none unless asked for.
     width: usize,
     /// Each row in whole quarters.
@@ -39,7 +39,7 @@ pub(super) struct Facts {
 
 /// The length of a prediction at one step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Length {
+pub(super) struct PredictionNorm {
     /// That of the prediction, or of the truth where the prediction has none; 1 without
     /// normalisation.
     divisor: f64,
@@ -49,10 +49,10 @@ pub(super) struct Length {
     directed: bool,
 }
 
-impl Facts {
+impl RowConstants {
     pub(super) fn new(
-        ready: &Ready<'_>,
-        objective: Objective<'_>,
+        ready: &PreparedData<'_>,
+        objective: WeightedLoss<'_>,
         (error, normal): (BaseError, bool),
     ) -> Self {
         let (rows, costs) = (0..ready.task.data.len(), ready.task.data.data().costs());
@@ -85,7 +85,7 @@ impl Facts {
     }
 
     /// The same with the features of every row, which must be those of one instance.
-    pub(super) fn with_features(self, ready: &Ready<'_>) -> Self {
+    pub(super) fn with_features(self, ready: &PreparedData<'_>) -> Self {
         let width = ready.features.names().len() + 1;
         let mut features = vec![[0.0; F64_LANES]; self.units.len() * width.div_ceil(F64_LANES)];
         for (row, out) in features
@@ -142,7 +142,7 @@ impl Facts {
         here: Avx2Fma,
         rows: &[usize],
         gram: &[f64],
-        (out, room): Room<'_>,
+        (out, room): NormBuffers<'_>,
     ) {
         out.clear();
         room.clear();
@@ -158,15 +158,15 @@ impl Facts {
     }
 
     /// The length of a prediction whose square is known.
-    pub(super) fn length(&self, row: usize, square: f64) -> Length {
+    pub(super) fn length(&self, row: usize, square: f64) -> PredictionNorm {
         match self.norms.get(row) {
-            Some(truth) => Length::new(*truth, square.max(0.0).sqrt()),
-            None => Length::UNNORMALIZED,
+            Some(truth) => PredictionNorm::new(*truth, square.max(0.0).sqrt()),
+            None => PredictionNorm::UNNORMALIZED,
         }
     }
 
     /// What makes a gradient of slopes, for a row of a batch of so many.
-    pub(super) fn back(&self, row: usize, batch: usize, length: Length) -> f64 {
+    pub(super) fn back(&self, row: usize, batch: usize, length: PredictionNorm) -> f64 {
         self.slopes[row] / (batch as f64 * length.divisor)
     }
 
@@ -176,7 +176,7 @@ impl Facts {
         &self,
         row: usize,
         batch: usize,
-        length: Length,
+        length: PredictionNorm,
         [errors, costs]: [f64; 2],
     ) -> f64 {
         let dot = (errors - costs) / length.stretch;
@@ -189,7 +189,7 @@ impl Facts {
     pub(super) fn correction(
         &self,
         here: Avx2Fma,
-        (rows, lengths): (&[usize], &[Length]),
+        (rows, lengths): (&[usize], &[PredictionNorm]),
         totals: &[f64],
         out: &mut NormalizationCorrection,
     ) {
@@ -199,7 +199,7 @@ impl Facts {
             .zip(lengths)
             .enumerate()
             .filter(|(_, (_, length))| length.directed);
-        let share = |(i, (row, length)): (usize, (&usize, &Length))| {
+        let share = |(i, (row, length)): (usize, (&usize, &PredictionNorm))| {
             (
                 *row,
                 self.share(*row, rows.len(), *length, [errors[i], costs[i]]),
@@ -228,7 +228,7 @@ impl Facts {
 }
 
 /// Where lengths go, and room.
-pub(super) type Room<'a> = (&'a mut Vec<Length>, &'a mut Vec<[f64; F64_LANES]>);
+pub(super) type NormBuffers<'a> = (&'a mut Vec<PredictionNorm>, &'a mut Vec<[f64; F64_LANES]>);
 
 /// Up to four numbers, zeros beyond.
 fn quarter(values: &[f64]) -> [f64; F64_LANES] {
@@ -280,7 +280,7 @@ fn add_square_body(_: Avx2Fma, z: &[[f64; F64_LANES]], factor: f64, out: &mut [[
     }
 }
 
-impl Length {
+impl PredictionNorm {
     /// That of a prediction nobody normalises.
     pub(super) const UNNORMALIZED: Self = Self {
         divisor: 1.0,
@@ -320,19 +320,24 @@ impl NormalizationCorrection {
 
 /// Numbers of rows for the kernel: four rows beside each other, one four after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Numbers {
+pub(super) struct RowCoefficients {
     ahead: Vec<[f32; ROWS]>,
     back: Vec<[f32; ROWS]>,
 }
 
-impl Numbers {
+impl RowCoefficients {
     pub(super) fn clear(&mut self) {
         self.ahead.clear();
         self.back.clear();
     }
 
     /// Adds the rows of a step.
-    pub(super) fn push(&mut self, facts: &Facts, rows: &[usize], lengths: &[Length]) {
+    pub(super) fn push(
+        &mut self,
+        facts: &RowConstants,
+        rows: &[usize],
+        lengths: &[PredictionNorm],
+    ) {
         for (four, lengths) in rows.chunks(ROWS).zip(lengths.chunks(ROWS)) {
             let start = self.ahead.len();
             self.ahead.resize(start + facts.width, [0.0; ROWS]);
@@ -354,9 +359,9 @@ impl Numbers {
         first: usize,
         truths: &'b [[RowTargets<'b>; ROWS]],
         width: usize,
-    ) -> Batch<'b> {
+    ) -> RowBatch<'b> {
         let range = first * width..(first + truths.len()) * width;
-        Batch {
+        RowBatch {
             ahead: &self.ahead[range.clone()],
             back: &self.back[range],
             truths,

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamCoefficients;
 use super::barrier::Barrier;
-use super::kernel::{self, Batch, Block, ROWS, Scratch, Sums};
-use super::rows::{Length, NormalizationCorrection, Numbers};
-use super::share::{Place, Share, Slots};
+use super::kernel::{self, ROWS, RowBatch, RowSums, TileBlock, TileScratch};
+use super::rows::{NormalizationCorrection, PredictionNorm, RowCoefficients};
+use super::share::{BlockPosition, ColumnBlock, PartialSums};
 use super::slope::{ErrorMask, with_kind};
 use super::squares;
-use super::table::Plan;
-use super::{Engine, Fused, FusedContext, State, not_finite, store};
+use super::table::BatchPlan;
+use super::{EpochRunner, FusedContext, FusedLinear, FusedState, not_finite, store};
 use crate::error::{Error, Result};
-use crate::lanes::{AlignedF32x16, F64_LANES, Half, LANES};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, F64_LANES, LANES};
 use crate::parallel::Threads;
 use crate::predict::Network;
 use crate::train::engine::EpochResult;
@@ -58,8 +58,9 @@ impl FusedContext<'_> {
     }
 
     /// Numbers of all steps of a plan, all lengths by this Gram matrix.
-    fn numbers(&self, plan: &Plan<'_>, gram: &[f64]) -> Numbers {
-        let (mut numbers, mut lengths, mut room) = (Numbers::default(), Vec::new(), Vec::new());
+    fn numbers(&self, plan: &BatchPlan<'_>, gram: &[f64]) -> RowCoefficients {
+        let (mut numbers, mut lengths, mut room) =
+            (RowCoefficients::default(), Vec::new(), Vec::new());
         for step in 0..plan.steps() {
             self.facts
                 .lengths(self.here, plan.rows(step), gram, (&mut lengths, &mut room));
@@ -69,13 +70,14 @@ impl FusedContext<'_> {
     }
 
     /// Products of the features of each step's rows; none unless squares are multiplied out.
-    fn products(&self, plan: &Plan<'_>) -> Vec<NormalizationCorrection> {
+    fn products(&self, plan: &BatchPlan<'_>) -> Vec<NormalizationCorrection> {
         let products = |step: usize| {
             let (rows, mut out) = (plan.rows(step), NormalizationCorrection::default());
             let factor = |row: &usize| {
                 (
                     *row,
-                    self.facts.back(*row, rows.len(), Length::UNNORMALIZED),
+                    self.facts
+                        .back(*row, rows.len(), PredictionNorm::UNNORMALIZED),
                 )
             };
             self.facts
@@ -87,21 +89,21 @@ impl FusedContext<'_> {
 }
 
 /// One worker's room.
-struct Desk {
-    scratch: Scratch,
+struct WorkerScratch {
+    scratch: TileScratch,
     /// Sums of rows over the blocks of a group, in double precision: errors, then errors times
     /// costs.
     totals: Vec<[f64; F64_LANES]>,
-    room: squares::Room,
+    room: squares::ExpandedScratch,
 }
 
-impl Desk {
+impl WorkerScratch {
     fn new(setup: &FusedContext<'_>, fours: usize, totals: usize) -> Self {
         let (width, totals) = (setup.width(), vec![[0.0; F64_LANES]; totals]);
         Self {
-            scratch: Scratch::new(width, fours),
+            scratch: TileScratch::new(width, fours),
             totals,
-            room: squares::Room::new(width),
+            room: squares::ExpandedScratch::new(width),
         }
     }
 
@@ -126,7 +128,7 @@ impl Desk {
     }
 
     /// Leaves the totals of a group and begins the next.
-    fn leave(&mut self, slots: &Slots, group: usize) {
+    fn leave(&mut self, slots: &PartialSums, group: usize) {
         slots.put(
             group,
             0,
@@ -139,8 +141,8 @@ impl Desk {
     fn judge(
         &mut self,
         setup: &FusedContext<'_>,
-        (at, block): (Place, &mut Block<'_>),
-        rows: (&Plan<'_>, &Numbers),
+        (at, block): (BlockPosition, &mut TileBlock<'_>),
+        rows: (&BatchPlan<'_>, &RowCoefficients),
         place: usize,
     ) {
         let (plan, numbers) = rows;
@@ -148,7 +150,7 @@ impl Desk {
             let truths = plan.truths(step, at.tail);
             let mut batch = numbers.batch(step * ROWS_AT_A_TIME / ROWS, truths, setup.width());
             batch.soon = plan.truths(step + 1, at.tail);
-            self.scratch.sums.fill([Sums::ZERO; ROWS]);
+            self.scratch.sums.fill([RowSums::ZERO; ROWS]);
             with_kind!(
                 setup.kind,
                 kernel::pass_loss,
@@ -162,13 +164,13 @@ impl Desk {
     }
 }
 
-impl State {
+impl FusedState {
     /// Cuts the parameters into shares of whole groups and runs `work` on each, all at once.
     fn share_out(
         &mut self,
         setup: &FusedContext<'_>,
         workers: usize,
-        work: impl Fn(usize, &mut Share<'_>) + Sync + Send,
+        work: impl Fn(usize, &mut ColumnBlock<'_>) + Sync + Send,
     ) {
         let (count, lanes) = (setup.groups.len(), 2 * setup.width());
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
@@ -184,7 +186,7 @@ impl State {
             let (own_tiles, own_moments);
             (own_tiles, tiles) = tiles.split_at_mut(size);
             (own_moments, moments) = moments.split_at_mut(size);
-            shares.push(Share {
+            shares.push(ColumnBlock {
                 groups,
                 tiles: own_tiles,
                 moments: own_moments,
@@ -196,9 +198,9 @@ impl State {
     /// Finds the Gram matrix of the present parameters.
     pub(super) fn gather(&mut self, setup: &FusedContext<'_>) {
         let (groups, width) = (setup.groups.len(), setup.width());
-        let slots = Slots::new(groups, width * width);
+        let slots = PartialSums::new(groups, width * width);
         self.share_out(setup, 1, |_, share| {
-            let mut scratch = Scratch::new(width, 0);
+            let mut scratch = TileScratch::new(width, 0);
             share.blocks(setup, PASS_B_TILES, |place, block| {
                 kernel::pass_gram(setup.here, block, &mut scratch);
                 store_group_gram(&mut scratch, &slots, place);
@@ -214,8 +216,8 @@ impl State {
     fn epoch_separable(
         &mut self,
         setup: &FusedContext<'_>,
-        plan: &Plan<'_>,
-        judged: &Plan<'_>,
+        plan: &BatchPlan<'_>,
+        judged: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
         let squares = self.multiplies(setup);
         let trained = if squares { plan.steps() } else { plan.len() };
@@ -225,7 +227,7 @@ impl State {
         } else {
             Vec::new()
         };
-        let slots = Slots::new(setup.groups.len(), all);
+        let slots = PartialSums::new(setup.groups.len(), all);
         let stop = AtomicBool::new(false);
         let numbers = (setup.numbers(plan, &[]), setup.numbers(judged, &[]));
         let steps: Vec<AdamCoefficients> = (1..=plan.steps())
@@ -233,7 +235,7 @@ impl State {
             .collect();
         let workers = setup.workers(plan.batch().max(judged.len()));
         self.share_out(setup, workers, |_, share| {
-            let mut desk = Desk::new(setup, plan.fours().max(judged.fours()), all);
+            let mut desk = WorkerScratch::new(setup, plan.fours().max(judged.fours()), all);
             share.blocks(
                 setup,
                 if squares {
@@ -279,11 +281,11 @@ impl State {
     fn epoch_normalized(
         &mut self,
         setup: &FusedContext<'_>,
-        plan: &Plan<'_>,
-        judged: &Plan<'_>,
+        plan: &BatchPlan<'_>,
+        judged: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
         let workers = setup.workers(plan.batch().max(judged.len()));
-        let meeting = Meeting::new(
+        let meeting = ParallelEpoch::new(
             setup,
             workers,
             (plan, judged),
@@ -308,7 +310,7 @@ impl State {
     }
 }
 
-impl Fused<'_> {
+impl FusedLinear<'_> {
     /// Names the first row whose loss is not a number, and the output to blame where there is one.
     fn not_finite(&self, epoch: usize, row: usize) -> Error {
         let (z, width) = (self.setup.facts.features(row), self.setup.width());
@@ -339,18 +341,18 @@ impl Fused<'_> {
     }
 }
 
-impl Desk {
+impl WorkerScratch {
     /// One step of a block by itself.
     fn step(
         &mut self,
         setup: &FusedContext<'_>,
-        (at, block): (Place, &mut Block<'_>),
-        rows: (&Plan<'_>, &Numbers, usize),
+        (at, block): (BlockPosition, &mut TileBlock<'_>),
+        rows: (&BatchPlan<'_>, &RowCoefficients, usize),
         adam: &AdamCoefficients,
     ) {
         let (plan, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
-        self.scratch.sums.fill([Sums::ZERO; ROWS]);
+        self.scratch.sums.fill([RowSums::ZERO; ROWS]);
         with_kind!(
             setup.kind,
             kernel::step_alone,
@@ -367,14 +369,14 @@ impl Desk {
     fn squares(
         &mut self,
         setup: &FusedContext<'_>,
-        (at, block): (Place, &mut Block<'_>),
-        rows: (&Plan<'_>, &Numbers, usize),
+        (at, block): (BlockPosition, &mut TileBlock<'_>),
+        rows: (&BatchPlan<'_>, &RowCoefficients, usize),
         (products, adam): (&NormalizationCorrection, &AdamCoefficients),
     ) {
         let (_, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
-        let mut sum = Half::ZERO;
-        let about = squares::Step {
+        let mut sum = AlignedF32x8::ZERO;
+        let about = squares::ExpandedStep {
             batch,
             products,
             adam,
@@ -387,9 +389,9 @@ impl Desk {
 /// The rows of a step of a block by itself, and those that come next.
 fn batch<'b>(
     setup: &FusedContext<'_>,
-    (at, block): (Place, &Block<'_>),
-    (plan, numbers, step): (&'b Plan<'_>, &'b Numbers, usize),
-) -> Batch<'b> {
+    (at, block): (BlockPosition, &TileBlock<'_>),
+    (plan, numbers, step): (&'b BatchPlan<'_>, &'b RowCoefficients, usize),
+) -> RowBatch<'b> {
     let truths = plan.truths(step, at.tail);
     let next = if step + 1 < plan.steps() {
         (step + 1, 0)
@@ -397,7 +399,7 @@ fn batch<'b>(
         (0, block.maps.len())
     };
     let (soon, distance) = (plan.truths(next.0, at.tail), next.1);
-    Batch {
+    RowBatch {
         soon,
         distance,
         ..numbers.batch(plan.first_quad(step), truths, setup.width())
@@ -405,7 +407,7 @@ fn batch<'b>(
 }
 
 /// Leaves the Gram matrix of a group, once it is complete, and begins the next.
-fn store_group_gram(scratch: &mut Scratch, slots: &Slots, place: Place) {
+fn store_group_gram(scratch: &mut TileScratch, slots: &PartialSums, place: BlockPosition) {
     if place.last {
         slots.put(place.group, 0, scratch.gram.values());
         scratch.gram.clear();
@@ -413,26 +415,26 @@ fn store_group_gram(scratch: &mut Scratch, slots: &Slots, place: Place) {
 }
 
 /// An epoch in which all workers meet twice a step.
-struct Meeting<'a> {
-    plan: &'a Plan<'a>,
-    judged: &'a Plan<'a>,
+struct ParallelEpoch<'a> {
+    plan: &'a BatchPlan<'a>,
+    judged: &'a BatchPlan<'a>,
     barrier: Barrier,
     stop: AtomicBool,
     /// The Gram matrix and the number of steps before the epoch.
     before: (Vec<f64>, i32),
     /// Sums of the rows of a step, and Gram matrices, per group.
-    rows: Slots,
-    grams: Slots,
+    rows: PartialSums,
+    grams: PartialSums,
     /// Sums of all rows trained on, and of those judged, per group.
-    losses: Slots,
-    evaluation_sums: Slots,
+    losses: PartialSums,
+    evaluation_sums: PartialSums,
 }
 
-impl<'a> Meeting<'a> {
+impl<'a> ParallelEpoch<'a> {
     fn new(
         setup: &FusedContext<'_>,
         workers: usize,
-        plans: (&'a Plan<'a>, &'a Plan<'a>),
+        plans: (&'a BatchPlan<'a>, &'a BatchPlan<'a>),
         before: (Vec<f64>, i32),
     ) -> Self {
         let ((plan, judged), groups) = (plans, setup.groups.len());
@@ -442,21 +444,21 @@ impl<'a> Meeting<'a> {
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
             before,
-            rows: Slots::new(groups, 2 * plan.batch()),
-            grams: Slots::new(groups, setup.width() * setup.width()),
-            losses: Slots::new(1, plan.len()),
-            evaluation_sums: Slots::new(groups, judged.len()),
+            rows: PartialSums::new(groups, 2 * plan.batch()),
+            grams: PartialSums::new(groups, setup.width() * setup.width()),
+            losses: PartialSums::new(1, plan.len()),
+            evaluation_sums: PartialSums::new(groups, judged.len()),
         }
     }
 
     /// What one worker does.
-    fn run_worker(&self, worker: usize, share: &mut Share<'_>, setup: &FusedContext<'_>) {
+    fn run_worker(&self, worker: usize, share: &mut ColumnBlock<'_>, setup: &FusedContext<'_>) {
         let _guard = self.barrier.guard();
         let (plan, batch) = (self.plan, self.plan.batch());
         let mut gram = self.before.0.clone();
-        let mut desk = Desk::new(setup, plan.fours(), 2 * batch);
+        let mut desk = WorkerScratch::new(setup, plan.fours(), 2 * batch);
         let (mut numbers, mut lengths, mut correction) = (
-            Numbers::default(),
+            RowCoefficients::default(),
             Vec::new(),
             NormalizationCorrection::default(),
         );
@@ -499,10 +501,10 @@ impl<'a> Meeting<'a> {
 
     fn pass_a(
         &self,
-        share: &mut Share<'_>,
+        share: &mut ColumnBlock<'_>,
         setup: &FusedContext<'_>,
-        (step, numbers): (usize, &Numbers),
-        desk: &mut Desk,
+        (step, numbers): (usize, &RowCoefficients),
+        desk: &mut WorkerScratch,
     ) {
         let (rows, first) = (self.plan.rows(step).len(), share.first(setup));
         share.blocks(setup, PASS_A_TILES, |place, block| {
@@ -515,7 +517,7 @@ impl<'a> Meeting<'a> {
                     first.wrapping_sub(block.first),
                 );
             }
-            desk.scratch.sums.fill([Sums::ZERO; ROWS]);
+            desk.scratch.sums.fill([RowSums::ZERO; ROWS]);
             with_kind!(
                 setup.kind,
                 kernel::pass_a,
@@ -541,9 +543,9 @@ impl<'a> Meeting<'a> {
             .fetch_or(!finite || setup.interrupted(), Ordering::Relaxed);
     }
 
-    fn judge(&self, share: &mut Share<'_>, setup: &FusedContext<'_>, gram: &[f64]) {
+    fn judge(&self, share: &mut ColumnBlock<'_>, setup: &FusedContext<'_>, gram: &[f64]) {
         let numbers = setup.numbers(self.judged, gram);
-        let mut desk = Desk::new(setup, self.judged.fours(), self.judged.len());
+        let mut desk = WorkerScratch::new(setup, self.judged.fours(), self.judged.len());
         share.blocks(setup, PASS_A_TILES, |place, block| {
             desk.judge(setup, (place, block), (self.judged, &numbers), 0);
             if place.last {
@@ -553,11 +555,11 @@ impl<'a> Meeting<'a> {
     }
 }
 
-impl Engine for Fused<'_> {
+impl EpochRunner for FusedLinear<'_> {
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
         let Self { setup, state, .. } = self;
-        let plan = Plan::new(&setup.table, order, setup.ready.settings().batch);
-        let verdict = Plan::new(&setup.table, judged, ROWS_AT_A_TIME);
+        let plan = BatchPlan::new(&setup.table, order, setup.ready.settings().batch);
+        let verdict = BatchPlan::new(&setup.table, judged, ROWS_AT_A_TIME);
         let sums = if setup.scale_invariant {
             state.epoch_normalized(setup, &plan, &verdict)?
         } else {
@@ -610,7 +612,7 @@ impl Engine for Fused<'_> {
     }
 
     fn standing(&mut self) -> TrainerState {
-        let State {
+        let FusedState {
             tiles,
             moments,
             gram,
@@ -635,7 +637,7 @@ impl Engine for Fused<'_> {
     }
 
     fn restore(&mut self, standing: TrainerState) -> bool {
-        let State {
+        let FusedState {
             tiles,
             moments,
             gram,
@@ -662,7 +664,7 @@ impl Engine for Fused<'_> {
             return false;
         }
         self.kept = standing.kept.map(|kept| lanes(&kept));
-        self.state = State {
+        self.state = FusedState {
             tiles: lanes(&standing.parameters),
             moments: lanes(&standing.moments.mean),
             resolved: unresolved == 0,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::FusedContext;
-use super::kernel::Block;
+use super::kernel::TileBlock;
 use crate::lanes::AlignedF32x16;
 
 /// Most parts of the columns that threads share out among themselves.
@@ -23,7 +23,7 @@ pub(super) fn groups(whole: usize) -> Vec<Range<usize>> {
 }
 
 /// The part of the parameters one worker owns: whole groups, one after the other.
-pub(super) struct Share<'a> {
+pub(super) struct ColumnBlock<'a> {
     pub(super) groups: Range<usize>,
     pub(super) tiles: &'a mut [AlignedF32x16],
     pub(super) moments: &'a mut [AlignedF32x16],
@@ -31,7 +31,7 @@ pub(super) struct Share<'a> {
 
 /// Where a block stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BlockPosition {
     /// Whether it is the last of its worker that is whole.
     pub(super) end: bool,
     /// Whether it is the tile that is not whole.
@@ -41,7 +41,7 @@ pub(super) struct Place {
     pub(super) group: usize,
 }
 
-impl Share<'_> {
+impl ColumnBlock<'_> {
     /// Number of the first tile.
     pub(super) fn first(&self, setup: &FusedContext<'_>) -> usize {
         setup.groups[self.groups.start].start
@@ -52,7 +52,7 @@ impl Share<'_> {
         &mut self,
         setup: &FusedContext<'_>,
         most: usize,
-        mut work: impl FnMut(Place, &mut Block<'_>),
+        mut work: impl FnMut(BlockPosition, &mut TileBlock<'_>),
     ) {
         let begin = self.first(setup);
         for group in self.groups.clone() {
@@ -61,7 +61,7 @@ impl Share<'_> {
             for first in range.clone().step_by(most) {
                 let end = (first + most).min(range.end);
                 let done = end == range.end;
-                let place = Place {
+                let place = BlockPosition {
                     end: done && group + 1 == self.groups.end,
                     tail: false,
                     last: done && !tail,
@@ -73,7 +73,7 @@ impl Share<'_> {
                 let mut block = self.block(setup, range.end..range.end + 1, begin);
                 block.first = 0;
                 work(
-                    Place {
+                    BlockPosition {
                         end: false,
                         tail,
                         last: true,
@@ -90,10 +90,10 @@ impl Share<'_> {
         setup: &'b FusedContext<'_>,
         tiles: Range<usize>,
         begin: usize,
-    ) -> Block<'b> {
+    ) -> TileBlock<'b> {
         let lanes = 2 * setup.width();
         let own = (tiles.start - begin) * lanes..(tiles.end - begin) * lanes;
-        Block {
+        TileBlock {
             first: tiles.start,
             tiles: &mut self.tiles[own.clone()],
             moments: &mut self.moments[own],
@@ -104,12 +104,12 @@ impl Share<'_> {
 }
 
 /// Numbers one worker leaves for all: a row of them per group.
-pub(super) struct Slots {
+pub(super) struct PartialSums {
     width: usize,
     values: Vec<AtomicU64>,
 }
 
-impl Slots {
+impl PartialSums {
     pub(super) fn new(groups: usize, width: usize) -> Self {
         Self {
             width,

@@ -10,7 +10,7 @@
     reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block"
 )]
 
-use crate::lanes::{AlignedF32x16, Avx2Fma, LANES, Lanes};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F32x16, LANES};
 
 /// Which errors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,11 +71,11 @@ pub(super) use with_kind;
 #[inline(always)]
 pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    under: Lanes,
+    under: F32x16,
     truth: &RowTargets<'_>,
     tile: usize,
     tau: Option<&AlignedF32x16>,
-) -> Lanes {
+) -> F32x16 {
     let one = here.splat(1.0);
     let signed = if ABSOLUTE {
         under.sign().or(one).and(under.nonzero())

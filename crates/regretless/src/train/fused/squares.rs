@@ -16,13 +16,13 @@
 )]
 
 use super::FusedContext;
-use super::adam::{Adam, AdamCoefficients};
-use super::kernel::{Batch, Block, Map, ROWS, backward, correct};
+use super::adam::{AdamBroadcast, AdamCoefficients};
+use super::kernel::{ROWS, RowBatch, TileAffine, TileBlock, backward, correct};
 use super::rows::NormalizationCorrection;
 use super::slope::ErrorMask;
-use super::table::Plan;
+use super::table::BatchPlan;
 use crate::data::Matrix;
-use crate::lanes::{AlignedF32x16, Avx2Fma, Half, compiled};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, compiled};
 use crate::parallel::Threads;
 
 /// Share of the spread of costs below which the loss has lost too many digits.
@@ -53,7 +53,7 @@ impl ExpandedSquares {
     pub(super) fn losses(
         &self,
         setup: &FusedContext<'_>,
-        plan: &Plan<'_>,
+        plan: &BatchPlan<'_>,
         sums: &[f64],
     ) -> (Vec<f64>, bool) {
         let (mut all, mut spread) = (Vec::with_capacity(plan.steps()), 0.0);
@@ -81,15 +81,15 @@ fn distance(costs: &[f32], offset: &[f64]) -> f64 {
 }
 
 /// Rows of a step whose product with themselves is known.
-pub(super) struct Step<'a> {
-    pub(super) batch: Batch<'a>,
+pub(super) struct ExpandedStep<'a> {
+    pub(super) batch: RowBatch<'a>,
     /// Σ z zᵀ times what makes a gradient, for four parameters at a time.
     pub(super) products: &'a NormalizationCorrection,
     pub(super) adam: &'a AdamCoefficients,
 }
 
 /// Room for one block.
-pub(super) struct Room {
+pub(super) struct ExpandedScratch {
     /// For each tile the part of the gradient that no parameter acts on.
     apart: Vec<AlignedF32x16>,
     /// Parameters of a tile times the scale of their outputs.
@@ -98,7 +98,7 @@ pub(super) struct Room {
     gradient: Vec<AlignedF32x16>,
 }
 
-impl Room {
+impl ExpandedScratch {
     pub(super) fn new(width: usize) -> Self {
         let lanes = |count: usize| vec![AlignedF32x16::ZERO; count];
         Self {
@@ -112,20 +112,20 @@ impl Room {
 compiled! {
     /// The gradient and the Adam step of a block; adds W · (gradient + first part) to a sum.
     pub(super) step_squares = step_squares_body [] (
-        block: &mut Block<'_>, step: &Step<'_>, room: &mut Room, sum: &mut Half,
+        block: &mut TileBlock<'_>, step: &ExpandedStep<'_>, room: &mut ExpandedScratch, sum: &mut AlignedF32x8,
     )
 }
 
 #[inline(always)]
 fn step_squares_body(
     here: Avx2Fma,
-    block: &mut Block<'_>,
-    step: &Step<'_>,
-    room: &mut Room,
-    sum: &mut Half,
+    block: &mut TileBlock<'_>,
+    step: &ExpandedStep<'_>,
+    room: &mut ExpandedScratch,
+    sum: &mut AlignedF32x8,
 ) {
-    let adam = Adam::new(here, step.adam);
-    let Room {
+    let adam = AdamBroadcast::new(here, step.adam);
+    let ExpandedScratch {
         apart,
         weights: scaled,
         gradient,
@@ -159,7 +159,7 @@ fn step_squares_body(
 
 /// Parameters times the scale of their outputs.
 #[inline(always)]
-fn scale(here: Avx2Fma, weights: &[AlignedF32x16], map: &Map, out: &mut [AlignedF32x16]) {
+fn scale(here: Avx2Fma, weights: &[AlignedF32x16], map: &TileAffine, out: &mut [AlignedF32x16]) {
     let scale = here.read(&map.scale.0);
     for (out, weight) in out.iter_mut().zip(weights) {
         scale.times(here.read(&weight.0)).store(out);
@@ -171,8 +171,8 @@ fn scale(here: Avx2Fma, weights: &[AlignedF32x16], map: &Map, out: &mut [Aligned
 #[inline(always)]
 fn spread(
     here: Avx2Fma,
-    (batch, four): (&Batch<'_>, usize),
-    block: &Block<'_>,
+    (batch, four): (&RowBatch<'_>, usize),
+    block: &TileBlock<'_>,
     out: &mut [AlignedF32x16],
 ) {
     let width = out.len() / block.maps.len();

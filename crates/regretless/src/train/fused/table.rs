@@ -3,12 +3,12 @@
 use super::kernel::ROWS;
 use super::slope::{ErrorMask, RowTargets};
 use crate::data::Matrix;
-use crate::label::Labelled;
+use crate::label::LabeledDataset;
 use crate::lanes::LANES;
 
 /// True costs, best decisions and ends of ranges of all rows, in tiles. The last tile of a row,
 /// where it is not whole, is a copy filled up with zeros.
-pub(super) struct Table<'a> {
+pub(super) struct TiledTargets<'a> {
     costs: &'a Matrix,
     limits: Option<&'a Matrix>,
     /// One bit per cost, two tiles to a word; empty unless bits aim.
@@ -24,8 +24,12 @@ struct PartialTiles {
     chosen: Vec<u32>,
 }
 
-impl<'a> Table<'a> {
-    pub(super) fn new(data: &'a Labelled, aim: ErrorMask, limits: Option<&'a Matrix>) -> Self {
+impl<'a> TiledTargets<'a> {
+    pub(super) fn new(
+        data: &'a LabeledDataset,
+        aim: ErrorMask,
+        limits: Option<&'a Matrix>,
+    ) -> Self {
         let costs = data.data().costs();
         let bits = matches!(aim, ErrorMask::OneSided | ErrorMask::Sensitive);
         let mut table = Self {
@@ -116,15 +120,15 @@ fn tails(matrix: &Matrix) -> Vec<[f32; LANES]> {
 }
 
 /// Rows in their order, cut into steps, each padded to whole fours by repeating its last row.
-pub(super) struct Plan<'a> {
+pub(super) struct BatchPlan<'a> {
     order: &'a [usize],
     batch: usize,
     whole: Vec<[RowTargets<'a>; ROWS]>,
     tail: Vec<[RowTargets<'a>; ROWS]>,
 }
 
-impl<'a> Plan<'a> {
-    pub(super) fn new(table: &'a Table<'_>, order: &'a [usize], batch: usize) -> Self {
+impl<'a> BatchPlan<'a> {
+    pub(super) fn new(table: &'a TiledTargets<'_>, order: &'a [usize], batch: usize) -> Self {
         let fours = |truth: &dyn Fn(usize) -> RowTargets<'a>| -> Vec<[RowTargets<'a>; ROWS]> {
             let four = |rows: &[usize]| std::array::from_fn(|i| truth(rows[i.min(rows.len() - 1)]));
             order

@@ -5,10 +5,10 @@ use std::ptr;
 
 use highs_sys as c;
 
-use super::{Called, Raw, called, int, misfit};
+use super::{HighsHandle, HighsResult, called, int, misfit};
 
-impl Raw {
-    pub(in crate::solve::highs) fn int_info(&self, name: &CStr) -> Called<i32> {
+impl HighsHandle {
+    pub(in crate::solve::highs) fn int_info(&self, name: &CStr) -> HighsResult<i32> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
         called("tell a figure", unsafe {
@@ -17,7 +17,7 @@ impl Raw {
         Ok(value)
     }
 
-    pub(in crate::solve::highs) fn long_info(&self, name: &CStr) -> Called<i64> {
+    pub(in crate::solve::highs) fn long_info(&self, name: &CStr) -> HighsResult<i64> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
         called("tell a figure", unsafe {
@@ -26,7 +26,7 @@ impl Raw {
         Ok(value)
     }
 
-    pub(in crate::solve::highs) fn float_info(&self, name: &CStr) -> Called<f64> {
+    pub(in crate::solve::highs) fn float_info(&self, name: &CStr) -> HighsResult<f64> {
         let mut value = 0.0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
         called("tell a figure", unsafe {
@@ -44,7 +44,7 @@ impl Raw {
     pub(in crate::solve::highs) fn solution(
         &self,
         [value, reduced, activity, dual]: [&mut Vec<f64>; 4],
-    ) -> Called {
+    ) -> HighsResult {
         for (vector, most) in [
             (&mut *value, 0),
             (&mut *reduced, 0),
@@ -80,7 +80,7 @@ impl Raw {
     }
 
     /// Codes of where columns and rows stand; -1 where HiGHS does not know.
-    pub(in crate::solve::highs) fn basis(&self) -> Called<[Vec<c::HighsInt>; 2]> {
+    pub(in crate::solve::highs) fn basis(&self) -> HighsResult<[Vec<c::HighsInt>; 2]> {
         let [mut columns, mut rows] = self.most.map(|most| vec![-1; most]);
         // SAFETY: as for the solution, both vectors are as long as HiGHS's own ever were.
         called("give the basis", unsafe {
@@ -95,7 +95,7 @@ impl Raw {
         &mut self,
         columns: &[c::HighsInt],
         rows: &[c::HighsInt],
-    ) -> Called {
+    ) -> HighsResult {
         if columns.len() != self.num_columns() {
             return misfit("columns of a basis", columns.len(), self.num_columns());
         }
@@ -109,7 +109,7 @@ impl Raw {
     }
 
     /// Members of the basis in their order: a column, or minus one minus a row.
-    pub(in crate::solve::highs) fn basic_variables(&mut self) -> Called<Vec<c::HighsInt>> {
+    pub(in crate::solve::highs) fn basic_variables(&mut self) -> HighsResult<Vec<c::HighsInt>> {
         let mut members = vec![0; self.num_rows()];
         // SAFETY: the vector has one place per row, which is the size of a basis.
         called("list the basis", unsafe {
@@ -123,7 +123,7 @@ impl Raw {
         &mut self,
         right: &[f64],
         out: &mut Vec<f64>,
-    ) -> Called {
+    ) -> HighsResult {
         if right.len() != self.num_rows() {
             return misfit(
                 "numbers for members of a basis",
@@ -152,7 +152,7 @@ impl Raw {
         &mut self,
         row: usize,
         out: &mut Vec<f64>,
-    ) -> Called {
+    ) -> HighsResult {
         out.clear();
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
@@ -168,7 +168,7 @@ impl Raw {
         &mut self,
         column: usize,
         out: &mut Vec<f64>,
-    ) -> Called {
+    ) -> HighsResult {
         out.clear();
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
@@ -184,7 +184,7 @@ impl Raw {
         &mut self,
         row: usize,
         out: &mut Vec<f64>,
-    ) -> Called {
+    ) -> HighsResult {
         out.clear();
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
@@ -209,7 +209,7 @@ impl Raw {
         &mut self,
         row: usize,
         out: &mut Vec<f64>,
-    ) -> Called {
+    ) -> HighsResult {
         out.clear();
         out.resize(self.num_columns(), 0.0);
         // SAFETY: the vector has one place per column; null pointers say that no sparse form is
@@ -221,7 +221,7 @@ impl Raw {
     }
 
     /// Lower and upper limits of costs.
-    pub(in crate::solve::highs) fn cost_ranges(&mut self) -> Called<[Vec<f64>; 2]> {
+    pub(in crate::solve::highs) fn cost_ranges(&mut self) -> HighsResult<[Vec<f64>; 2]> {
         let (mut lower, mut upper) = (vec![0.0; self.num_columns()], vec![0.0; self.num_columns()]);
         let (no, nor) = (ptr::null_mut::<f64>, ptr::null_mut::<c::HighsInt>);
         let (up, down) = (upper.as_mut_ptr(), lower.as_mut_ptr());

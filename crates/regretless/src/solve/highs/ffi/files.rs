@@ -6,10 +6,10 @@ use std::ptr;
 use highs_sys as c;
 
 use super::super::parts::SparseVectors;
-use super::{Called, Raw, called, int};
-use crate::solve::Failure;
+use super::{HighsHandle, HighsResult, called, int};
+use crate::solve::SolveFailure;
 
-impl Raw {
+impl HighsHandle {
     /// Reads a model file; returns what HiGHS had to say, as an error when it could not.
     pub(in crate::solve::highs) fn read(&mut self, path: &CStr) -> Result<String, String> {
         let mut said = String::new();
@@ -50,7 +50,7 @@ impl Raw {
         status
     }
 
-    pub(in crate::solve::highs) fn write(&mut self, path: &CStr) -> Called {
+    pub(in crate::solve::highs) fn write(&mut self, path: &CStr) -> HighsResult {
         // SAFETY: live object and a string that ends in NUL.
         called("write the model", unsafe {
             c::Highs_writeModel(self.pointer(), path.as_ptr())
@@ -58,7 +58,7 @@ impl Raw {
     }
 
     /// The model: sense and offset, then vectors by column, by row, and the rows' entries.
-    pub(in crate::solve::highs) fn model(&self) -> Called<RawModel> {
+    pub(in crate::solve::highs) fn model(&self) -> HighsResult<RawModel> {
         let (columns, rows, entries) = (self.num_columns(), self.num_rows(), self.num_entries());
         let mut model = RawModel::sized(columns, rows, entries);
         let (mut num_columns, mut num_rows, mut num_entries) = (0, 0, 0);
@@ -88,7 +88,7 @@ impl Raw {
     }
 
     /// Names of all columns and of all rows, none longer than `longest` bytes.
-    pub(in crate::solve::highs) fn names(&self, longest: usize) -> Called<[Vec<String>; 2]> {
+    pub(in crate::solve::highs) fn names(&self, longest: usize) -> HighsResult<[Vec<String>; 2]> {
         let mut buffer = vec![0_u8; longest.max(c::kHighsMaximumStringLength as usize) + 1];
         let mut name = |row: bool, index: usize| {
             let place = buffer.as_mut_ptr().cast::<c_char>();
@@ -102,15 +102,15 @@ impl Raw {
             };
             called("give a name", status)?;
             let text = CStr::from_bytes_until_nul(&buffer)
-                .map_err(|_| Failure::Engine("a name has no end".into()))?;
+                .map_err(|_| SolveFailure::Engine("a name has no end".into()))?;
             Ok(text.to_string_lossy().into_owned())
         };
         let columns = (0..self.num_columns())
             .map(|column| name(false, column))
-            .collect::<Called<_>>()?;
+            .collect::<HighsResult<_>>()?;
         let rows = (0..self.num_rows())
             .map(|row| name(true, row))
-            .collect::<Called<_>>()?;
+            .collect::<HighsResult<_>>()?;
         Ok([columns, rows])
     }
 }

@@ -14,20 +14,20 @@ use std::ptr::{self, NonNull};
 
 use highs_sys as c;
 
-use super::parts::{Columns, OptionValue, Rows, SparseVectors};
+use super::parts::{LpColumns, LpRows, OptionValue, SparseVectors};
 use crate::cancel;
-use crate::solve::Failure;
+use crate::solve::SolveFailure;
 
 mod answers;
 mod files;
 
 pub(super) use files::RawModel;
 
-pub(super) type Called<T = ()> = Result<T, Failure>;
+pub(super) type HighsResult<T = ()> = Result<T, SolveFailure>;
 
 /// Owner of one HiGHS object.
 #[derive(Debug)]
-pub(super) struct Raw {
+pub(super) struct HighsHandle {
     object: NonNull<c_void>,
     /// Most columns and rows the model ever had: HiGHS may still hold vectors of that length.
     most: [usize; 2],
@@ -42,9 +42,9 @@ const LARGE: usize = 1000;
 
 // SAFETY: a HiGHS object has no ties to the thread that made it: its state is reached through the
 // pointer only, and the thread-local task executor is looked up anew by every run.
-unsafe impl Send for Raw {}
+unsafe impl Send for HighsHandle {}
 
-impl Drop for Raw {
+impl Drop for HighsHandle {
     fn drop(&mut self) {
         // SAFETY: the pointer came from `Highs_create` and is destroyed here only.
         unsafe { c::Highs_destroy(self.object.as_ptr()) }
@@ -66,16 +66,16 @@ unsafe extern "C" fn stop_if_cancelled(
 }
 
 /// Turns HiGHS's return code into a result; warnings pass.
-fn called(what: &str, status: c::HighsInt) -> Called {
+fn called(what: &str, status: c::HighsInt) -> HighsResult {
     if status == c::STATUS_ERROR {
-        Err(Failure::Engine(format!("HiGHS could not {what}")))
+        Err(SolveFailure::Engine(format!("HiGHS could not {what}")))
     } else {
         Ok(())
     }
 }
 
-fn misfit<T>(what: &str, found: usize, expected: usize) -> Called<T> {
-    Err(Failure::Engine(format!(
+fn misfit<T>(what: &str, found: usize, expected: usize) -> HighsResult<T> {
+    Err(SolveFailure::Engine(format!(
         "{found} {what} given where the model has {expected}"
     )))
 }
@@ -85,23 +85,23 @@ fn int(value: usize) -> c::HighsInt {
 }
 
 /// Entries must lie in vectors that exist; HiGHS is not asked to find out.
-fn check_entries(entries: &SparseVectors, most: usize, what: &str) -> Called {
+fn check_entries(entries: &SparseVectors, most: usize, what: &str) -> HighsResult {
     match entries.index.iter().find(|index| **index as usize >= most) {
-        Some(index) => Err(Failure::Engine(format!(
+        Some(index) => Err(SolveFailure::Engine(format!(
             "an entry lies in {what} {index} of {most}"
         ))),
         None if entries.index.len() > i32::MAX as usize => {
-            Err(Failure::Engine("too many entries".into()))
+            Err(SolveFailure::Engine("too many entries".into()))
         }
         None => Ok(()),
     }
 }
 
-impl Raw {
-    pub(super) fn new() -> Called<Self> {
+impl HighsHandle {
+    pub(super) fn new() -> HighsResult<Self> {
         // SAFETY: takes nothing and returns a new object or null.
         let object = NonNull::new(unsafe { c::Highs_create() });
-        let object = object.ok_or_else(|| Failure::Engine("HiGHS could not start".into()))?;
+        let object = object.ok_or_else(|| SolveFailure::Engine("HiGHS could not start".into()))?;
         Ok(Self {
             object,
             most: [0, 0],
@@ -140,7 +140,7 @@ impl Raw {
         ];
     }
 
-    pub(super) fn set_option(&mut self, name: &CStr, value: OptionValue<'_>) -> Called {
+    pub(super) fn set_option(&mut self, name: &CStr, value: OptionValue<'_>) -> HighsResult {
         let (object, name_pointer) = (self.pointer(), name.as_ptr());
         // SAFETY: live object, strings that end in NUL and are only read during the call.
         let status = unsafe {
@@ -163,7 +163,7 @@ impl Raw {
         )
     }
 
-    pub(super) fn add_columns(&mut self, block: &Columns) -> Called {
+    pub(super) fn add_columns(&mut self, block: &LpColumns) -> HighsResult {
         let first = self.num_columns();
         check_entries(&block.entries, self.num_rows(), "row")?;
         let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
@@ -191,7 +191,7 @@ impl Raw {
         }
     }
 
-    pub(super) fn add_rows(&mut self, block: &Rows) -> Called {
+    pub(super) fn add_rows(&mut self, block: &LpRows) -> HighsResult {
         check_entries(&block.entries, self.num_columns(), "column")?;
         let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
         // SAFETY: `Rows` keeps all its vectors equally long; entries were checked above; HiGHS
@@ -213,7 +213,7 @@ impl Raw {
         Ok(())
     }
 
-    pub(super) fn delete_columns(&mut self, delete: &[bool]) -> Called {
+    pub(super) fn delete_columns(&mut self, delete: &[bool]) -> HighsResult {
         if delete.len() != self.num_columns() {
             return misfit("columns", delete.len(), self.num_columns());
         }
@@ -224,7 +224,7 @@ impl Raw {
         })
     }
 
-    pub(super) fn delete_rows(&mut self, delete: &[bool]) -> Called {
+    pub(super) fn delete_rows(&mut self, delete: &[bool]) -> HighsResult {
         if delete.len() != self.num_rows() {
             return misfit("rows", delete.len(), self.num_rows());
         }
@@ -240,14 +240,14 @@ impl Raw {
         &self,
         first: usize,
         count: usize,
-    ) -> Called<Option<(c::HighsInt, c::HighsInt)>> {
+    ) -> HighsResult<Option<(c::HighsInt, c::HighsInt)>> {
         if first + count > self.num_columns() {
             return misfit("columns", first + count, self.num_columns());
         }
         Ok((count > 0).then(|| (int(first), int(first + count - 1))))
     }
 
-    pub(super) fn set_integer(&mut self, first: usize, integer: &[bool]) -> Called {
+    pub(super) fn set_integer(&mut self, first: usize, integer: &[bool]) -> HighsResult {
         let Some((from, to)) = self.column_range(first, integer.len())? else {
             return Ok(());
         };
@@ -259,7 +259,7 @@ impl Raw {
         })
     }
 
-    pub(super) fn set_costs(&mut self, first: usize, costs: &[f64]) -> Called {
+    pub(super) fn set_costs(&mut self, first: usize, costs: &[f64]) -> HighsResult {
         let Some((from, to)) = self.column_range(first, costs.len())? else {
             return Ok(());
         };
@@ -269,21 +269,25 @@ impl Raw {
         })
     }
 
-    pub(super) fn set_column_bounds(&mut self, column: usize, [lower, upper]: [f64; 2]) -> Called {
+    pub(super) fn set_column_bounds(
+        &mut self,
+        column: usize,
+        [lower, upper]: [f64; 2],
+    ) -> HighsResult {
         // SAFETY: live object; HiGHS refuses a column that does not exist.
         called("set column bounds", unsafe {
             c::Highs_changeColBounds(self.pointer(), int(column), lower, upper)
         })
     }
 
-    pub(super) fn set_row_bounds(&mut self, row: usize, [lower, upper]: [f64; 2]) -> Called {
+    pub(super) fn set_row_bounds(&mut self, row: usize, [lower, upper]: [f64; 2]) -> HighsResult {
         // SAFETY: live object; HiGHS refuses a row that does not exist.
         called("set row bounds", unsafe {
             c::Highs_changeRowBounds(self.pointer(), int(row), lower, upper)
         })
     }
 
-    pub(super) fn set_objective(&mut self, maximize: bool, offset: f64) -> Called {
+    pub(super) fn set_objective(&mut self, maximize: bool, offset: f64) -> HighsResult {
         let sense = if maximize {
             c::OBJECTIVE_SENSE_MAXIMIZE
         } else {
@@ -299,7 +303,7 @@ impl Raw {
         })
     }
 
-    pub(super) fn set_column_name(&mut self, column: usize, name: &CStr) -> Called {
+    pub(super) fn set_column_name(&mut self, column: usize, name: &CStr) -> HighsResult {
         // SAFETY: live object and a string that ends in NUL; HiGHS refuses a column that does not
         // exist.
         called("name a column", unsafe {
@@ -307,7 +311,7 @@ impl Raw {
         })
     }
 
-    pub(super) fn set_row_name(&mut self, row: usize, name: &CStr) -> Called {
+    pub(super) fn set_row_name(&mut self, row: usize, name: &CStr) -> HighsResult {
         // SAFETY: live object and a string that ends in NUL; HiGHS refuses a row that does not
         // exist.
         called("name a row", unsafe {
@@ -317,7 +321,7 @@ impl Raw {
 
     /// Solves; returns HiGHS's model status. Where this thread's work can be cancelled, so can the
     /// solve.
-    pub(super) fn run(&mut self) -> Called<c::HighsInt> {
+    pub(super) fn run(&mut self) -> HighsResult<c::HighsInt> {
         let is_large = self.num_columns() + self.num_rows() >= LARGE;
         let asks = cancel::is_possible() && (is_large || self.has_integers);
         if asks {
@@ -349,7 +353,7 @@ impl Raw {
     }
 
     /// Forgets basis, solution and everything else a solve left behind; the model stays.
-    pub(super) fn clear_solver(&mut self) -> Called {
+    pub(super) fn clear_solver(&mut self) -> HighsResult {
         // SAFETY: live object.
         called("forget the last solve", unsafe {
             c::Highs_clearSolver(self.pointer())
@@ -357,7 +361,7 @@ impl Raw {
     }
 
     /// Forgets the model too; options stay.
-    pub(super) fn clear_model(&mut self) -> Called {
+    pub(super) fn clear_model(&mut self) -> HighsResult {
         // SAFETY: live object.
         called("forget the model", unsafe {
             c::Highs_clearModel(self.pointer())
@@ -365,7 +369,7 @@ impl Raw {
     }
 
     /// A point to start a search over whole numbers from.
-    pub(super) fn set_start(&mut self, values: &[f64]) -> Called {
+    pub(super) fn set_start(&mut self, values: &[f64]) -> HighsResult {
         if values.len() != self.num_columns() {
             return misfit("values of columns", values.len(), self.num_columns());
         }

@@ -3,7 +3,7 @@
 //! A point counts once every row holds to [`FEASIBILITY_TOLERANCE`]. Where costs lie on a grid a better point is
 //! better by a step; otherwise improvements below [`OBJECTIVE_TOLERANCE`] of the objective do not count.
 
-use super::{Data, SearchRequest};
+use super::{DenseModel, SearchRequest};
 
 /// Share of the objective below which two objectives count as equal.
 const OBJECTIVE_TOLERANCE: f64 = 1e-9;
@@ -14,7 +14,7 @@ const FEASIBILITY_TOLERANCE: f64 = 1e-8;
 
 /// The incumbent of a search.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Best {
+pub(super) struct DenseIncumbent {
     point: Vec<f64>,
     objective: f64,
     cutoff: f64,
@@ -25,7 +25,7 @@ pub(super) struct Best {
     proved: f64,
 }
 
-impl Best {
+impl DenseIncumbent {
     /// Forgets everything.
     pub(super) fn reset(&mut self, wish: &SearchRequest<'_>, grain: f64) {
         self.point.clear();
@@ -52,7 +52,7 @@ impl Best {
     }
 
     /// Considers a point; false when a row does not hold.
-    pub(super) fn offer(&mut self, data: &Data, costs: &[f64], point: &[f64]) -> bool {
+    pub(super) fn offer(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) -> bool {
         if !(0..data.rows).all(|row| room(data, row, point).is_some()) {
             return false;
         }
@@ -82,7 +82,7 @@ impl Best {
     }
 
     /// Rounds a point of the relaxation down and up, and offers what comes of it.
-    pub(super) fn guess(&mut self, data: &Data, costs: &[f64], point: &[f64]) {
+    pub(super) fn guess(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) {
         for up in [false, true] {
             let mut rounded = point.to_vec();
             for (value, _) in rounded
@@ -108,7 +108,7 @@ impl Best {
 }
 
 /// What is left to the bounds of a row; `None` when it does not hold.
-fn room(data: &Data, row: usize, point: &[f64]) -> Option<[f64; 2]> {
+fn room(data: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
     let (mut activity, mut size) = (0.0, 1.0_f64);
     for (entry, value) in data.row(row).iter().zip(point) {
         activity += entry * value;
@@ -122,7 +122,7 @@ fn room(data: &Data, row: usize, point: &[f64]) -> Option<[f64; 2]> {
 }
 
 /// Moves whole columns, the dearest first, as far in the direction of less cost as all rows allow.
-fn fill(data: &Data, costs: &[f64], point: &mut [f64]) {
+fn fill(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
     let mut order: Vec<usize> = (0..data.columns)
         .filter(|column| data.integer[*column] && costs[*column] != 0.0)
         .collect();

@@ -19,10 +19,10 @@ mod refresh;
 mod tableau;
 mod tree;
 
-use self::best::Best;
-use self::tableau::Tableau;
-use self::tree::Tree;
-use crate::solve::highs::{Model, whole_bounds};
+use self::best::DenseIncumbent;
+use self::tableau::DenseTableau;
+use self::tree::DenseSearchTree;
+use crate::solve::highs::{LinearModel, whole_bounds};
 use crate::solve::knapsack::step;
 
 /// Most cells of a tableau: rows times columns.
@@ -36,7 +36,7 @@ const MAX_CELL_UPDATES: u64 = 30_000_000;
 
 /// What is searched: a model, dense, each row scaled by a power of two.
 #[derive(Debug, Default)]
-struct Data {
+struct DenseModel {
     columns: usize,
     rows: usize,
     /// Row after row.
@@ -58,10 +58,10 @@ pub(super) struct BoundProof {
 
 /// The engine for one small model.
 #[derive(Debug)]
-pub(super) struct Small {
-    data: Data,
-    levels: Vec<Tableau>,
-    best: Best,
+pub(super) struct DenseMip {
+    data: DenseModel,
+    levels: Vec<DenseTableau>,
+    best: DenseIncumbent,
     /// Changes of cells of the last search.
     changes: u64,
 }
@@ -79,19 +79,19 @@ pub(super) struct SearchRequest<'a> {
     pub(super) scale: f64,
 }
 
-impl Small {
+impl DenseMip {
     /// An engine, if the model is of the kind this search is made for.
-    pub(super) fn of(model: &Model) -> Option<Self> {
+    pub(super) fn of(model: &LinearModel) -> Option<Self> {
         let (columns, rows) = (model.cost.len(), model.row_bounds.len());
         let fits = rows <= MOST_ROWS && columns * rows <= MAX_CELLS && columns <= MAX_CELLS;
         if !fits || !model.integer.contains(&true) {
             return None;
         }
-        let mut data = Data {
+        let mut data = DenseModel {
             columns,
             rows,
             matrix: vec![0.0; columns * rows],
-            ..Data::default()
+            ..DenseModel::default()
         };
         for column in 0..columns {
             let bounds = model.column_bounds[column];
@@ -114,7 +114,7 @@ impl Small {
         sound.then(|| Self {
             data,
             levels: Vec::new(),
-            best: Best::default(),
+            best: DenseIncumbent::default(),
             changes: 0,
         })
     }
@@ -126,7 +126,8 @@ impl Small {
         point: &mut Vec<f64>,
     ) -> Option<BoundProof> {
         self.best.reset(wish, self.grain(wish));
-        let mut tree = Tree::new(&self.data, wish.costs, (&mut self.levels, &mut self.best));
+        let mut tree =
+            DenseSearchTree::new(&self.data, wish.costs, (&mut self.levels, &mut self.best));
         let found = tree.run();
         self.changes = tree.changes();
         let (lowest, nodes) = found?;
@@ -159,8 +160,8 @@ impl Small {
     }
 }
 
-impl Data {
-    fn add_row(&mut self, row: usize, model: &Model) -> Option<()> {
+impl DenseModel {
+    fn add_row(&mut self, row: usize, model: &LinearModel) -> Option<()> {
         let sizes = || {
             model
                 .rows
@@ -195,15 +196,15 @@ impl Data {
 
 #[cfg(test)]
 mod tests {
-    use super::{SearchRequest, Small};
-    use crate::solve::highs::Model;
+    use super::{DenseMip, SearchRequest};
+    use crate::solve::highs::LinearModel;
 
     /// Columns with these bounds, all whole, and one row.
-    fn model(bounds: &[[f64; 2]], row: &[f64], row_bounds: [f64; 2]) -> Model {
-        let mut model = Model {
+    fn model(bounds: &[[f64; 2]], row: &[f64], row_bounds: [f64; 2]) -> LinearModel {
+        let mut model = LinearModel {
             integer: vec![true; bounds.len()],
             cost: vec![0.0; bounds.len()],
-            ..Model::default()
+            ..LinearModel::default()
         };
         model.column_bounds = bounds.to_vec();
         model.row_bounds.push(row_bounds);
@@ -211,9 +212,9 @@ mod tests {
         model
     }
 
-    fn search(model: &Model, costs: &[f64], gap: f64) -> Option<(Vec<f64>, f64)> {
+    fn search(model: &LinearModel, costs: &[f64], gap: f64) -> Option<(Vec<f64>, f64)> {
         let mut point = Vec::new();
-        let proof = Small::of(model)?.search(
+        let proof = DenseMip::of(model)?.search(
             &SearchRequest {
                 costs,
                 offset: 10.0,
@@ -258,7 +259,10 @@ mod tests {
             "nothing holds the column where its cost pushes it"
         );
         let wide = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, -1e7], [-infinite, 0.0]);
-        assert!(Small::of(&wide).is_none(), "numbers of very different size");
+        assert!(
+            DenseMip::of(&wide).is_none(),
+            "numbers of very different size"
+        );
         let none = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, 1.0], [3.0, infinite]);
         assert_eq!(
             search(&none, &[1.0, 1.0], 0.0),
@@ -267,7 +271,7 @@ mod tests {
         );
         let mut continuous = none;
         continuous.integer.fill(false);
-        assert!(Small::of(&continuous).is_none());
+        assert!(DenseMip::of(&continuous).is_none());
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! Computing a [`Tableau`] anew from the data, so that the rounding errors of many pivots do not
 //! add up.
 
-use super::Data;
-use super::tableau::Tableau;
+use super::DenseModel;
+use super::tableau::DenseTableau;
 use crate::solve::knapsack::invert;
 
 /// The entry of a variable in a row of the system `activity − Σ entry · column = 0`.
-fn entry(data: &Data, variable: usize, row: usize) -> f64 {
+fn entry(data: &DenseModel, variable: usize, row: usize) -> f64 {
     match variable.checked_sub(data.columns) {
         None => -data.row(row)[variable],
         Some(own) => f64::from(u8::from(own == row)),
     }
 }
 
-impl Tableau {
+impl DenseTableau {
     /// Computes every number anew for the basis as it is. False, and nothing is changed, when the
     /// basis is numerically singular.
-    pub(super) fn refresh(&mut self, data: &Data, costs: &[f64]) -> bool {
+    pub(super) fn refresh(&mut self, data: &DenseModel, costs: &[f64]) -> bool {
         let row = |row: usize| {
             self.basic
                 .iter()
@@ -46,7 +46,7 @@ impl Tableau {
         true
     }
 
-    fn refresh_values(&mut self, inverse: &[Vec<f64>], data: &Data, costs: &[f64]) {
+    fn refresh_values(&mut self, inverse: &[Vec<f64>], data: &DenseModel, costs: &[f64]) {
         let place = self.places(self.bounds.len());
         let right = |row: usize| {
             let columns = data
@@ -72,8 +72,8 @@ impl Tableau {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tableau::{End, Tableau};
-    use super::Data;
+    use super::super::tableau::{DenseTableau, TableauStatus};
+    use super::DenseModel;
 
     #[test]
     fn a_tableau_computed_anew_equals_the_one_that_was_pivoted() {
@@ -87,7 +87,7 @@ mod tests {
             [-infinite, 0.25],
             [3.0, 3.0],
         ];
-        let data = Data {
+        let data = DenseModel {
             columns: 3,
             rows: 3,
             matrix,
@@ -95,9 +95,9 @@ mod tests {
             integer: vec![false; 6],
         };
         let costs = [2.0, -1.0, 3.0];
-        let mut tableau = Tableau::default();
+        let mut tableau = DenseTableau::default();
         assert!(tableau.start(&data, &costs));
-        assert_eq!(tableau.solve(infinite, &mut 0), End::Solved);
+        assert_eq!(tableau.solve(infinite, &mut 0), TableauStatus::Solved);
         assert!(tableau.age > 0);
         let mut anew = tableau.clone();
         assert!(anew.refresh(&data, &costs));

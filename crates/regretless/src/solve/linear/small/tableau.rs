@@ -7,7 +7,7 @@
 //! cell enters; one whose whole range does not suffice is moved to its other bound on the way. Ties
 //! go to the larger cell, then to the lower position.
 
-use super::Data;
+use super::DenseModel;
 
 /// How far outside its bounds a basic variable may stay, relative to the bound (at least 1).
 const FEASIBILITY_TOLERANCE: f64 = 1e-9;
@@ -18,7 +18,7 @@ const ZERO_TOLERANCE: f64 = 1e-11;
 
 /// How a linear programme ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum TableauStatus {
     /// Cheapest point found.
     Solved,
     /// Nothing feasible, or nothing below the cutoff.
@@ -29,7 +29,7 @@ pub(super) enum End {
 
 /// Basic and nonbasic variables, and how they depend on each other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tableau {
+pub(super) struct DenseTableau {
     pub(super) rows: usize,
     pub(super) width: usize,
     pub(super) stride: usize,
@@ -47,10 +47,10 @@ pub(super) struct Tableau {
     pub(super) age: u32,
 }
 
-impl Tableau {
+impl DenseTableau {
     /// Starts with all activities in the basis and every column at the bound its cost pushes it to;
     /// false when a column has no such bound.
-    pub(super) fn start(&mut self, data: &Data, costs: &[f64]) -> bool {
+    pub(super) fn start(&mut self, data: &DenseModel, costs: &[f64]) -> bool {
         self.rows = data.rows;
         self.bounds.clone_from(&data.bounds);
         self.basic.clear();
@@ -75,7 +75,7 @@ impl Tableau {
     }
 
     /// Writes all cells for the basis of activities.
-    fn fill(&mut self, data: &Data, costs: &[f64]) {
+    fn fill(&mut self, data: &DenseModel, costs: &[f64]) {
         self.cells.clear();
         for row in 0..data.rows {
             let entries = data.row(row);
@@ -170,20 +170,20 @@ impl Tableau {
     }
 
     /// Solves, or stops once the objective reaches the cutoff; every pivot adds to `work`.
-    pub(super) fn solve(&mut self, cutoff: f64, work: &mut u64) -> End {
+    pub(super) fn solve(&mut self, cutoff: f64, work: &mut u64) -> TableauStatus {
         let patience = 20 * self.rows + 100;
         for step in 0..2 * patience {
             let Some((row, target)) = self.worst_row(step > patience) else {
-                return End::Solved;
+                return TableauStatus::Solved;
             };
             *work += (self.cells.len() + 2 * self.stride) as u64;
             match self.pivot_out(row, target) {
-                End::Solved if self.objective >= cutoff => return End::Closed,
-                End::Solved => {}
-                end @ (End::Closed | End::Stuck) => return end,
+                TableauStatus::Solved if self.objective >= cutoff => return TableauStatus::Closed,
+                TableauStatus::Solved => {}
+                end @ (TableauStatus::Closed | TableauStatus::Stuck) => return end,
             }
         }
-        End::Stuck
+        TableauStatus::Stuck
     }
 
     /// The basic variable furthest out of bounds and the bound it misses; the first one when
@@ -205,7 +205,7 @@ impl Tableau {
     }
 
     /// Drives a basic variable out of the basis to a bound that it misses.
-    fn pivot_out(&mut self, row: usize, target: f64) -> End {
+    fn pivot_out(&mut self, row: usize, target: f64) -> TableauStatus {
         let side = if self.values[row] < target { 1.0 } else { -1.0 };
         let near = FEASIBILITY_TOLERANCE * target.abs().max(1.0);
         let mut passed = vec![false; self.width];
@@ -213,9 +213,9 @@ impl Tableau {
             let missing = side * (target - self.values[row]);
             let Some((position, gain)) = self.entering((row, side), &passed) else {
                 return if missing > 10.0 * near {
-                    End::Closed
+                    TableauStatus::Closed
                 } else {
-                    End::Stuck
+                    TableauStatus::Stuck
                 };
             };
             let [lower, upper] = self.bounds[self.nonbasic[position] as usize];
@@ -227,10 +227,10 @@ impl Tableau {
                 continue;
             }
             if gain < PIVOT_TOLERANCE {
-                return End::Stuck;
+                return TableauStatus::Stuck;
             }
             self.pivot((row, target), position);
-            return End::Solved;
+            return TableauStatus::Solved;
         }
     }
 

@@ -6,9 +6,9 @@
 //! whose cheaper side costs most is branched on, the cheaper side first. Ties go to the first row
 //! of the tableau.
 
-use super::best::Best;
-use super::tableau::{End, Tableau};
-use super::{Data, MAX_CELL_UPDATES};
+use super::best::DenseIncumbent;
+use super::tableau::{DenseTableau, TableauStatus};
+use super::{DenseModel, MAX_CELL_UPDATES};
 use crate::cancel;
 
 /// Distance from a whole number below which a value counts as one.
@@ -22,43 +22,43 @@ const MAX_ROUNDED_NODES: u64 = 10;
 
 /// Which way a column is branched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum BranchDirection {
     Down,
     Up,
 }
 
 /// What a node does next.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum DenseNodeAction {
     /// Nothing better below.
     Close,
     /// One side is all that is left.
-    Force(usize, Side),
+    Force(usize, BranchDirection),
     /// First one side, then the other if its penalty still allows.
     Branch {
         row: usize,
-        first: Side,
+        first: BranchDirection,
         penalty: f64,
     },
 }
 
 /// One search.
-pub(super) struct Tree<'a> {
-    data: &'a Data,
+pub(super) struct DenseSearchTree<'a> {
+    data: &'a DenseModel,
     costs: &'a [f64],
-    levels: &'a mut Vec<Tableau>,
-    best: &'a mut Best,
+    levels: &'a mut Vec<DenseTableau>,
+    best: &'a mut DenseIncumbent,
     nodes: u64,
     work: u64,
     /// Whether the search has given up.
     lost: bool,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> DenseSearchTree<'a> {
     pub(super) fn new(
-        data: &'a Data,
+        data: &'a DenseModel,
         costs: &'a [f64],
-        (levels, best): (&'a mut Vec<Tableau>, &'a mut Best),
+        (levels, best): (&'a mut Vec<DenseTableau>, &'a mut DenseIncumbent),
     ) -> Self {
         Self {
             data,
@@ -75,7 +75,7 @@ impl<'a> Tree<'a> {
     /// gave up.
     pub(super) fn run(&mut self) -> Option<(f64, u64)> {
         if self.levels.is_empty() {
-            self.levels.push(Tableau::default());
+            self.levels.push(DenseTableau::default());
         }
         if !self.levels[0].start(self.data, self.costs) || !self.reoptimize(0) {
             return None;
@@ -97,10 +97,10 @@ impl<'a> Tree<'a> {
         let end = if fresh {
             tableau.solve(self.best.cutoff(), &mut self.work)
         } else {
-            End::Stuck
+            TableauStatus::Stuck
         };
-        self.lost |= end == End::Stuck || self.work > MAX_CELL_UPDATES;
-        end == End::Solved && !self.lost
+        self.lost |= end == TableauStatus::Stuck || self.work > MAX_CELL_UPDATES;
+        end == TableauStatus::Solved && !self.lost
     }
 
     /// Visits a node whose linear programme has been solved, and all below it.
@@ -110,9 +110,9 @@ impl<'a> Tree<'a> {
             // HiGHS, which takes over, ends at once as well.
             self.lost |= cancel::requested();
             let go_on = match self.inspect(depth) {
-                Step::Close => false,
-                Step::Force(row, side) => self.branch(depth, row, side),
-                Step::Branch {
+                DenseNodeAction::Close => false,
+                DenseNodeAction::Force(row, side) => self.branch(depth, row, side),
+                DenseNodeAction::Branch {
                     row,
                     first,
                     penalty,
@@ -125,7 +125,11 @@ impl<'a> Tree<'a> {
     }
 
     /// Visits one child in the next level; true when the other remains, in this level.
-    fn branch_both(&mut self, depth: usize, (row, first, penalty): (usize, Side, f64)) -> bool {
+    fn branch_both(
+        &mut self,
+        depth: usize,
+        (row, first, penalty): (usize, BranchDirection, f64),
+    ) -> bool {
         if depth == MAX_DEPTH {
             self.lost = true;
             return false;
@@ -141,17 +145,17 @@ impl<'a> Tree<'a> {
         self.branch(
             depth,
             row,
-            if first == Side::Down {
-                Side::Up
+            if first == BranchDirection::Down {
+                BranchDirection::Up
             } else {
-                Side::Down
+                BranchDirection::Down
             },
         )
     }
 
     fn descend(&mut self, depth: usize) {
         if self.levels.len() == depth + 1 {
-            self.levels.push(Tableau::default());
+            self.levels.push(DenseTableau::default());
         }
         let (upper, lower) = self.levels.split_at_mut(depth + 1);
         lower[0].copy_from(&upper[depth]);
@@ -159,13 +163,13 @@ impl<'a> Tree<'a> {
     }
 
     /// Keeps a basic column on one side of its value; false when that closes the node.
-    fn branch(&mut self, level: usize, row: usize, side: Side) -> bool {
+    fn branch(&mut self, level: usize, row: usize, side: BranchDirection) -> bool {
         let tableau = &mut self.levels[level];
         let value = tableau.values[row];
         let bounds = &mut tableau.bounds[tableau.basic[row] as usize];
         match side {
-            Side::Down => bounds[1] = value.floor(),
-            Side::Up => bounds[0] = value.ceil(),
+            BranchDirection::Down => bounds[1] = value.floor(),
+            BranchDirection::Up => bounds[0] = value.ceil(),
         }
         self.reoptimize(level)
     }
@@ -185,10 +189,10 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn inspect(&mut self, depth: usize) -> Step {
+    fn inspect(&mut self, depth: usize) -> DenseNodeAction {
         let tableau = &self.levels[depth];
         if tableau.objective >= self.best.cutoff() {
-            return Step::Close;
+            return DenseNodeAction::Close;
         }
         let whole = !fractional(tableau, self.data).any(|_| true);
         if whole || self.nodes <= MAX_ROUNDED_NODES {
@@ -198,7 +202,7 @@ impl<'a> Tree<'a> {
                 // A point that the tableau takes for feasible and the rows do not: somebody else
                 // must decide.
                 self.lost |= !self.best.offer(self.data, self.costs, &point);
-                return Step::Close;
+                return DenseNodeAction::Close;
             }
             self.best.guess(self.data, self.costs, &point);
         }
@@ -207,22 +211,29 @@ impl<'a> Tree<'a> {
     }
 
     /// The row to branch on and what both sides cost at least.
-    fn choose(&self, depth: usize) -> Step {
+    fn choose(&self, depth: usize) -> DenseNodeAction {
         let tableau = &self.levels[depth];
         let gap = self.best.cutoff() - tableau.objective;
-        let (mut chosen, mut most) = (Step::Close, (-1.0, -1.0));
+        let (mut chosen, mut most) = (DenseNodeAction::Close, (-1.0, -1.0));
         for (row, value) in fractional(tableau, self.data) {
             let [down, up] = self.penalties(tableau, row, value);
             let (least, other) = (down.min(up), down.max(up));
             if least >= gap {
-                return Step::Close;
+                return DenseNodeAction::Close;
             }
-            let first = if down <= up { Side::Down } else { Side::Up };
+            let first = if down <= up {
+                BranchDirection::Down
+            } else {
+                BranchDirection::Up
+            };
             if other >= gap {
-                (chosen, most) = (Step::Force(row, first), (f64::INFINITY, f64::INFINITY));
+                (chosen, most) = (
+                    DenseNodeAction::Force(row, first),
+                    (f64::INFINITY, f64::INFINITY),
+                );
             } else if (least, other) > most {
                 (chosen, most) = (
-                    Step::Branch {
+                    DenseNodeAction::Branch {
                         row,
                         first,
                         penalty: other,
@@ -235,7 +246,7 @@ impl<'a> Tree<'a> {
     }
 
     /// What keeping a basic column below or above its value costs at least.
-    fn penalties(&self, tableau: &Tableau, row: usize, value: f64) -> [f64; 2] {
+    fn penalties(&self, tableau: &DenseTableau, row: usize, value: f64) -> [f64; 2] {
         let needed = [value - value.floor(), value.ceil() - value];
         let mut least = [f64::INFINITY; 2];
         for position in 0..tableau.width {
@@ -254,7 +265,10 @@ impl<'a> Tree<'a> {
 }
 
 /// Rows of whole columns with other values, and these.
-fn fractional<'t>(tableau: &'t Tableau, data: &'t Data) -> impl Iterator<Item = (usize, f64)> + 't {
+fn fractional<'t>(
+    tableau: &'t DenseTableau,
+    data: &'t DenseModel,
+) -> impl Iterator<Item = (usize, f64)> + 't {
     let values = tableau.basic.iter().zip(&tableau.values).enumerate();
     let split = values.filter(|(_, (variable, value))| {
         data.integer[**variable as usize] && (**value - value.round()).abs() > INTEGRALITY_TOLERANCE
@@ -262,7 +276,7 @@ fn fractional<'t>(tableau: &'t Tableau, data: &'t Data) -> impl Iterator<Item = 
     split.map(|(row, (_, value))| (row, *value))
 }
 
-fn round(point: &mut [f64], data: &Data) {
+fn round(point: &mut [f64], data: &DenseModel) {
     for (value, _) in point
         .iter_mut()
         .zip(&data.integer)

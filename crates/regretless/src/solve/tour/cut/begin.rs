@@ -1,17 +1,17 @@
 //! What comes before any linear programme: a good tour, node multipliers, and the edges to start
 //! with.
 
-use super::master::Ends;
+use super::master::EdgeEnds;
 use super::round::tour_of;
 use super::support::TINY;
 use crate::solve::Solution;
-use crate::solve::tour::ascent::Goal;
-use crate::solve::tour::candidates::Candidates;
-use crate::solve::tour::edges::{Distances, edge_index};
-use crate::solve::tour::local::LocalSearch;
+use crate::solve::tour::ascent::AscentTarget;
+use crate::solve::tour::candidates::CandidateEdges;
+use crate::solve::tour::edges::{DistanceMatrix, edge_index};
+use crate::solve::tour::local::LinKernighan;
 use crate::solve::tour::memory::TspWarmStart;
 use crate::solve::tour::one_tree::OneTree;
-use crate::solve::tour::search::{Rules, TspIncumbent};
+use crate::solve::tour::search::{PruningRule, TspIncumbent};
 use crate::solve::tour::sparse_ascent::SparseAscent;
 use crate::solve::tour::start::GreedyTour;
 
@@ -26,15 +26,15 @@ const MAX_DENSE_ASCENT_NODES: usize = 150;
 /// A first tour and multipliers; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InitialTour {
-    pub(super) distances: Distances,
+    pub(super) distances: DistanceMatrix,
     pub(super) multipliers: Vec<f64>,
     pub(super) order: Vec<u32>,
-    reduced: Distances,
+    reduced: DistanceMatrix,
     tree: OneTree,
     sparse: SparseAscent,
-    candidates: Candidates,
+    candidates: CandidateEdges,
     greedy: GreedyTour,
-    local: LocalSearch,
+    local: LinKernighan,
 }
 
 impl InitialTour {
@@ -44,7 +44,7 @@ impl InitialTour {
         self.first_multipliers();
         self.find_cheap_tour();
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.raise(Goal {
+        self.raise(AscentTarget {
             target: 0.0,
             enough: f64::INFINITY,
             steps,
@@ -96,7 +96,7 @@ impl InitialTour {
 
     /// Raises the 1-tree bound towards the present tour; returns it.
     pub(super) fn ascend(&mut self, steps: usize, enough: f64) -> f64 {
-        self.raise(Goal {
+        self.raise(AscentTarget {
             target: 0.0,
             enough,
             steps,
@@ -105,8 +105,8 @@ impl InitialTour {
         })
     }
 
-    fn raise(&mut self, goal: Goal) -> f64 {
-        let goal = Goal {
+    fn raise(&mut self, goal: AscentTarget) -> f64 {
+        let goal = AscentTarget {
             target: self.distances.length(&self.order),
             ..goal
         };
@@ -120,7 +120,7 @@ impl InitialTour {
             &self.distances,
             &self.candidates,
             state,
-            &Goal {
+            &AscentTarget {
                 steps: 3 * goal.steps,
                 ..goal
             },
@@ -152,8 +152,8 @@ impl InitialTour {
 
     /// Rounds a fractional point to a tour and improves it; it replaces the present one if it is
     /// shorter.
-    pub(super) fn round(&mut self, edges: &[Ends], values: &[f64], kicks: usize) {
-        let mut used: Vec<(f64, Ends)> = edges
+    pub(super) fn round(&mut self, edges: &[EdgeEnds], values: &[f64], kicks: usize) {
+        let mut used: Vec<(f64, EdgeEnds)> = edges
             .iter()
             .zip(values)
             .filter(|(_, value)| **value > TINY)
@@ -174,7 +174,7 @@ impl InitialTour {
     }
 
     /// Offers the present tour.
-    pub(super) fn offer(&self, best: &mut TspIncumbent, costs: &[f64], rules: &Rules) {
+    pub(super) fn offer(&self, best: &mut TspIncumbent, costs: &[f64], rules: &PruningRule) {
         let mut numbers: Vec<u32> = tour_edges(&self.order)
             .map(|ends| number(self.order.len(), ends))
             .collect();
@@ -182,16 +182,16 @@ impl InitialTour {
     }
 
     /// The edges of the tour and the cheapest few at every node by reduced cost, sorted.
-    pub(super) fn promising_edges(&mut self) -> Vec<Ends> {
+    pub(super) fn promising_edges(&mut self) -> Vec<EdgeEnds> {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates.by_cost(&self.reduced, COLUMNS);
         self.candidate_edges()
     }
 
     /// The edges of the tour and the candidates, sorted.
-    pub(super) fn candidate_edges(&self) -> Vec<Ends> {
+    pub(super) fn candidate_edges(&self) -> Vec<EdgeEnds> {
         let near = self.candidates.pairs().map(|(i, j)| [i.min(j), i.max(j)]);
-        let mut edges: Vec<Ends> = near.chain(tour_edges(&self.order)).collect();
+        let mut edges: Vec<EdgeEnds> = near.chain(tour_edges(&self.order)).collect();
         edges.sort_unstable();
         edges.dedup();
         edges
@@ -199,12 +199,12 @@ impl InitialTour {
 }
 
 /// The number of an edge among the costs.
-pub(super) fn number(nodes: usize, [i, j]: Ends) -> u32 {
+pub(super) fn number(nodes: usize, [i, j]: EdgeEnds) -> u32 {
     edge_index(nodes, i as usize, j as usize) as u32
 }
 
 /// The edges of a closed tour.
-pub(super) fn tour_edges(order: &[u32]) -> impl Iterator<Item = Ends> + '_ {
+pub(super) fn tour_edges(order: &[u32]) -> impl Iterator<Item = EdgeEnds> + '_ {
     let closing = order.last().copied().zip(order.first().copied());
     let pairs = order
         .windows(2)

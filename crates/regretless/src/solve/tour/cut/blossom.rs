@@ -5,8 +5,8 @@
 //! connect; edges of high value that leave them are the teeth (Padberg and Hong 1980; Grötschel and
 //! Holland 1987). An even number of teeth is made odd by the edge whose change of side costs least.
 
-use super::cuts::Cut;
-use super::support::{Support, TINY};
+use super::cuts::TspCut;
+use super::support::{TINY, TspSupportGraph};
 
 /// Values this far from 0 and 1 connect a handle, one try after the other.
 const MARGINS: [f64; 3] = [TINY, 0.15, 0.3];
@@ -14,8 +14,8 @@ const MARGINS: [f64; 3] = [TINY, 0.15, 0.3];
 const MIN_VIOLATION: f64 = 0.02;
 
 /// Finds violated blossoms.
-pub(super) fn blossoms(support: &Support) -> Vec<Cut> {
-    let mut cuts: Vec<Cut> = Vec::new();
+pub(super) fn blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
+    let mut cuts: Vec<TspCut> = Vec::new();
     for margin in MARGINS {
         let parts = support.parts(|value| value > margin && value < 1.0 - margin);
         let mut part_of = vec![0_u32; support.nodes];
@@ -43,7 +43,7 @@ pub(super) fn blossoms(support: &Support) -> Vec<Cut> {
 }
 
 /// The most violated blossom of one handle, given the edges that leave it.
-fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<Cut> {
+fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<TspCut> {
     let mut tooth: Vec<bool> = leaving.iter().map(|(_, value)| *value > 0.5).collect();
     if tooth
         .iter()
@@ -69,23 +69,23 @@ fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<
         .map(|((ends, _), _)| ends.to_vec())
         .collect();
     if teeth.len() >= 3 {
-        Some(Cut::comb(nodes, handle, &teeth))
+        Some(TspCut::comb(nodes, handle, &teeth))
     } else {
-        Cut::ring(nodes, handle)
+        TspCut::ring(nodes, handle)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::blossoms;
-    use crate::solve::tour::cut::support::Support;
+    use crate::solve::tour::cut::support::TspSupportGraph;
 
     #[test]
     fn three_full_edges_out_of_a_half_triangle_make_a_blossom() {
         // Two triangles of halves, joined by three paths of ones: all degrees 2, no loose set.
         let halves = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)].map(|(i, j)| ([i, j], 0.5));
         let ones = [(0, 3), (1, 4), (2, 5)].map(|(i, j)| ([i, j], 1.0));
-        let support = Support {
+        let support = TspSupportGraph {
             nodes: 6,
             edges: halves.into_iter().chain(ones).collect(),
         };

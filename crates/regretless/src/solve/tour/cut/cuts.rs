@@ -9,14 +9,14 @@
 
 /// A valid inequality.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(super) struct TspCut {
     /// Sorted nodes of each set.
     pub(super) sets: Vec<Box<[u32]>>,
     /// Greatest number of edges inside the sets together.
     pub(super) most: u32,
 }
 
-impl Cut {
+impl TspCut {
     /// No ring on these nodes; `None` when there are too few or too many of them to forbid one.
     pub(super) fn ring(nodes: usize, set: &[u32]) -> Option<Self> {
         let set = smaller_side(nodes, set);
@@ -70,7 +70,7 @@ impl NodeSetIndex {
     pub(super) fn fill<'a>(
         &mut self,
         nodes: usize,
-        cuts: impl Iterator<Item = (u32, &'a Cut)> + Clone,
+        cuts: impl Iterator<Item = (u32, &'a TspCut)> + Clone,
     ) {
         self.owner.clear();
         self.members.clear();
@@ -134,27 +134,30 @@ impl NodeSetIndex {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cut, NodeSetIndex};
+    use super::{NodeSetIndex, TspCut};
 
     #[test]
     fn the_smaller_side_of_a_set_is_kept() {
         assert_eq!(
-            Cut::ring(6, &[3, 1]),
-            Some(Cut {
+            TspCut::ring(6, &[3, 1]),
+            Some(TspCut {
                 sets: vec![[1, 3].into()],
                 most: 1
             })
         );
-        assert_eq!(Cut::ring(6, &[5, 0, 2, 4]), Cut::ring(6, &[1, 3]));
-        assert_eq!(Cut::ring(6, &[0, 1, 2]), Cut::ring(6, &[3, 4, 5]));
-        assert_eq!((Cut::ring(6, &[2]), Cut::ring(3, &[0, 1, 2])), (None, None));
+        assert_eq!(TspCut::ring(6, &[5, 0, 2, 4]), TspCut::ring(6, &[1, 3]));
+        assert_eq!(TspCut::ring(6, &[0, 1, 2]), TspCut::ring(6, &[3, 4, 5]));
+        assert_eq!(
+            (TspCut::ring(6, &[2]), TspCut::ring(3, &[0, 1, 2])),
+            (None, None)
+        );
     }
 
     #[test]
     fn sets_around_an_edge_are_found() {
         let cuts = [
-            Cut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]),
-            Cut::ring(12, &[0, 1, 4]).unwrap(),
+            TspCut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]),
+            TspCut::ring(12, &[0, 1, 4]).unwrap(),
         ];
         assert_eq!(cuts[0].most, 3 + 6 - 5);
         let mut nesting = NodeSetIndex::default();

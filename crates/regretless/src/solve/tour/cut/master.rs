@@ -6,28 +6,34 @@
 //!
 //! Rows of cuts come and go as in any [`Sheet`].
 
-use super::cuts::{Cut, NodeSetIndex};
-use super::price::Prices;
-use crate::solve::Failure;
-pub(super) use crate::solve::cutting::{Ends, Snapshot};
-use crate::solve::cutting::{Sheet, fitting_factor, retain_unmarked};
-use crate::solve::highs::{Basic, Basis, Columns, Lp, Outcome, Rows, SimplexMethod, Stand};
-use crate::solve::tour::edges::Distances;
+use super::cuts::{NodeSetIndex, TspCut};
+use super::price::DualPrices;
+use crate::solve::SolveFailure;
+pub(super) use crate::solve::cutting::{BasisSnapshot, EdgeEnds};
+use crate::solve::cutting::{LpRelaxation, fitting_factor, retain_unmarked};
+use crate::solve::highs::{
+    BasicVariable, Basis, BasisStatus, Lp, LpColumns, LpRows, LpStatus, SimplexMethod,
+};
+use crate::solve::tour::edges::DistanceMatrix;
 
 /// Solves that a row may be slack before it is dropped.
 const PATIENCE: u32 = 6;
 
 /// Shift and scale of costs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Units {
+pub(super) struct CostScaling {
     pub(super) multipliers: Vec<f64>,
     /// Costs times this are what the linear relaxation sees; a power of two.
     pub(super) factor: f64,
 }
 
-impl Units {
+impl CostScaling {
     /// Units in which these edges have costs of moderate size.
-    pub(super) fn fitting(distances: &Distances, multipliers: &[f64], edges: &[Ends]) -> Self {
+    pub(super) fn fitting(
+        distances: &DistanceMatrix,
+        multipliers: &[f64],
+        edges: &[EdgeEnds],
+    ) -> Self {
         let mut units = Self {
             multipliers: multipliers.to_vec(),
             factor: 1.0,
@@ -36,7 +42,7 @@ impl Units {
         units
     }
 
-    fn inner(&self, distances: &Distances, [i, j]: Ends) -> f64 {
+    fn inner(&self, distances: &DistanceMatrix, [i, j]: EdgeEnds) -> f64 {
         self.factor
             * (distances.between(i, j)
                 - self.multipliers[i as usize]
@@ -55,31 +61,31 @@ impl Units {
 
 /// The linear relaxation and its solver.
 #[derive(Debug)]
-pub(super) struct Master {
+pub(super) struct TspMasterLp {
     nodes: usize,
-    sheet: Sheet,
-    units: Units,
-    pub(super) edges: Vec<Ends>,
+    sheet: LpRelaxation,
+    units: CostScaling,
+    pub(super) edges: Vec<EdgeEnds>,
     /// Columns at each node.
     at: Vec<Vec<u32>>,
-    pool: Vec<Cut>,
+    pool: Vec<TspCut>,
     counts: Vec<u32>,
     nesting: NodeSetIndex,
 }
 
-impl Master {
+impl TspMasterLp {
     /// The solver, to be used again.
     pub(super) fn into_lp(self) -> Lp {
         self.sheet.lp
     }
 
     /// Degree rows and no edges yet, in a solver that may have been used before.
-    pub(super) fn within(lp: Lp, nodes: usize, units: Units) -> Result<Self, Failure> {
-        let mut rows = Rows::default();
+    pub(super) fn within(lp: Lp, nodes: usize, units: CostScaling) -> Result<Self, SolveFailure> {
+        let mut rows = LpRows::default();
         (0..nodes).for_each(|_| rows.push([2.0, 2.0], []));
         Ok(Self {
             nodes,
-            sheet: Sheet::within(lp, &rows, PATIENCE)?,
+            sheet: LpRelaxation::within(lp, &rows, PATIENCE)?,
             units,
             edges: Vec::new(),
             at: vec![Vec::new(); nodes],
@@ -107,13 +113,13 @@ impl Master {
     /// Adds edges as columns.
     pub(super) fn add_edges(
         &mut self,
-        distances: &Distances,
-        edges: &[Ends],
-    ) -> Result<(), Failure> {
+        distances: &DistanceMatrix,
+        edges: &[EdgeEnds],
+    ) -> Result<(), SolveFailure> {
         let places = self.sheet.places().iter().enumerate();
         let rows = places.map(|(row, place)| (row as u32, &self.pool[*place as usize]));
         self.nesting.fill(self.nodes, rows);
-        let mut columns = Columns::default();
+        let mut columns = LpColumns::default();
         let mut inside: Vec<(usize, f64)> = Vec::new();
         for ends in edges {
             inside.clear();
@@ -139,15 +145,15 @@ impl Master {
     }
 
     /// Adds cuts to the pool and as rows; rows that have been slack for long go first.
-    pub(super) fn add_cuts(&mut self, cuts: Vec<Cut>) -> Result<(), Failure> {
+    pub(super) fn add_cuts(&mut self, cuts: Vec<TspCut>) -> Result<(), SolveFailure> {
         self.sheet.drop_slack_rows(|_| false)?;
         let places = self.sheet.reserve_cuts(cuts.len());
         self.pool.extend(cuts);
         self.add_rows(&places)
     }
 
-    fn add_rows(&mut self, places: &[u32]) -> Result<(), Failure> {
-        let mut rows = Rows::default();
+    fn add_rows(&mut self, places: &[u32]) -> Result<(), SolveFailure> {
+        let mut rows = LpRows::default();
         self.counts.resize(self.edges.len(), 0);
         for place in places {
             let entries = self.entries(*place);
@@ -186,7 +192,7 @@ impl Master {
     }
 
     /// Drops the marked columns but those in the basis.
-    pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<(), Failure> {
+    pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<(), SolveFailure> {
         let gone = self.sheet.drop_columns(delete)?;
         retain_unmarked(&mut self.edges, &gone);
         self.at.iter_mut().for_each(Vec::clear);
@@ -199,7 +205,11 @@ impl Master {
     }
 
     /// Limits an edge to these values.
-    pub(super) fn set_bounds(&mut self, column: usize, bounds: [f64; 2]) -> Result<(), Failure> {
+    pub(super) fn set_bounds(
+        &mut self,
+        column: usize,
+        bounds: [f64; 2],
+    ) -> Result<(), SolveFailure> {
         self.sheet.set_bounds(column, bounds)
     }
 
@@ -209,7 +219,7 @@ impl Master {
     }
 
     /// Lets solves stop once the objective is above this.
-    pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), Failure> {
+    pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
         self.sheet.lp.set_objective_bound(if total.is_finite() {
             self.units.scale_total(total)
         } else {
@@ -218,7 +228,7 @@ impl Master {
     }
 
     /// Solves and reads the point.
-    pub(super) fn solve(&mut self, method: SimplexMethod) -> Result<Outcome, Failure> {
+    pub(super) fn solve(&mut self, method: SimplexMethod) -> Result<LpStatus, SolveFailure> {
         self.sheet.solve(method)
     }
 
@@ -228,7 +238,7 @@ impl Master {
     }
 
     /// Dual values of the last solve as prices.
-    pub(super) fn read_prices(&self, prices: &mut Prices) {
+    pub(super) fn read_prices(&self, prices: &mut DualPrices) {
         let (factor, dual) = (self.units.factor, &self.sheet.point.dual);
         let potential = self
             .units
@@ -246,7 +256,7 @@ impl Master {
     }
 
     /// What prices prove for the edges in here, within their present bounds.
-    pub(super) fn bound(&self, distances: &Distances, prices: &Prices) -> f64 {
+    pub(super) fn bound(&self, distances: &DistanceMatrix, prices: &DualPrices) -> f64 {
         let paid = self
             .edges
             .iter()
@@ -259,12 +269,12 @@ impl Master {
     }
 
     /// The present basis.
-    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+    pub(super) fn snapshot(&self) -> Option<BasisSnapshot> {
         self.sheet.snapshot()
     }
 
     /// Takes up a basis again; cuts that were tight in it return.
-    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+    pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
         let missing = self.sheet.missing(snapshot);
         if !missing.is_empty() {
             self.add_rows(&missing)?;
@@ -273,35 +283,35 @@ impl Master {
     }
 
     /// Starts from a basis of these very columns and rows.
-    pub(super) fn take_up(&mut self, basis: &Basis) -> Result<(), Failure> {
+    pub(super) fn take_up(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
         self.sheet.lp.set_basis(basis)
     }
 
     /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even
     /// one gives one edge for a chord that closes an odd ring.
-    pub(super) fn start_from_tour(&mut self, order: &[u32]) -> Result<(), Failure> {
+    pub(super) fn start_from_tour(&mut self, order: &[u32]) -> Result<(), SolveFailure> {
         let mut place = vec![0_u32; self.nodes];
         order
             .iter()
             .enumerate()
             .for_each(|(at, node)| place[*node as usize] = at as u32);
-        let on_tour = |ends: &Ends| {
+        let on_tour = |ends: &EdgeEnds| {
             let [low, high] = ends.map(|node| place[node as usize]);
             low.abs_diff(high) == 1 || low.abs_diff(high) as usize == self.nodes - 1
         };
-        let mut columns: Vec<Stand> = self
+        let mut columns: Vec<BasisStatus> = self
             .edges
             .iter()
             .map(|ends| {
                 if on_tour(ends) {
-                    Stand::Basic
+                    BasisStatus::Basic
                 } else {
-                    Stand::Lower
+                    BasisStatus::Lower
                 }
             })
             .collect();
         if self.nodes.is_multiple_of(2) {
-            let even = |ends: &Ends| {
+            let even = |ends: &EdgeEnds| {
                 place[ends[0] as usize]
                     .abs_diff(place[ends[1] as usize])
                     .is_multiple_of(2)
@@ -312,12 +322,12 @@ impl Master {
             else {
                 return Ok(());
             };
-            columns[chord] = Stand::Basic;
-            columns[left] = Stand::Upper;
+            columns[chord] = BasisStatus::Basic;
+            columns[left] = BasisStatus::Upper;
         }
         self.sheet.lp.set_basis(&Basis {
             columns,
-            rows: vec![Stand::Lower; self.nodes],
+            rows: vec![BasisStatus::Lower; self.nodes],
         })
     }
 
@@ -327,17 +337,21 @@ impl Master {
     }
 
     /// Members of the basis.
-    pub(super) fn members(&mut self) -> Result<Vec<Basic>, Failure> {
+    pub(super) fn members(&mut self) -> Result<Vec<BasicVariable>, SolveFailure> {
         self.sheet.lp.basic_variables()
     }
 
     /// What the duals gain when a member of the basis becomes dearer by one.
-    pub(super) fn inverse_row(&mut self, member: usize, out: &mut Vec<f64>) -> Result<(), Failure> {
+    pub(super) fn inverse_row(
+        &mut self,
+        member: usize,
+        out: &mut Vec<f64>,
+    ) -> Result<(), SolveFailure> {
         self.sheet.lp.inverse_row(member, out)
     }
 
     /// The cuts that are rows, in their order.
-    pub(super) fn cuts(&self) -> impl Iterator<Item = &Cut> + Clone {
+    pub(super) fn cuts(&self) -> impl Iterator<Item = &TspCut> + Clone {
         self.sheet
             .places()
             .iter()
@@ -352,7 +366,7 @@ impl Master {
     }
 }
 
-fn closes(ends: &Ends, order: &[u32]) -> bool {
+fn closes(ends: &EdgeEnds, order: &[u32]) -> bool {
     order.first().is_some_and(|first| ends.contains(first))
         && order.last().is_some_and(|last| ends.contains(last))
 }

@@ -6,13 +6,13 @@
 //! the rounds in which they were found. Rows that were slack are left out: a basis without them is
 //! a basis.
 
-use super::cuts::Cut;
-use super::master::{Ends, Master};
+use super::cuts::TspCut;
+use super::master::{EdgeEnds, TspMasterLp};
 use super::root::RootRelaxation;
-use crate::solve::Failure;
-use crate::solve::highs::{Basis, Stand};
+use crate::solve::SolveFailure;
+use crate::solve::highs::{Basis, BasisStatus};
 use crate::solve::memory::{CostSample, WarmStartState};
-use crate::solve::tour::edges::Distances;
+use crate::solve::tour::edges::DistanceMatrix;
 use crate::solve::tour::memory::TspWarmStart;
 
 /// Columns per node that are kept beside those in the basis.
@@ -21,15 +21,15 @@ const COLUMNS: usize = 6;
 /// A relaxation at its optimum.
 #[derive(Debug)]
 pub(super) struct RootWarmStart {
-    edges: Box<[Ends]>,
-    cuts: Box<[Cut]>,
+    edges: Box<[EdgeEnds]>,
+    cuts: Box<[TspCut]>,
     basis: Basis,
     potentials: Box<[f64]>,
 }
 
 impl RootWarmStart {
     /// What is worth keeping of a relaxation that was just solved; nothing when it has no basis.
-    pub(super) fn of(root: &RootRelaxation, distances: &Distances) -> Option<Self> {
+    pub(super) fn of(root: &RootRelaxation, distances: &DistanceMatrix) -> Option<Self> {
         let basis = root.master.stands()?;
         let nodes = root.master.nodes();
         let keep = columns_to_keep(root, distances, &basis.columns);
@@ -51,7 +51,7 @@ impl RootWarmStart {
             .master
             .cuts()
             .zip(rows)
-            .filter(|(_, stand)| **stand != Stand::Basic);
+            .filter(|(_, stand)| **stand != BasisStatus::Basic);
         let rows = degrees
             .iter()
             .copied()
@@ -72,7 +72,7 @@ impl RootWarmStart {
         self.potentials.len()
     }
 
-    pub(super) fn edges(&self) -> &[Ends] {
+    pub(super) fn edges(&self) -> &[EdgeEnds] {
         &self.edges
     }
 
@@ -95,7 +95,7 @@ impl RootWarmStart {
     }
 
     /// Adds cuts and basis to a relaxation that has the columns.
-    pub(super) fn restore(&self, master: &mut Master) -> Result<(), Failure> {
+    pub(super) fn restore(&self, master: &mut TspMasterLp) -> Result<(), SolveFailure> {
         if !self.cuts.is_empty() {
             master.add_cuts(self.cuts.to_vec())?;
         }
@@ -104,13 +104,17 @@ impl RootWarmStart {
 }
 
 /// Marks the columns in the basis or at 1, and of the others those with the least reduced costs.
-fn columns_to_keep(root: &RootRelaxation, distances: &Distances, stands: &[Stand]) -> Vec<bool> {
+fn columns_to_keep(
+    root: &RootRelaxation,
+    distances: &DistanceMatrix,
+    stands: &[BasisStatus],
+) -> Vec<bool> {
     let mut idle: Vec<(f64, u32)> = Vec::new();
     let mut keep = vec![true; stands.len()];
     for (column, ([i, j], stand)) in root.master.edges.iter().zip(stands).enumerate() {
         match stand {
-            Stand::Basic | Stand::Upper => {}
-            Stand::Lower | Stand::Zero | Stand::Nonbasic => {
+            BasisStatus::Basic | BasisStatus::Upper => {}
+            BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
                 idle.push((
                     root.prices.reduced(distances.between(*i, *j), *i, *j),
                     column as u32,

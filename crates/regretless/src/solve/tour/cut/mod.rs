@@ -13,10 +13,10 @@
 
 use super::edges::check;
 use super::memory::TspWarmStart;
-use super::search::{Rules, TspIncumbent};
+use super::search::{PruningRule, TspIncumbent};
 use crate::decision::Decision;
-use crate::solve::memory::{CostSample, Memory};
-use crate::solve::{Failure, Limits, Solution, SolveStatus, Solver};
+use crate::solve::memory::{CostSample, WarmStart};
+use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
 mod begin;
 mod blossom;
@@ -33,13 +33,13 @@ mod round;
 mod support;
 mod tree;
 
-pub use relax::{Relaxed, TspRelaxation};
+pub use relax::{RelaxationResult, TspRelaxation};
 
 use begin::InitialTour;
-use master::{Ends, Master};
+use master::{EdgeEnds, TspMasterLp};
 use memory::{RootWarmStart, TspCutWarmStart};
 use root::{CutFamily, RootRelaxation};
-use tree::{Task, Tree};
+use tree::{TspCutSearchInput, TspCutTree};
 
 /// Trees grown before and after the first tour.
 const STEPS: [usize; 2] = [15, 20];
@@ -50,7 +50,7 @@ const EVERY: u64 = 5;
 #[derive(Debug, Default)]
 pub struct TspBranchAndCut {
     nodes: usize,
-    limits: Limits,
+    limits: SearchLimits,
     begin: InitialTour,
     /// Whether the root is to be kept, and what is kept of it.
     remember: bool,
@@ -60,7 +60,7 @@ pub struct TspBranchAndCut {
 
 impl TspBranchAndCut {
     /// An engine for tours through this many nodes, at least 5.
-    pub fn new(nodes: usize, limits: Limits) -> Self {
+    pub fn new(nodes: usize, limits: SearchLimits) -> Self {
         Self {
             nodes,
             limits,
@@ -73,11 +73,11 @@ impl TspBranchAndCut {
         self.searched
     }
 
-    fn run(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn run(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         (self.root, self.searched) = (None, 0);
         self.begin.start(self.nodes, costs, STEPS[0]);
         let mut best = TspIncumbent::default();
-        let rules = Rules::new(&self.begin.distances, self.limits);
+        let rules = PruningRule::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         let bound = self.begin.ascend(STEPS[1], best.level);
         if bound > best.level {
@@ -99,11 +99,15 @@ impl TspBranchAndCut {
     }
 
     /// The same from tour, multipliers and root of earlier costs of the instance.
-    fn run_from(&mut self, costs: &[f64], known: &TspCutWarmStart) -> Result<Solution, Failure> {
+    fn run_from(
+        &mut self,
+        costs: &[f64],
+        known: &TspCutWarmStart,
+    ) -> Result<Solution, SolveFailure> {
         (self.root, self.searched) = (None, 0);
         self.begin.resume(costs, &known.tour);
         let mut best = TspIncumbent::default();
-        let rules = Rules::new(&self.begin.distances, self.limits);
+        let rules = PruningRule::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         if let Some(root) = &known.root {
             let root = RootRelaxation::resume(&self.begin.distances, root, None)?;
@@ -126,10 +130,10 @@ impl TspBranchAndCut {
     /// Closes the gap between a tour and a root.
     fn close(
         &mut self,
-        (costs, rules): (&[f64], Rules),
+        (costs, rules): (&[f64], PruningRule),
         mut best: TspIncumbent,
         mut root: RootRelaxation,
-    ) -> Result<Solution, Failure> {
+    ) -> Result<Solution, SolveFailure> {
         let bound = root.tighten(&self.begin.distances, CutFamily::All, best.level)?;
         if self.remember {
             self.root = RootWarmStart::of(&root, &self.begin.distances);
@@ -149,20 +153,20 @@ impl TspBranchAndCut {
         }
         let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
         let distances = self.begin.distances.clone();
-        let task = Task {
+        let task = TspCutSearchInput {
             distances: &distances,
             costs,
             rules,
             most_nodes: self.limits.nodes,
         };
-        let mut late = |solved: u64, master: &Master, best: &mut TspIncumbent| {
+        let mut late = |solved: u64, master: &TspMasterLp, best: &mut TspIncumbent| {
             if solved.is_multiple_of(EVERY) {
                 self.begin
                     .round(&master.edges, master.values(), self.nodes / 10);
                 self.begin.offer(best, costs, &rules);
             }
         };
-        let verdict = Tree::new(task, root.master, spare, bound).run(&mut best, &mut late)?;
+        let verdict = TspCutTree::new(task, root.master, spare, bound).run(&mut best, &mut late)?;
         self.searched = verdict.solved;
         Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
     }
@@ -174,7 +178,7 @@ impl TspBranchAndCut {
         root: &mut RootRelaxation,
         bound: f64,
         level: f64,
-    ) -> Result<(Vec<(Ends, f64)>, f64), Failure> {
+    ) -> Result<(Vec<(EdgeEnds, f64)>, f64), SolveFailure> {
         let distances = &self.begin.distances;
         let mut spare = Vec::new();
         root.prices.scan(distances, level - bound, |i, j, reduced| {
@@ -182,7 +186,7 @@ impl TspBranchAndCut {
                 spare.push(([i, j], reduced));
             }
         });
-        let reduced = |[i, j]: Ends| root.prices.reduced(distances.between(i, j), i, j);
+        let reduced = |[i, j]: EdgeEnds| root.prices.reduced(distances.between(i, j), i, j);
         let columns = root.master.edges.iter().zip(root.master.values());
         let delete = columns
             .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level)
@@ -196,7 +200,7 @@ impl TspBranchAndCut {
     fn answer(&self, best: &mut TspIncumbent, floor: f64, complete: bool) -> Solution {
         let objective = best.cost;
         let decision = Decision::choosing(best.edges.drain(..));
-        Rules::new(&self.begin.distances, self.limits).answer(
+        PruningRule::new(&self.begin.distances, self.limits).answer(
             decision,
             objective,
             (floor, complete),
@@ -207,7 +211,11 @@ impl TspBranchAndCut {
 impl TspBranchAndCut {
     /// Warm where the costs moved little; what fails or ends at a limit that way is done from
     /// nothing.
-    fn run_warm(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn run_warm(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         let known = memory
             .take::<TspCutWarmStart>()
             .filter(|known| known.tour.fits(self.nodes, costs));
@@ -233,12 +241,16 @@ impl TspBranchAndCut {
 }
 
 impl Solver for TspBranchAndCut {
-    fn solve(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         check(self.nodes, costs)?;
         self.run(costs)
     }
 
-    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         check(self.nodes, costs)?;
         if self.limits.gap > 0.0 {
             return self.run(costs);
@@ -249,7 +261,7 @@ impl Solver for TspBranchAndCut {
         solution
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &Memory) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         let known = &memory.recall::<TspCutWarmStart>()?.tour;
         known
             .has_certificate(self.nodes, costs)

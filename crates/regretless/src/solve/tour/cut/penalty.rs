@@ -7,11 +7,11 @@
 //! inverse instead of a solve.
 
 use super::cuts::NodeSetIndex;
-use super::master::Master;
-use super::price::Prices;
-use crate::solve::Failure;
-use crate::solve::highs::{Basic, Stand};
-use crate::solve::tour::edges::Distances;
+use super::master::TspMasterLp;
+use super::price::DualPrices;
+use crate::solve::SolveFailure;
+use crate::solve::highs::{BasicVariable, BasisStatus};
+use crate::solve::tour::edges::DistanceMatrix;
 
 /// Entries of a row that are smaller count as zero.
 const TINY: f64 = 1e-9;
@@ -36,31 +36,31 @@ impl BranchPenalties {
     /// Takes over the present optimum.
     pub(super) fn load(
         &mut self,
-        master: &mut Master,
-        distances: &Distances,
-        prices: &Prices,
-    ) -> Result<bool, Failure> {
+        master: &mut TspMasterLp,
+        distances: &DistanceMatrix,
+        prices: &DualPrices,
+    ) -> Result<bool, SolveFailure> {
         let Some(basis) = master.stands() else {
             return Ok(false);
         };
         self.member.clear();
         self.member.resize(master.edges.len(), u32::MAX);
         for (place, member) in master.members()?.into_iter().enumerate() {
-            if let Basic::Column(column) = member {
+            if let BasicVariable::Column(column) = member {
                 self.member[column] = place as u32;
             }
         }
         self.free.clear();
         for (column, ([i, j], stand)) in master.edges.iter().zip(&basis.columns).enumerate() {
             let [lower, upper] = master.bounds(column);
-            if *stand != Stand::Basic && lower < upper {
+            if *stand != BasisStatus::Basic && lower < upper {
                 let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
                 self.free
-                    .push(([*i, *j], reduced.abs(), *stand == Stand::Upper));
+                    .push(([*i, *j], reduced.abs(), *stand == BasisStatus::Upper));
             }
         }
         let nodes = master.nodes();
-        let is_tight = |row: &usize| basis.rows[nodes + row] != Stand::Basic;
+        let is_tight = |row: &usize| basis.rows[nodes + row] != BasisStatus::Basic;
         self.tight.clear();
         let duals = master
             .cut_duals()
@@ -77,10 +77,10 @@ impl BranchPenalties {
     /// Objective gained at least by taking a basic column from its value to 0 and to 1.
     pub(super) fn of(
         &mut self,
-        master: &mut Master,
+        master: &mut TspMasterLp,
         column: usize,
         value: f64,
-    ) -> Result<[f64; 2], Failure> {
+    ) -> Result<[f64; 2], SolveFailure> {
         if self.member[column] == u32::MAX {
             return Ok([0.0; 2]);
         }

@@ -5,12 +5,12 @@
 //! once. Any prices bound every tour from below, whoever found them: 2·Σp − Σ w·most + Σ min(0,
 //! reduced cost). All numbers are in the units of the costs.
 
-use super::cuts::{Cut, NodeSetIndex};
-use crate::solve::tour::edges::Distances;
+use super::cuts::{NodeSetIndex, TspCut};
+use crate::solve::tour::edges::DistanceMatrix;
 
 /// Potentials of nodes and weights of cuts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Prices {
+pub(super) struct DualPrices {
     pub(super) potential: Vec<f64>,
     weight: Vec<f64>,
     nesting: NodeSetIndex,
@@ -18,13 +18,13 @@ pub(super) struct Prices {
     pub(super) constant: f64,
 }
 
-impl Prices {
+impl DualPrices {
     /// Takes over potentials, and cuts with their weights; weights that are not positive are left
     /// out.
     pub(super) fn load<'a>(
         &mut self,
         potential: impl Iterator<Item = f64>,
-        cuts: impl Iterator<Item = (f64, &'a Cut)> + Clone,
+        cuts: impl Iterator<Item = (f64, &'a TspCut)> + Clone,
     ) {
         self.potential.clear();
         self.potential.extend(potential);
@@ -73,7 +73,7 @@ impl Prices {
     }
 
     /// Visits every node with the reduced costs of its edges to all later nodes.
-    pub(super) fn rows(&self, distances: &Distances, mut visit: impl FnMut(u32, &[f64])) {
+    pub(super) fn rows(&self, distances: &DistanceMatrix, mut visit: impl FnMut(u32, &[f64])) {
         let nodes = distances.nodes();
         let mut row = vec![0.0; nodes];
         for i in 0..nodes {
@@ -96,7 +96,7 @@ impl Prices {
     /// Visits every edge i < j of a complete graph whose reduced cost is at most `most`.
     pub(super) fn scan(
         &self,
-        distances: &Distances,
+        distances: &DistanceMatrix,
         most: f64,
         mut visit: impl FnMut(u32, u32, f64),
     ) {

@@ -11,13 +11,13 @@
 
 use super::begin::number;
 use super::cuts::NodeSetIndex;
-use super::master::Ends;
-use super::price::Prices;
+use super::master::EdgeEnds;
+use super::price::DualPrices;
 use super::root::RootRelaxation;
-use crate::solve::Failure;
-use crate::solve::highs::{Basic, Stand};
-use crate::solve::relax::Ranges;
-use crate::solve::tour::edges::Distances;
+use crate::solve::SolveFailure;
+use crate::solve::highs::{BasicVariable, BasisStatus};
+use crate::solve::relax::CostRanges;
+use crate::solve::tour::edges::DistanceMatrix;
 
 /// Entries of a row that are smaller count as zero.
 const TINY: f64 = 1e-9;
@@ -27,12 +27,15 @@ const SORTED_EDGES_PER_NODE: usize = 8;
 const GLOBAL_RATIO_EDGES: usize = 100;
 
 /// The ranges of all costs after [`RootRelaxation::tighten`].
-pub(super) fn ranges(root: &mut RootRelaxation, distances: &Distances) -> Result<Ranges, Failure> {
+pub(super) fn ranges(
+    root: &mut RootRelaxation,
+    distances: &DistanceMatrix,
+) -> Result<CostRanges, SolveFailure> {
     let nodes = distances.nodes();
     let Some(basis) = root.master.stands() else {
-        return Err(Failure::Engine("the relaxation has no basis".into()));
+        return Err(SolveFailure::Engine("the relaxation has no basis".into()));
     };
-    let mut stand = vec![Stand::Lower; nodes * (nodes - 1) / 2];
+    let mut stand = vec![BasisStatus::Lower; nodes * (nodes - 1) / 2];
     for (ends, column) in root.master.edges.iter().zip(&basis.columns) {
         stand[number(nodes, *ends) as usize] = *column;
     }
@@ -40,9 +43,9 @@ pub(super) fn ranges(root: &mut RootRelaxation, distances: &Distances) -> Result
     let members = root.master.members()?;
     let mut row = Vec::new();
     let mut limits = Vec::new();
-    let mut search = Search::new(root, distances, &stand, &basis.rows, near);
+    let mut search = RatioTestInput::new(root, distances, &stand, &basis.rows, near);
     for (member, basic) in members.into_iter().enumerate() {
-        if let Basic::Column(column) = basic {
+        if let BasicVariable::Column(column) = basic {
             root.master.inverse_row(member, &mut row)?;
             limits.push((column, search.range(&root.prices, &row)));
         }
@@ -59,9 +62,13 @@ pub(super) fn ranges(root: &mut RootRelaxation, distances: &Distances) -> Result
 }
 
 /// Ranges of the edges out of the basis, and those edges with the smallest absolute reduced costs.
-fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, Nearest) {
-    let mut found = Ranges::infinite(stand.len());
-    let mut near = Nearest::new(SORTED_EDGES_PER_NODE * distances.nodes());
+fn outside(
+    prices: &DualPrices,
+    distances: &DistanceMatrix,
+    stand: &[BasisStatus],
+) -> (CostRanges, SmallestMargins) {
+    let mut found = CostRanges::infinite(stand.len());
+    let mut near = SmallestMargins::new(SORTED_EDGES_PER_NODE * distances.nodes());
     // Edges come in the order of their numbers.
     let mut edge = 0;
     prices.rows(distances, |i, reduced| {
@@ -70,19 +77,19 @@ fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, 
         limits.for_each(|((lower, cost), reduced)| *lower = cost - reduced.max(0.0));
         for (j, (cost, reduced)) in (i + 1..).zip(costs.iter().zip(reduced)) {
             match stand[edge] {
-                Stand::Basic => {}
-                Stand::Upper => {
+                BasisStatus::Basic => {}
+                BasisStatus::Upper => {
                     (found.lower[edge], found.upper[edge]) =
                         (f64::NEG_INFINITY, cost - reduced.min(0.0));
-                    near.offer(Near {
+                    near.offer(NonbasicEdge {
                         margin: reduced.abs(),
                         ends: [i, j],
                         upper: true,
                     });
                 }
-                Stand::Lower | Stand::Zero | Stand::Nonbasic => {
+                BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
                     if reduced.abs() <= near.most {
-                        near.offer(Near {
+                        near.offer(NonbasicEdge {
                             margin: reduced.abs(),
                             ends: [i, j],
                             upper: false,
@@ -98,9 +105,9 @@ fn outside(prices: &Prices, distances: &Distances, stand: &[Stand]) -> (Ranges, 
 }
 
 /// Collects the edges with the smallest margins.
-struct Nearest {
+struct SmallestMargins {
     count: usize,
-    list: Vec<Near>,
+    list: Vec<NonbasicEdge>,
     /// Edges with smaller margins are all in the list.
     most: f64,
     /// Places in the list of the edges at each node, one node after the other, and where each node
@@ -109,7 +116,7 @@ struct Nearest {
     ends: Vec<usize>,
 }
 
-impl Nearest {
+impl SmallestMargins {
     fn new(count: usize) -> Self {
         let list = Vec::with_capacity(4 * count);
         Self {
@@ -121,7 +128,7 @@ impl Nearest {
         }
     }
 
-    fn offer(&mut self, near: Near) {
+    fn offer(&mut self, near: NonbasicEdge) {
         self.list.push(near);
         if self.list.len() == 4 * self.count {
             self.thin_out();
@@ -133,7 +140,7 @@ impl Nearest {
         if self.list.len() > self.count {
             let (_, last, _) = self
                 .list
-                .select_nth_unstable_by(self.count - 1, Near::order);
+                .select_nth_unstable_by(self.count - 1, NonbasicEdge::order);
             self.most = last.margin;
             self.list.truncate(self.count);
         }
@@ -141,7 +148,7 @@ impl Nearest {
 
     fn sort(&mut self, nodes: usize) {
         self.thin_out();
-        self.list.sort_unstable_by(Near::order);
+        self.list.sort_unstable_by(NonbasicEdge::order);
         let mut places = vec![Vec::new(); nodes];
         for (place, near) in (0..).zip(&self.list) {
             near.ends
@@ -155,7 +162,7 @@ impl Nearest {
     }
 
     /// The listed edges at a node, smallest margin first.
-    fn at(&self, node: u32) -> impl Iterator<Item = &Near> {
+    fn at(&self, node: u32) -> impl Iterator<Item = &NonbasicEdge> {
         let start = node
             .checked_sub(1)
             .map_or(0, |before| self.ends[before as usize]);
@@ -167,15 +174,15 @@ impl Nearest {
 
 /// An edge out of the basis.
 #[derive(Debug, Clone, Copy)]
-struct Near {
+struct NonbasicEdge {
     /// Absolute reduced cost.
     margin: f64,
-    ends: Ends,
+    ends: EdgeEnds,
     /// Whether its value is 1.
     upper: bool,
 }
 
-impl Near {
+impl NonbasicEdge {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.margin
             .total_cmp(&other.margin)
@@ -184,10 +191,10 @@ impl Near {
 }
 
 /// What the ratio tests look at.
-struct Search<'a> {
-    distances: &'a Distances,
-    stand: &'a [Stand],
-    near: Nearest,
+struct RatioTestInput<'a> {
+    distances: &'a DistanceMatrix,
+    stand: &'a [BasisStatus],
+    near: SmallestMargins,
     /// Tight cuts: their rows and absolute duals.
     tight: Vec<(usize, f64)>,
     nesting: NodeSetIndex,
@@ -197,16 +204,16 @@ struct Search<'a> {
     cap: Vec<f64>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> RatioTestInput<'a> {
     fn new(
         root: &RootRelaxation,
-        distances: &'a Distances,
-        stand: &'a [Stand],
-        rows: &[Stand],
-        near: Nearest,
+        distances: &'a DistanceMatrix,
+        stand: &'a [BasisStatus],
+        rows: &[BasisStatus],
+        near: SmallestMargins,
     ) -> Self {
         let (master, nodes) = (&root.master, distances.nodes());
-        let is_tight = |row: &usize| rows[nodes + row] != Stand::Basic;
+        let is_tight = |row: &usize| rows[nodes + row] != BasisStatus::Basic;
         let duals = master
             .cut_duals()
             .enumerate()
@@ -234,7 +241,7 @@ impl<'a> Search<'a> {
     }
 
     /// How far the cost behind a row of the inverse may fall and rise.
-    fn range(&mut self, prices: &Prices, row: &[f64]) -> [f64; 2] {
+    fn range(&mut self, prices: &DualPrices, row: &[f64]) -> [f64; 2] {
         let mut limit = [f64::INFINITY; 2];
         for (cut, dual) in &self.tight {
             // The dual −|dual| must not become positive.
@@ -261,7 +268,7 @@ impl<'a> Search<'a> {
     /// none behind them matters.
     fn settles<'b>(
         &self,
-        edges: impl Iterator<Item = &'b Near>,
+        edges: impl Iterator<Item = &'b NonbasicEdge>,
         row: &[f64],
         (most, limit): (f64, &mut [f64; 2]),
     ) -> bool {
@@ -279,7 +286,7 @@ impl<'a> Search<'a> {
     fn try_all_at(
         &self,
         node: u32,
-        prices: &Prices,
+        prices: &DualPrices,
         row: &[f64],
         (most, limit): (f64, &mut [f64; 2]),
     ) {
@@ -300,15 +307,17 @@ impl<'a> Search<'a> {
             let margin = prices.reduced(*cost, node, other).abs();
             let entry = self.entry(row, [node, other]);
             match self.stand[number(nodes, [node, other]) as usize] {
-                Stand::Basic => {}
-                Stand::Upper => shorten(limit, margin, -entry),
-                Stand::Lower | Stand::Zero | Stand::Nonbasic => shorten(limit, margin, entry),
+                BasisStatus::Basic => {}
+                BasisStatus::Upper => shorten(limit, margin, -entry),
+                BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
+                    shorten(limit, margin, entry)
+                }
             }
         }
     }
 
     /// Entry of a row of B⁻¹A for an edge, given that row of B⁻¹.
-    fn entry(&self, row: &[f64], [i, j]: Ends) -> f64 {
+    fn entry(&self, row: &[f64], [i, j]: EdgeEnds) -> f64 {
         let mut entry = row[i as usize] + row[j as usize];
         self.nesting
             .around_both(i, j, |cut| entry += row[cut as usize]);

@@ -9,10 +9,10 @@ use super::memory::{RelaxationWarmStart, RootWarmStart};
 use super::range::ranges;
 use super::root::{CutFamily, RootRelaxation};
 use crate::decision::Decision;
-use crate::solve::memory::{CostSample, Memory};
-use crate::solve::relax::{CostRanging, Ranges, Relaxation, RelaxationSolver};
+use crate::solve::memory::{CostSample, WarmStart};
+use crate::solve::relax::{CostRanges, CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::tour::edges::check;
-use crate::solve::{Failure, Solution, SolveStatus};
+use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Trees grown before the linear relaxation.
 const STEPS: usize = 8;
@@ -25,7 +25,7 @@ const MAX_DRIFT: f64 = 0.12;
 
 /// The cheapest point of a relaxation and what proves it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Relaxed {
+pub struct RelaxationResult {
     /// The point, its cost and the bound that the dual values prove.
     pub solution: Solution,
     /// Dual value of each node's degree.
@@ -56,7 +56,7 @@ impl TspRelaxation {
     ///
     /// # Errors
     /// When the number of costs is wrong or the engine fails.
-    pub fn solve(&mut self, costs: &[f64]) -> Result<Relaxed, Failure> {
+    pub fn solve(&mut self, costs: &[f64]) -> Result<RelaxationResult, SolveFailure> {
         check(self.nodes, costs)?;
         self.solved = None;
         self.begin.start(self.nodes, costs, STEPS);
@@ -67,14 +67,22 @@ impl TspRelaxation {
     }
 
     /// The cheapest point, from that of earlier costs of the same instance.
-    fn solve_from(&mut self, costs: &[f64], known: &RootWarmStart) -> Result<Relaxed, Failure> {
+    fn solve_from(
+        &mut self,
+        costs: &[f64],
+        known: &RootWarmStart,
+    ) -> Result<RelaxationResult, SolveFailure> {
         self.begin.distances.fill(self.nodes, costs);
         let spare = self.solved.take().map(|root| root.master.into_lp());
         let root = RootRelaxation::resume(&self.begin.distances, known, spare)?;
         self.finish(root, costs)
     }
 
-    fn finish(&mut self, mut root: RootRelaxation, costs: &[f64]) -> Result<Relaxed, Failure> {
+    fn finish(
+        &mut self,
+        mut root: RootRelaxation,
+        costs: &[f64],
+    ) -> Result<RelaxationResult, SolveFailure> {
         let family = match self.kind {
             Relaxation::Plain => CutFamily::None,
             Relaxation::Tight => CutFamily::Rings,
@@ -91,7 +99,7 @@ impl TspRelaxation {
             status: SolveStatus::Optimal,
             work: 0,
         };
-        Ok(Relaxed {
+        Ok(RelaxationResult {
             solution,
             potentials,
         })
@@ -99,7 +107,11 @@ impl TspRelaxation {
 
     /// Warm where the costs moved little. Which of several optimal points is found depends on the
     /// way: what may not be the only one is solved from nothing.
-    fn solve_again(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Relaxed, Failure> {
+    fn solve_again(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<RelaxationResult, SolveFailure> {
         check(self.nodes, costs)?;
         let near = |known: &RelaxationWarmStart| {
             known.root.nodes() == self.nodes && known.sample.drift(costs) <= MAX_DRIFT
@@ -133,10 +145,10 @@ impl TspRelaxation {
     ///
     /// # Errors
     /// When nothing was solved.
-    pub fn ranges(&mut self) -> Result<Ranges, Failure> {
+    pub fn ranges(&mut self) -> Result<CostRanges, SolveFailure> {
         match &mut self.solved {
             Some(root) => ranges(root, &self.begin.distances),
-            None => Err(Failure::Engine(
+            None => Err(SolveFailure::Engine(
                 "no relaxation was solved whose costs could be ranged".into(),
             )),
         }
@@ -167,17 +179,21 @@ fn decision(root: &RootRelaxation) -> Decision {
 }
 
 impl RelaxationSolver for TspRelaxation {
-    fn relax(&mut self, costs: &[f64]) -> Result<Solution, Failure> {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         Ok(self.solve(costs)?.solution)
     }
 
-    fn relax_warm(&mut self, costs: &[f64], memory: &mut Memory) -> Result<Solution, Failure> {
+    fn relax_warm(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
         Ok(self.solve_again(costs, memory)?.solution)
     }
 }
 
 impl CostRanging for TspRelaxation {
-    fn ranges(&mut self, costs: &[f64]) -> Result<Ranges, Failure> {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         self.solve(costs)?;
         Self::ranges(self)
     }

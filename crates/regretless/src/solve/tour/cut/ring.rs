@@ -10,8 +10,8 @@
 
 use std::collections::BinaryHeap;
 
-use super::cuts::Cut;
-use super::support::{Support, UnionFind};
+use super::cuts::TspCut;
+use super::support::{TspSupportGraph, UnionFind};
 
 /// How much below 2 a cut must be to count.
 const CUT_TOLERANCE: f64 = 1e-6;
@@ -19,7 +19,7 @@ const CUT_TOLERANCE: f64 = 1e-6;
 const MAX_SUBTOURS_PER_ROUND: usize = 200;
 
 /// Finds loose sets as ring cuts.
-pub(super) fn separate_subtours(support: &Support) -> Vec<Cut> {
+pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
     let parts = support.parts(|_| true);
     let nodes = support.nodes;
     if parts.len() > 1 {
@@ -30,7 +30,7 @@ pub(super) fn separate_subtours(support: &Support) -> Vec<Cut> {
         };
         return all_but_one
             .iter()
-            .filter_map(|part| Cut::ring(nodes, part))
+            .filter_map(|part| TspCut::ring(nodes, part))
             .collect();
     }
     let mut shrunk = ShrunkGraph::new(support);
@@ -38,10 +38,10 @@ pub(super) fn separate_subtours(support: &Support) -> Vec<Cut> {
     while shrunk.size > 1 && shrunk.found.len() < MAX_SUBTOURS_PER_ROUND {
         shrunk.order();
     }
-    let mut cuts: Vec<Cut> = shrunk
+    let mut cuts: Vec<TspCut> = shrunk
         .found
         .iter()
-        .filter_map(|set| Cut::ring(nodes, set))
+        .filter_map(|set| TspCut::ring(nodes, set))
         .collect();
     cuts.sort_unstable_by(|a, b| a.sets.cmp(&b.sets));
     cuts.dedup();
@@ -59,24 +59,24 @@ struct ShrunkGraph {
 
 /// A heap entry: the key first, then the lower node.
 #[derive(PartialEq)]
-struct Entry(f64, u32);
+struct HeapEntry(f64, u32);
 
-impl Eq for Entry {}
+impl Eq for HeapEntry {}
 
-impl PartialOrd for Entry {
+impl PartialOrd for HeapEntry {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Entry {
+impl Ord for HeapEntry {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
     }
 }
 
 impl ShrunkGraph {
-    fn new(support: &Support) -> Self {
+    fn new(support: &TspSupportGraph) -> Self {
         let edges = support
             .edges
             .iter()
@@ -177,11 +177,11 @@ impl ShrunkGraph {
         let mut rank = vec![u32::MAX; total];
         let mut heap = BinaryHeap::new();
         let first = self.joined.group(0);
-        heap.push(Entry(0.0, first));
+        heap.push(HeapEntry(0.0, first));
         let (mut cut, mut order, mut joins): (f64, Vec<u32>, Vec<(u32, u32)>) =
             (0.0, Vec::new(), Vec::new());
         let mut prefixes = Vec::new();
-        while let Some(Entry(_, node)) = heap.pop() {
+        while let Some(HeapEntry(_, node)) = heap.pop() {
             if rank[node as usize] != u32::MAX {
                 continue;
             }
@@ -199,7 +199,7 @@ impl ShrunkGraph {
                     if key[*other as usize] > 2.0 - CUT_TOLERANCE {
                         joins.push((node, *other));
                     }
-                    heap.push(Entry(key[*other as usize], *other));
+                    heap.push(HeapEntry(key[*other as usize], *other));
                 }
             }
         }
@@ -254,10 +254,10 @@ fn adjacency(nodes: usize, edges: &[(u32, u32, f64)]) -> (Vec<u32>, Vec<(u32, f6
 #[cfg(test)]
 mod tests {
     use super::separate_subtours;
-    use crate::solve::tour::cut::support::Support;
+    use crate::solve::tour::cut::support::TspSupportGraph;
 
-    fn support(nodes: usize, edges: &[(u32, u32, f64)]) -> Support {
-        Support {
+    fn support(nodes: usize, edges: &[(u32, u32, f64)]) -> TspSupportGraph {
+        TspSupportGraph {
             nodes,
             edges: edges
                 .iter()

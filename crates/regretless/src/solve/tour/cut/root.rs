@@ -4,17 +4,17 @@
 //! negative reduced cost join, by primal simplex.
 
 use super::blossom::blossoms;
-use super::cuts::Cut;
-use super::master::{Ends, Master, Units};
+use super::cuts::TspCut;
+use super::master::{CostScaling, EdgeEnds, TspMasterLp};
 use super::memory::RootWarmStart;
-use super::price::Prices;
+use super::price::DualPrices;
 use super::ring::separate_subtours;
-use super::support::Support;
+use super::support::TspSupportGraph;
 use crate::solve::cutting::TailingOff;
-use crate::solve::highs::{Lp, Outcome, SimplexMethod, Stand};
+use crate::solve::highs::{BasisStatus, Lp, LpStatus, SimplexMethod};
 use crate::solve::tour::cut::begin::number;
-use crate::solve::tour::edges::Distances;
-use crate::solve::{Failure, check_not_cancelled};
+use crate::solve::tour::edges::DistanceMatrix;
+use crate::solve::{SolveFailure, check_not_cancelled};
 
 /// Share of what is left that a round of cuts should gain.
 pub(super) const LITTLE: f64 = 0.01;
@@ -38,9 +38,9 @@ pub(super) enum CutFamily {
 /// The relaxation of one instance.
 #[derive(Debug)]
 pub(super) struct RootRelaxation {
-    pub(super) master: Master,
-    pub(super) prices: Prices,
-    pub(super) support: Support,
+    pub(super) master: TspMasterLp,
+    pub(super) prices: DualPrices,
+    pub(super) support: TspSupportGraph,
     /// Whether each edge of the complete graph is a column.
     present: Vec<bool>,
 }
@@ -48,11 +48,11 @@ pub(super) struct RootRelaxation {
 impl RootRelaxation {
     /// A relaxation with these edges, started from a tour among them.
     pub(super) fn new(
-        distances: &Distances,
+        distances: &DistanceMatrix,
         multipliers: &[f64],
-        edges: &[Ends],
+        edges: &[EdgeEnds],
         order: &[u32],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SolveFailure> {
         let mut root = Self::with_columns(distances, (multipliers, edges), Lp::new()?)?;
         root.master.start_from_tour(order)?;
         Ok(root)
@@ -61,10 +61,10 @@ impl RootRelaxation {
     /// A relaxation with the columns, cuts and basis of an earlier one, in this solver if there is
     /// one.
     pub(super) fn resume(
-        distances: &Distances,
+        distances: &DistanceMatrix,
         known: &RootWarmStart,
         spare: Option<Lp>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SolveFailure> {
         let lp = spare.map_or_else(Lp::new, Ok)?;
         let mut root = Self::with_columns(distances, (known.potentials(), known.edges()), lp)?;
         known.restore(&mut root.master)?;
@@ -72,12 +72,16 @@ impl RootRelaxation {
     }
 
     fn with_columns(
-        distances: &Distances,
-        (multipliers, edges): (&[f64], &[Ends]),
+        distances: &DistanceMatrix,
+        (multipliers, edges): (&[f64], &[EdgeEnds]),
         lp: Lp,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SolveFailure> {
         let nodes = distances.nodes();
-        let mut master = Master::within(lp, nodes, Units::fitting(distances, multipliers, edges))?;
+        let mut master = TspMasterLp::within(
+            lp,
+            nodes,
+            CostScaling::fitting(distances, multipliers, edges),
+        )?;
         master.add_edges(distances, edges)?;
         let mut present = vec![false; nodes * (nodes - 1) / 2];
         edges
@@ -85,8 +89,8 @@ impl RootRelaxation {
             .for_each(|ends| present[number(nodes, *ends) as usize] = true);
         Ok(Self {
             master,
-            prices: Prices::default(),
-            support: Support::default(),
+            prices: DualPrices::default(),
+            support: TspSupportGraph::default(),
             present,
         })
     }
@@ -95,10 +99,10 @@ impl RootRelaxation {
     /// Returns the bound; prices are those that prove it.
     pub(super) fn tighten(
         &mut self,
-        distances: &Distances,
+        distances: &DistanceMatrix,
         family: CutFamily,
         enough: f64,
-    ) -> Result<f64, Failure> {
+    ) -> Result<f64, SolveFailure> {
         self.solve(SimplexMethod::Primal)?;
         loop {
             check_not_cancelled()?;
@@ -111,17 +115,17 @@ impl RootRelaxation {
         }
     }
 
-    fn solve(&mut self, method: SimplexMethod) -> Result<(), Failure> {
+    fn solve(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
         match self.master.solve(method)? {
-            Outcome::Optimal => Ok(()),
-            other => Err(Failure::Engine(format!(
+            LpStatus::Optimal => Ok(()),
+            other => Err(SolveFailure::Engine(format!(
                 "a relaxation that has a tour ended as {other:?}"
             ))),
         }
     }
 
     /// Adds violated cuts as long as that helps.
-    fn cut(&mut self, family: CutFamily, enough: f64) -> Result<(), Failure> {
+    fn cut(&mut self, family: CutFamily, enough: f64) -> Result<(), SolveFailure> {
         let mut tail = TailingOff::new(self.master.objective(), PATIENCE);
         while self.master.objective() <= enough {
             check_not_cancelled()?;
@@ -146,12 +150,12 @@ impl RootRelaxation {
 
     /// Prices all edges. Adds the worst of those with negative reduced cost; returns the bound and
     /// how many joined.
-    fn price(&mut self, distances: &Distances) -> Result<(f64, usize), Failure> {
+    fn price(&mut self, distances: &DistanceMatrix) -> Result<(f64, usize), SolveFailure> {
         self.master.read_prices(&mut self.prices);
         let nodes = distances.nodes();
         let slack = 1e-9 / self.master.factor();
         let mut bound = self.master.bound(distances, &self.prices);
-        let mut found: Vec<(f64, Ends)> = Vec::new();
+        let mut found: Vec<(f64, EdgeEnds)> = Vec::new();
         self.prices.scan(distances, 0.0, |i, j, reduced| {
             if !self.present[number(nodes, [i, j]) as usize] {
                 bound += reduced;
@@ -162,7 +166,7 @@ impl RootRelaxation {
         });
         found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         found.truncate(nodes.max(50));
-        let edges: Vec<Ends> = found.into_iter().map(|(_, ends)| ends).collect();
+        let edges: Vec<EdgeEnds> = found.into_iter().map(|(_, ends)| ends).collect();
         edges
             .iter()
             .for_each(|ends| self.present[number(nodes, *ends) as usize] = true);
@@ -173,7 +177,7 @@ impl RootRelaxation {
     }
 
     /// Whether every way out of the point costs something, so that it is the only optimum.
-    pub(super) fn is_unique_optimum(&self, distances: &Distances) -> bool {
+    pub(super) fn is_unique_optimum(&self, distances: &DistanceMatrix) -> bool {
         let Some(basis) = self.master.stands() else {
             return false;
         };
@@ -185,11 +189,11 @@ impl RootRelaxation {
             .edges
             .iter()
             .zip(&basis.columns)
-            .filter(|(_, stand)| **stand != Stand::Basic);
-        let reduced = |[i, j]: Ends| self.prices.reduced(distances.between(i, j), i, j);
+            .filter(|(_, stand)| **stand != BasisStatus::Basic);
+        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
         let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
         let mut only = columns.into_iter().all(|(ends, _)| plain(reduced(*ends)))
-            && rows.all(|(dual, stand)| *stand == Stand::Basic || plain(dual));
+            && rows.all(|(dual, stand)| *stand == BasisStatus::Basic || plain(dual));
         self.prices.scan(distances, hair, |i, j, _| {
             only &= self.present[number(nodes, [i, j]) as usize]
         });
@@ -197,13 +201,13 @@ impl RootRelaxation {
     }
 
     /// Whether an edge is a column.
-    pub(super) fn has(&self, ends: Ends) -> bool {
+    pub(super) fn has(&self, ends: EdgeEnds) -> bool {
         self.present[number(self.master.nodes(), ends) as usize]
     }
 }
 
 /// Cuts of a family that a point violates.
-pub(super) fn violated(support: &Support, family: CutFamily) -> Vec<Cut> {
+pub(super) fn violated(support: &TspSupportGraph, family: CutFamily) -> Vec<TspCut> {
     match family {
         CutFamily::None => Vec::new(),
         CutFamily::Rings => separate_subtours(support),

@@ -1,10 +1,10 @@
 //! A tour from a fractional point: its edges by value, joined as long as they make paths, then the
 //! paths joined by the cheapest edges. What most of a good relaxation agrees on is in it.
 
-use super::master::Ends;
+use super::master::EdgeEnds;
 
 /// Paths that grow into a tour.
-struct Paths {
+struct PathFragments {
     /// Up to two neighbours of each node; the node itself where there is none.
     joined: Vec<[u32; 2]>,
     /// The other end of the path that ends at a node.
@@ -15,10 +15,10 @@ struct Paths {
 /// by this cost: always to the nearest tip, ties to the lower number.
 pub(super) fn tour_of(
     nodes: usize,
-    edges: impl Iterator<Item = Ends>,
+    edges: impl Iterator<Item = EdgeEnds>,
     cost: impl Fn(u32, u32) -> f64,
 ) -> Vec<u32> {
-    let mut paths = Paths {
+    let mut paths = PathFragments {
         joined: (0..nodes as u32).map(|node| [node; 2]).collect(),
         mate: (0..nodes as u32).collect(),
     };
@@ -30,7 +30,7 @@ pub(super) fn tour_of(
     paths.close(cost)
 }
 
-impl Paths {
+impl PathFragments {
     fn is_tip(&self, node: u32) -> bool {
         self.joined[node as usize][1] == node
     }

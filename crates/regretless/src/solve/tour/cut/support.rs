@@ -1,20 +1,20 @@
 //! The edges a fractional point uses, and rings that it tears apart.
 
-use super::master::Ends;
+use super::master::EdgeEnds;
 
 /// Values below this count as zero; at most this from 1 as one.
 pub(super) const TINY: f64 = 1e-6;
 
 /// A weighted sparse graph: adjacency in one array.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Support {
+pub(super) struct TspSupportGraph {
     pub(super) nodes: usize,
-    pub(super) edges: Vec<(Ends, f64)>,
+    pub(super) edges: Vec<(EdgeEnds, f64)>,
 }
 
-impl Support {
+impl TspSupportGraph {
     /// The edges with a value.
-    pub(super) fn fill(&mut self, nodes: usize, edges: &[Ends], values: &[f64]) {
+    pub(super) fn fill(&mut self, nodes: usize, edges: &[EdgeEnds], values: &[f64]) {
         self.nodes = nodes;
         self.edges.clear();
         let used = edges.iter().zip(values).filter(|(_, value)| **value > TINY);

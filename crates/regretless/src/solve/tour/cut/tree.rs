@@ -10,34 +10,34 @@
 use std::rc::Rc;
 
 use super::begin::number;
-use super::master::{Ends, Master};
+use super::master::{EdgeEnds, TspMasterLp};
 use super::penalty::BranchPenalties;
-use super::price::Prices;
+use super::price::DualPrices;
 use super::root::{CutFamily, LITTLE, PATIENCE, violated};
-use super::support::Support;
-use crate::solve::cutting::{SearchResult, TailingOff, Waiting};
-use crate::solve::highs::{Outcome, SimplexMethod};
-use crate::solve::tour::edges::Distances;
-use crate::solve::tour::search::{Rules, TspIncumbent};
-use crate::solve::{Failure, check_not_cancelled};
+use super::support::TspSupportGraph;
+use crate::solve::cutting::{NodeQueue, SearchResult, TailingOff};
+use crate::solve::highs::{LpStatus, SimplexMethod};
+use crate::solve::tour::edges::DistanceMatrix;
+use crate::solve::tour::search::{PruningRule, TspIncumbent};
+use crate::solve::{SolveFailure, check_not_cancelled};
 
 /// Fractional edges whose gain is estimated from one row of the inverse.
 const MAX_ESTIMATED_EDGES: usize = 24;
 
 /// What the search works on.
-pub(super) struct Task<'a> {
-    pub(super) distances: &'a Distances,
+pub(super) struct TspCutSearchInput<'a> {
+    pub(super) distances: &'a DistanceMatrix,
     pub(super) costs: &'a [f64],
-    pub(super) rules: Rules,
+    pub(super) rules: PruningRule,
     pub(super) most_nodes: u64,
 }
 
 /// Decisions from a node up to the root.
 #[derive(Debug)]
-struct Decided {
+struct TspBranchPath {
     column: usize,
     value: f64,
-    above: Option<Rc<Decided>>,
+    above: Option<Rc<TspBranchPath>>,
 }
 
 /// A fractional edge and what deciding it would gain.
@@ -62,42 +62,42 @@ impl BranchEstimate {
 }
 
 /// How a node ended.
-enum End {
+enum TspCutNodeOutcome {
     Closed,
     Split { bound: f64 },
 }
 
 /// The search.
-pub(super) struct Tree<'a> {
-    task: Task<'a>,
-    master: Master,
-    prices: Prices,
-    support: Support,
+pub(super) struct TspCutTree<'a> {
+    task: TspCutSearchInput<'a>,
+    master: TspMasterLp,
+    prices: DualPrices,
+    support: TspSupportGraph,
     /// Edges that are no columns yet but might be in a better tour, with their reduced cost at the
     /// root.
-    spare: Vec<(Ends, f64)>,
+    spare: Vec<(EdgeEnds, f64)>,
     /// Bound and reduced costs at the root.
     root_bound: f64,
-    waiting: Waiting<Decided>,
+    waiting: NodeQueue<TspBranchPath>,
     penalties: BranchPenalties,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> TspCutTree<'a> {
     /// A search below a root that was solved and priced.
     pub(super) fn new(
-        task: Task<'a>,
-        master: Master,
-        spare: Vec<(Ends, f64)>,
+        task: TspCutSearchInput<'a>,
+        master: TspMasterLp,
+        spare: Vec<(EdgeEnds, f64)>,
         root_bound: f64,
     ) -> Self {
         Self {
             task,
             master,
-            prices: Prices::default(),
-            support: Support::default(),
+            prices: DualPrices::default(),
+            support: TspSupportGraph::default(),
             spare,
             root_bound,
-            waiting: Waiting::default(),
+            waiting: NodeQueue::default(),
             penalties: BranchPenalties::default(),
         }
     }
@@ -107,9 +107,9 @@ impl<'a> Tree<'a> {
     pub(super) fn run(
         mut self,
         best: &mut TspIncumbent,
-        late: &mut dyn FnMut(u64, &Master, &mut TspIncumbent),
-    ) -> Result<SearchResult, Failure> {
-        let mut present: Option<Rc<Decided>> = None;
+        late: &mut dyn FnMut(u64, &TspMasterLp, &mut TspIncumbent),
+    ) -> Result<SearchResult, SolveFailure> {
+        let mut present: Option<Rc<TspBranchPath>> = None;
         let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
             check_not_cancelled()?;
@@ -117,7 +117,7 @@ impl<'a> Tree<'a> {
                 return Ok(self.waiting.stopped(bound));
             }
             solved = self.waiting.count();
-            if let End::Split { bound: raised } = self.explore(bound, best)? {
+            if let TspCutNodeOutcome::Split { bound: raised } = self.explore(bound, best)? {
                 late(solved, &self.master, best);
                 bound = raised.max(bound);
                 if let Some(child) = self.branch(bound, &present, best)? {
@@ -133,7 +133,10 @@ impl<'a> Tree<'a> {
     }
 
     /// Goes to the waiting node with the lowest bound.
-    fn next(&mut self, best: &TspIncumbent) -> Result<Option<(Rc<Decided>, f64)>, Failure> {
+    fn next(
+        &mut self,
+        best: &TspIncumbent,
+    ) -> Result<Option<(Rc<TspBranchPath>, f64)>, SolveFailure> {
         let Some(open) = self.waiting.next(best.level) else {
             return Ok(None);
         };
@@ -145,7 +148,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Sets the bounds of all columns to a node's decisions.
-    fn enter(&mut self, decided: &Rc<Decided>) -> Result<(), Failure> {
+    fn enter(&mut self, decided: &Rc<TspBranchPath>) -> Result<(), SolveFailure> {
         let mut bounds = vec![[0.0, 1.0]; self.master.edges.len()];
         let mut at = Some(decided);
         while let Some(decision) = at {
@@ -159,39 +162,45 @@ impl<'a> Tree<'a> {
     }
 
     /// Solves, cuts and prices the present node.
-    fn explore(&mut self, inherited: f64, best: &mut TspIncumbent) -> Result<End, Failure> {
+    fn explore(
+        &mut self,
+        inherited: f64,
+        best: &mut TspIncumbent,
+    ) -> Result<TspCutNodeOutcome, SolveFailure> {
         self.master.set_objective_bound(best.level)?;
         let mut outcome = self.master.solve(SimplexMethod::Dual)?;
         let mut tail = TailingOff::new(inherited, PATIENCE);
         loop {
             check_not_cancelled()?;
             match outcome {
-                Outcome::Optimal => {}
-                Outcome::BoundPassed => {
+                LpStatus::Optimal => {}
+                LpStatus::BoundPassed => {
                     if self.is_pruned(best) {
-                        return Ok(End::Closed);
+                        return Ok(TspCutNodeOutcome::Closed);
                     }
                     outcome = self.go_on()?;
                     continue;
                 }
-                Outcome::Infeasible if self.spare.is_empty() => return Ok(End::Closed),
-                Outcome::Infeasible => {
+                LpStatus::Infeasible if self.spare.is_empty() => {
+                    return Ok(TspCutNodeOutcome::Closed);
+                }
+                LpStatus::Infeasible => {
                     let all = std::mem::take(&mut self.spare);
                     self.join(&all)?;
                     outcome = self.master.solve(SimplexMethod::Dual)?;
                     continue;
                 }
-                Outcome::Unbounded
-                | Outcome::UnboundedOrInfeasible
-                | Outcome::IterationLimit
-                | Outcome::NodeLimit => {
-                    return Err(Failure::Engine(format!(
+                LpStatus::Unbounded
+                | LpStatus::UnboundedOrInfeasible
+                | LpStatus::IterationLimit
+                | LpStatus::NodeLimit => {
+                    return Err(SolveFailure::Engine(format!(
                         "the relaxation of a node ended as {outcome:?}"
                     )));
                 }
             }
             if self.master.objective() > best.level && self.is_pruned(best) {
-                return Ok(End::Closed);
+                return Ok(TspCutNodeOutcome::Closed);
             }
             self.support.fill(
                 self.master.nodes(),
@@ -217,7 +226,7 @@ impl<'a> Tree<'a> {
     }
 
     /// After a solve that stopped above the level without proof: more columns, or on to the end.
-    fn go_on(&mut self) -> Result<Outcome, Failure> {
+    fn go_on(&mut self) -> Result<LpStatus, SolveFailure> {
         self.master.set_objective_bound(f64::INFINITY)?;
         let method = if self.add_negative_columns()? {
             SimplexMethod::Primal
@@ -241,7 +250,7 @@ impl<'a> Tree<'a> {
     fn proven(&mut self) -> f64 {
         self.master.read_prices(&mut self.prices);
         let distances = self.task.distances;
-        let reduced = |[i, j]: Ends| self.prices.reduced(distances.between(i, j), i, j);
+        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
         let spare: f64 = self
             .spare
             .iter()
@@ -251,14 +260,14 @@ impl<'a> Tree<'a> {
     }
 
     /// Lets the spare edges of negative reduced cost join; whether there were any.
-    fn add_negative_columns(&mut self) -> Result<bool, Failure> {
+    fn add_negative_columns(&mut self) -> Result<bool, SolveFailure> {
         if self.spare.is_empty() {
             return Ok(false);
         }
         self.master.read_prices(&mut self.prices);
         let slack = 1e-9 / self.master.factor();
         let (prices, distances) = (&self.prices, self.task.distances);
-        let negative = |[i, j]: Ends| prices.reduced(distances.between(i, j), i, j) < -slack;
+        let negative = |[i, j]: EdgeEnds| prices.reduced(distances.between(i, j), i, j) < -slack;
         let (joining, rest): (Vec<_>, Vec<_>) =
             self.spare.iter().partition(|(ends, _)| negative(*ends));
         if joining.is_empty() {
@@ -269,20 +278,20 @@ impl<'a> Tree<'a> {
         Ok(true)
     }
 
-    fn join(&mut self, edges: &[(Ends, f64)]) -> Result<(), Failure> {
-        let edges: Vec<Ends> = edges.iter().map(|(ends, _)| *ends).collect();
+    fn join(&mut self, edges: &[(EdgeEnds, f64)]) -> Result<(), SolveFailure> {
+        let edges: Vec<EdgeEnds> = edges.iter().map(|(ends, _)| *ends).collect();
         self.master.add_edges(self.task.distances, &edges)
     }
 
     /// A point that no cut or edge improves: a tour, or a reason to branch.
-    fn finish(&mut self, best: &mut TspIncumbent) -> Result<End, Failure> {
+    fn finish(&mut self, best: &mut TspIncumbent) -> Result<TspCutNodeOutcome, SolveFailure> {
         let bound = self.proven();
         if bound > best.level {
             self.waiting.dropped(bound);
-            return Ok(End::Closed);
+            return Ok(TspCutNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
-            return Ok(End::Split { bound });
+            return Ok(TspCutNodeOutcome::Split { bound });
         }
         let nodes = self.master.nodes();
         let mut tour: Vec<u32> = self
@@ -296,7 +305,7 @@ impl<'a> Tree<'a> {
             .map(|edge| self.task.costs[*edge as usize])
             .sum();
         if tour.len() != nodes || !self.support.is_connected() {
-            return Err(Failure::WrongAnswer(
+            return Err(SolveFailure::WrongAnswer(
                 "a whole point without violated cuts is no tour".into(),
             ));
         }
@@ -305,7 +314,7 @@ impl<'a> Tree<'a> {
         }
         best.offer(&mut tour, self.task.costs, &self.task.rules);
         self.thin_out(best);
-        Ok(End::Closed)
+        Ok(TspCutNodeOutcome::Closed)
     }
 
     /// Forgets spare edges that a better tour cannot use any more.
@@ -324,18 +333,18 @@ impl<'a> Tree<'a> {
     fn branch(
         &mut self,
         bound: f64,
-        above: &Option<Rc<Decided>>,
+        above: &Option<Rc<TspBranchPath>>,
         best: &TspIncumbent,
-    ) -> Result<Option<Rc<Decided>>, Failure> {
+    ) -> Result<Option<Rc<TspBranchPath>>, SolveFailure> {
         let basis = self.master.snapshot().map(Rc::new);
         let Some((column, [down, up])) = self.choose(best)? else {
-            return Err(Failure::WrongAnswer(
+            return Err(SolveFailure::WrongAnswer(
                 "a fractional point has no fractional edge".into(),
             ));
         };
         let (first, second) = if down <= up { (0.0, 1.0) } else { (1.0, 0.0) };
         let child = |value: f64| {
-            Rc::new(Decided {
+            Rc::new(TspBranchPath {
                 column,
                 value,
                 above: above.clone(),
@@ -347,7 +356,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The edge to decide, and the objectives expected without and with it.
-    fn choose(&mut self, best: &TspIncumbent) -> Result<Option<(usize, [f64; 2])>, Failure> {
+    fn choose(&mut self, best: &TspIncumbent) -> Result<Option<(usize, [f64; 2])>, SolveFailure> {
         let most = 2.0 * (best.level - self.master.objective()).max(0.0);
         let estimates = self.estimate(most)?;
         let chosen = estimates
@@ -357,7 +366,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Fractional edges with the least that deciding them gains.
-    fn estimate(&mut self, most: f64) -> Result<Vec<BranchEstimate>, Failure> {
+    fn estimate(&mut self, most: f64) -> Result<Vec<BranchEstimate>, SolveFailure> {
         let values = self.master.values().iter().enumerate();
         let mut estimates: Vec<BranchEstimate> = values
             .map(|(column, value)| BranchEstimate {

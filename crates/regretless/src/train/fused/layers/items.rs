@@ -16,13 +16,13 @@
 )]
 
 use super::super::FusedContext;
-use super::super::rows::Length;
+use super::super::rows::PredictionNorm;
 use super::super::slope::{ErrorMask, RowTargets, slopes, with_kind};
 use super::sheet::{TILES, total};
-use crate::lanes::{AlignedF32x16, Avx2Fma, Half, LANES, compiled};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, LANES, compiled};
 
 /// Features of all instances as the pass reads them.
-pub(super) struct Items {
+pub(super) struct ItemFeatures {
     features: usize,
     /// For each instance and sixteen of its items, a lane per feature; zeros beyond the last item.
     tiles: Vec<AlignedF32x16>,
@@ -32,7 +32,7 @@ pub(super) struct Items {
 
 /// One worker's room.
 #[derive(Debug, Clone)]
-pub(super) struct Room {
+pub(super) struct ItemScratch {
     /// Parameters as they act on features, the bias last.
     parameters: Vec<f64>,
     /// The same times what makes minus the prediction, at the length of the truth.
@@ -40,14 +40,17 @@ pub(super) struct Room {
     /// ZᵀZ times the parameters.
     moved: Vec<f64>,
     /// Slopes times features, summed over a few tiles.
-    lines: Vec<Half>,
+    lines: Vec<AlignedF32x8>,
     /// The same over all of an instance.
     blame: Vec<f64>,
 }
 
-impl Room {
+impl ItemScratch {
     pub(super) fn new(features: usize) -> Self {
-        let (zeros, lines) = (vec![0.0; features + 1], vec![Half::ZERO; features + 1]);
+        let (zeros, lines) = (
+            vec![0.0; features + 1],
+            vec![AlignedF32x8::ZERO; features + 1],
+        );
         Self {
             parameters: zeros.clone(),
             ahead: Vec::new(),
@@ -77,7 +80,7 @@ fn map(setup: &FusedContext<'_>) -> [f64; 2] {
     [output.scale[0], output.offset[0]]
 }
 
-impl Items {
+impl ItemFeatures {
     pub(super) fn new(setup: &FusedContext<'_>) -> Self {
         let features = setup.ready.features.names().len();
         let (instances, lanes) = (setup.ready.task.data.len(), setup.maps.len() * features);
@@ -111,13 +114,18 @@ impl Items {
     }
 
     /// The length of the prediction of a row; leaves ZᵀZ times the parameters.
-    fn length(&self, setup: &FusedContext<'_>, row: usize, room: &mut Room) -> Length {
+    fn length(
+        &self,
+        setup: &FusedContext<'_>,
+        row: usize,
+        room: &mut ItemScratch,
+    ) -> PredictionNorm {
         let width = self.features + 1;
         let Some(gram) = self
             .grams
             .get(row * width * width..(row + 1) * width * width)
         else {
-            return Length::UNNORMALIZED;
+            return PredictionNorm::UNNORMALIZED;
         };
         let dot =
             |line: &[f64]| -> f64 { line.iter().zip(&room.parameters).map(|(a, b)| a * b).sum() };
@@ -139,8 +147,8 @@ impl Items {
         &self,
         setup: &FusedContext<'_>,
         row: usize,
-        room: &mut Room,
-    ) -> (Length, [f64; 2]) {
+        room: &mut ItemScratch,
+    ) -> (PredictionNorm, [f64; 2]) {
         let length = self.length(setup, row, room);
         room.ahead.clear();
         room.ahead
@@ -152,7 +160,7 @@ impl Items {
             let taus = setup.taus.get(first..end).unwrap_or_default();
             let tiles = &tiles[first * self.features..end * self.features];
             let there = (setup.num_costs() - first * LANES).min(LANES);
-            let strip = Strip {
+            let strip = ItemStrip {
                 tiles,
                 count: end - first,
                 taus,
@@ -195,7 +203,12 @@ impl Items {
     }
 
     /// The sum of errors of a row.
-    pub(super) fn errors(&self, setup: &FusedContext<'_>, row: usize, room: &mut Room) -> f64 {
+    pub(super) fn errors(
+        &self,
+        setup: &FusedContext<'_>,
+        row: usize,
+        room: &mut ItemScratch,
+    ) -> f64 {
         self.judge::<false>(setup, row, room).1[0]
     }
 
@@ -204,7 +217,7 @@ impl Items {
         &self,
         setup: &FusedContext<'_>,
         (row, batch): (usize, usize),
-        room: &mut Room,
+        room: &mut ItemScratch,
         sums: &mut [f64],
     ) -> f64 {
         let (length, found) = self.judge::<true>(setup, row, room);
@@ -232,7 +245,7 @@ fn add_products(values: &[f32], features: usize, gram: &mut [f64]) {
 }
 
 /// A few tiles of one row.
-struct Strip<'a> {
+struct ItemStrip<'a> {
     tiles: &'a [AlignedF32x16],
     count: usize,
     taus: &'a [AlignedF32x16],
@@ -244,18 +257,18 @@ struct Strip<'a> {
 }
 
 compiled! {
-    send_strip = send_body [ABSOLUTE: bool, AIM: u8] (strip: &Strip<'_>, room: &mut Room, sums: &mut [f64; 2])
+    send_strip = send_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
 }
 
 compiled! {
-    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &Strip<'_>, room: &mut Room, sums: &mut [f64; 2])
+    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
 }
 
 #[inline(always)]
 fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    strip: &Strip<'_>,
-    room: &mut Room,
+    strip: &ItemStrip<'_>,
+    room: &mut ItemScratch,
     sums: &mut [f64; 2],
 ) {
     pass::<ABSOLUTE, AIM, false>(here, strip, (&room.ahead, &mut room.lines), sums);
@@ -264,11 +277,11 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
 #[inline(always)]
 fn send_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    strip: &Strip<'_>,
-    room: &mut Room,
+    strip: &ItemStrip<'_>,
+    room: &mut ItemScratch,
     sums: &mut [f64; 2],
 ) {
-    room.lines.fill(Half::ZERO);
+    room.lines.fill(AlignedF32x8::ZERO);
     pass::<ABSOLUTE, AIM, true>(here, strip, (&room.ahead, &mut room.lines), sums);
     for i in 0..room.lines.len() {
         room.blame[i] += total(&room.lines[i]);
@@ -278,11 +291,11 @@ fn send_body<const ABSOLUTE: bool, const AIM: u8>(
 #[inline(always)]
 fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
     here: Avx2Fma,
-    strip: &Strip<'_>,
-    (ahead, lines): (&[f32], &mut [Half]),
+    strip: &ItemStrip<'_>,
+    (ahead, lines): (&[f32], &mut [AlignedF32x8]),
     sums: &mut [f64; 2],
 ) {
-    let Strip {
+    let ItemStrip {
         tiles,
         count,
         taus,
@@ -295,7 +308,7 @@ fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
         "the row must cover the strip"
     );
     let features = ahead.len() - 1;
-    let (one, mut errors, mut along) = (here.splat(1.0), Half::ZERO, Half::ZERO);
+    let (one, mut errors, mut along) = (here.splat(1.0), AlignedF32x8::ZERO, AlignedF32x8::ZERO);
     let bias = here.load_partial(&[ahead[features]; LANES][..*there]);
     for t in 0..*count {
         let tile = &tiles[t * features..(t + 1) * features];

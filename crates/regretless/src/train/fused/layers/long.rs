@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::FusedContext;
 use super::super::barrier::Barrier;
-use super::super::share::Slots;
+use super::super::share::PartialSums;
 use super::body::HiddenLayers;
-use super::items::{self, Items};
-use super::sheet::{self, Ways};
-use super::{FusedNetwork, Sums};
+use super::items::{self, ItemFeatures};
+use super::sheet::{self, BackwardCoefficients};
+use super::{EpochSums, FusedNetwork};
 use crate::lanes::LANES;
 use crate::predict::Predictor;
 
@@ -21,9 +21,9 @@ use crate::predict::Predictor;
 const GROUPS: usize = 16;
 
 /// What all workers of an epoch know.
-struct Meeting<'a> {
+struct LongParallelEpoch<'a> {
     setup: &'a FusedContext<'a>,
-    items: Option<&'a Items>,
+    items: Option<&'a ItemFeatures>,
     order: &'a [usize],
     judged: &'a [usize],
     workers: usize,
@@ -31,28 +31,28 @@ struct Meeting<'a> {
     steps: i32,
     barrier: Barrier,
     stop: AtomicBool,
-    gradients: Slots,
-    losses: Slots,
-    evaluation_sums: Slots,
+    gradients: PartialSums,
+    losses: PartialSums,
+    evaluation_sums: PartialSums,
 }
 
 /// One worker's network and room.
-struct Desk {
+struct LongWorkerScratch {
     body: HiddenLayers,
     values: Vec<f32>,
     sums: Vec<f64>,
-    room: items::Room,
+    room: items::ItemScratch,
 }
 
 impl FusedNetwork<'_> {
     /// An epoch in the long shape.
-    pub(super) fn long_epoch(&mut self, order: &[usize], judged: &[usize]) -> Sums {
+    pub(super) fn long_epoch(&mut self, order: &[usize], judged: &[usize]) -> EpochSums {
         let setup = &self.setup;
         let batch = setup.ready.settings().batch;
         let workers = setup.worth(batch * setup.num_costs()).min(GROUPS);
         let body = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
-        let desk = Desk::new(setup, body);
-        let meeting = Meeting {
+        let desk = LongWorkerScratch::new(setup, body);
+        let meeting = LongParallelEpoch {
             setup,
             items: self.items.as_ref(),
             order,
@@ -61,12 +61,12 @@ impl FusedNetwork<'_> {
             steps: self.steps,
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
-            gradients: Slots::new(GROUPS, desk.sums.len()),
-            losses: Slots::new(1, order.len()),
-            evaluation_sums: Slots::new(1, judged.len()),
+            gradients: PartialSums::new(GROUPS, desk.sums.len()),
+            losses: PartialSums::new(1, order.len()),
+            evaluation_sums: PartialSums::new(1, judged.len()),
         };
-        let mut desks: Vec<Desk> = (1..workers)
-            .map(|_| Desk::new(setup, desk.body.clone()))
+        let mut desks: Vec<LongWorkerScratch> = (1..workers)
+            .map(|_| LongWorkerScratch::new(setup, desk.body.clone()))
             .collect();
         desks.insert(0, desk);
         setup
@@ -86,9 +86,9 @@ impl FusedNetwork<'_> {
     }
 }
 
-impl Meeting<'_> {
+impl LongParallelEpoch<'_> {
     /// What one worker does.
-    fn run_worker(&self, worker: usize, desk: &mut Desk) {
+    fn run_worker(&self, worker: usize, desk: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();
         let batch = self.setup.ready.settings().batch;
         let groups = share(worker, self.workers, GROUPS);
@@ -127,7 +127,7 @@ impl Meeting<'_> {
     }
 
     /// The gradient of the rows of a group; the losses of a batch begin at a place.
-    fn group(&self, desk: &mut Desk, (place, rows): (usize, &[usize]), group: usize) {
+    fn group(&self, desk: &mut LongWorkerScratch, (place, rows): (usize, &[usize]), group: usize) {
         desk.sums.fill(0.0);
         for i in share(group, GROUPS, rows.len()) {
             let row = (rows[i], rows.len());
@@ -149,10 +149,10 @@ fn share(part: usize, parts: usize, len: usize) -> Range<usize> {
     part * len / parts..(part + 1) * len / parts
 }
 
-impl Desk {
+impl LongWorkerScratch {
     fn new(setup: &FusedContext<'_>, body: HiddenLayers) -> Self {
         let sums = vec![0.0; body.gradient.len()];
-        let room = items::Room::new(setup.ready.features.names().len());
+        let room = items::ItemScratch::new(setup.ready.features.names().len());
         Self {
             body,
             values: vec![0.0; setup.maps.len() * LANES],
@@ -173,7 +173,7 @@ impl Desk {
         &mut self,
         setup: &FusedContext<'_>,
         row: usize,
-    ) -> (super::super::rows::Length, [f64; 2]) {
+    ) -> (super::super::rows::PredictionNorm, [f64; 2]) {
         let HiddenLayers { network, tape, .. } = &mut self.body;
         network.predict(setup.ready.features.of(row), tape);
         self.values[..setup.num_costs()].copy_from_slice(tape.outputs());
@@ -193,7 +193,7 @@ impl Desk {
             setup,
             (row, 0),
             &mut self.values,
-            Ways::new(setup, (row, batch), length, found),
+            BackwardCoefficients::new(setup, (row, batch), length, found),
         );
         let HiddenLayers {
             network,

@@ -7,12 +7,12 @@
 //! small every worker does for itself.
 
 use self::body::HiddenLayers;
-use self::items::Items;
+use self::items::ItemFeatures;
 use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::predict::{Network, Predictor};
-use crate::train::engine::{Engine, EpochResult, TrainerState};
+use crate::train::engine::{EpochResult, EpochRunner, TrainerState};
 use crate::train::optimizer::Moments;
 
 mod body;
@@ -32,19 +32,19 @@ pub(super) struct FusedNetwork<'a> {
     sheet: Vec<f32>,
     kept: Option<Vec<f32>>,
     /// Where one linear predictor serves all items.
-    items: Option<Items>,
+    items: Option<ItemFeatures>,
 }
 
 /// What an epoch leaves: sums of errors of rows trained on and judged; none when it was
 /// interrupted.
-type Sums = Option<[Vec<f64>; 2]>;
+type EpochSums = Option<[Vec<f64>; 2]>;
 
 impl<'a> FusedNetwork<'a> {
     pub(super) fn new(setup: FusedContext<'a>, network: &Network) -> Self {
         let moments = [(); 2].map(|()| vec![0.0; network.parameters().len()]);
         let shared = network.is_linear()
             && matches!(setup.ready.features.shape(), FeatureShape::Long { .. });
-        let items = shared.then(|| Items::new(&setup));
+        let items = shared.then(|| ItemFeatures::new(&setup));
         Self {
             setup,
             network: network.clone(),
@@ -75,7 +75,7 @@ impl<'a> FusedNetwork<'a> {
     }
 }
 
-impl Engine for FusedNetwork<'_> {
+impl EpochRunner for FusedNetwork<'_> {
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
         let sums = match self.setup.ready.features.shape() {
             FeatureShape::Wide => self.wide_epoch(order, judged),

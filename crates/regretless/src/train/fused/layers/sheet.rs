@@ -6,19 +6,19 @@
 )]
 
 use super::super::FusedContext;
-use super::super::kernel::Map;
-use super::super::rows::Length;
+use super::super::kernel::TileAffine;
+use super::super::rows::PredictionNorm;
 use super::super::slope::{ErrorMask, RowTargets, slopes, with_kind};
-use crate::lanes::{AlignedF32x16, Avx2Fma, F64_LANES, Half, LANES, compiled};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F64_LANES, LANES, compiled};
 
 /// Most tiles whose lanes are summed in single precision.
 pub(super) const TILES: usize = 16;
 
 /// A few tiles of one row.
-pub(super) struct Strip<'a> {
+pub(super) struct TileStrip<'a> {
     /// Outputs, then predictions, at last the gradient of outputs.
     tiles: &'a mut [[f32; LANES]],
-    maps: &'a [Map],
+    maps: &'a [TileAffine],
     taus: &'a [AlignedF32x16],
     truth: RowTargets<'a>,
     /// Number of the first tile in the truth.
@@ -28,7 +28,7 @@ pub(super) struct Strip<'a> {
 /// What makes a gradient: times the prediction at the length of the truth, of slopes, and of
 /// predictions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ways {
+pub(super) struct BackwardCoefficients {
     stretch: f32,
     back: f32,
     share: f32,
@@ -40,7 +40,7 @@ fn for_each_strip(
     row: usize,
     first: usize,
     values: &mut [f32],
-    mut work: impl FnMut(&mut Strip<'_>),
+    mut work: impl FnMut(&mut TileStrip<'_>),
 ) {
     let whole = setup.table.whole();
     let tiles = values.as_chunks_mut::<LANES>().0;
@@ -54,7 +54,7 @@ fn for_each_strip(
     for (part, tiles) in body.chunks_mut(TILES).enumerate() {
         let first = first + part * TILES;
         let (maps, taus) = about(first, first + tiles.len());
-        work(&mut Strip {
+        work(&mut TileStrip {
             tiles,
             maps,
             taus,
@@ -64,7 +64,7 @@ fn for_each_strip(
     }
     if !tail.is_empty() {
         let (maps, taus) = about(whole, whole + 1);
-        work(&mut Strip {
+        work(&mut TileStrip {
             tiles: tail,
             maps,
             taus,
@@ -92,7 +92,7 @@ pub(super) fn judge(
     setup: &FusedContext<'_>,
     (row, first): (usize, usize),
     values: &mut [f32],
-    length: Length,
+    length: PredictionNorm,
 ) -> [f64; 2] {
     let mut sums = [0.0; 2];
     for_each_strip(setup, row, first, values, |strip| {
@@ -113,19 +113,19 @@ pub(super) fn blame(
     setup: &FusedContext<'_>,
     (row, first): (usize, usize),
     values: &mut [f32],
-    ways: Ways,
+    ways: BackwardCoefficients,
 ) {
     for_each_strip(setup, row, first, values, |strip| {
         with_kind!(setup.kind, self::blame_strip, setup.here, strip, ways);
     });
 }
 
-impl Ways {
+impl BackwardCoefficients {
     /// Those of a row in a batch of so many, by the sums of [`judge`].
     pub(super) fn new(
         setup: &FusedContext<'_>,
         (row, batch): (usize, usize),
-        length: Length,
+        length: PredictionNorm,
         sums: [f64; 2],
     ) -> Self {
         let facts = &setup.facts;
@@ -137,27 +137,27 @@ impl Ways {
     }
 }
 
-pub(super) fn total(half: &Half) -> f64 {
+pub(super) fn total(half: &AlignedF32x8) -> f64 {
     let mut sums = [0.0; F64_LANES];
     half.add_to(&mut sums);
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 compiled! {
-    measure_strip = measure_body [] (strip: &mut Strip<'_>, square: &mut f64)
+    measure_strip = measure_body [] (strip: &mut TileStrip<'_>, square: &mut f64)
 }
 
 compiled! {
-    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &mut Strip<'_>, stretch: f32, sums: &mut [f64; 2])
+    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, stretch: f32, sums: &mut [f64; 2])
 }
 
 compiled! {
-    blame_strip = blame_body [ABSOLUTE: bool, AIM: u8] (strip: &mut Strip<'_>, ways: Ways)
+    blame_strip = blame_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, ways: BackwardCoefficients)
 }
 
 #[inline(always)]
-fn measure_body(here: Avx2Fma, strip: &mut Strip<'_>, square: &mut f64) {
-    let mut squares = Half::ZERO;
+fn measure_body(here: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f64) {
+    let mut squares = AlignedF32x8::ZERO;
     for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
         let predicted = here
             .read(tile)
@@ -171,11 +171,11 @@ fn measure_body(here: Avx2Fma, strip: &mut Strip<'_>, square: &mut f64) {
 #[inline(always)]
 fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    strip: &mut Strip<'_>,
+    strip: &mut TileStrip<'_>,
     stretch: f32,
     sums: &mut [f64; 2],
 ) {
-    let Strip {
+    let TileStrip {
         tiles,
         taus,
         truth,
@@ -186,7 +186,7 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
         truth.covers::<AIM>(*first + tiles.len()),
         "the row must cover the strip"
     );
-    let (mut errors, mut along) = (Half::ZERO, Half::ZERO);
+    let (mut errors, mut along) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
     let stretch = here.splat(-stretch);
     for (t, tile) in tiles.iter().enumerate() {
         let costs = here.read(&truth.costs[*first + t]);
@@ -203,10 +203,10 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
 #[inline(always)]
 fn blame_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
-    strip: &mut Strip<'_>,
-    ways: Ways,
+    strip: &mut TileStrip<'_>,
+    ways: BackwardCoefficients,
 ) {
-    let Strip {
+    let TileStrip {
         tiles,
         maps,
         taus,

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::FusedContext;
 use super::super::adam::{AdamCoefficients, step_row};
 use super::super::barrier::Barrier;
-use super::super::rows::Length;
-use super::super::share::Slots;
+use super::super::rows::PredictionNorm;
+use super::super::share::PartialSums;
 use super::body::HiddenLayers;
-use super::sheet::{self, Ways};
-use super::{FusedNetwork, Sums};
+use super::sheet::{self, BackwardCoefficients};
+use super::{EpochSums, FusedNetwork};
 use crate::lanes::LANES;
-use crate::predict::product::{Out, View, multiply};
+use crate::predict::product::{MatrixView, MatrixViewMut, multiply};
 use crate::predict::{Network, Predictor};
 
 /// Tiles of outputs whose weights and their gradient stay in cache.
@@ -30,7 +30,7 @@ const ROWS_AT_A_TIME: usize = 32;
 
 /// What one worker owns: blocks of the last layer, one after the other, and hidden layers for
 /// itself.
-struct Share<'a> {
+struct WideColumnBlock<'a> {
     hidden: Option<HiddenLayers>,
     groups: Range<usize>,
     /// Weights and biases, each with running means of gradients and of their squares.
@@ -41,7 +41,7 @@ struct Share<'a> {
 }
 
 /// One block at work.
-struct Block<'b> {
+struct OutputBlock<'b> {
     group: usize,
     /// Number of its first tile, and of all its tiles.
     first: usize,
@@ -53,11 +53,11 @@ struct Block<'b> {
 
 /// One worker's room.
 #[derive(Default)]
-struct Desk {
+struct WideWorkerScratch {
     /// Features of the rows of a step, and what the hidden layers make of them.
     features: Vec<f32>,
     activated: Vec<f32>,
-    lengths: Vec<Length>,
+    lengths: Vec<PredictionNorm>,
     /// Sums of the rows of a step, over a group and over all.
     partial: Vec<f64>,
     totals: Vec<f64>,
@@ -69,7 +69,7 @@ struct Desk {
 }
 
 /// What all workers of an epoch know.
-struct Meeting<'a> {
+struct WideParallelEpoch<'a> {
     setup: &'a FusedContext<'a>,
     order: &'a [usize],
     judged: &'a [usize],
@@ -80,11 +80,11 @@ struct Meeting<'a> {
     steps: i32,
     barrier: Barrier,
     stop: AtomicBool,
-    squares: Slots,
-    rows: Slots,
-    blames: Slots,
-    losses: Slots,
-    evaluation_sums: Slots,
+    squares: PartialSums,
+    rows: PartialSums,
+    blames: PartialSums,
+    losses: PartialSums,
+    evaluation_sums: PartialSums,
 }
 
 /// Ranges of tiles, whole blocks each, that are summed by themselves.
@@ -110,7 +110,7 @@ fn take<'b, const N: usize>(rest: &mut [&'b mut [f32]; N], count: usize) -> [&'b
 
 impl FusedNetwork<'_> {
     /// An epoch in the wide shape.
-    pub(super) fn wide_epoch(&mut self, order: &[usize], judged: &[usize]) -> Sums {
+    pub(super) fn wide_epoch(&mut self, order: &[usize], judged: &[usize]) -> EpochSums {
         let Self {
             setup,
             network,
@@ -129,7 +129,7 @@ impl FusedNetwork<'_> {
             batch.min(order.len()).max(ROWS_AT_A_TIME),
         );
         let workers = setup.worth(rows * inputs * costs).min(groups.len());
-        let meeting = Meeting::new(
+        let meeting = WideParallelEpoch::new(
             setup,
             (order, judged),
             (&groups, inputs),
@@ -160,7 +160,7 @@ impl FusedNetwork<'_> {
                 take(&mut weights, tiles * LANES * inputs),
                 take(&mut biases, tiles * LANES),
             );
-            Share {
+            WideColumnBlock {
                 hidden: hidden.clone(),
                 groups: own,
                 weights,
@@ -168,7 +168,7 @@ impl FusedNetwork<'_> {
                 sheet,
             }
         });
-        let mut shares: Vec<Share<'_>> = shares.collect();
+        let mut shares: Vec<WideColumnBlock<'_>> = shares.collect();
         setup
             .threads(workers)
             .run_on_each(shares.iter_mut().collect(), |worker, share| {
@@ -192,9 +192,13 @@ impl FusedNetwork<'_> {
     }
 }
 
-impl Share<'_> {
+impl WideColumnBlock<'_> {
     /// Calls `work` with each block; a sheet has room for so many rows.
-    fn blocks(&mut self, meeting: &Meeting<'_>, mut work: impl FnMut(&mut Block<'_>)) {
+    fn blocks(
+        &mut self,
+        meeting: &WideParallelEpoch<'_>,
+        mut work: impl FnMut(&mut OutputBlock<'_>),
+    ) {
         let begin = meeting.groups[self.groups.start].start;
         let rows = self.sheet.len() / (meeting.groups[self.groups.end - 1].end - begin);
         for group in self.groups.clone() {
@@ -204,7 +208,7 @@ impl Share<'_> {
                 let outputs = (first - begin) * LANES
                     ..((first + tiles - begin) * LANES).min(self.biases[0].len());
                 let inputs = outputs.start * meeting.inputs..outputs.end * meeting.inputs;
-                work(&mut Block {
+                work(&mut OutputBlock {
                     group,
                     first,
                     tiles,
@@ -217,7 +221,7 @@ impl Share<'_> {
     }
 }
 
-impl Block<'_> {
+impl OutputBlock<'_> {
     /// Numbers from one row of the sheet to the next.
     fn distance(&self) -> usize {
         self.tiles * LANES
@@ -237,13 +241,13 @@ impl Block<'_> {
             row[outputs..].fill(0.0);
         }
         let inputs = activated.len() / rows.len();
-        let weights = View::new(self.weights[0], outputs, inputs).transposed();
-        let out = Out {
+        let weights = MatrixView::new(self.weights[0], outputs, inputs).transposed();
+        let out = MatrixViewMut {
             values: self.sheet,
             distance,
             add: true,
         };
-        multiply(View::new(activated, rows.len(), inputs), weights, out);
+        multiply(MatrixView::new(activated, rows.len(), inputs), weights, out);
         for ((values, row), square) in self.sheet.chunks_exact_mut(distance).zip(rows).zip(squares)
         {
             *square += sheet::measure(setup, (*row, self.first), values);
@@ -255,7 +259,7 @@ impl Block<'_> {
         &mut self,
         setup: &FusedContext<'_>,
         rows: &[usize],
-        lengths: &[Length],
+        lengths: &[PredictionNorm],
         sums: &mut [f64],
     ) {
         let (errors, along) = sums.split_at_mut(rows.len());
@@ -273,13 +277,13 @@ impl Block<'_> {
         &mut self,
         setup: &FusedContext<'_>,
         rows: &[usize],
-        desk: &mut Desk,
+        desk: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
         let (distance, outputs, first) = (self.distance(), self.biases[0].len(), self.first);
         let (errors, along) = desk.totals.split_at(rows.len());
         for (i, (values, row)) in self.sheet.chunks_exact_mut(distance).zip(rows).enumerate() {
-            let ways = Ways::new(
+            let ways = BackwardCoefficients::new(
                 setup,
                 (*row, rows.len()),
                 desk.lengths[i],
@@ -288,13 +292,13 @@ impl Block<'_> {
             sheet::blame(setup, (*row, first), values, ways);
         }
         let inputs = desk.activated.len() / rows.len();
-        let gradient = View::part(self.sheet, [rows.len(), outputs], distance);
+        let gradient = MatrixView::part(self.sheet, [rows.len(), outputs], distance);
         if !desk.blame.is_empty() {
-            let weights = View::new(self.weights[0], outputs, inputs);
+            let weights = MatrixView::new(self.weights[0], outputs, inputs);
             multiply(
                 gradient,
                 weights,
-                Out {
+                MatrixViewMut {
                     values: &mut desk.blame,
                     distance: inputs,
                     add: true,
@@ -302,14 +306,14 @@ impl Block<'_> {
             );
         }
         desk.gradient.resize(outputs * inputs, 0.0);
-        let out = Out {
+        let out = MatrixViewMut {
             values: &mut desk.gradient,
             distance: inputs,
             add: false,
         };
         multiply(
             gradient.transposed(),
-            View::new(&desk.activated, rows.len(), inputs),
+            MatrixView::new(&desk.activated, rows.len(), inputs),
             out,
         );
         desk.bias_gradient.clear();
@@ -330,7 +334,7 @@ impl Block<'_> {
     }
 }
 
-impl<'a> Meeting<'a> {
+impl<'a> WideParallelEpoch<'a> {
     fn new(
         setup: &'a FusedContext<'a>,
         (order, judged): (&'a [usize], &'a [usize]),
@@ -338,10 +342,13 @@ impl<'a> Meeting<'a> {
         (workers, steps): (usize, i32),
     ) -> Self {
         let batch = setup.ready.settings().batch.max(ROWS_AT_A_TIME);
-        let slots = |width| Slots::new(groups.len(), width);
+        let slots = |width| PartialSums::new(groups.len(), width);
         let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
         let (squares, rows, blames) = (slots(batch), slots(2 * batch), slots(batch * inputs));
-        let (losses, evaluation_sums) = (Slots::new(1, order.len()), Slots::new(1, judged.len()));
+        let (losses, evaluation_sums) = (
+            PartialSums::new(1, order.len()),
+            PartialSums::new(1, judged.len()),
+        );
         Self {
             setup,
             order,
@@ -360,7 +367,7 @@ impl<'a> Meeting<'a> {
     }
 
     /// Sums of errors; none when the epoch was interrupted.
-    fn sums(&self) -> Sums {
+    fn sums(&self) -> EpochSums {
         let mut sums = [vec![0.0; self.order.len()], vec![0.0; self.judged.len()]];
         self.losses.total(&mut sums[0]);
         self.evaluation_sums.total(&mut sums[1]);
@@ -370,9 +377,9 @@ impl<'a> Meeting<'a> {
     }
 
     /// What one worker does.
-    fn run_worker(&self, worker: usize, share: &mut Share<'_>) {
+    fn run_worker(&self, worker: usize, share: &mut WideColumnBlock<'_>) {
         let _guard = self.barrier.guard();
-        let mut desk = Desk::default();
+        let mut desk = WideWorkerScratch::default();
         let batch = self.setup.ready.settings().batch;
         for (step, rows) in self.order.chunks(batch).enumerate() {
             if worker == 0 && self.setup.interrupted() {
@@ -406,7 +413,7 @@ impl<'a> Meeting<'a> {
     }
 
     /// Predicts and judges rows; leaves lengths and sums on the desk.
-    fn look(&self, share: &mut Share<'_>, rows: &[usize], desk: &mut Desk) {
+    fn look(&self, share: &mut WideColumnBlock<'_>, rows: &[usize], desk: &mut WideWorkerScratch) {
         let setup = self.setup;
         desk.features.clear();
         rows.iter().for_each(|row| {
@@ -417,7 +424,7 @@ impl<'a> Meeting<'a> {
             Some(hidden) => hidden.activate(&desk.features, &mut desk.activated),
             None => desk.activated.clone_from(&desk.features),
         }
-        let Desk {
+        let WideWorkerScratch {
             activated,
             lengths,
             partial,
@@ -457,10 +464,10 @@ impl<'a> Meeting<'a> {
     /// Sums over the blocks of each group, left for all workers, who meet afterwards.
     fn group_sums(
         &self,
-        share: &mut Share<'_>,
+        share: &mut WideColumnBlock<'_>,
         (count, partial): (usize, &mut Vec<f64>),
-        slots: &Slots,
-        mut work: impl FnMut(&mut Block<'_>, &mut [f64]),
+        slots: &PartialSums,
+        mut work: impl FnMut(&mut OutputBlock<'_>, &mut [f64]),
     ) {
         partial.clear();
         partial.resize(count, 0.0);
@@ -477,9 +484,9 @@ impl<'a> Meeting<'a> {
     /// A step of all layers, the last one first.
     fn learn(
         &self,
-        share: &mut Share<'_>,
+        share: &mut WideColumnBlock<'_>,
         rows: &[usize],
-        desk: &mut Desk,
+        desk: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
         let deep = share.hidden.is_some();
