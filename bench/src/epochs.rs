@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::statistics::Times;
 
 /// Rows per step.
-pub const BATCH: usize = 32;
+pub const BATCH_SIZE: usize = 32;
 /// Seed of parameters and batches.
 pub const SEED: u64 = 135;
 

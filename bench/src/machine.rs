@@ -66,7 +66,7 @@ impl Machine {
     }
 
     /// The limits in words.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let Self {
             threads,
             triad,

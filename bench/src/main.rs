@@ -35,9 +35,9 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<()> {
     let host = machine::host();
     let mut report = match cli.race {
-        Suite::Methods => methods::race(cli)?,
-        Suite::Solvers => solvers::race(cli)?,
-        Suite::Training => training::race(cli)?,
+        Suite::Methods => methods::run_suite(cli)?,
+        Suite::Solvers => solvers::run_suite(cli)?,
+        Suite::Training => training::run_suite(cli)?,
     };
     report.notes.insert(0, host);
     report.write(cli)

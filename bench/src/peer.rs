@@ -49,7 +49,7 @@ impl Peer<'_> {
         let text =
             serde_json::to_string_pretty(job).map_err(|e| Error::setting(format!("job: {e}")))?;
         fs::write(&path, text).map_err(Error::io(&path))?;
-        match self.ask(cli, &path) {
+        match self.run_job(cli, &path) {
             Ok(PeerResponse::Measured(found)) => Ok(Some(found)),
             Ok(PeerResponse::Skipped { skipped: why }) | Err(why) => {
                 eprintln!("bench: {} is skipped: {why}", self.script);
@@ -58,7 +58,7 @@ impl Peer<'_> {
         }
     }
 
-    fn ask<T: DeserializeOwned>(
+    fn run_job<T: DeserializeOwned>(
         &self,
         cli: &Cli,
         job: &Path,

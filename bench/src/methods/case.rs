@@ -12,7 +12,7 @@ use crate::args::Cli;
 use crate::epochs::{SEED, order};
 
 /// Size of a step.
-pub const RATE: f64 = 0.01;
+pub const LEARNING_RATE: f64 = 0.01;
 
 /// A method as both sides know it.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ impl MethodTable {
             .parameters()
             .to_vec();
         // Our networks predict costs to be minimised, the peer's in the sense of the problem.
-        self.problem.build()?.sense().flip(&mut first);
+        self.problem.build()?.sense().apply_sign(&mut first);
         let first = Matrix::new(1, first.len(), first)?;
         npy::write_predictions(&folder.join("parameters.npy"), &first, true)?;
         let orders = (1..=case.epochs)

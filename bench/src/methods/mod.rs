@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 mod case;
 mod ours;
 
-use case::{Method, MethodCase, MethodTable as Rows, RATE};
+use case::{LEARNING_RATE, Method, MethodCase, MethodTable as Rows};
 
 use crate::args::Cli;
-use crate::epochs::{BATCH, Epochs};
+use crate::epochs::{BATCH_SIZE, Epochs};
 use crate::peer::Peer;
 use crate::report::{Report, ReportTable};
 use crate::statistics::{milliseconds, ratio};
@@ -48,7 +48,7 @@ pub struct MethodRun {
 ///
 /// # Errors
 /// When training fails or a file cannot be written.
-pub fn race(cli: &Cli) -> Result<Report> {
+pub fn run_suite(cli: &Cli) -> Result<Report> {
     let heading = [
         "problem",
         "method",
@@ -204,7 +204,7 @@ fn run_pyepo(
         .map(|method| json!({ "label": method.label, "samples": method.samples, "epochs": case.epochs_of(method) }))
         .collect();
     let job = json!({
-        "folder": Path::new(&folder), "problem": rows.problem, "methods": methods, "batch": BATCH, "rate": RATE,
+        "folder": Path::new(&folder), "problem": rows.problem, "methods": methods, "batch": BATCH_SIZE, "rate": LEARNING_RATE,
         "train": case.train,
     });
     Peer {

@@ -13,8 +13,8 @@ use regretless::train::{
 use regretless::watch::NoopObserver;
 
 use super::MethodRun;
-use super::case::{Method as Known, MethodCase, MethodTable, RATE};
-use crate::epochs::{BATCH, Epochs, SEED, train_timed};
+use super::case::{LEARNING_RATE, Method as Known, MethodCase, MethodTable};
+use crate::epochs::{BATCH_SIZE, Epochs, SEED, train_timed};
 
 /// Trains every method on so many threads.
 pub fn runs(
@@ -45,8 +45,8 @@ fn run(
 ) -> Result<MethodRun> {
     let settings = TrainingSettings {
         epochs,
-        batch: BATCH,
-        learning_rate: RATE,
+        batch: BATCH_SIZE,
+        learning_rate: LEARNING_RATE,
         select: SelectionCriterion::Last,
         output_map: false,
         ..TrainingSettings::paper(SEED)
@@ -61,7 +61,7 @@ fn run(
     let all = trained.model.predict(table.data.features())?;
     let tested = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
     let mut predictions = Matrix::new(rows.len(), all.cols(), tested)?;
-    task.data.sense().flip(predictions.as_mut_slice());
+    task.data.sense().apply_sign(predictions.as_mut_slice());
     let evaluation = evaluate(&predictions, task.data, rows, (task.oracle, &NoopObserver))?;
     Ok(MethodRun {
         epochs: Epochs {

@@ -68,7 +68,7 @@ impl SolverCase {
         let (width, rows) = (data.costs().cols(), (0..data.len()).collect::<Vec<_>>());
         // What is predicted before anybody thinks of decisions.
         let fit = LinearFit::least_squares(&data, &rows)?;
-        let predicted: Vec<f32> = fit.predict(&data.features().chosen(&rows[..instances]));
+        let predicted: Vec<f32> = fit.predict(&data.features().select_rows(&rows[..instances]));
         let truth = &data.costs().as_slice()[..instances * width];
         let mixed: Vec<f32> = predicted
             .iter()
@@ -101,7 +101,7 @@ impl SolverCase {
     }
 
     /// Whether high totals are good.
-    pub fn maximises(&self) -> Result<bool> {
+    pub fn is_maximization(&self) -> Result<bool> {
         Ok(self.problem.build()?.sense().sign() < 0.0)
     }
 }

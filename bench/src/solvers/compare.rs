@@ -104,7 +104,7 @@ impl SolveRecords {
     }
 
     /// Compares objectives with ours.
-    pub fn against(&self, ours: &Self, maximises: bool) -> ObjectiveComparison {
+    pub fn compare_with(&self, ours: &Self, maximises: bool) -> ObjectiveComparison {
         let sign = if maximises { -1.0 } else { 1.0 };
         let mut found = ObjectiveComparison::default();
         for (theirs, ours) in self.objective.iter().zip(&ours.objective) {
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn better_and_worse_depend_on_the_sense() {
-        let found = solves(&[10.0, 11.0, 9.0]).against(&solves(&[10.0, 10.0, 10.0]), false);
+        let found = solves(&[10.0, 11.0, 9.0]).compare_with(&solves(&[10.0, 10.0, 10.0]), false);
         assert_eq!((found.equal, found.better), (2, 1));
         assert!((found.worst - 0.1).abs() < 1e-12);
         let found =
-            solves(&[10.0, 11.0, 9.0, 8.0]).against(&solves(&[10.0, 10.0, 10.0, 10.0]), true);
+            solves(&[10.0, 11.0, 9.0, 8.0]).compare_with(&solves(&[10.0, 10.0, 10.0, 10.0]), true);
         assert_eq!((found.equal, found.better), (2, 1));
         assert!((found.worst - 0.2).abs() < 1e-12);
     }

@@ -42,7 +42,7 @@ const SPEEDUP_GOALS: [(&str, f64); 3] = [("TSP20", 10.0), ("KS32", 10.0), ("TSP5
 /// # Errors
 /// When a solve of ours fails, a peer proves a better decision than ours, or a file cannot be
 /// written.
-pub fn race(cli: &Cli) -> Result<Report> {
+pub fn run_suite(cli: &Cli) -> Result<Report> {
     let mut tables = SolverTables::new();
     let mut raw = Vec::new();
     for case in SolverCase::all(cli.smoke)?
@@ -84,7 +84,7 @@ fn run_peers(cli: &Cli, case: &SolverCase) -> Result<Vec<SolverRun>> {
             .run::<SolverRun>(cli, &folder, &job)?,
         );
     }
-    let maximises = case.maximises()?;
+    let maximises = case.is_maximization()?;
     found.iter_mut().for_each(|peer| peer.maximises = maximises);
     Ok(found)
 }
@@ -161,7 +161,7 @@ impl SolverTables {
             };
             wide.extend([milliseconds(theirs) + unproven, ratio(theirs, same)]);
             self.detail(&name, kind, (peer, solves), own);
-            self.judge(&name, kind, (peer, solves), own);
+            self.check_objectives(&name, kind, (peer, solves), own);
         }
         self.times.row(wide);
     }
@@ -175,7 +175,7 @@ impl SolverTables {
     ) {
         let same = ours.first(solves.len());
         let (times, own_times) = (solves.times(), same.times());
-        let against = solves.against(&same, who.maximises);
+        let against = solves.compare_with(&same, who.maximises);
         let clock = solves.own_clock();
         let shown = if clock.0.is_empty() {
             String::new()
@@ -209,7 +209,7 @@ impl SolverTables {
         ]);
     }
 
-    fn judge(
+    fn check_objectives(
         &mut self,
         case: &str,
         kind: &str,
@@ -223,7 +223,7 @@ impl SolverTables {
                 solves.times().median() / same.times().median(),
             ));
         }
-        let better = solves.against(&same, who.maximises).better;
+        let better = solves.compare_with(&same, who.maximises).better;
         if better > 0 && !who.relaxes {
             self.contradictions.push(format!(
                 "{} found {better} better decisions on {case} {kind}",

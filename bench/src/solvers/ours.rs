@@ -17,11 +17,14 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
     let mut kinds = BTreeMap::new();
     for (kind, costs) in KINDS.iter().zip(&case.costs) {
         let mut minimised = costs.clone();
-        oracle.problem().sense().flip(minimised.as_mut_slice());
+        oracle
+            .problem()
+            .sense()
+            .apply_sign(minimised.as_mut_slice());
         let rows: Vec<&[f32]> = (0..minimised.rows())
             .map(|row| minimised.row(row))
             .collect();
-        let mut solves = timed(case, &mut oracle.asker(), &rows)?;
+        let mut solves = timed(case, &mut oracle.worker(), &rows)?;
         let sign = oracle.problem().sense().sign();
         solves
             .objective
@@ -31,7 +34,7 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
         kinds.insert((*kind).to_owned(), solves);
     }
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let maximises = case.maximises()?;
+    let maximises = case.is_maximization()?;
     Ok(SolverRun {
         name: "ours".into(),
         version,

@@ -20,7 +20,7 @@ use regretless::solve::Solution;
 use crate::epochs::{SEED, order};
 
 /// Size of a step.
-pub const RATE: f64 = 0.005;
+pub const LEARNING_RATE: f64 = 0.005;
 
 /// One size and loss.
 #[derive(Debug, Clone)]
@@ -180,9 +180,9 @@ impl TrainingCase {
     fn decision(&self, stream: &mut RandomStream) -> Decision {
         let mut taken = std::collections::BTreeSet::new();
         while taken.len() < self.chosen {
-            taken.insert(stream.below(self.costs) as u32);
+            taken.insert(stream.index_below(self.costs) as u32);
         }
-        Decision::choosing(taken)
+        Decision::from_indices(taken)
     }
 
     /// The problem that accepts the decisions.
@@ -216,7 +216,7 @@ impl TrainingData {
             .map(|decision| Solution::optimal(decision.clone(), 0.0))
             .collect();
         Ok((
-            LabeledDataset::known(self.data.clone(), &oracle, known)?,
+            LabeledDataset::from_decisions(self.data.clone(), &oracle, known)?,
             oracle,
         ))
     }

@@ -9,7 +9,7 @@
 //! cache.
 
 use super::case::TrainingCase;
-use crate::epochs::BATCH;
+use crate::epochs::BATCH_SIZE;
 use crate::machine::Machine;
 
 /// What the last cache of a usual server holds per program.
@@ -45,7 +45,7 @@ fn linear(case: &TrainingCase) -> ResourceDemand {
         case.costs as f64,
         case.features as f64 + 1.0,
     );
-    let steps = case.instances.div_ceil(BATCH) as f64;
+    let steps = case.instances.div_ceil(BATCH_SIZE) as f64;
     let normalised = case.loss.contains('S') && case.loss.contains('(');
     let table = rows * costs * if normalised { 4.125 } else { 4.0 };
     // One product with the costs per row, and one small matrix per step and cost.
@@ -76,7 +76,7 @@ fn layered(case: &TrainingCase) -> ResourceDemand {
         .collect();
     let rows = (case.instances * if case.shared { case.costs } else { 1 }) as f64;
     let (weights, first) = (weights(&sizes), weights(&sizes[..2]));
-    let steps = case.instances.div_ceil(BATCH) as f64;
+    let steps = case.instances.div_ceil(BATCH_SIZE) as f64;
     let table = 4.0 * (rows * case.features as f64 + (case.instances * case.costs) as f64);
     let work = rows * (6.0 * weights - 2.0 * first) + steps * 12.0 * weights;
     ResourceDemand {

@@ -18,7 +18,7 @@ mod ours;
 use case::TrainingCase;
 
 use crate::args::Cli;
-use crate::epochs::{BATCH, Epochs};
+use crate::epochs::{BATCH_SIZE, Epochs};
 use crate::machine::Machine;
 use crate::peer::Peer;
 use crate::report::{Report, ReportTable};
@@ -42,7 +42,7 @@ struct TorchAnswer {
 ///
 /// # Errors
 /// When training fails or a file cannot be written.
-pub fn race(cli: &Cli) -> Result<Report> {
+pub fn run_suite(cli: &Cli) -> Result<Report> {
     let mut report = Report::default();
     let before = Machine::measure(cli.threads, cli.smoke);
     let title = format!(
@@ -89,7 +89,7 @@ pub fn race(cli: &Cli) -> Result<Report> {
         report.raw.push(found.raw(case, &machine));
     }
     report.tables.push(table);
-    report.notes.push(machine.words());
+    report.notes.push(machine.describe());
     report.notes.extend(NOTES.map(String::from));
     Ok(report)
 }
@@ -154,7 +154,7 @@ impl TrainingMeasurement {
         ] {
             let job = json!({
                 "folder": folder, "forms": forms, "threads": cli.threads, "epochs": case.torch_epochs,
-                "batch": BATCH, "rate": case::RATE, "loss": case.loss, "hidden": case.hidden,
+                "batch": BATCH_SIZE, "rate": case::LEARNING_RATE, "loss": case.loss, "hidden": case.hidden,
                 "shared": case.shared,
             });
             let peer = Peer {

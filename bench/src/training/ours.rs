@@ -7,8 +7,8 @@ use regretless::train::{
 };
 use regretless::watch::NoopObserver;
 
-use super::case::{RATE, TrainingCase, TrainingData};
-use crate::epochs::{BATCH, Epochs, SEED, train_timed};
+use super::case::{LEARNING_RATE, TrainingCase, TrainingData};
+use crate::epochs::{BATCH_SIZE, Epochs, SEED, train_timed};
 
 /// Trains and keeps the time of each epoch.
 pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Result<Epochs> {
@@ -22,8 +22,8 @@ pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Resul
     };
     let settings = TrainingSettings {
         epochs: case.epochs,
-        batch: BATCH,
-        learning_rate: RATE,
+        batch: BATCH_SIZE,
+        learning_rate: LEARNING_RATE,
         select: SelectionCriterion::Last,
         output_map: false,
         ..TrainingSettings::paper(SEED)

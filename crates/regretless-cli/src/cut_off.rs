@@ -13,7 +13,7 @@ const SIGBUS_MESSAGE: &str = "error: a file was cut off while it was in use (a t
                      far are whole. Replace files by renaming instead of writing over them, and \
                      start again\n";
 
-extern "C" fn tell(_: c_int) {
+extern "C" fn handle_sigbus(_: c_int) {
     // SAFETY: both calls are allowed in a handler; the words live as long as the program.
     unsafe {
         libc::write(
@@ -26,8 +26,8 @@ extern "C" fn tell(_: c_int) {
 }
 
 /// From now on such a file is an error in words, with the exit code of bad input.
-pub fn listen() {
-    let handler: extern "C" fn(c_int) = tell;
+pub fn install_handler() {
+    let handler: extern "C" fn(c_int) = handle_sigbus;
     // SAFETY: the handler keeps to what a handler may do.
     unsafe { libc::signal(libc::SIGBUS, handler as libc::sighandler_t) };
 }

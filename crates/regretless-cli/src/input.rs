@@ -40,7 +40,7 @@ impl TableFormat {
 }
 
 /// A setting that must be given.
-pub fn needed<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
+pub fn require<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
     value
         .cloned()
         .ok_or_else(|| Error::setting(format!("{flag} is missing; see --help for an example")))
@@ -101,7 +101,7 @@ impl BuiltProblem {
 
 /// Where a table is.
 pub fn table_source(options: &DataOptions) -> Result<TableSource> {
-    let data = needed(options.data.as_ref(), "--data")?;
+    let data = require(options.data.as_ref(), "--data")?;
     let layout = options.layout();
     match (TableFormat::of(&data)?, &options.cost_data) {
         (TableFormat::Csv, None) => Ok(TableSource::Csv { file: data, layout }),

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     progress::listen_for_interrupts();
     let _scope = progress::enter_cancellation_scope();
     #[cfg(unix)]
-    cut_off::listen();
+    cut_off::install_handler();
     match commands::run(cli.command) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(error)) | Err(error) => {

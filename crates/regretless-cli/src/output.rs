@@ -75,7 +75,7 @@ pub fn print_error(error: &Error) {
 }
 
 /// Prints one line on standard error; nobody may be listening, which is fine.
-pub fn remark(text: &str) {
+pub fn print_warning(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", escaped(text));
 }
 

@@ -17,7 +17,7 @@ use regretless::watch::Observer;
 static INTERRUPTED: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
 
 /// Work shorter than this shows no bar.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PROGRESS_BAR_DELAY: Duration = Duration::from_millis(500);
 
 /// Work that is still running so long after Ctrl-C is ended.
 const MAX_INTERRUPT_DELAY: Duration = Duration::from_millis(900);
@@ -36,7 +36,7 @@ pub fn listen_for_interrupts() {
         });
     };
     if ctrlc::set_handler(handler).is_err() {
-        crate::output::remark("note: Ctrl-C will end the program at once");
+        crate::output::print_warning("note: Ctrl-C will end the program at once");
     }
 }
 
@@ -95,7 +95,7 @@ impl ProgressBarState {
     }
 
     fn draw_when_due(&mut self) {
-        if !self.drawn && self.begun.elapsed() > PATIENCE {
+        if !self.drawn && self.begun.elapsed() > PROGRESS_BAR_DELAY {
             self.drawn = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.bar.enable_steady_tick(Duration::from_millis(200));
@@ -117,15 +117,15 @@ impl Observer for ProgressObserver {
         }
     }
 
-    fn note(&self, text: &str) {
+    fn message(&self, text: &str) {
         if self.shown {
             self.with_bar(|bar| bar.set_message(escaped(text).into_owned()));
         }
     }
 
-    fn remark(&self, text: &str) {
+    fn warn(&self, text: &str) {
         if !self.quiet {
-            crate::output::remark(&format!("note: {text}"));
+            crate::output::print_warning(&format!("note: {text}"));
         }
     }
 

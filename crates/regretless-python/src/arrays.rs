@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::data::{CostNames, FeatureShape, Features, Matrix, SharedArray, check_finite};
 
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::names::column_names;
 
 /// An array that lives as long as it is read.
@@ -74,7 +74,10 @@ pub enum ArrayOwnership {
 }
 
 /// The array behind a value, of bool, whole or floating numbers.
-fn plain<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+fn as_numeric_array<'py>(
+    value: &Bound<'py, PyAny>,
+    what: &str,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
     // Arrays of another type may hide something, such as a mask.
     if value.is_exact_instance_of::<PyUntypedArray>()
         && let Ok(array) = value.cast::<PyUntypedArray>()
@@ -116,7 +119,7 @@ fn as_c_contiguous<'py, T: Element>(
 
 /// float32 in C order.
 fn single<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-    as_c_contiguous(&plain(value, what)?, "float32")
+    as_c_contiguous(&as_numeric_array(value, what)?, "float32")
 }
 
 /// Rows of numbers as they are: in single precision, or in double precision where that holds more
@@ -133,7 +136,7 @@ pub fn rows_of<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
 ) -> PyResult<(ArrayRows<'py>, [usize; 2])> {
-    let array = plain(value, what)?;
+    let array = as_numeric_array(value, what)?;
     let [rows, cols] = *array.shape() else {
         return Err(dimensions(what, array.ndim(), "2: rows, columns"));
     };
@@ -162,9 +165,9 @@ fn shaped(
 ) -> PyResult<Matrix> {
     let borrowed = BorrowedArray::new(array);
     if borrowed.len == 0 || keep == ArrayOwnership::Copied {
-        return Matrix::new(rows, cols, borrowed.slice().to_vec()).map_err(raise);
+        return Matrix::new(rows, cols, borrowed.slice().to_vec()).map_err(to_py_err);
     }
-    Matrix::shared(rows, cols, Arc::new(borrowed)).map_err(raise)
+    Matrix::shared(rows, cols, Arc::new(borrowed)).map_err(to_py_err)
 }
 
 /// Numbers of more digits than float32 has, and beside them the rounded ones.
@@ -175,12 +178,12 @@ fn with_f64_values(
     keep: ArrayOwnership,
 ) -> PyResult<Matrix> {
     let borrowed = BorrowedArray::new(array);
-    let rounded = Matrix::from_f64(rows, cols, borrowed.slice()).map_err(raise)?;
+    let rounded = Matrix::from_f64(rows, cols, borrowed.slice()).map_err(to_py_err)?;
     let doubles: Arc<dyn SharedArray<f64>> = match keep {
         ArrayOwnership::Borrowed => Arc::new(borrowed),
         ArrayOwnership::Copied => Arc::new(borrowed.slice().to_vec()),
     };
-    rounded.with_f64_values(doubles).map_err(raise)
+    rounded.with_f64_values(doubles).map_err(to_py_err)
 }
 
 /// A table of numbers in single precision, one row per instance.
@@ -199,7 +202,7 @@ pub fn finite_matrix(
     what: &str,
     keep: ArrayOwnership,
 ) -> PyResult<Matrix> {
-    let array = plain(value, what)?;
+    let array = as_numeric_array(value, what)?;
     let numbers = match *array.shape() {
         [rows, cols] if fits_single(&array) => {
             shaped(&as_c_contiguous(&array, "float32")?, rows, cols, keep)?
@@ -208,7 +211,7 @@ pub fn finite_matrix(
         _ => return Err(dimensions(what, array.ndim(), "2: rows, columns")),
     };
     let names =
-        column_names(value)?.map_or_else(|| CostNames::counted(numbers.cols()), CostNames::from);
+        column_names(value)?.map_or_else(|| CostNames::numbered(numbers.cols()), CostNames::from);
     let found = check_finite(&numbers, |column| names.get(column).into_owned());
     found.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     Ok(numbers)
@@ -252,13 +255,13 @@ pub fn features(
     let names = names.or_else(unnamed);
     Features::new(matrix, shape, names).map_err(|error| match error {
         regretless::Error::Input { .. } => PyValueError::new_err(format!("X: {error}")),
-        other => raise(other),
+        other => to_py_err(other),
     })
 }
 
 /// One vector in double precision.
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
-    let array = plain(value, what)?;
+    let array = as_numeric_array(value, what)?;
     match array.ndim() {
         1 => Ok(
             BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
@@ -272,7 +275,7 @@ pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
 /// Rows of numbers in double precision, one after the other, and how many rows and columns there
 /// are.
 pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [usize; 2])> {
-    let array = plain(value, what)?;
+    let array = as_numeric_array(value, what)?;
     match *array.shape() {
         [rows, cols] => {
             let numbers = BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
@@ -291,7 +294,7 @@ pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>>
             "{what} must be row numbers: whole numbers from 0 on"
         ))
     };
-    let array = plain(value, what).map_err(|_| wrong())?;
+    let array = as_numeric_array(value, what).map_err(|_| wrong())?;
     if array.len() == 0 {
         return Ok(Vec::new());
     }

@@ -102,7 +102,7 @@ impl CallState {
             .is_some_and(|enclosing| enclosing.interrupted())
     }
 
-    fn keep(&self, error: PyErr) {
+    fn store_exception(&self, error: PyErr) {
         locked(&self.exception).get_or_insert(error);
         self.failed.store(true, Ordering::Release);
     }
@@ -116,7 +116,7 @@ impl CallState {
     }
 
     /// The calling thread and all that wait for this call to end.
-    fn line(&self) -> Vec<ThreadId> {
+    fn waiting_threads(&self) -> Vec<ThreadId> {
         let mut line = vec![self.caller];
         let mut call = self;
         while let Some(enclosing) = &call.enclosing {
@@ -162,7 +162,11 @@ impl CallState {
     }
 
     /// Has the calling thread call a function; waits for the answer without the interpreter's lock.
-    pub fn ask(&self, function: &Arc<SolverFunction>, costs: &[f64]) -> SolveResult {
+    pub fn call_on_main_thread(
+        &self,
+        function: &Arc<SolverFunction>,
+        costs: &[f64],
+    ) -> SolveResult {
         let (answer, answered) = sync_channel(1);
         let request = SolverRequest {
             function: Arc::clone(function),
@@ -184,7 +188,7 @@ impl CallState {
 
     /// Calls the function of a request on this thread, when it is its turn, and hands the answer
     /// back.
-    pub fn serve(self: &Arc<Self>, py: Python<'_>, request: SolverRequest) {
+    pub fn handle_request(self: &Arc<Self>, py: Python<'_>, request: SolverRequest) {
         let SolverRequest {
             function,
             costs,
@@ -198,7 +202,12 @@ impl CallState {
                 Ok(())
             }
         };
-        let found = match FunctionLockGuard::wait(py, function.identity(), &self.line(), go_on) {
+        let found = match FunctionLockGuard::wait(
+            py,
+            function.identity(),
+            &self.waiting_threads(),
+            go_on,
+        ) {
             Ok(_turn) => self.call(py, &function, &costs),
             Err(error) => self.failing(error),
         };
@@ -223,7 +232,7 @@ impl CallState {
     }
 
     fn failing(&self, error: PyErr) -> SolveResult {
-        self.keep(error);
+        self.store_exception(error);
         Err(SolveFailure::Engine(
             "the function raised an exception".into(),
         ))

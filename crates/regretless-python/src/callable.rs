@@ -66,7 +66,7 @@ impl ProblemKind for FunctionProblem {
         self.function.given.cost_names.as_ref()
     }
 
-    fn could_name_costs(&self) -> bool {
+    fn may_have_cost_names(&self) -> bool {
         true
     }
 
@@ -122,7 +122,7 @@ impl Solver for FunctionSolver {
             Some(call) if self.function.thread_safe => {
                 Python::attach(|py| call.call(py, &self.function, costs))
             }
-            Some(call) => call.ask(&self.function, costs),
+            Some(call) => call.call_on_main_thread(&self.function, costs),
         }
     }
 }

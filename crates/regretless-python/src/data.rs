@@ -8,7 +8,7 @@ use regretless::problem::Benchmark;
 use regretless::sizes;
 
 use crate::arrays::rectangle;
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::watch::{PyCall, escape_formula};
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
@@ -32,7 +32,7 @@ pub fn generate<'py>(
     noise: f64,
     features: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let benchmark: Benchmark = benchmark.parse().map_err(raise)?;
+    let benchmark: Benchmark = benchmark.parse().map_err(to_py_err)?;
     let recipe = SyntheticSpec {
         instances: rows,
         features,
@@ -40,13 +40,13 @@ pub fn generate<'py>(
         noise,
         seed,
     };
-    let (_, mut made) = escape_formula(|| benchmark.rows(recipe).map_err(raise))?;
+    let (_, mut made) = escape_formula(|| benchmark.rows(recipe).map_err(to_py_err))?;
     let (x, shape) = (
-        escape_formula(|| made.features().map_err(raise))?,
+        escape_formula(|| made.features().map_err(to_py_err))?,
         [made.rows(), made.num_costs()],
     );
     let costs = PyCall::new(false).run(py, move |watch| {
-        let count = sizes::product("costs", &shape, sizes::MAX_TABLE_VALUES)?;
+        let count = sizes::checked_product("costs", &shape, sizes::MAX_TABLE_VALUES)?;
         let mut costs = sizes::try_with_capacity("the table", count)?;
         for _ in 0..shape[0] {
             if watch.interrupted() {

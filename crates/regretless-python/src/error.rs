@@ -15,7 +15,7 @@ use regretless::Error;
     clippy::needless_pass_by_value,
     reason = "so that it can stand in map_err"
 )]
-pub fn raise(error: Error) -> PyErr {
+pub fn to_py_err(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Input { .. }

@@ -9,7 +9,7 @@ use regretless::problem::Sense;
 use regretless::watch::Observer;
 
 use crate::arrays::{ArrayOwnership, features, row};
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::label::{Labels, check_same_rows, costs_as_given, costs_only, with_labels};
 use crate::names::{in_order, match_table_of_model};
 use crate::predict::Model;
@@ -28,7 +28,7 @@ struct EvaluationArgs<'a, 'py> {
 
 impl<'py> EvaluationArgs<'_, 'py> {
     /// What predictions are worth that somebody made.
-    fn measure(
+    fn evaluate(
         &self,
         predictions: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
@@ -40,7 +40,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
             "predictions",
             CostSide::new("C", data.cost_names()),
         )?;
-        self.judge(costs.py(), &predictions, data)
+        self.evaluate_matrix(costs.py(), &predictions, data)
     }
 
     /// What the predictions of a model are worth.
@@ -55,16 +55,21 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let mut data = costs_as_given(costs, ArrayOwnership::Borrowed)?;
         match_table_of_model(py, problem, model, &mut data)?;
         let table = features(x, None, Some(&model.about.features))?;
-        let matching = match_model(model, problem.problem.as_ref()).map_err(raise)?;
+        let matching = match_model(model, problem.problem.as_ref()).map_err(to_py_err)?;
         let predictions = detached(py, || model.predict_matched(&table, &matching))?;
         check_finite(&predictions, |column| {
             data.cost_names().get(column).into_owned()
         })
         .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
-        self.judge(py, &predictions, data)
+        self.evaluate_matrix(py, &predictions, data)
     }
 
-    fn judge(&self, py: Python<'py>, predictions: &Matrix, data: Dataset) -> PyResult<Evaluation> {
+    fn evaluate_matrix(
+        &self,
+        py: Python<'py>,
+        predictions: &Matrix,
+        data: Dataset,
+    ) -> PyResult<Evaluation> {
         let problem = self.problem.get();
         problem.check_width(predictions.cols())?;
         if predictions.rows() != data.len() {
@@ -78,12 +83,12 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let call = PyCall::new(self.progress);
         let oracle = problem
             .oracle(&call, self.threads, self.decide_by)
-            .map_err(raise)?;
+            .map_err(to_py_err)?;
         let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
         call.run(py, |watch: &dyn Observer| {
             let rows = data.rows();
             let predict = |part: &[usize]| {
-                let mut predictions = predictions.chosen(part);
+                let mut predictions = predictions.select_rows(part);
                 if data.sense() == Sense::Maximize {
                     predictions.negate()?;
                 }
@@ -91,7 +96,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
             };
             watch.begin("deciding", rows.len() as u64);
             let found =
-                regretless::evaluate::evaluate_in_parts(predict, &data, &rows, (&oracle, watch))?;
+                regretless::evaluate::evaluate_in_chunks(predict, &data, &rows, (&oracle, watch))?;
             watch.end();
             Ok(found)
         })
@@ -128,7 +133,7 @@ pub fn evaluate<'py>(
         decide_by,
     };
     let found = match predictions.cast::<Model>() {
-        Err(_) => judging.measure(predictions, costs)?,
+        Err(_) => judging.evaluate(predictions, costs)?,
         Ok(model) => {
             let x = X.ok_or_else(|| {
                 PyValueError::new_err("X is missing: the features a model predicts from")
@@ -163,6 +168,6 @@ pub fn regret<'py>(
         progress,
         decide_by,
     }
-    .measure(predictions, C)?;
+    .evaluate(predictions, C)?;
     Ok(row(py, found.regrets))
 }

@@ -15,7 +15,7 @@ use regretless::watch::Observer;
 
 use crate::arrays::{ArrayOwnership, finite_matrix, rectangle, row};
 use crate::callable::SolverFunction;
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::names::{column_names, in_order, match_table};
 use crate::oracle::{dense, failed};
 use crate::problem::Problem;
@@ -40,7 +40,7 @@ impl Labels {
     /// columns have known costs are refused, since the decisions do not say what those cost. For a
     /// function the objective is taken to be the costs times the decision.
     #[staticmethod]
-    fn known(
+    fn from_decisions(
         py: Python<'_>,
         problem: &Bound<'_, Problem>,
         #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'_, PyAny>,
@@ -65,7 +65,7 @@ impl Labels {
         problem.check_width(decisions.cols())?;
         let oracle = problem
             .oracle(&PyCall::new(false), Some(1), None)
-            .map_err(raise)?;
+            .map_err(to_py_err)?;
         let labelled = detached(py, || {
             let sign = problem.problem.sense().sign();
             let best = |(row, values): (usize, &[f32])| {
@@ -82,7 +82,7 @@ impl Labels {
             let best = (0..count)
                 .map(|row| best((row, decisions.row(row))))
                 .collect();
-            LabeledDataset::known(data, &oracle, best)
+            LabeledDataset::from_decisions(data, &oracle, best)
         });
         Self::new(problem, labelled?, Vec::new())
     }
@@ -97,7 +97,7 @@ impl Labels {
         let data = &self.labelled;
         let width = data.data().costs().cols();
         let rows: Vec<_> = (0..data.len())
-            .map(|row| self.has(row).then(|| data.best(row)))
+            .map(|row| self.has(row).then(|| data.optimal_decision(row)))
             .collect();
         let made = rectangle(py, dense(rows.into_iter(), width), [data.len(), width])?.unbind();
         Ok(self.dense.get_or_init(|| made).clone_ref(py))
@@ -195,9 +195,9 @@ pub fn costs_only(
 pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: ArrayOwnership) -> PyResult<Dataset> {
     let names = column_names(costs)?.map(CostNames::from);
     let costs = finite_matrix(costs, "C", keep)?;
-    let nothing =
-        Features::new(Matrix::zeros(costs.rows(), 1), FeatureShape::Wide, None).map_err(raise)?;
-    Dataset::new(nothing, costs, names).map_err(raise)
+    let nothing = Features::new(Matrix::zeros(costs.rows(), 1), FeatureShape::Wide, None)
+        .map_err(to_py_err)?;
+    Dataset::new(nothing, costs, names).map_err(to_py_err)
 }
 
 /// The same table with known labels, or with those found now; failed rows are told as a warning.
@@ -216,7 +216,7 @@ pub fn with_labels(
             ));
         }
         let known = Arc::clone(&labels.get().labelled);
-        let joined = detached(py, || known.with_table(data, oracle))?;
+        let joined = detached(py, || known.with_dataset(data, oracle))?;
         return Ok(Arc::new(joined));
     }
     let work = |watch: &dyn Observer| LabeledDataset::solve_feasible(data, oracle, watch);
@@ -252,10 +252,10 @@ pub fn check_same_rows(
 
 fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
     if let Ok(text) = shard.extract::<String>() {
-        return text.parse().map_err(raise);
+        return text.parse().map_err(to_py_err);
     }
     let (index, count): (usize, usize) = shard.extract()?;
-    format!("{index}/{count}").parse().map_err(raise)
+    format!("{index}/{count}").parse().map_err(to_py_err)
 }
 
 /// The best decision of every row of costs, found once.
@@ -285,7 +285,9 @@ pub fn label<'py>(
     let data = costs_only(problem, C, ArrayOwnership::Copied)?;
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
-    let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
+    let oracle = problem
+        .oracle(&call, threads, decide_by)
+        .map_err(to_py_err)?;
     let Some(store) = store else {
         if shard.is_some() {
             return Err(PyValueError::new_err(
@@ -299,10 +301,10 @@ pub fn label<'py>(
         return Ok(Bound::new(py, Labels::new(problem, labelled, failed)?)?.into_any());
     };
     problem.check_storable()?;
-    let store = LabelStore::beside(&store);
+    let store = LabelStore::for_table(&store);
     // Files of labels are the same from both doors; the program knows costs in single precision
     // alone.
-    let (data, given) = data.rounded();
+    let (data, given) = data.into_single_precision();
     if let Some(shard) = shard.map(shard_of).transpose()? {
         let done = call.run(py, |watch| {
             store.label_shard(data, (&problem.spec, &oracle), shard, watch)
@@ -321,7 +323,7 @@ pub fn label<'py>(
     warn_about_failed_rows(py, &report.failed)?;
     let labelled = match given {
         None => labelled,
-        Some(given) => detached(py, || labelled.with_table(given, &oracle))?,
+        Some(given) => detached(py, || labelled.with_dataset(given, &oracle))?,
     };
     Ok(Bound::new(py, Labels::new(problem, labelled, report.failed)?)?.into_any())
 }

@@ -14,7 +14,7 @@ use regretless::watch::{NoopObserver, Observer};
 use regretless::{Error, Result};
 
 use crate::arrays::{ArrayOwnership, ArrayRows as Given, rectangle, row, row_numbers, rows_of};
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
 use crate::problem::Problem;
@@ -133,12 +133,12 @@ impl Loss {
         progress: bool,
         share_pool: Option<&Bound<'_, Self>>,
     ) -> PyResult<Self> {
-        let method: TrainingStage = loss.parse().map_err(raise)?;
-        single(&method).map_err(raise)?;
+        let method: TrainingStage = loss.parse().map_err(to_py_err)?;
+        single(&method).map_err(to_py_err)?;
         let kept = problem;
         let problem = kept.get();
         let call = PyCall::new(progress);
-        let oracle = problem.oracle(&call, threads, None).map_err(raise)?;
+        let oracle = problem.oracle(&call, threads, None).map_err(to_py_err)?;
         let data = costs_only(problem, C, ArrayOwnership::Copied)?;
         let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
         let (data, loss, pool) = call.run(py, |watch| {
@@ -149,9 +149,9 @@ impl Loss {
                     .apply(&data, &rows, &method.stage_name(), (&oracle, watch))?;
             let data = other.map_or(data, Arc::new);
             let loss = method.loss.build(&data, &oracle, watch)?;
-            let best = rows.iter().map(|row| data.best(*row));
+            let best = rows.iter().map(|row| data.optimal_decision(*row));
             let pool = TrainingOracle::new(&oracle, method.oracle, (&*method.stage_name(), seed))?
-                .knowing(best, loss.compares())
+                .with_pool(best, loss.uses_pool())
                 .pool()
                 .cloned();
             Ok((data, loss, pool))
@@ -213,10 +213,10 @@ impl Loss {
         check_order(predictions, "predictions", self.problem.get())?;
         match rows_of(predictions, "predictions")? {
             (Given::Single(numbers), shape) => {
-                self.judged(py, (numbers.as_slice()?, shape), rows, step)
+                self.evaluate_arrays(py, (numbers.as_slice()?, shape), rows, step)
             }
             (Given::Double(numbers), shape) => {
-                self.judged(py, (numbers.as_slice()?, shape), rows, step)
+                self.evaluate_arrays(py, (numbers.as_slice()?, shape), rows, step)
             }
         }
     }
@@ -236,7 +236,7 @@ impl Loss {
     /// Whether an evaluation in a training solves, so that it takes its time.
     #[getter]
     fn solves(&self) -> bool {
-        self.loss.solves() || self.loss.compares()
+        self.loss.calls_solver() || self.loss.uses_pool()
     }
 
     fn __len__(&self) -> usize {
@@ -308,7 +308,7 @@ impl Loss {
     }
 
     /// Values and gradients for Python.
-    fn judged<'py, T: Float>(
+    fn evaluate_arrays<'py, T: Float>(
         &self,
         py: Python<'py>,
         (predictions, shape): (&[T], [usize; 2]),
@@ -326,26 +326,26 @@ impl Loss {
         }
         check_finite(predictions, shape[1])?;
         let mut gradients = vec![T::rounded(0.0); predictions.len()];
-        let values = if self.method.loss.asks() {
+        let values = if self.method.loss.calls_solver() {
             let (call, problem) = (PyCall::new(false), self.problem.get());
             let own = problem
                 .is_function()
                 .then(|| problem.oracle(&call, self.threads, None));
-            let own = own.transpose().map_err(raise)?;
+            let own = own.transpose().map_err(to_py_err)?;
             let oracle = own.as_ref().unwrap_or(&self.oracle);
             call.run(py, |watch| {
-                self.judge(predictions, (&rows, &mut gradients), step, (oracle, watch))
+                self.evaluate_rows(predictions, (&rows, &mut gradients), step, (oracle, watch))
             })?
         } else {
             let nobody = (&self.oracle, &NoopObserver as &dyn Observer);
             detached(py, || {
-                self.judge(predictions, (&rows, &mut gradients), step, nobody)
+                self.evaluate_rows(predictions, (&rows, &mut gradients), step, nobody)
             })?
         };
         (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
     }
 
-    fn judge<T: Float>(
+    fn evaluate_rows<T: Float>(
         &self,
         predictions: &[T],
         (rows, gradients): (&[usize], &mut [T]),
@@ -353,17 +353,17 @@ impl Loss {
         (oracle, watch): (&Oracle, &dyn Observer),
     ) -> Result<Vec<f64>> {
         let cols = self.data.data().costs().cols();
-        let mut answering = self.answering(oracle)?;
+        let mut answering = self.training_oracle(oracle)?;
         let mut found = Vec::new();
-        if self.loss.compares() && step.training {
+        if self.loss.uses_pool() && step.training {
             let sign = self.data.sense().sign();
             let minimised: Vec<f64> = predictions
                 .iter()
                 .map(|number| sign * number.wide())
                 .collect();
-            let best = |instance: usize| self.data.best(instance);
+            let best = |instance: usize| self.data.optimal_decision(instance);
             found = answering.solve_for_pool((step, rows), &minimised, best, watch)?;
-            answering.keep(&found);
+            answering.add_to_pool(&found);
         }
         let slot = |gradient| LossSlot {
             value: Err(Error::Interrupted),
@@ -371,8 +371,8 @@ impl Loss {
             found: Vec::new(),
         };
         let mut slots: Vec<LossSlot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
-        let one = Threads::one();
-        let threads = match self.loss.solves() {
+        let one = Threads::single_threaded();
+        let threads = match self.loss.calls_solver() {
             true => oracle.solver_threads(),
             false if predictions.len() >= MIN_PARALLEL_VALUES => oracle.threads(),
             false => &one,
@@ -381,7 +381,7 @@ impl Loss {
                     index: usize,
                     slot: &mut LossSlot<'_, T>| {
             if !watch.interrupted() {
-                asker.set_cache_action(answering.turn(step, rows[index]));
+                asker.set_cache_action(answering.cache_action(step, rows[index]));
                 memory.read(
                     &predictions[index * cols..][..cols],
                     &self.data,
@@ -390,9 +390,9 @@ impl Loss {
                 self.evaluate_row(memory, (rows[index], step.epoch), (asker, slot));
             }
         };
-        threads.fill(
+        threads.fill_slots(
             &mut slots,
-            || (answering.asker(), RowBuffers::default()),
+            || (answering.worker(), RowBuffers::default()),
             work,
         );
         self.loss.end_batch(step.training);
@@ -437,10 +437,10 @@ impl Loss {
     }
 
     /// The oracle as the method wants it to answer, with the decisions known so far.
-    fn answering<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
+    fn training_oracle<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
         let asks = (&*self.name(), self.seed);
         let mut answering = TrainingOracle::new(oracle, self.method.oracle, asks)?
-            .knowing([], self.loss.compares());
+            .with_pool([], self.loss.uses_pool());
         if let Some(pool) = self
             .pool
             .lock()
@@ -471,10 +471,10 @@ impl Loss {
             instance,
             costs,
             prediction,
-            best: self.data.best(instance),
+            best: self.data.optimal_decision(instance),
             draw,
         };
-        asker.about(instance);
+        asker.set_instance(instance);
         slot.value = self.loss.evaluate(&query, asker, gradient);
         slot.found = asker.take_solved();
         let sign = self.data.sense().sign();

@@ -9,7 +9,7 @@ use regretless::data::{CostMatching, CostNames, CostSide, Dataset, Matrix};
 use regretless::problem::match_costs;
 
 use crate::arrays::{ArrayOwnership, finite_matrix, rectangle};
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::problem::Problem;
 
 /// Column names of a table such as pandas' or polars', if it has names.
@@ -73,7 +73,7 @@ fn matching(
         .check("column")
         .map_err(|error| PyValueError::new_err(format!("{owner}: {error}")))?;
     let found =
-        match_costs(CostSide::new(owner, names), problem.problem.as_ref()).map_err(raise)?;
+        match_costs(CostSide::new(owner, names), problem.problem.as_ref()).map_err(to_py_err)?;
     if let Some(notice) = found.notice() {
         problem.warn_once(py, notice)?;
     }
@@ -83,7 +83,7 @@ fn matching(
 /// Brings a table into the order of a problem's costs.
 pub fn match_table(py: Python<'_>, problem: &Problem, data: &mut Dataset) -> PyResult<()> {
     let found = matching(py, problem, "C", data.cost_names())?;
-    data.apply(&found).map_err(raise)
+    data.apply(&found).map_err(to_py_err)
 }
 
 /// Brings a table into the order of a problem's costs or, where it has no names, of a model's.
@@ -93,8 +93,8 @@ pub fn match_table_of_model(
     model: &regretless::predict::Model,
     data: &mut Dataset,
 ) -> PyResult<()> {
-    let notices =
-        regretless::evaluate::match_table(data, model, problem.problem.as_ref()).map_err(raise)?;
+    let notices = regretless::evaluate::match_table(data, model, problem.problem.as_ref())
+        .map_err(to_py_err)?;
     notices
         .iter()
         .try_for_each(|notice| problem.warn_once(py, notice))
@@ -112,10 +112,10 @@ pub fn in_order(value: &Bound<'_, PyAny>, what: &str, wanted: CostSide<'_>) -> P
         .map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     if numbers.cols() == names.len()
         && let Some(order) = CostMatching::new(CostSide::new(what, &names), wanted)
-            .map_err(raise)?
+            .map_err(to_py_err)?
             .order()
     {
-        numbers.reorder_columns(order).map_err(raise)?;
+        numbers.reorder_columns(order).map_err(to_py_err)?;
     }
     Ok(numbers)
 }

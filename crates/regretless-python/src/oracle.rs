@@ -92,7 +92,7 @@ impl Solutions {
 
     /// The same, the values of decisions under these names.
     #[must_use]
-    pub fn under(mut self, cost_names: Option<CostNames>) -> Self {
+    pub fn with_cost_names(mut self, cost_names: Option<CostNames>) -> Self {
         self.cost_names = cost_names;
         self
     }

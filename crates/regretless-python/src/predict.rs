@@ -9,7 +9,7 @@ use regretless::evaluate::match_model;
 use regretless::problem::{ModelProblem, Sense};
 
 use crate::arrays::{features, rectangle};
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::oracle::Solutions;
 use crate::problem::Problem;
 use crate::watch::{PyCall, detached, escape_formula};
@@ -43,8 +43,8 @@ impl Model {
             file_hash: about.problem_file_hash.as_deref(),
             folder: self.folder.as_deref(),
         };
-        let (spec, problem) = written.build().map_err(raise)?;
-        Py::new(py, Problem::ready(spec, problem))
+        let (spec, problem) = written.build().map_err(to_py_err)?;
+        Py::new(py, Problem::from_built(spec, problem))
     }
 }
 
@@ -58,7 +58,7 @@ pub fn problem_of_model(
     folder: PathBuf,
 ) -> PyResult<Problem> {
     let problem = serde_json::from_str(description).map_err(|error| {
-        raise(regretless::Error::data(format!(
+        to_py_err(regretless::Error::data(format!(
             "the model's problem cannot be read: {error}"
         )))
     })?;
@@ -68,8 +68,8 @@ pub fn problem_of_model(
         folder: Some(&folder),
     }
     .build()
-    .map_err(raise)?;
-    Ok(Problem::ready(spec, problem))
+    .map_err(to_py_err)?;
+    Ok(Problem::from_built(spec, problem))
 }
 
 #[pymethods]
@@ -107,7 +107,7 @@ impl Model {
         let problem = problem.get();
         let table = features(X, None, Some(&self.model.about.features))?;
         let sense = problem.problem.sense();
-        let matching = match_model(&self.model, problem.problem.as_ref()).map_err(raise)?;
+        let matching = match_model(&self.model, problem.problem.as_ref()).map_err(to_py_err)?;
         if let Some(notice) = matching.notice() {
             problem.warn_once(py, notice)?;
         }
@@ -126,7 +126,7 @@ impl Model {
         })?;
         let own = Some(&self.model.about.costs).filter(|names| !names.are_numbered());
         let names = matching.names().or(own).cloned();
-        Ok(Solutions::new(answers, sense, problem.problem.num_costs()).under(names))
+        Ok(Solutions::new(answers, sense, problem.problem.num_costs()).with_cost_names(names))
     }
 
     /// Writes the model file; refuses to replace a file unless force.
@@ -149,7 +149,7 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(
             py,
-            &escape_formula(|| self.model.to_bytes().map_err(raise))?,
+            &escape_formula(|| self.model.to_bytes().map_err(to_py_err))?,
         ))
     }
 
@@ -157,7 +157,7 @@ impl Model {
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
         Ok(Self::new(escape_formula(|| {
-            regretless::predict::Model::from_bytes(bytes).map_err(raise)
+            regretless::predict::Model::from_bytes(bytes).map_err(to_py_err)
         })?))
     }
 

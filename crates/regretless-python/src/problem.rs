@@ -17,7 +17,7 @@ use regretless::problem::{
 
 use crate::arrays::{row_numbers, vector};
 use crate::callable::{FunctionProblem, SolverFunction};
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::linear;
 use crate::names::{column_names, in_order_of, row_in_order_of};
 use crate::oracle::{Solution, Solutions};
@@ -47,12 +47,15 @@ pub struct Problem {
 impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
-        let problem = escape_formula(|| spec.build().map_err(raise))?;
-        Ok(Self::ready(spec, problem))
+        let problem = escape_formula(|| spec.build().map_err(to_py_err))?;
+        Ok(Self::from_built(spec, problem))
     }
 
     /// A problem that is ready to be solved.
-    pub fn ready(spec: ProblemSpec, problem: Arc<dyn regretless::problem::ProblemKind>) -> Self {
+    pub fn from_built(
+        spec: ProblemSpec,
+        problem: Arc<dyn regretless::problem::ProblemKind>,
+    ) -> Self {
         Self {
             spec,
             problem,
@@ -75,15 +78,15 @@ impl Problem {
     /// The problem of a problem file; errors name the file.
     fn of_file(path: &Path) -> PyResult<Self> {
         let named = |error: regretless::Error| match error {
-            regretless::Error::Setting(message) => raise(regretless::Error::setting(format!(
+            regretless::Error::Setting(message) => to_py_err(regretless::Error::setting(format!(
                 "{}: {message}",
                 path.display()
             ))),
-            other => raise(other.in_file(path)),
+            other => to_py_err(other.in_file(path)),
         };
-        let spec = ProblemSpec::read(path).map_err(raise)?;
+        let spec = ProblemSpec::read(path).map_err(to_py_err)?;
         let problem = escape_formula(|| spec.build().map_err(named))?;
-        Ok(Self::ready(spec, problem))
+        Ok(Self::from_built(spec, problem))
     }
 
     /// Who solves during a call: on so many threads (none: all there are), by a heuristic if one is
@@ -149,7 +152,7 @@ fn sense(text: &str) -> PyResult<Sense> {
     match text {
         "minimize" | "min" => Ok(Sense::Minimize),
         "maximize" | "max" => Ok(Sense::Maximize),
-        _ => Err(raise(regretless::Error::unknown(
+        _ => Err(to_py_err(regretless::Error::unknown(
             "sense",
             text,
             &["minimize", "maximize"],
@@ -165,8 +168,8 @@ fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec>
             .map_err(|e| PyValueError::new_err(format!("the problem: {e}")));
     }
     let name: String = description.extract()?;
-    let benchmark: Benchmark = name.parse().map_err(raise)?;
-    escape_formula(|| benchmark.problem(seed).map_err(raise))
+    let benchmark: Benchmark = name.parse().map_err(to_py_err)?;
+    escape_formula(|| benchmark.problem(seed).map_err(to_py_err))
 }
 
 #[pymethods]
@@ -218,14 +221,14 @@ impl Problem {
             Some(many) => CostColumns::Named(many.extract()?),
         };
         let reading = ReadOptions {
-            kind: kind.map(str::parse).transpose().map_err(raise)?,
+            kind: kind.map(str::parse).transpose().map_err(to_py_err)?,
             number: Some(number),
             vehicles,
             single_customer_routes,
             costs,
             sense: sense.map(self::sense).transpose()?,
         };
-        let mut found = escape_formula(|| FileProblem::read(&path, &reading).map_err(raise))?;
+        let mut found = escape_formula(|| FileProblem::read(&path, &reading).map_err(to_py_err))?;
         let published = found
             .pop()
             .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
@@ -346,7 +349,7 @@ impl Problem {
         }
         let cost_names = cost_names.map(CostNames::from);
         if let Some(names) = &cost_names {
-            names.check("cost").map_err(raise)?;
+            names.check("cost").map_err(to_py_err)?;
             if names.len() != num_costs {
                 return Err(PyValueError::new_err(format!(
                     "{} names for {num_costs} costs",
@@ -446,7 +449,7 @@ impl Problem {
         let call = PyCall::new(false);
         let found = call.run(py, |_| {
             let oracle = self.oracle(&call, Some(1), decide_by)?;
-            let answer = oracle.asker().solve(&costs);
+            let answer = oracle.worker().solve(&costs);
             Ok(answer)
         })?;
         let solution = found
@@ -491,7 +494,7 @@ impl Problem {
             Ok(answers)
         })?;
         Ok(Solutions::new(answers, sense, self.problem.num_costs())
-            .under(self.problem.cost_names().cloned()))
+            .with_cost_names(self.problem.cost_names().cloned()))
     }
 
     fn __repr__(&self) -> String {

@@ -40,7 +40,7 @@ pub fn evaluate<'py>(
         let one = |(index, (prediction, gradient))| {
             let instance = row_of(index);
             let known = data.has(instance).then_some(instance)?;
-            let (costs, best) = (data.data().costs().row(known), data.best(known));
+            let (costs, best) = (data.data().costs().row(known), data.optimal_decision(known));
             let sign = data.sense().sign() as f32;
             loss.evaluate_single(
                 &SinglePrecisionInput {

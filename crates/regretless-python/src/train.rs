@@ -6,14 +6,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::data::{CostNames, Dataset, Split, SplitIndices};
-use regretless::evaluate::too_few_rows;
+use regretless::evaluate::few_rows_warning;
 use regretless::train::{
     CheckpointFolder, Method, Optimizer, Trainer, TrainingContext, TrainingSettings,
 };
 use serde_json::Value;
 
 use crate::arrays::{ArrayOwnership, features, matrix, row_numbers};
-use crate::error::raise;
+use crate::error::to_py_err;
 use crate::label::{Labels, check_same_rows, with_labels};
 use crate::names::{column_names, match_table};
 use crate::predict::Model;
@@ -39,7 +39,7 @@ fn settings(
         },
         "paper" => TrainingSettings::paper(seed),
         _ => {
-            return Err(raise(regretless::Error::unknown(
+            return Err(to_py_err(regretless::Error::unknown(
                 "profile",
                 profile,
                 &["default", "paper"],
@@ -70,7 +70,7 @@ fn settings(
 fn setting(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let wrong = |error: serde_json::Error| PyValueError::new_err(format!("{name}: {error}"));
     if name == "optimizer" && value.is_instance_of::<PyString>() {
-        let rule: Optimizer = value.extract::<String>()?.parse().map_err(raise)?;
+        let rule: Optimizer = value.extract::<String>()?.parse().map_err(to_py_err)?;
         return serde_json::to_value(rule).map_err(wrong);
     }
     // numpy's numbers know how to become Python's.
@@ -106,12 +106,14 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
 /// Shares, counts, or rows.
 fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
     let Some(given) = given else {
-        return Split::TABLE.apply(rows, seed).map_err(raise);
+        return Split::DEFAULT_TABLE_SPLIT
+            .apply(rows, seed)
+            .map_err(to_py_err);
     };
     let spec = |text: &str| {
         text.parse::<Split>()
             .and_then(|spec| spec.apply(rows, seed))
-            .map_err(raise)
+            .map_err(to_py_err)
     };
     if let Ok(text) = given.extract::<String>() {
         return spec(&text);
@@ -183,7 +185,7 @@ fn table(
         regretless::Error::Input { ref place, .. } if place.row.is_some() => {
             PyValueError::new_err(format!("C: {error}"))
         }
-        other => raise(other),
+        other => to_py_err(other),
     })
 }
 
@@ -241,9 +243,9 @@ pub fn train<'py>(
         approach: loss
             .map(str::parse::<Method>)
             .transpose()
-            .map_err(raise)?
+            .map_err(to_py_err)?
             .unwrap_or_default(),
-        predictor: predictor.parse().map_err(raise)?,
+        predictor: predictor.parse().map_err(to_py_err)?,
         settings: self::settings(settings, profile, u64::from(seed))?,
         start: start.map(|start| start.get().model.clone()),
     };
@@ -252,9 +254,11 @@ pub fn train<'py>(
     let split = self::split(split, data.len(), u64::from(seed))?;
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
-    let oracle = problem.oracle(&call, threads, decide_by).map_err(raise)?;
+    let oracle = problem
+        .oracle(&call, threads, decide_by)
+        .map_err(to_py_err)?;
     let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
-    let split = split.among(&data.rows()).map_err(raise)?;
+    let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;
     let outcome = call.run(py, |watch| {
         let task = TrainingContext {
             data: &data,
@@ -262,7 +266,7 @@ pub fn train<'py>(
             oracle: &oracle,
             watch,
         };
-        let checkpoints = checkpoint.as_deref().map(CheckpointFolder::beside);
+        let checkpoints = checkpoint.as_deref().map(CheckpointFolder::for_model);
         let _lock = checkpoints
             .as_ref()
             .map(CheckpointFolder::lock)
@@ -271,7 +275,7 @@ pub fn train<'py>(
         checkpoints.map_or(Ok(()), |kept| kept.remove())?;
         Ok(outcome)
     })?;
-    if let Some(warning) = too_few_rows("test", split.test.len()) {
+    if let Some(warning) = few_rows_warning("test", split.test.len()) {
         warn(py, &warning)?;
     }
     let report = python(py, &plan.summary(&outcome))?;

@@ -37,12 +37,13 @@ struct Waiter {
     line: Vec<ThreadId>,
 }
 
-static TABLE: Mutex<Option<FunctionLocks>> = Mutex::new(None);
+static FUNCTION_LOCKS: Mutex<Option<FunctionLocks>> = Mutex::new(None);
 
 /// Runs `read` on the table of this process.
 fn with_table<T>(read: impl FnOnce(&mut FunctionLocks) -> T) -> T {
-    let mut table: MutexGuard<'_, Option<FunctionLocks>> =
-        TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table: MutexGuard<'_, Option<FunctionLocks>> = FUNCTION_LOCKS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     let table = table.get_or_insert_default();
     table.reset_after_fork(std::process::id());
     read(table)

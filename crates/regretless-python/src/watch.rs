@@ -18,7 +18,7 @@ use regretless::cancel::Cancellation;
 use regretless::watch::Observer;
 
 use crate::call::{CallEvent, CallState, locked};
-use crate::error::raise;
+use crate::error::to_py_err;
 
 /// How often the calling thread looks for signals and shows progress.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -44,11 +44,11 @@ impl Observer for CallObserver<'_> {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }
 
-    fn note(&self, text: &str) {
+    fn message(&self, text: &str) {
         text.clone_into(&mut locked(&self.note));
     }
 
-    fn remark(&self, text: &str) {
+    fn warn(&self, text: &str) {
         locked(&self.remarks).push(text.into());
     }
 
@@ -74,7 +74,7 @@ impl CallObserver<'_> {
     }
 
     /// Hands what was remarked to Python's warnings.
-    fn warn(&self, py: Python<'_>) -> PyResult<()> {
+    fn emit_warnings(&self, py: Python<'_>) -> PyResult<()> {
         let remarks = std::mem::take(&mut *locked(&self.remarks));
         remarks.iter().try_for_each(|remark| warn(py, remark))
     }
@@ -147,7 +147,7 @@ impl PyCall {
             loop {
                 match py.detach(|| state.wait(POLL_INTERVAL)) {
                     CallEvent::Finished => return,
-                    CallEvent::Request(request) => state.serve(py, request),
+                    CallEvent::Request(request) => state.handle_request(py, request),
                     CallEvent::Nothing => (),
                 }
                 if looked.elapsed() < POLL_INTERVAL {
@@ -173,21 +173,21 @@ impl PyCall {
             progress.call_method0("close")?;
         }
         let outcome = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let found = settled(outcome, heard, state.take_exception())?;
-        desk.warn(py)?;
+        let found = finish_call(outcome, heard, state.take_exception())?;
+        desk.emit_warnings(py)?;
         Ok(found)
     }
 }
 
 /// What a finished call returns or raises: Ctrl-C first, then the user's own exception, then ours.
-fn settled<T>(
+fn finish_call<T>(
     outcome: Option<std::thread::Result<Result<T>>>,
     heard: Option<PyErr>,
     raised: Option<PyErr>,
 ) -> PyResult<T> {
     match (heard.or(raised), outcome) {
         (Some(error), _) => Err(error),
-        (None, Some(Ok(outcome))) => outcome.map_err(raise),
+        (None, Some(Ok(outcome))) => outcome.map_err(to_py_err),
         (None, Some(Err(panic))) => Err(panic_error(panic.as_ref())),
         (None, None) => Err(panic_error(&"the work left no result")),
     }
@@ -195,7 +195,7 @@ fn settled<T>(
 
 /// The exception for a panic.
 fn panic_error(panic: &(dyn Any + Send)) -> PyErr {
-    PyRuntimeError::new_err(format!("{BUG}: {}", told(panic)))
+    PyRuntimeError::new_err(format!("{PANIC_PREFIX}: {}", panic_message(panic)))
 }
 
 /// Does short work that holds the interpreter's lock; a panic becomes an ordinary exception, which
@@ -208,15 +208,15 @@ pub fn escape_formula<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
 /// exceptions.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
-        Ok(found) => found.map_err(raise),
+        Ok(found) => found.map_err(to_py_err),
         Err(panic) => Err(panic_error(panic.as_ref())),
     }
 }
 
 /// What is said before the words of a panic.
-const BUG: &str = "regretless failed in a way it never should; please report this";
+const PANIC_PREFIX: &str = "regretless failed in a way it never should; please report this";
 
-fn told(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no words were left")

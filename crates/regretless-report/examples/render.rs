@@ -52,7 +52,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn run(text: &str, folder: &Path) -> Result<ExperimentResults, Box<dyn Error>> {
     let experiment: Experiment = toml::from_str(text)?;
     let (labels, folder) = (folder.join("labels"), folder.to_path_buf());
-    let (files, limits, threads) = (DataFiles::default(), RunLimits::default(), Threads::one());
+    let (files, limits, threads) = (
+        DataFiles::default(),
+        RunLimits::default(),
+        Threads::single_threaded(),
+    );
     let runner = ExperimentRunner {
         experiment,
         folder,

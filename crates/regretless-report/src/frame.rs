@@ -2,7 +2,7 @@
 //! each other.
 
 use crate::scale::AxisScale;
-use crate::svg::{Anchor, Point, Rect, SMALL, Svg, space};
+use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg, space};
 
 /// A plot area with its two axes.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ impl Axes {
         }
         bottom_axis(svg, area, &self.x, x_title);
         if !y_title.is_empty() {
-            svg.upwards(
+            svg.vertical_text(
                 (area.left - 42.0, area.top + area.height / 2.0),
                 "small faint",
                 y_title,
@@ -121,12 +121,12 @@ impl LabelPlacement {
             ((x - 8.0, y + 14.0), Anchor::End),
         ];
         for (place, anchor) in beside {
-            let room = space(place, anchor, SMALL, words);
+            let room = space(place, anchor, SMALL_TEXT_HEIGHT, words);
             let inside = room.left >= within.left && room.right() <= within.right() + 6.0;
             let inside = inside && room.top >= within.top - 4.0 && room.bottom() <= within.bottom();
-            if inside && !self.taken.iter().any(|other| other.meets(&room)) {
+            if inside && !self.taken.iter().any(|other| other.intersects(&room)) {
                 self.taken.push(room);
-                veil(svg, place, anchor, words);
+                draw_halo(svg, place, anchor, words);
                 svg.text(place, anchor, self.class, words);
                 return true;
             }
@@ -136,8 +136,8 @@ impl LabelPlacement {
 }
 
 /// Lets what lies below a small text fade, so that it can be read.
-pub(crate) fn veil(svg: &mut Svg, place: Point, anchor: Anchor, words: &str) {
-    let room = space(place, anchor, SMALL, words);
+pub(crate) fn draw_halo(svg: &mut Svg, place: Point, anchor: Anchor, words: &str) {
+    let room = space(place, anchor, SMALL_TEXT_HEIGHT, words);
     svg.rect(
         Rect::new(
             room.left - 1.0,

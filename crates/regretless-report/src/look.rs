@@ -7,7 +7,7 @@
 use crate::svg::{Point, Svg};
 
 /// How figures look, in terms of named colours.
-const FIGURE: &str = include_str!("../assets/figure.css");
+const FIGURE_CSS: &str = include_str!("../assets/figure.css");
 
 /// Named colours: on light paper and on dark.
 const COLORS: [(&str, &str, &str); 16] = [
@@ -50,7 +50,7 @@ pub(crate) fn standalone() -> String {
     let colour = |css: String, (name, light, _): &(&str, &str, &str)| {
         css.replace(&format!("var(--{name})"), light)
     };
-    COLORS.iter().fold(FIGURE.to_string(), colour)
+    COLORS.iter().fold(FIGURE_CSS.to_string(), colour)
 }
 
 /// The style sheet of figures on a page, light or dark as the reader has it, and light in print.
@@ -63,7 +63,7 @@ pub(crate) fn on_page() -> String {
     };
     format!(
         ":root{{color-scheme:light dark;{}}}@media screen and \
-            (prefers-color-scheme:dark){{:root{{{}}}}}{FIGURE}",
+            (prefers-color-scheme:dark){{:root{{{}}}}}{FIGURE_CSS}",
         of(false),
         of(true)
     )

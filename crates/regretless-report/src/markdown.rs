@@ -2,8 +2,8 @@
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
-use crate::table::{NONE, columns, gap, notes, provenance, spread, winner};
-use crate::text::{change, plain_markdown, ratio, some};
+use crate::table::{MISSING_VALUE, columns, gap, notes, provenance, spread, winner};
+use crate::text::{change, plain_markdown, pluralize, ratio};
 
 /// The tables of an experiment as Markdown: all problems side by side, then each with all its
 /// numbers.
@@ -43,7 +43,7 @@ fn comparison(results: &ExperimentResults) -> String {
     let mut out = format!(
         "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is \
             bold. In brackets \
-        what was published and our difference to it. `{NONE}`: no number, see below.\n\n"
+        what was published and our difference to it. `{MISSING_VALUE}`: no number, see below.\n\n"
     );
     out += &overview(results);
     out
@@ -64,7 +64,7 @@ fn overview(results: &ExperimentResults) -> String {
         format!(
             "{} ({})",
             plain_markdown(&problem.name),
-            some(problem.seeds as usize, "seed")
+            pluralize(problem.seeds as usize, "seed")
         )
     };
     let mut out = row(std::iter::once("method".into()).chain(results.problems.iter().map(head)));
@@ -85,7 +85,7 @@ fn overview(results: &ExperimentResults) -> String {
 
 fn cell(method: &MethodResults) -> String {
     let Some(text) = spread(&method.ratio, ratio) else {
-        return format!("\\{NONE}");
+        return format!("\\{MISSING_VALUE}");
     };
     let text = if method.is_best {
         format!("**{text}**")
@@ -93,7 +93,7 @@ fn cell(method: &MethodResults) -> String {
         text
     };
     let few = if method.note.is_some() {
-        format!("\\{NONE}")
+        format!("\\{MISSING_VALUE}")
     } else {
         String::new()
     };
@@ -107,7 +107,7 @@ fn detail(problem: &ProblemResults, reference: &str) -> String {
     let mut out = format!("\n### {}\n\n", plain_markdown(&problem.name));
     out += &format!(
         "{train} rows to train on, {validation} to validate, {test} to test; {}.",
-        some(problem.seeds as usize, "seed")
+        pluralize(problem.seeds as usize, "seed")
     );
     if let Some(winner) = winner(problem, reference) {
         out += &format!(" {}.", plain_markdown(&winner));
@@ -120,7 +120,7 @@ fn detail(problem: &ProblemResults, reference: &str) -> String {
     out += &rule(shown.len());
     for method in &problem.methods {
         let text = |column: &&&crate::table::Column| {
-            (column.text)(method).unwrap_or_else(|| format!("\\{NONE}"))
+            (column.text)(method).unwrap_or_else(|| format!("\\{MISSING_VALUE}"))
         };
         let name = plain_markdown(&method.label);
         let name = if method.is_best {

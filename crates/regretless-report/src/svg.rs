@@ -10,9 +10,9 @@ use crate::look;
 use crate::text::{escaped, width};
 
 /// Height of ordinary text in units of the figure.
-pub(crate) const TEXT: f64 = 12.0;
+pub(crate) const TEXT_HEIGHT: f64 = 12.0;
 /// Height of small text.
-pub(crate) const SMALL: f64 = 10.5;
+pub(crate) const SMALL_TEXT_HEIGHT: f64 = 10.5;
 
 /// A place in a figure.
 pub(crate) type Point = (f64, f64);
@@ -44,7 +44,7 @@ impl Rect {
         self.top + self.height
     }
 
-    pub(crate) fn meets(&self, other: &Self) -> bool {
+    pub(crate) fn intersects(&self, other: &Self) -> bool {
         self.left < other.right()
             && other.left < self.right()
             && self.top < other.bottom()
@@ -164,17 +164,17 @@ impl Svg {
             .num("y", y)
             .set("text-anchor", anchor)
             .set("class", class)
-            .around(words);
+            .with_text(words);
     }
 
     /// A text that reads upwards.
-    pub(crate) fn upwards(&mut self, (x, y): Point, class: &str, words: &str) {
+    pub(crate) fn vertical_text(&mut self, (x, y): Point, class: &str, words: &str) {
         let turn = format!("translate({} {}) rotate(-90)", number(x), number(y));
         self.tag("text")
             .set("transform", &turn)
             .set("text-anchor", "middle")
             .set("class", class)
-            .around(words);
+            .with_text(words);
     }
 
     /// What a mark means, shown by viewers when the mouse rests on it.
@@ -226,7 +226,7 @@ impl<'a> SvgElement<'a> {
     }
 
     /// Ends an element around a text.
-    pub(crate) fn around(self, words: &str) {
+    pub(crate) fn with_text(self, words: &str) {
         let _ = write!(self.svg.body, ">{}</{}>", escaped(words), self.name);
     }
 

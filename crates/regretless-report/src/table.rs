@@ -5,7 +5,7 @@ use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults,
 use crate::text::{change, count, ratio, short};
 
 /// Shown where there is no number.
-pub(crate) const NONE: &str = "*";
+pub(crate) const MISSING_VALUE: &str = "*";
 
 /// A column of a problem's table.
 pub(crate) struct Column {

@@ -126,7 +126,7 @@ fn signed(text: &str) -> String {
 }
 
 /// `1 seed`, `3 seeds`.
-pub(crate) fn some(number: usize, thing: &str) -> String {
+pub(crate) fn pluralize(number: usize, thing: &str) -> String {
     if number == 1 {
         format!("1 {thing}")
     } else {
@@ -136,11 +136,15 @@ pub(crate) fn some(number: usize, thing: &str) -> String {
 
 /// A label no longer than a figure has room for.
 pub(crate) fn clipped(label: &str) -> String {
-    const MOST: usize = 28;
-    if label.chars().count() <= MOST {
+    const MAX_LABEL_CHARS: usize = 28;
+    if label.chars().count() <= MAX_LABEL_CHARS {
         label.into()
     } else {
-        label.chars().take(MOST - 1).chain(['…']).collect()
+        label
+            .chars()
+            .take(MAX_LABEL_CHARS - 1)
+            .chain(['…'])
+            .collect()
     }
 }
 
@@ -175,7 +179,9 @@ pub(crate) fn lines(text: &str, ems: f64) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{change, count, escaped, file_name, lines, plain_markdown, ratio, short, some};
+    use super::{
+        change, count, escaped, file_name, lines, plain_markdown, pluralize, ratio, short,
+    };
 
     #[test]
     fn numbers_keep_the_digits_that_matter() {
@@ -190,7 +196,7 @@ mod tests {
         assert_eq!(change(-0.001), "0.00");
         assert_eq!((count(2000.0), count(2.5)), ("2,000".into(), "2.5".into()));
         assert_eq!(
-            (some(1, "seed"), some(3, "seed")),
+            (pluralize(1, "seed"), pluralize(3, "seed")),
             ("1 seed".into(), "3 seeds".into())
         );
     }

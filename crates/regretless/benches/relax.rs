@@ -64,19 +64,19 @@ fn benchmark(name: &str, instances: usize) {
     };
     let costs: Vec<Vec<f64>> = (0..instances).map(row).collect();
     let limits = SearchLimits::default();
-    if let Some(mut relaxer) = problem.relaxer(Relaxation::Plain, &limits) {
+    if let Some(mut relaxer) = problem.relaxation_solver(Relaxation::Plain, &limits) {
         report(&format!("{name} relaxed"), &costs, |costs| {
             drop(black_box(relaxer.relax(costs)))
         });
     }
     for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
-        if let Some(mut ranger) = problem.ranger(kind, &limits) {
+        if let Some(mut ranger) = problem.cost_ranging(kind, &limits) {
             report(&format!("{name} ranges {kind:?}"), &costs, |costs| {
                 drop(black_box(ranger.ranges(costs)))
             });
         }
     }
-    if let Some(mut neighbours) = problem.neighbours(&limits) {
+    if let Some(mut neighbours) = problem.adjacent_vertices(&limits) {
         report(&format!("{name} neighbours"), &costs, |costs| {
             drop(black_box(neighbours.neighbours(costs)))
         });
@@ -106,7 +106,7 @@ fn benchmark(name: &str, instances: usize) {
 
 /// Tours through all nodes in order, and disturbed costs under which another tour would be better.
 fn tours(nodes: usize) {
-    let tour = Decision::choosing(
+    let tour = Decision::from_indices(
         (0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32),
     );
     let cone = Tsp { nodes }.cone(&tour).unwrap();

@@ -186,7 +186,7 @@ fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     let runs = [0, nodes, 3 * nodes].map(|kicks| {
         let mut order = start.clone();
         let (time, _) = timed(|| local.improve(&reduced, &candidates, &mut order, kicks));
-        (distances.length(&order), ordering + time)
+        (distances.tour_cost(&order), ordering + time)
     });
     goal.steps = 300;
     goal.target = runs[2].0;

@@ -66,7 +66,11 @@ fn main() {
         if chosen(&label) {
             let (problem, costs) = costs(name, instances);
             measure(&label, &costs, || {
-                Asked::Relaxed(problem.relaxer(kind, &SearchLimits::default()).unwrap())
+                Asked::Relaxed(
+                    problem
+                        .relaxation_solver(kind, &SearchLimits::default())
+                        .unwrap(),
+                )
             });
         }
     }
@@ -140,7 +144,7 @@ impl Asked {
         memory: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         match self {
-            Self::Exact(solver) => solver.solve_again(costs, memory),
+            Self::Exact(solver) => solver.solve_warm(costs, memory),
             Self::Relaxed(relaxer) => relaxer.relax_warm(costs, memory),
         }
     }

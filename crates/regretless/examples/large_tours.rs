@@ -53,7 +53,7 @@ fn compare(nodes: usize) -> Result<()> {
         .generate(DataRecipe::paper(rows, 135))?;
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(2)?);
     let tours = nearest_neighbours(&data, nodes);
-    let data = LabeledDataset::known(data, &oracle, tours)?;
+    let data = LabeledDataset::from_decisions(data, &oracle, tours)?;
     let split = SplitIndices::in_order(rows, [train_rows, validation_rows, 0])?;
     let task = TrainingContext {
         data: &data,
@@ -135,7 +135,7 @@ fn nearest_neighbours(data: &Dataset, nodes: usize) -> Vec<Solution> {
             at = next;
         }
         edges.push(edge(at, 0) as u32);
-        Solution::optimal(Decision::choosing(edges), 0.0)
+        Solution::optimal(Decision::from_indices(edges), 0.0)
     };
     (0..data.len())
         .map(|instance| tour(data.costs().row(instance)))

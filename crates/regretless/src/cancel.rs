@@ -127,12 +127,12 @@ mod tests {
         let cancellation = Cancellation::new();
         cancellation.request();
         for threads in [
-            Threads::one(),
+            Threads::single_threaded(),
             Threads::new(2).unwrap(),
             Threads::new(3).unwrap().without_pool(),
         ] {
             let heard = |heard: &mut Vec<bool>| {
-                threads.fill(heard, || (), |(), _, slot| *slot = requested())
+                threads.fill_slots(heard, || (), |(), _, slot| *slot = requested())
             };
             let mut inside = vec![false; 50];
             let scope = cancellation.enter();

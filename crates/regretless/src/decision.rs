@@ -36,16 +36,16 @@ impl Clone for Decision {
 
 impl Decision {
     /// The decision that chooses exactly these variables (sorted or not, without repetition).
-    pub fn choosing(indices: impl IntoIterator<Item = u32>) -> Self {
+    pub fn from_indices(indices: impl IntoIterator<Item = u32>) -> Self {
         let mut decision = Self::default();
-        decision.choose(indices);
+        decision.assign_indices(indices);
         decision.indices.shrink_to_fit();
         decision
     }
 
     /// Becomes the decision that chooses exactly these variables (sorted or not, without
     /// repetition), in the memory it has.
-    pub fn choose(&mut self, indices: impl IntoIterator<Item = u32>) {
+    pub fn assign_indices(&mut self, indices: impl IntoIterator<Item = u32>) {
         self.indices.clear();
         self.indices.extend(indices);
         if !self.indices.is_sorted() {
@@ -163,21 +163,21 @@ mod tests {
 
     #[test]
     fn the_fixed_cost_counts_once_in_the_objective_and_never_in_the_vector() {
-        let decision = Decision::choosing([1]).with_fixed(0.5);
+        let decision = Decision::from_indices([1]).with_fixed(0.5);
         let mut dense = [0.0; 2];
         decision.write_dense(&mut dense);
         assert_eq!((decision.dot(&[1.0, 2.0]), dense), (2.5, [0.0, 1.0]));
-        assert_ne!(decision, Decision::choosing([1]));
+        assert_ne!(decision, Decision::from_indices([1]));
     }
 
     #[test]
     fn a_decision_can_become_another_in_the_memory_it_has() {
         let mut decision = Decision::from_dense(&[0.5, 0.0, 2.0]).with_fixed(3.0);
         let place = decision.indices().as_ptr();
-        decision.choose([2, 1]);
+        decision.assign_indices([2, 1]);
         assert_eq!(
             (&decision, decision.indices().as_ptr()),
-            (&Decision::choosing([1, 2]), place)
+            (&Decision::from_indices([1, 2]), place)
         );
         let other = Decision::from_dense(&[0.0, 7.0]).with_fixed(1.0);
         decision.clone_from(&other);
@@ -188,7 +188,7 @@ mod tests {
     fn all_ones_is_stored_as_a_choice() {
         assert_eq!(
             Decision::from_dense(&[1.0, 0.0, 1.0]),
-            Decision::choosing([2, 0])
+            Decision::from_indices([2, 0])
         );
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::text::{escaped, shown_path};
+use crate::text::{display_path, escaped};
 
 /// Result of everything fallible in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -51,7 +51,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if let Some(file) = &self.file {
-            parts.push(shown_path(file));
+            parts.push(display_path(file));
         }
         if let Some(row) = self.row {
             parts.push(format!("row {row}"));
@@ -82,7 +82,7 @@ pub enum Error {
     #[error("{}", escaped(.0))]
     Setting(String),
     /// A file could not be read or written.
-    #[error("{}: {source}", shown_path(path))]
+    #[error("{}: {source}", display_path(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -90,7 +90,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// An output path is taken.
-    #[error("{}: exists already; choose another path or use --force to replace it", shown_path(.0))]
+    #[error("{}: exists already; choose another path or use --force to replace it", display_path(.0))]
     Exists(PathBuf),
     /// A solver found no decision for an instance.
     #[error("instance {instance}: {}", escaped(&failure.to_string()))]

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::data::{CostMatching, CostSide, Dataset, Matrix, length};
+use crate::data::{CostMatching, CostSide, Dataset, Matrix, norm};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::oracle::{Oracle, SolveResult};
@@ -38,16 +38,16 @@ pub struct Evaluation {
 
 /// Fewest rows whose mean regret says anything about other rows: with fewer, the mean of a few
 /// decisions that happen to be right looks like skill.
-pub const MIN_ROWS_TO_JUDGE: usize = 10;
+pub const MIN_ROWS_TO_EVALUATE: usize = 10;
 
 /// A warning where regret is averaged over so few rows that nothing can be concluded; `what` says
 /// which rows.
-pub fn too_few_rows(what: &str, rows: usize) -> Option<String> {
+pub fn few_rows_warning(what: &str, rows: usize) -> Option<String> {
     let plural = if rows == 1 { "row" } else { "rows" };
-    (rows > 0 && rows < MIN_ROWS_TO_JUDGE).then(|| {
+    (rows > 0 && rows < MIN_ROWS_TO_EVALUATE).then(|| {
         format!(
             "The regret is that of {rows} {what} {plural}: nothing can be concluded from fewer \
-            than {MIN_ROWS_TO_JUDGE}."
+            than {MIN_ROWS_TO_EVALUATE}."
         )
     })
 }
@@ -63,17 +63,18 @@ pub fn evaluate(
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
     let regrets = regrets(predictions, data, instances, (oracle, watch))?;
-    Ok(summarise(regrets, predictions, data, instances))
+    Ok(summarize(regrets, predictions, data, instances))
 }
 
 /// A model's predictions for some rows of a labelled table, to be minimised.
 ///
 /// # Errors
 /// When the table is none for the model.
-pub fn predicted(model: &Model, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
+pub fn predict_rows(model: &Model, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
     let matching = model.matching(CostSide::new("the table", data.data().cost_names()))?;
-    let mut predictions = model.predict_matched(&data.data().features().chosen(rows), &matching)?;
-    data.sense().flip(predictions.as_mut_slice());
+    let mut predictions =
+        model.predict_matched(&data.data().features().select_rows(rows), &matching)?;
+    data.sense().apply_sign(predictions.as_mut_slice());
     Ok(predictions)
 }
 
@@ -113,7 +114,7 @@ const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
 /// How many instances to predict and decide at a time, so that predictions stay small beside the
 /// table: at least one per thread.
-pub fn rows_at_a_time(data: &LabeledDataset, oracle: &Oracle) -> usize {
+pub fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
     (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())
         .max(1)
@@ -125,7 +126,7 @@ pub fn rows_at_a_time(data: &LabeledDataset, oracle: &Oracle) -> usize {
 /// # Errors
 /// When predicting fails, an instance has no decision under its predicted costs, or the user
 /// interrupts.
-pub fn evaluate_in_parts(
+pub fn evaluate_in_chunks(
     predict: impl Fn(&[usize]) -> Result<Matrix>,
     data: &LabeledDataset,
     instances: &[usize],
@@ -135,12 +136,12 @@ pub fn evaluate_in_parts(
         Vec::with_capacity(instances.len()),
         CostErrorSums::default(),
     );
-    for part in instances.chunks(rows_at_a_time(data, oracle)) {
+    for part in instances.chunks(rows_per_chunk(data, oracle)) {
         let predictions = predict(part)?;
         found.append(&mut regrets(&predictions, data, part, (oracle, watch))?);
         errors.add(&predictions, data, part);
     }
-    Ok(errors.summarise(found, data, instances))
+    Ok(errors.summarize(found, data, instances))
 }
 
 /// Regret of each listed instance under predictions (to be minimised, one row each).
@@ -153,14 +154,14 @@ pub fn regrets(
     instances: &[usize],
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
-    regrets_of(oracle.solve_all(predictions, watch)?, data, instances)
+    regrets_from_results(oracle.solve_all(predictions, watch)?, data, instances)
 }
 
 /// Regret of each listed instance under decisions that an oracle gave.
 ///
 /// # Errors
 /// When an instance has no decision.
-pub fn regrets_of(
+pub fn regrets_from_results(
     answers: Vec<SolveResult>,
     data: &LabeledDataset,
     instances: &[usize],
@@ -190,7 +191,7 @@ pub fn unambiguous_regrets(
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
     const TIE_TOLERANCE: f64 = 1e-6;
-    let mut asker = oracle.asker();
+    let mut asker = oracle.worker();
     let mut regrets = Vec::with_capacity(instances.len());
     for (row, instance) in instances.iter().enumerate() {
         if watch.interrupted() {
@@ -198,7 +199,7 @@ pub fn unambiguous_regrets(
         }
         let wrong = |failure| Error::solver(*instance, failure);
         let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
-        let lean = TIE_TOLERANCE * length(predicted) / length(costs).max(1e-12);
+        let lean = TIE_TOLERANCE * norm(predicted) / norm(costs).max(1e-12);
         let leaning: Vec<f64> = predicted
             .iter()
             .zip(costs)
@@ -219,7 +220,7 @@ pub fn unambiguous_regrets(
 }
 
 /// Averages of known regrets.
-pub fn summarise(
+pub fn summarize(
     regrets: Vec<f64>,
     predictions: &Matrix,
     data: &LabeledDataset,
@@ -227,7 +228,7 @@ pub fn summarise(
 ) -> Evaluation {
     let mut errors = CostErrorSums::default();
     errors.add(predictions, data, instances);
-    errors.summarise(regrets, data, instances)
+    errors.summarize(regrets, data, instances)
 }
 
 /// Sums of the errors of predicted costs, in the order of the instances.
@@ -251,7 +252,7 @@ impl CostErrorSums {
         }
     }
 
-    fn summarise(
+    fn summarize(
         self,
         regrets: Vec<f64>,
         data: &LabeledDataset,

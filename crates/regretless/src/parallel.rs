@@ -36,7 +36,7 @@ static POOLS: Mutex<Vec<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(Vec::new())
 
 impl Threads {
     /// Work on the calling thread only.
-    pub fn one() -> Self {
+    pub fn single_threaded() -> Self {
         Self {
             workers: ThreadSource::Caller,
         }
@@ -47,7 +47,7 @@ impl Threads {
     #[must_use]
     pub fn without_pool(&self) -> Self {
         match self.count() {
-            1 => Self::one(),
+            1 => Self::single_threaded(),
             count => Self {
                 workers: ThreadSource::Started(count),
             },
@@ -70,7 +70,7 @@ impl Threads {
             return Err(Error::setting(format!("{message}; 0 takes one per core")));
         }
         if count == 1 {
-            return Ok(Self::one());
+            return Ok(Self::single_threaded());
         }
         let process = std::process::id();
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,13 +145,13 @@ impl Threads {
     ///
     /// What `work` writes may depend on the slot and its index only; then the outcome is the same
     /// for any number of threads.
-    pub fn fill<S, T: Send>(
+    pub fn fill_slots<S, T: Send>(
         &self,
         slots: &mut [T],
         init: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
     ) {
-        self.share_out(slots.iter_mut().enumerate(), init, work);
+        self.distribute(slots.iter_mut().enumerate(), init, work);
     }
 
     /// The same, slots of which more work is expected first: a long piece that starts last would
@@ -164,14 +164,14 @@ impl Threads {
         work: impl Fn(&mut S, usize, &mut T) + Sync + Send,
     ) {
         if self.count() == 1 {
-            return self.fill(slots, init, work);
+            return self.fill_slots(slots, init, work);
         }
-        self.share_out(longest_first(slots, expected).into_iter(), init, work);
+        self.distribute(longest_first(slots, expected).into_iter(), init, work);
     }
 
     /// Whoever is free takes the next slots of the queue: one at a time, a few where very many are
     /// left, so that no thread waits for longer than one piece of work takes another.
-    fn share_out<'t, S, T: Send + 't>(
+    fn distribute<'t, S, T: Send + 't>(
         &self,
         queue: impl ExactSizeIterator<Item = (usize, &'t mut T)> + Send,
         init: impl Fn() -> S + Sync + Send,
@@ -224,17 +224,17 @@ fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(us
 /// Most slots that a thread takes at once, and the share of what is left for its threads that it
 /// takes.
 const MAX_SLOTS_PER_CLAIM: usize = 64;
-const SHARE: usize = 1024;
+const CLAIM_FRACTION: usize = 1024;
 
 fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut Vec<I::Item>) {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let count = (queue.len() / (SHARE * workers)).clamp(1, MAX_SLOTS_PER_CLAIM);
+    let count = (queue.len() / (CLAIM_FRACTION * workers)).clamp(1, MAX_SLOTS_PER_CLAIM);
     taken.extend(queue.by_ref().take(count));
 }
 
 /// What all threads of this program have spent on processors so far, where the system tells it.
 #[cfg(unix)]
-pub fn processor_seconds() -> Option<f64> {
+pub fn cpu_seconds() -> Option<f64> {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Some(spent.tv_sec as f64 + 1e-9 * spent.tv_nsec as f64)
 }
@@ -253,7 +253,7 @@ mod tests {
     fn results_do_not_depend_on_the_number_of_threads() {
         let squares = |threads: usize| {
             let mut out = vec![0_usize; 1000];
-            Threads::new(threads).unwrap().fill(
+            Threads::new(threads).unwrap().fill_slots(
                 &mut out,
                 || (),
                 |(), index, slot| *slot = index * index,
@@ -271,10 +271,10 @@ mod tests {
         let mut sums = vec![0_usize; 20];
         let inner = |_: &mut (), index: usize, slot: &mut usize| {
             let mut parts = vec![0_usize; 10];
-            pool.fill(&mut parts, || (), |(), part, slot| *slot = index + part);
+            pool.fill_slots(&mut parts, || (), |(), part, slot| *slot = index + part);
             *slot = parts.iter().sum();
         };
-        pool.without_pool().fill(&mut sums, || (), inner);
+        pool.without_pool().fill_slots(&mut sums, || (), inner);
         assert_eq!(
             sums,
             (0..20).map(|index| 10 * index + 45).collect::<Vec<_>>()
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(
             (
                 pool.without_pool().count(),
-                Threads::one().without_pool().count()
+                Threads::single_threaded().without_pool().count()
             ),
             (2, 1)
         );
@@ -297,7 +297,7 @@ mod tests {
             .map(|(index, _)| index)
             .collect();
         assert_eq!(order, [5, 1, 3, 8, 2, 0, 6, 7, 4]);
-        Threads::one().fill_longest_first(
+        Threads::single_threaded().fill_longest_first(
             &mut out,
             |i| expected[i],
             || (),
@@ -319,7 +319,7 @@ mod tests {
         use std::sync::atomic::{AtomicUsize, Ordering};
         let done = AtomicUsize::new(0);
         let mut out = vec![false; 500];
-        Threads::new(2).unwrap().fill(
+        Threads::new(2).unwrap().fill_slots(
             &mut out,
             || (),
             |(), index, slot| {

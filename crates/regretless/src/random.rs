@@ -55,7 +55,7 @@ impl RandomStream {
     }
 
     /// Uniform on 0..bound, without bias.
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub fn index_below(&mut self, bound: usize) -> usize {
         let bound = bound as u64;
         let limit = u64::MAX - u64::MAX % bound;
         loop {
@@ -98,7 +98,7 @@ impl RandomStream {
     /// Puts a slice in random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
+            items.swap(last, self.index_below(last + 1));
         }
     }
 }
@@ -203,7 +203,7 @@ impl NumpyRandomState {
     }
 
     /// `binomial(1, 0.5)`.
-    pub fn coin(&mut self) -> f64 {
+    pub fn bernoulli_half(&mut self) -> f64 {
         f64::from(u8::from(self.unit() > 0.5))
     }
 

@@ -17,7 +17,7 @@ use crate::error::{Error, Place, Result};
 /// Longest header that is read: names and descriptions, never arrays.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
 /// The one metadata key, so that the order of a hash map cannot change the bytes.
-const KEY: &str = "regretless";
+const METADATA_KEY: &str = "regretless";
 /// Numbers turned into bytes at a time, so that large arrays are never there twice.
 const VALUES_PER_CHUNK: usize = 1 << 14;
 
@@ -127,14 +127,14 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
 
     /// The same with one more array.
     #[must_use]
-    pub fn with(mut self, name: impl Into<String>, array: impl Into<Tensor>) -> Self {
+    pub fn with_array(mut self, name: impl Into<String>, array: impl Into<Tensor>) -> Self {
         self.arrays.push((name.into(), array.into()));
         self.arrays.sort_by(|a, b| a.0.cmp(&b.0));
         self
     }
 
     /// Takes an array out by name; `None` when it is missing or of another kind.
-    pub fn take<V: TryFrom<Tensor>>(&mut self, name: &str) -> Option<V> {
+    pub fn take_array<V: TryFrom<Tensor>>(&mut self, name: &str) -> Option<V> {
         let at = self.arrays.iter().position(|(found, _)| found == name)?;
         V::try_from(self.arrays.remove(at).1).ok()
     }
@@ -171,7 +171,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
             checksum: self.checksum(format)?,
             about: &self.about,
         };
-        let seal = HashMap::from([(KEY.to_owned(), serde_json::to_string(&seal)?)]);
+        let seal = HashMap::from([(METADATA_KEY.to_owned(), serde_json::to_string(&seal)?)]);
         // The order that safetensors asks for: the widest numbers first, then by name.
         let mut arrays: Vec<&(String, Tensor)> = self.arrays.iter().collect();
         arrays.sort_by(|a, b| {
@@ -244,7 +244,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         let seal = metadata
             .metadata()
             .as_ref()
-            .and_then(|m| m.get(KEY))
+            .and_then(|m| m.get(METADATA_KEY))
             .ok_or_else(|| damaged("no seal"))?;
         let outer: ChecksumHeader<serde_json::Value> =
             serde_json::from_str(seal).map_err(|e| damaged(&e.to_string()))?;
@@ -334,8 +334,8 @@ mod tests {
 
     fn example() -> ChecksummedFile<String> {
         ChecksummedFile::new("a \"small\" file".to_owned())
-            .with("b", vec![1.5_f32, -2.0])
-            .with("a", vec![1_u64, 2, 3])
+            .with_array("b", vec![1.5_f32, -2.0])
+            .with_array("a", vec![1_u64, 2, 3])
     }
 
     #[test]
@@ -343,8 +343,8 @@ mod tests {
         let bytes = example().to_bytes("test 1").unwrap();
         let mut back = ChecksummedFile::<String>::from_bytes(&bytes, "test 1").unwrap();
         assert_eq!(back, example());
-        assert_eq!(back.take::<Vec<u64>>("a"), Some(vec![1, 2, 3]));
-        assert_eq!(back.take::<Vec<f64>>("b"), None);
+        assert_eq!(back.take_array::<Vec<u64>>("a"), Some(vec![1, 2, 3]));
+        assert_eq!(back.take_array::<Vec<f64>>("b"), None);
         assert!(
             ChecksummedFile::<String>::from_bytes(&bytes, "test 2")
                 .unwrap_err()

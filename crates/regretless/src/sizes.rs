@@ -10,19 +10,19 @@ use crate::error::{Error, Result};
 
 /// Most costs of one instance: 200 million, which is a tour through 20,000 nodes. One row of costs
 /// then takes 1.6 GB in double precision; no solver here is of use beyond that.
-pub const MOST_COSTS: usize = 200_000_000;
+pub const MAX_COSTS: usize = 200_000_000;
 
 /// Most nodes of a tour or of routes: their edges are [`MOST_COSTS`] at most.
-pub const MOST_NODES: usize = 20_000;
+pub const MAX_NODES: usize = 20_000;
 
 /// Largest cost, in size, that a solver takes. Solvers add and multiply costs; from here, sums of
 /// all costs, their products with other data and their squares stay far below the largest number
 /// (1.8e308).
-pub const LARGEST_COST: f64 = 1e100;
+pub const MAX_ABS_COST: f64 = 1e100;
 
 /// Most parameters of a predictor: a thousand million. Training holds several arrays of that
 /// length.
-pub const MOST_PARAMETERS: usize = 1_000_000_000;
+pub const MAX_PARAMETERS: usize = 1_000_000_000;
 
 /// Arrays as long as the parameters that training holds at once: parameters, gradient, two moments,
 /// the best epoch.
@@ -36,7 +36,7 @@ pub const MAX_TABLE_VALUES: usize = 1 << 36;
 ///
 /// # Errors
 /// When it is more, or more than the machine can count; `what` says what there would be so many of.
-pub fn product(what: &str, factors: &[usize], most: usize) -> Result<usize> {
+pub fn checked_product(what: &str, factors: &[usize], most: usize) -> Result<usize> {
     let mut product: usize = 1;
     for factor in factors {
         product = product.saturating_mul(*factor);
@@ -62,10 +62,10 @@ pub fn pairs(what: &str, count: usize) -> Result<usize> {
     let twice = count.checked_mul(count.saturating_sub(1));
     let pairs = twice
         .map(|twice| twice / 2)
-        .filter(|pairs| *pairs <= MOST_COSTS);
+        .filter(|pairs| *pairs <= MAX_COSTS);
     pairs.ok_or_else(|| {
         Error::setting(format!(
-            "{count} nodes have more {what} than the {MOST_COSTS} allowed"
+            "{count} nodes have more {what} than the {MAX_COSTS} allowed"
         ))
     })
 }
@@ -95,7 +95,7 @@ pub fn check_memory(what: &str, bytes: usize) -> Result<()> {
 /// # Errors
 /// When there are more than [`MOST_PARAMETERS`], or not enough memory.
 pub fn check_parameters(sizes: &[usize]) -> Result<()> {
-    let count = parameters(sizes).filter(|count| *count <= MOST_PARAMETERS);
+    let count = parameters(sizes).filter(|count| *count <= MAX_PARAMETERS);
     let shape = || {
         sizes
             .iter()
@@ -105,7 +105,7 @@ pub fn check_parameters(sizes: &[usize]) -> Result<()> {
     };
     let Some(count) = count else {
         let message = format!(
-            "a predictor from {} has more than {MOST_PARAMETERS} parameters",
+            "a predictor from {} has more than {MAX_PARAMETERS} parameters",
             shape()
         );
         return Err(Error::setting(format!(
@@ -142,16 +142,19 @@ mod tests {
 
     #[test]
     fn products_are_checked() {
-        assert_eq!(product("costs", &[3, 4], MOST_COSTS).unwrap(), 12);
-        assert_eq!(product("costs", &[usize::MAX, 0], MOST_COSTS).unwrap(), 0);
-        let error = product("numbers", &[usize::MAX, 2], MAX_TABLE_VALUES)
+        assert_eq!(checked_product("costs", &[3, 4], MAX_COSTS).unwrap(), 12);
+        assert_eq!(
+            checked_product("costs", &[usize::MAX, 0], MAX_COSTS).unwrap(),
+            0
+        );
+        let error = checked_product("numbers", &[usize::MAX, 2], MAX_TABLE_VALUES)
             .unwrap_err()
             .to_string();
         assert!(
             error.contains("18446744073709551615 x 2 numbers"),
             "{error}"
         );
-        assert!(product("costs", &[MOST_COSTS, 2], MOST_COSTS).is_err());
+        assert!(checked_product("costs", &[MAX_COSTS, 2], MAX_COSTS).is_err());
     }
 
     #[test]

@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 /// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; what
 /// is added to the name (a number, a hash, an ending, the ending of a temporary file) needs the
 /// rest.
-pub const LONGEST_NAME: usize = 100;
+pub const MAX_NAME_BYTES: usize = 100;
 
 /// Longest file name, in bytes, that Linux, macOS and Windows take.
-pub const LONGEST_FILE_NAME: usize = 255;
+pub const MAX_FILE_NAME_BYTES: usize = 255;
 
 /// Characters kept of a long text that becomes part of a file name.
 const MAX_FILE_NAME_PART_CHARS: usize = 64;
@@ -31,8 +31,8 @@ const MAX_FILE_NAME_PART_CHARS: usize = 64;
 pub fn check_name(what: &str, name: &str) -> Result<()> {
     let problem = if name.is_empty() {
         "is empty".to_string()
-    } else if name.len() > LONGEST_NAME {
-        format!("has {} bytes, and {LONGEST_NAME} are allowed", name.len())
+    } else if name.len() > MAX_NAME_BYTES {
+        format!("has {} bytes, and {MAX_NAME_BYTES} are allowed", name.len())
     } else if name.chars().all(|c| c == '.') {
         "is made of dots alone, which name a folder above".to_string()
     } else if let Some(wrong) = name.chars().find(|c| is_unsafe_in_name(*c)) {
@@ -83,15 +83,15 @@ pub fn check_file_name_fits(path: &Path, endings: &[&str]) -> Result<()> {
     let Some(longest) = endings.iter().max_by_key(|ending| ending.len()) else {
         return Ok(());
     };
-    if name + longest.len() <= LONGEST_FILE_NAME {
+    if name + longest.len() <= MAX_FILE_NAME_BYTES {
         return Ok(());
     }
     let message = format!(
         "the name of {name} bytes leaves no room for '{longest}', which is written beside it; a \
             file name has at most \
-         {LONGEST_FILE_NAME} bytes"
+         {MAX_FILE_NAME_BYTES} bytes"
     );
-    Err(Error::setting(format!("{}: {message}", shown_path(path))))
+    Err(Error::setting(format!("{}: {message}", display_path(path))))
 }
 
 /// Text for one line of a terminal: control characters, line breaks and marks that turn the reading
@@ -116,7 +116,7 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// A path for one line of a terminal.
-pub fn shown_path(path: &Path) -> String {
+pub fn display_path(path: &Path) -> String {
     escaped(&path.display().to_string()).into_owned()
 }
 
@@ -167,7 +167,7 @@ fn is_hidden(c: char) -> bool {
 /// Text of a user in a CSV cell: a spreadsheet would run what begins with `=`, `+`, `-`, `@`, TAB
 /// or CR as a formula, so such text gets a single quote in front. Numbers such as `-1.5` stay as
 /// they are.
-pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
+pub fn escape_formula(text: &str) -> Cow<'_, str> {
     let begins_a_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if begins_a_formula && text.parse::<f64>().is_err() {
         return Cow::Owned(format!("'{text}"));
@@ -202,14 +202,14 @@ mod tests {
             assert!(error.contains("the experiment"), "{error}");
             assert!(!error.chars().any(char::is_control), "{error:?}");
         }
-        assert!(check_name("it", &"x".repeat(LONGEST_NAME + 1)).is_err());
+        assert!(check_name("it", &"x".repeat(MAX_NAME_BYTES + 1)).is_err());
         for name in [
             "mine",
             "a.b",
             "..a",
             "two words",
             "Überblick",
-            &"x".repeat(LONGEST_NAME),
+            &"x".repeat(MAX_NAME_BYTES),
         ] {
             check_name("it", name).unwrap();
         }
@@ -254,10 +254,10 @@ mod tests {
     #[test]
     fn formulas_are_guarded_and_numbers_are_not() {
         for text in ["=cmd|'/c calc'!A1", "+x", "-x", "@SUM(A1)", "\tx", "\rx"] {
-            assert_eq!(spreadsheet_cell(text), format!("'{text}"));
+            assert_eq!(escape_formula(text), format!("'{text}"));
         }
         for text in ["-1.5", "+3", "-1e-9", "MSE", "", "a=b"] {
-            assert_eq!(spreadsheet_cell(text), text);
+            assert_eq!(escape_formula(text), text);
         }
     }
 }

@@ -7,9 +7,9 @@ pub trait Observer: Sync {
     /// Steps were done, on whichever thread.
     fn advance(&self, _steps: u64) {}
     /// A word about the running task, such as its present loss.
-    fn note(&self, _text: &str) {}
+    fn message(&self, _text: &str) {}
     /// Something the user should know, whatever is running.
-    fn remark(&self, _text: &str) {}
+    fn warn(&self, _text: &str) {}
     /// The task begun last is over.
     fn end(&self) {}
     /// Whether the user asked to stop; polled at least once a second by all long work.

@@ -107,8 +107,8 @@ fn memories_change_no_model_and_no_report() {
                     "{benchmark} {method} {memory}"
                 );
                 assert_eq!(
-                    helped.report.solves.asked(),
-                    plain.report.solves.asked(),
+                    helped.report.solves.total_calls(),
+                    plain.report.solves.total_calls(),
                     "{benchmark} {method} {memory}"
                 );
             }
@@ -180,7 +180,10 @@ fn epochs_of_a_loss_that_asks_nothing_are_judged_with_memories_too() {
     let helped = setting.train("MAE(O,S) warm certify", gentle()).unwrap();
     assert_eq!(course(&helped), course(&plain));
     assert_eq!(plain.report.solves.exact, (EPOCHS + 1) * VALIDATION);
-    assert_eq!(helped.report.solves.asked(), (EPOCHS + 1) * VALIDATION);
+    assert_eq!(
+        helped.report.solves.total_calls(),
+        (EPOCHS + 1) * VALIDATION
+    );
     assert!(
         helped.report.solves.certified > VALIDATION,
         "{:?}",
@@ -196,9 +199,9 @@ fn too_little_memory_is_no_memory() {
         .generate(DataRecipe::paper(2500, 5))
         .unwrap();
     let oracle = Oracle::new(problem.build().unwrap());
-    let decision = oracle.asker().solve_row(data.costs().row(0)).unwrap();
+    let decision = oracle.worker().solve_row(data.costs().row(0)).unwrap();
     let known = vec![decision; 2500];
-    let data = LabeledDataset::known(data, &oracle, known).unwrap();
+    let data = LabeledDataset::from_decisions(data, &oracle, known).unwrap();
     let split = regretless::data::SplitIndices::in_order(2500, [20, 0, 0]).unwrap();
     let setting = Setting {
         problem,
@@ -361,7 +364,7 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
         let customers = 4 + number as usize % 9;
         let mut stream = RandomStream::new(Purpose::Benchmark, 78, [number, 0]);
         let demands: Vec<f64> = (0..customers)
-            .map(|_| 1.0 + stream.below(9) as f64)
+            .map(|_| 1.0 + stream.index_below(9) as f64)
             .collect();
         let capacity = demands.iter().sum::<f64>() / 2.0 + 9.0;
         let problem = Cvrp {
@@ -431,7 +434,7 @@ fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
     let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
     let mut search = problem.fast_local_search(&SearchLimits::default()).unwrap();
     let edge = |i, j| edge_index(5, i, j) as u32;
-    let all = Decision::choosing([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
+    let all = Decision::from_indices([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
     assert!(problem.check(&all).is_err());
     for start in [all, Decision::default()] {
         let found = search.solve_from(&costs, &start).unwrap();

@@ -34,7 +34,7 @@ fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let weights: Vec<Vec<f64>> = (0..8)
         .map(|_| {
             (0..items)
-                .map(|_| 100.0 + stream.below(900) as f64)
+                .map(|_| 100.0 + stream.index_below(900) as f64)
                 .collect()
         })
         .collect();
@@ -48,7 +48,7 @@ fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
 fn every_search_ends_when_it_is_cancelled() {
     let (weights, values) = hard_knapsack(200);
     let knapsack = Knapsack::with_capacity_share(weights.clone(), 0.5)
-        .checked()
+        .validate()
         .unwrap();
     let mut build = LinearBuilder::new("hard", Sense::Minimize);
     (0..200).for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
@@ -85,7 +85,7 @@ fn every_search_ends_when_it_is_cancelled() {
         let oracle = Oracle::new(problem);
         let scope = cancelled().enter();
         assert_eq!(
-            oracle.asker().solve(&costs),
+            oracle.worker().solve(&costs),
             Err(SolveFailure::Interrupted),
             "{name}"
         );
@@ -98,14 +98,14 @@ fn a_request_from_another_thread_ends_a_search_under_way() {
     let (weights, values) = hard_knapsack(200);
     let oracle = Oracle::new(Arc::new(
         Knapsack::with_capacity_share(weights, 0.5)
-            .checked()
+            .validate()
             .unwrap(),
     ));
     let cancellation = Cancellation::new();
     std::thread::scope(|threads| {
         let work = threads.spawn(|| {
             let _scope = cancellation.enter();
-            oracle.asker().solve(&values)
+            oracle.worker().solve(&values)
         });
         std::thread::sleep(std::time::Duration::from_millis(50));
         cancellation.request();
@@ -121,7 +121,7 @@ fn an_interrupted_solve_is_no_failed_row() {
         .generate(SyntheticSpec::paper(20, 1))
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let store = LabelStore::beside(&folder.path().join("t.csv"));
+    let store = LabelStore::for_table(&folder.path().join("t.csv"));
     for threads in [1, 2] {
         let oracle =
             Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());

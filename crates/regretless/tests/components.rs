@@ -48,7 +48,7 @@ fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], best: &Decision) ->
         best,
         draw: NoiseKey::default(),
     };
-    loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
+    loss.evaluate(&query, &mut oracle.worker(), &mut gradient)
         .unwrap()
 }
 
@@ -98,7 +98,7 @@ fn values_gradients_and_instance_costs_equal_the_golden_vectors() {
 fn gradients_agree_with_finite_differences() {
     let costs = [1.0, -2.0, 0.5, 3.0, -0.7];
     let prediction = [0.8, -1.5, 0.9, 2.2, -1.3];
-    let best = Decision::choosing([1, 4]);
+    let best = Decision::from_indices([1, 4]);
     let oracle = free_choice(5);
     for spec in LossSpec::examples() {
         let LossSpec::Cos(cos) = &spec else { continue };
@@ -111,7 +111,7 @@ fn gradients_agree_with_finite_differences() {
             best: &best,
             draw: NoiseKey::default(),
         };
-        loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
+        loss.evaluate(&query, &mut oracle.worker(), &mut gradient)
             .unwrap();
         for j in 0..5 {
             let at = |step: f64| {
@@ -154,7 +154,7 @@ fn a_variable_between_its_bounds_is_always_penalised() {
             best: &best,
             draw: NoiseKey::default(),
         };
-        loss.evaluate(&query, &mut oracle.asker(), &mut gradient)
+        loss.evaluate(&query, &mut oracle.worker(), &mut gradient)
             .unwrap();
         gradient.map(|g| g != 0.0)
     };
@@ -215,7 +215,7 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
             draw: NoiseKey::default(),
         };
         let value = loss
-            .evaluate(&query, &mut oracle.asker(), &mut gradient)
+            .evaluate(&query, &mut oracle.worker(), &mut gradient)
             .unwrap();
         assert!(
             value.is_finite() && gradient.iter().all(|g| g.abs() < 1.0),
@@ -267,12 +267,12 @@ proptest! {
     ) {
         let problem = TopK { items: 6, k, at_most: false, sense: Sense::Minimize };
         let oracle = Oracle::new(Arc::new(problem));
-        let best = oracle.asker().solve(&costs).unwrap().decision;
+        let best = oracle.worker().solve(&costs).unwrap().decision;
         let harmless = |(j, c): (usize, &f64)| if best.value(j) == 1.0 { c - moves[j] } else { c + moves[j] };
         let prediction: Vec<f64> = costs.iter().enumerate().map(harmless).collect();
         let cos = CosSpec { side: ErrorSide::OneSided, ..CosSpec::plain(BaseError::Squared) };
         prop_assert!(value(&binary(cos), &costs, &prediction, &best) == 0.0);
-        let chosen = oracle.asker().solve(&prediction).unwrap().decision;
+        let chosen = oracle.worker().solve(&prediction).unwrap().decision;
         prop_assert!((chosen.dot(&costs) - best.dot(&costs)).abs() < 1e-12);
     }
 
@@ -298,7 +298,7 @@ proptest! {
         factor in 0.01..100.0_f64,
     ) {
         let costs = [1.0, -2.0, 3.0, 0.5];
-        let best = Decision::choosing([1]);
+        let best = Decision::from_indices([1]);
         let longer: Vec<f64> = prediction.iter().map(|p| p * factor).collect();
         for spec in LossSpec::examples() {
             let LossSpec::Cos(cos) = spec else { continue };

@@ -45,7 +45,7 @@ fn numpy_stream_gives_the_same_numbers_in_the_same_order() {
     let expected = &file["generators"]["numpy_randomstate_stream"];
     let mut stream = NumpyRandomState::new(135);
     assert_eq!(
-        stream.fill(8, NumpyRandomState::coin),
+        stream.fill(8, NumpyRandomState::bernoulli_half),
         numbers(&expected["binomial"])
     );
     assert_eq!(
@@ -97,7 +97,7 @@ fn tour_data_equal_the_peers() {
     };
     let expected = &file["generators"]["tsp"];
     assert_same(
-        &synthetic::tour(recipe(&expected["args"]), 5).unwrap(),
+        &synthetic::tsp(recipe(&expected["args"]), 5).unwrap(),
         expected,
     );
 }
@@ -113,7 +113,7 @@ fn full_size_tables_start_with_the_known_numbers() {
     let one = SyntheticSpec::paper(1, 135);
     let paths = synthetic::shortest_path(one, 40).unwrap();
     close(
-        paths.features().of(0),
+        paths.features().instance(0),
         &[0.18978013, 0.28131239, 0.80407457],
     );
     close(
@@ -126,9 +126,9 @@ fn full_size_tables_start_with_the_known_numbers() {
         items.costs().row(0)[..8],
         [3.0, 2.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0]
     );
-    let tours = synthetic::tour(one, 20).unwrap();
+    let tours = synthetic::tsp(one, 20).unwrap();
     close(
-        tours.features().of(0),
+        tours.features().instance(0),
         &[-1.08411069, 0.48888577, 0.16599294],
     );
     close(tours.costs().row(0), &[4.0962, 5.2245, 3.1101, 3.5619]);

@@ -22,7 +22,7 @@ use regretless::watch::NoopObserver;
 fn brute_force(problem: &dyn ProblemKind, costs: &[f64]) -> f64 {
     let subsets = (0_u32..1 << costs.len()).map(|bits| {
         let chosen = (0..costs.len() as u32).filter(move |j| bits >> j & 1 == 1);
-        regretless::Decision::choosing(chosen)
+        regretless::Decision::from_indices(chosen)
     });
     let feasible = subsets.filter(|decision| problem.check(decision).is_ok());
     feasible
@@ -76,7 +76,7 @@ fn a_grid_of_one_row_has_one_path() {
 #[test]
 fn problems_that_make_no_sense_are_refused() {
     for grid in [[0, 5], [5, 0], [1, 1]] {
-        assert!(GridPath { grid }.checked().is_err());
+        assert!(GridPath { grid }.validate().is_err());
     }
     assert!(
         TopK {
@@ -85,7 +85,7 @@ fn problems_that_make_no_sense_are_refused() {
             at_most: false,
             sense: Sense::Minimize
         }
-        .checked()
+        .validate()
         .is_err()
     );
 }
@@ -95,7 +95,7 @@ fn wrong_decisions_do_not_pass_the_check() {
     let path = GridPath { grid: [3, 3] };
     for wrong in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
         assert!(
-            path.check(&regretless::Decision::choosing(wrong.clone()))
+            path.check(&regretless::Decision::from_indices(wrong.clone()))
                 .is_err(),
             "{wrong:?}"
         );

@@ -314,7 +314,7 @@ fn straight(noise: f32) -> Dataset {
         for b in mixing.chunks(3) {
             let inner: f32 = wide
                 .features()
-                .of(row)
+                .instance(row)
                 .iter()
                 .zip(b)
                 .map(|(x, b)| x * b)
@@ -425,7 +425,11 @@ fn gradient_by_definition(
     let mut gradient = vec![0.0; parameters.len()];
     let length = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
     for row in 0..rows {
-        let z: Vec<f64> = features.of(row).iter().map(|z| f64::from(*z)).collect();
+        let z: Vec<f64> = features
+            .instance(row)
+            .iter()
+            .map(|z| f64::from(*z))
+            .collect();
         let output = |j: usize| {
             let inner = (0..width)
                 .map(|k| f64::from(parameters[j * width + k]) * z[k])
@@ -442,7 +446,8 @@ fn gradient_by_definition(
         };
         let slope = |j: usize| {
             let error = predicted[j] / own - truth[j] / other;
-            let misleads = data.best(row).indices().contains(&(j as u32)) == (error > 0.0);
+            let misleads =
+                data.optimal_decision(row).indices().contains(&(j as u32)) == (error > 0.0);
             let slope = if loss.starts_with("MAE") {
                 error.signum()
             } else {

@@ -114,7 +114,7 @@ fn a_basis_can_be_taken_out_and_put_back() {
     let mut lp = small();
     lp.solve().unwrap();
     let basis = lp.basis().unwrap();
-    lp.forget().unwrap();
+    lp.reset_basis_and_solution().unwrap();
     assert_eq!(lp.basis(), None);
     lp.set_basis(&basis).unwrap();
     assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);

@@ -44,14 +44,14 @@ fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
 /// A small instance whose kind changes with its number.
 fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
     let mut stream = RandomStream::new(Purpose::Benchmark, 99, [number, 0]);
-    let items = 1 + stream.below(14);
-    let dimensions = 1 + stream.below(8);
+    let items = 1 + stream.index_below(14);
+    let dimensions = 1 + stream.index_below(8);
     let mut weight = |_: usize| match number % 6 {
         0 => stream.uniform(0.0, 10.0),
         1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
-        2 => stream.below(4) as f64,
+        2 => stream.index_below(4) as f64,
         3 => 5.0,
-        4 => stream.below(100) as f64 * stream.below(2) as f64,
+        4 => stream.index_below(100) as f64 * stream.index_below(2) as f64,
         _ => stream.uniform(0.0, 1.0).powi(8) * 1000.0,
     };
     let weights: Vec<Vec<f64>> = (0..dimensions)
@@ -64,7 +64,7 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
     }
     let cost = |_: usize| match number / 36 % 4 {
         0 => stream.uniform(-10.0, 2.0),
-        1 => -(stream.below(20) as f64) + 3.0,
+        1 => -(stream.index_below(20) as f64) + 3.0,
         2 => stream.uniform(-1e-4, 0.0),
         _ => -1.0,
     };
@@ -125,11 +125,15 @@ fn dynamic_programme(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) 
 fn larger_instances_have_the_value_a_dynamic_programme_finds() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 7, [0, 0]);
     for number in 0..60 {
-        let items = 50 + stream.below(150);
+        let items = 50 + stream.index_below(150);
         let rows: Vec<Vec<f64>> = (0..2)
-            .map(|_| (0..items).map(|_| (1 + stream.below(30)) as f64).collect())
+            .map(|_| {
+                (0..items)
+                    .map(|_| (1 + stream.index_below(30)) as f64)
+                    .collect()
+            })
             .collect();
-        let capacity = [40 + stream.below(160), 40 + stream.below(160)];
+        let capacity = [40 + stream.index_below(160), 40 + stream.index_below(160)];
         let alike = number % 3 == 0;
         let costs: Vec<f64> = (0..items)
             .map(|j| {
@@ -350,7 +354,7 @@ fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
                 weights: instance.weights,
                 capacity: instance.capacity,
             }
-            .checked()
+            .validate()
             .unwrap(),
             costs,
         )
@@ -499,7 +503,7 @@ fn a_knapsack_without_items_is_refused_in_words() {
     };
     assert!(
         empty
-            .checked()
+            .validate()
             .unwrap_err()
             .to_string()
             .contains("at least one item")

@@ -65,7 +65,7 @@ struct Place {
 
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
-    let store = LabelStore::beside(&folder.path().join("prices.csv"));
+    let store = LabelStore::for_table(&folder.path().join("prices.csv"));
     Place {
         _folder: folder,
         store,
@@ -100,7 +100,7 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
     assert_eq!(first.solutions(), second.solutions());
     assert_eq!(first.data(), second.data());
     assert_eq!(
-        (second.sense(), second.best(0).indices()),
+        (second.sense(), second.optimal_decision(0).indices()),
         (Sense::Maximize, &[1, 2][..])
     );
     assert_eq!(second.solution(0).objective, -5.0);
@@ -198,7 +198,7 @@ fn assert_recovers(store: &LabelStore, file: &Path, whole: &[u8], damaged: &[u8]
         report.warnings[0].starts_with(&format!("{}: labels could not be used", file.display())),
         "{what}"
     );
-    assert_eq!(labelled.best(0).indices(), [1, 2], "{what}");
+    assert_eq!(labelled.optimal_decision(0).indices(), [1, 2], "{what}");
     assert_eq!(fs::read(file).unwrap(), whole, "{what}");
 }
 
@@ -318,7 +318,7 @@ fn a_table_of_the_wrong_width_is_refused() {
 fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     let place = place();
     let problem = ProblemSpec::Tsp(Tsp { nodes: 12 });
-    let data = synthetic::tour(SyntheticSpec::paper(6, 4), 12).unwrap();
+    let data = synthetic::tsp(SyntheticSpec::paper(6, 4), 12).unwrap();
     let mut stored = Vec::new();
     for heuristic in [
         Some(Heuristic::LocalSearch),
@@ -375,15 +375,15 @@ fn labels_serve_another_table_of_the_same_costs_and_no_other() {
     )
     .unwrap();
     let same = Dataset::new(features.clone(), table().costs().clone(), None).unwrap();
-    let joined = labelled.with_table(same, &oracle(&problem)).unwrap();
+    let joined = labelled.with_dataset(same, &oracle(&problem)).unwrap();
     assert_eq!(
-        (joined.best(1), joined.data().features()),
-        (labelled.best(1), &features)
+        (joined.optimal_decision(1), joined.data().features()),
+        (labelled.optimal_decision(1), &features)
     );
     let mut other = table();
     other.costs_mut().row_mut(1)[2] = 6.0;
     let message = labelled
-        .with_table(other, &oracle(&problem))
+        .with_dataset(other, &oracle(&problem))
         .unwrap_err()
         .to_string();
     assert!(message.contains("row 1 differs"), "{message}");

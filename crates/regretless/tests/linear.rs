@@ -20,7 +20,7 @@ use regretless::watch::NoopObserver;
 const INFINITE: f64 = f64::INFINITY;
 
 fn solve(problem: &LinearProblem, costs: &[f64]) -> Result<Solution, SolveFailure> {
-    Oracle::new(Arc::new(problem.clone())).asker().solve(costs)
+    Oracle::new(Arc::new(problem.clone())).worker().solve(costs)
 }
 
 fn dense(problem: &LinearProblem, solution: &Solution) -> Vec<f64> {
@@ -88,7 +88,7 @@ fn knapsacks_agree_with_enumeration() {
 /// numbers, some without a solution.
 fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     let mut stream = RandomStream::new(Purpose::Benchmark, 77, [case, 0]);
-    let (columns, rows) = (2 + stream.below(14), stream.below(9));
+    let (columns, rows) = (2 + stream.index_below(14), stream.index_below(9));
     let plain = case.is_multiple_of(3);
     let number = |stream: &mut RandomStream, span: f64| {
         let number = stream.uniform(-span, span);
@@ -106,16 +106,16 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     );
     let mut point = Vec::new();
     for column in 0..columns {
-        let low = f64::from(stream.below(5) as u32) - 3.0;
-        let (domain, value) = match (case / 2 % 4, stream.below(6)) {
-            (0, _) | (1, 0..3) => (VariableDomain::Binary, stream.below(2) as f64),
+        let low = f64::from(stream.index_below(5) as u32) - 3.0;
+        let (domain, value) = match (case / 2 % 4, stream.index_below(6)) {
+            (0, _) | (1, 0..3) => (VariableDomain::Binary, stream.index_below(2) as f64),
             (3, 0) => (
                 VariableDomain::Integer([low, far]),
-                low + stream.below(4) as f64,
+                low + stream.index_below(4) as f64,
             ),
             (_, 0..4) => (
                 VariableDomain::Integer([low, low + 4.0]),
-                low + stream.below(5) as f64,
+                low + stream.index_below(5) as f64,
             ),
             _ => (
                 VariableDomain::Continuous([low, low + 2.5]),
@@ -128,7 +128,7 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     for _ in 0..rows {
         let mut entries: Vec<(usize, f64)> = Vec::new();
         for column in 0..columns {
-            if stream.below(3) > 0 {
+            if stream.index_below(3) > 0 {
                 entries.push((column, number(&mut stream, 9.0)));
             }
         }
@@ -137,19 +137,19 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
             .map(|(column, entry)| entry * point[*column])
             .sum();
         // Rows hold at a known point, but for some that may make the problem infeasible.
-        let activity = if stream.below(25) == 0 {
+        let activity = if stream.index_below(25) == 0 {
             activity + number(&mut stream, 30.0)
         } else {
             activity
         };
-        let room = stream.below(5) as f64;
+        let room = stream.index_below(5) as f64;
         let bounds = [
             [activity, activity],
             [activity - room, INFINITE],
             [-INFINITE, activity + room],
             [activity - room, activity + 1.0],
         ];
-        build.row(bounds[stream.below(4)], entries);
+        build.row(bounds[stream.index_below(4)], entries);
     }
     let costs = (0..columns).map(|_| number(&mut stream, 20.0)).collect();
     (build.build().unwrap(), costs)
@@ -361,7 +361,7 @@ fn regret_compares_totals_with_fixed_costs() {
     let features = Features::new(Matrix::zeros(1, 1), FeatureShape::Wide, None).unwrap();
     let data = Dataset::new(features, Matrix::new(1, 2, vec![1.0, 2.0]).unwrap(), None).unwrap();
     let labelled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
-    let mistaken = oracle.asker().solve(&[6.5, 2.0]).unwrap().decision;
+    let mistaken = oracle.worker().solve(&[6.5, 2.0]).unwrap().decision;
     // B and a missing unit cost 1 + 2·2 + 10 where A alone would have cost 7.
     assert_eq!(
         mistaken.dot(labelled.data().costs().row(0)) - labelled.optimal_objective(0),
@@ -392,7 +392,7 @@ fn decisions_are_checked_as_far_as_they_tell() {
     );
     assert!(
         knapsack
-            .check(&regretless::Decision::choosing(0..9))
+            .check(&regretless::Decision::from_indices(0..9))
             .is_err()
     );
     assert!(
@@ -624,7 +624,7 @@ fn bounds_of_whole_columns_are_rounded_inwards() {
             nodes,
             ..SearchLimits::default()
         });
-        let found = oracle.asker().solve(&[1.0, -1.0, 1.0]).unwrap();
+        let found = oracle.worker().solve(&[1.0, -1.0, 1.0]).unwrap();
         assert_eq!(dense(&problem, &found), [0.0, 7.0, 0.5], "{nodes} nodes");
     }
     let mut build = LinearBuilder::new("none", Sense::Minimize);

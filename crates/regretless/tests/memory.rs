@@ -27,7 +27,7 @@ impl Solver for Relaxed {
         self.0.relax(costs)
     }
 
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
         memory: &mut WarmStart,
@@ -101,7 +101,7 @@ impl Case {
                 tally.certified += 1;
                 tally.other += usize::from(self.differ(&right, &proved));
             }
-            let again = warm.solve_again(&self.costs, &mut memory).unwrap();
+            let again = warm.solve_warm(&self.costs, &mut memory).unwrap();
             tally.other += usize::from(self.differ(&right, &again));
         }
         tally
@@ -148,7 +148,7 @@ fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
         0 => stream.uniform(-20.0, 5.0),
         1 => stream.unit(),
         2 => stream.normal() * 100.0 - 40.0,
-        _ => stream.below(40) as f64 - 25.0,
+        _ => stream.index_below(40) as f64 - 25.0,
     };
     Case {
         costs: (0..costs).map(draw).collect(),
@@ -209,7 +209,9 @@ fn relaxed_tours_are_the_same_warm_and_cold() {
         };
         let make = || {
             Box::new(Relaxed(
-                problem.relaxer(kind, &SearchLimits::default()).unwrap(),
+                problem
+                    .relaxation_solver(kind, &SearchLimits::default())
+                    .unwrap(),
             )) as Box<dyn Solver>
         };
         (case(stream, number, problem.num_costs()), twice(make))
@@ -217,11 +219,11 @@ fn relaxed_tours_are_the_same_warm_and_cold() {
 }
 
 fn knapsack(stream: &mut RandomStream, number: u64) -> Knapsack {
-    let (items, dimensions) = (1 + stream.below(40), 1 + stream.below(4));
+    let (items, dimensions) = (1 + stream.index_below(40), 1 + stream.index_below(4));
     let mut weight = |_| match number % 3 {
         0 => stream.uniform(0.0, 10.0),
         1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
-        _ => stream.below(5) as f64,
+        _ => stream.index_below(5) as f64,
     };
     let weights = (0..dimensions)
         .map(|_| (0..items).map(&mut weight).collect())
@@ -255,7 +257,10 @@ mod linear {
         let mut build = LinearBuilder::new("random", Sense::Minimize);
         let mut point = Vec::new();
         for column in 0..columns {
-            let (lower, upper) = (-(stream.below(3) as f64), 1.0 + stream.below(4) as f64);
+            let (lower, upper) = (
+                -(stream.index_below(3) as f64),
+                1.0 + stream.index_below(4) as f64,
+            );
             point.push(stream.uniform(lower, upper));
             build.predicted(
                 format!("x{column}"),
@@ -263,14 +268,14 @@ mod linear {
             );
         }
         build.auxiliary("aside", VariableDomain::Continuous([0.0, 5.0]), 0.7);
-        for _ in 0..1 + stream.below(6) {
+        for _ in 0..1 + stream.index_below(6) {
             let mut entries: Vec<(usize, f64)> = (0..columns)
                 .map(|j| (j, stream.uniform(-2.0, 3.0)))
                 .collect();
             let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
             entries.push((columns, 1.0));
             let room = stream.uniform(0.1, 3.0);
-            let bounds = match stream.below(4) {
+            let bounds = match stream.index_below(4) {
                 0 => [f64::NEG_INFINITY, activity + room],
                 1 => [activity - room, f64::INFINITY],
                 2 => [activity - room, activity + room],
@@ -284,7 +289,7 @@ mod linear {
     #[test]
     fn linear_problems_are_the_same_warm_certified_and_cold() {
         let tally = follow_all(160, |stream, number| {
-            let columns = 3 + stream.below(12);
+            let columns = 3 + stream.index_below(12);
             let problem = random(stream, columns);
             (
                 case(stream, number, columns),
@@ -355,11 +360,11 @@ mod linear {
     #[test]
     fn relaxed_linear_problems_are_the_same_warm_certified_and_cold() {
         let tally = follow_all(104, |stream, number| {
-            let columns = 3 + stream.below(12);
+            let columns = 3 + stream.index_below(12);
             let problem = random(stream, columns);
             let relaxer = || {
                 problem
-                    .relaxer(Relaxation::Plain, &SearchLimits::default())
+                    .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                     .unwrap()
             };
             (
@@ -396,7 +401,7 @@ fn one_engine_serves_many_instances_in_turn() {
                 let proved = warm.certify(&case.costs, memory);
                 certified += usize::from(proved.is_some());
                 let again = proved
-                    .map_or_else(|| warm.solve_again(&case.costs, memory), Ok)
+                    .map_or_else(|| warm.solve_warm(&case.costs, memory), Ok)
                     .unwrap();
                 assert!(
                     !case.differ(&right, &again),
@@ -428,7 +433,7 @@ fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
                 case.drift(0.01, &mut stream);
                 let (right, found) = (
                     cold.solve(&case.costs).unwrap(),
-                    warm.solve_again(&case.costs, &mut memory),
+                    warm.solve_warm(&case.costs, &mut memory),
                 );
                 let found = found.unwrap();
                 if found.status == SolveStatus::LimitReached {
@@ -457,7 +462,7 @@ fn where_a_gap_is_allowed_nothing_is_remembered() {
         );
         let mut memory = WarmStart::new(true);
         assert_eq!(
-            warm.solve_again(&case.costs, &mut memory),
+            warm.solve_warm(&case.costs, &mut memory),
             cold.solve(&case.costs)
         );
         assert!(memory.is_empty());
@@ -484,7 +489,7 @@ fn the_memory_of_another_problem_is_of_no_use_and_does_no_harm() {
             assert!(warm.certify(&case.costs, &memory).is_none());
             let right = cold.solve(&case.costs).unwrap();
             assert_eq!(
-                warm.solve_again(&case.costs, &mut memory).unwrap().decision,
+                warm.solve_warm(&case.costs, &mut memory).unwrap().decision,
                 right.decision
             );
         }
@@ -500,12 +505,12 @@ fn what_is_light_is_enough_for_a_warm_start() {
         let mut case = case(&mut stream, 0, problem.num_costs());
         let [mut cold, mut warm] = limited(&problem, SearchLimits::default());
         let mut memory = WarmStart::new(false);
-        warm.solve_again(&case.costs, &mut memory).unwrap();
+        warm.solve_warm(&case.costs, &mut memory).unwrap();
         let whole = memory.bytes();
-        memory.fit(whole - 1);
+        memory.shrink_to(whole - 1);
         lighter += usize::from(!memory.is_empty());
         case.drift(0.01, &mut stream);
-        let found = warm.solve_again(&case.costs, &mut memory).unwrap();
+        let found = warm.solve_warm(&case.costs, &mut memory).unwrap();
         assert_eq!(found.decision, cold.solve(&case.costs).unwrap().decision);
     }
     assert!(lighter > 10, "only {lighter} memories had a part to drop");

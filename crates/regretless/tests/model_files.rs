@@ -183,7 +183,7 @@ fn published_problems_have_their_optima_through_the_engine_too() {
             let problem =
                 std::sync::Arc::new(LinearProblem::read(&path, &CostColumns::All, None).unwrap());
             let found = Oracle::new(problem)
-                .asker()
+                .worker()
                 .solve(&costs)
                 .unwrap_or_else(|failure| panic!("{line}: {failure}"));
             common::assert_close(
@@ -335,15 +335,15 @@ fn read_damaged(path: &Path, copies: usize, stream: &mut RandomStream) -> [usize
     let mut counts = [0, 0];
     for _ in 0..copies {
         let mut text = whole.clone();
-        for _ in 0..=stream.below(3) {
+        for _ in 0..=stream.index_below(3) {
             let (a, b) = (
-                stream.below(text.len().max(1)),
-                stream.below(text.len().max(1)),
+                stream.index_below(text.len().max(1)),
+                stream.index_below(text.len().max(1)),
             );
             let (from, to) = (a.min(b), a.max(b).min(a.min(b) + 200));
-            match stream.below(5) {
+            match stream.index_below(5) {
                 0 => text.truncate(a),
-                1 if !text.is_empty() => text[a] = b" \n*-0xE:<[\xff\x00"[stream.below(12)],
+                1 if !text.is_empty() => text[a] = b" \n*-0xE:<[\xff\x00"[stream.index_below(12)],
                 2 => drop(text.drain(from..to)),
                 3 => text
                     .splice(

@@ -56,9 +56,12 @@ fn regrets_equal_the_golden_ones() {
             .iter()
             .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
             .collect();
-        let data =
-            LabeledDataset::known(table(&rows(&file["inputs"]["true_cost"])), &oracle, known)
-                .unwrap();
+        let data = LabeledDataset::from_decisions(
+            table(&rows(&file["inputs"]["true_cost"])),
+            &oracle,
+            known,
+        )
+        .unwrap();
         let predictions = rows(&file["inputs"]["pred"]);
         let mut predictions = Matrix::from_f64(
             predictions.len(),
@@ -66,7 +69,7 @@ fn regrets_equal_the_golden_ones() {
             &predictions.concat(),
         )
         .unwrap();
-        data.sense().flip(predictions.as_mut_slice());
+        data.sense().apply_sign(predictions.as_mut_slice());
         let all: Vec<usize> = (0..data.len()).collect();
         let found = evaluate(&predictions, &data, &all, (&oracle, &NoopObserver)).unwrap();
         let expected = &file["metrics"];

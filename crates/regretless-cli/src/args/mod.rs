@@ -181,7 +181,7 @@ pub struct ExecutionOptions {
 
 impl ExecutionOptions {
     /// How long unfinished work may wait before it is written down.
-    pub fn patience(&self, standard: Duration) -> Duration {
+    pub fn checkpoint_interval(&self, standard: Duration) -> Duration {
         self.keep_every.map_or(standard, Seconds::duration)
     }
 }

@@ -17,7 +17,7 @@ pub struct Seconds(f64);
 
 impl Seconds {
     /// Most seconds there are: eleven days, beyond which nobody waits for a checkpoint.
-    const MOST: f64 = 1e6;
+    const MAX_SECONDS: f64 = 1e6;
 
     /// The same time.
     pub fn duration(self) -> Duration {
@@ -31,12 +31,12 @@ impl TryFrom<f64> for Seconds {
 
     fn try_from(seconds: f64) -> Result<Self> {
         // A number that is none lies in no range.
-        if (0.0..=Self::MOST).contains(&seconds) {
+        if (0.0..=Self::MAX_SECONDS).contains(&seconds) {
             return Ok(Self(seconds));
         }
         Err(Error::setting(format!(
             "{seconds} is no time; give seconds from 0 to {}",
-            Self::MOST
+            Self::MAX_SECONDS
         )))
     }
 }

@@ -13,14 +13,14 @@ use serde_json::json;
 
 use super::{CommandContext, oracle};
 use crate::args::DecideOptions;
-use crate::input::{BuiltProblem, TableFormat, features_for_model, in_file, needed};
+use crate::input::{BuiltProblem, TableFormat, features_for_model, in_file, require};
 use crate::output::{CommandReport, grouped, path_json};
 
 /// Predicts, decides, and writes.
 pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandReport> {
-    let model_file = needed(options.model.as_ref(), "--model")?;
-    let data = needed(options.data.as_ref(), "--data")?;
-    let out = needed(options.out.as_ref(), "--out")?;
+    let model_file = require(options.model.as_ref(), "--model")?;
+    let data = require(options.data.as_ref(), "--data")?;
+    let out = require(options.out.as_ref(), "--out")?;
     let sparse = options.sparse.unwrap_or(false);
     if TableFormat::of(&out)? == TableFormat::Npy && sparse {
         return Err(Error::setting(
@@ -39,7 +39,7 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     if positions_name_items(options, &model) {
         let notice = "rows of an instance are matched to the model's costs by position; name them \
             by --item-column";
-        session.remark(&format!("note: {}: {notice}", data.display()));
+        session.warn(&format!("note: {}: {notice}", data.display()));
     }
     let predicted = model
         .predict_matched(&features, &matching)
@@ -104,12 +104,12 @@ fn names(model: &Model, count: usize) -> CostNames {
     if known.len() == count {
         known.clone()
     } else {
-        CostNames::counted(count)
+        CostNames::numbered(count)
     }
 }
 
 fn decide(mut costs: Matrix, oracle: &Oracle, session: &CommandContext) -> Result<Vec<Decision>> {
-    oracle.problem().sense().flip(costs.as_mut_slice());
+    oracle.problem().sense().apply_sign(costs.as_mut_slice());
     session.progress.begin("deciding", costs.rows() as u64);
     let answers = oracle.solve_all(&costs, &session.progress)?;
     session.progress.end();

@@ -5,7 +5,7 @@ use std::path::Path;
 use regretless::data::{CostMatching, CostNames, CostSide, Matrix};
 use regretless::error::Place;
 use regretless::evaluate::{
-    Evaluation, evaluate_in_parts, match_table, summarise, too_few_rows, unambiguous_regrets,
+    Evaluation, evaluate_in_chunks, few_rows_warning, match_table, summarize, unambiguous_regrets,
 };
 use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
@@ -14,7 +14,7 @@ use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::{CommandContext, json, labelled, oracle, predicted, store};
+use super::{CommandContext, json, labelled, oracle, predict_rows, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
     BuiltProblem, TableFormat, costs_only, dataset_for_model, in_file, options_for_model,
@@ -60,7 +60,7 @@ pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Comman
         json: shown,
         ..CommandReport::default()
     };
-    tell(&found, solves, &mut report);
+    report_evaluation(&found, solves, &mut report);
     Ok(report)
 }
 
@@ -77,7 +77,7 @@ impl EvaluationInput {
         let notices = match_table(&mut table, &model, decided.problem.as_ref())
             .map_err(in_file(source.costs_file()))?;
         for notice in notices {
-            session.remark(&format!(
+            session.warn(&format!(
                 "note: {}: {notice}",
                 source.costs_file().display()
             ));
@@ -103,7 +103,7 @@ impl EvaluationInput {
         let (costs_file, mut table) = costs_only(&options.data)?;
         session.match_table(&mut table, &costs_file, &decided)?;
         if TableFormat::of(file)? == TableFormat::Npy {
-            let unnamed = CostNames::counted(table.costs().cols());
+            let unnamed = CostNames::numbered(table.costs().cols());
             let (found, wanted) = (
                 CostSide::new("the array", &unnamed),
                 CostSide::new("the table", table.cost_names()),
@@ -132,10 +132,10 @@ impl EvaluationInput {
     /// Predictions for some rows, to be minimised.
     fn predicted(&self, rows: &[usize]) -> Result<Matrix> {
         match &self.predictions {
-            PredictionSource::Model(model) => predicted(model, &self.data, rows),
+            PredictionSource::Model(model) => predict_rows(model, &self.data, rows),
             PredictionSource::Known(all) => {
-                let mut predictions = all.chosen(rows);
-                self.data.sense().flip(predictions.as_mut_slice());
+                let mut predictions = all.select_rows(rows);
+                self.data.sense().apply_sign(predictions.as_mut_slice());
                 Ok(predictions)
             }
         }
@@ -149,16 +149,16 @@ impl EvaluationInput {
         let found = if unambiguous {
             let predictions = self.predicted(&rows)?;
             let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, watch))?;
-            summarise(regrets, &predictions, data, &rows)
+            summarize(regrets, &predictions, data, &rows)
         } else {
-            evaluate_in_parts(|part| self.predicted(part), data, &rows, (oracle, watch))?
+            evaluate_in_chunks(|part| self.predicted(part), data, &rows, (oracle, watch))?
         };
         watch.end();
         Ok(found)
     }
 }
 
-fn tell(found: &Evaluation, solves: u64, report: &mut CommandReport) {
+fn report_evaluation(found: &Evaluation, solves: u64, report: &mut CommandReport) {
     let lines = [
         ("instances", grouped(found.instances as u64)),
         ("mean regret", number(found.regret)),
@@ -172,7 +172,7 @@ fn tell(found: &Evaluation, solves: u64, report: &mut CommandReport) {
     lines
         .iter()
         .for_each(|(name, value)| report.line(format!("{name:<20} {value}")));
-    if let Some(warning) = too_few_rows("evaluated", found.instances) {
+    if let Some(warning) = few_rows_warning("evaluated", found.instances) {
         report.line(warning);
     }
 }

@@ -12,13 +12,13 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::args::{GenerateOptions, TableFormat};
-use crate::input::{BuiltProblem, needed};
+use crate::input::{BuiltProblem, require};
 use crate::output::{CommandReport, grouped, path_json, write_text};
 
 /// Writes the table and the problem.
 pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<CommandReport> {
-    let benchmark = needed(options.benchmark.as_ref(), "--benchmark")?;
-    let folder = needed(options.out.as_ref(), "--out")?;
+    let benchmark = require(options.benchmark.as_ref(), "--benchmark")?;
+    let folder = require(options.out.as_ref(), "--out")?;
     let recipe = recipe(options);
     let (spec, rows) = benchmark.rows(recipe)?;
     let costs = rows.num_costs();

@@ -21,7 +21,7 @@ use crate::output::grouped;
 /// Rows to train, validate and test on where the program makes the data.
 const BENCHMARK_SPLIT: Split = Split::Counts([1000, 400, 600]);
 /// Rows of built-in data where the split does not say.
-const ROWS: usize = 2000;
+const DEFAULT_BENCHMARK_ROWS: usize = 2000;
 
 /// Labelled rows of one seed.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
             "--benchmark brings its own problem; drop it and give --data, or drop --problem",
         )),
         (Some(_), false) => Ok(BENCHMARK_SPLIT),
-        (None, true) => Ok(Split::TABLE),
+        (None, true) => Ok(Split::DEFAULT_TABLE_SPLIT),
         (None, false) => Err(Error::setting(
             "no data; give --data and --problem, or --benchmark KS32",
         )),
@@ -123,7 +123,7 @@ impl<'a> DataSource<'a> {
     }
 
     /// The grounds of some seeds, in their order.
-    pub fn grounds(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<DataSplit>> {
+    pub fn data_splits(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<DataSplit>> {
         let Self {
             split,
             machine,
@@ -132,7 +132,7 @@ impl<'a> DataSource<'a> {
         } = self;
         match origin {
             DataOrigin::Benchmark(benchmark) => {
-                let rows = split.rows().unwrap_or(ROWS);
+                let rows = split.rows().unwrap_or(DEFAULT_BENCHMARK_ROWS);
                 let ground = |seed| {
                     let (spec, data) = benchmark.generate(SyntheticSpec::paper(rows, seed))?;
                     let decided = BuiltProblem::new(spec)?;
@@ -172,7 +172,7 @@ impl<'a> DataSource<'a> {
                     Ok(DataSplit {
                         decided: decided.clone(),
                         data: data.clone(),
-                        split: split.among(&rows)?,
+                        split: split.restrict_to(&rows)?,
                     })
                 };
                 splits.into_iter().map(ground).collect()

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CommandContext, labelled, oracle, store};
 use crate::args::LabelOptions;
-use crate::input::{BuiltProblem, costs_only, in_file, needed};
+use crate::input::{BuiltProblem, costs_only, in_file, require};
 use crate::output::{CommandReport, grouped, path_json};
 
 /// Labels the whole table or a share of it.
@@ -18,7 +18,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         .as_deref()
         .map(str::parse::<Shard>)
         .transpose()?;
-    let decided = BuiltProblem::load(&needed(options.problem.as_ref(), "--problem")?)?;
+    let decided = BuiltProblem::load(&require(options.problem.as_ref(), "--problem")?)?;
     let oracle = oracle(&decided, &options.machine)?;
     let (file, mut table) = costs_only(&options.data)?;
     session.match_table(&mut table, &file, &decided)?;
@@ -61,7 +61,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         .map_err(in_file(&file))?;
     done.warnings
         .iter()
-        .for_each(|warning| session.remark(&format!("note: {warning}")));
+        .for_each(|warning| session.warn(&format!("note: {warning}")));
     let shown = json!({ "solved": done.solved, "known": done.known, "rows": done.rows, "folder": path_json(store.folder()) });
     let mut report = CommandReport {
         json: shown,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use regretless::data::{CostMatching, CostSide, Dataset, TableSource, npy};
-use regretless::evaluate::{Evaluation, evaluate_in_parts, predicted};
+use regretless::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
 use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 
 use crate::args::{Command, CommandArgs, ExecutionOptions, GlobalOptions};
 use crate::input::{BuiltProblem, in_file};
-use crate::output::{CommandReport, grouped, remark};
+use crate::output::{CommandReport, grouped, print_warning};
 use crate::progress::ProgressObserver;
 use crate::settings;
 
@@ -49,9 +49,9 @@ impl CommandContext {
     }
 
     /// Says something that is not a result.
-    pub fn remark(&self, text: &str) {
+    pub fn warn(&self, text: &str) {
         if !self.quiet {
-            remark(text);
+            print_warning(text);
         }
     }
 }
@@ -69,7 +69,7 @@ impl CommandContext {
     /// Tells where positions decide which cost is which.
     fn warn_about_matching(&self, file: &Path, matching: &CostMatching) {
         if let Some(notice) = matching.notice() {
-            self.remark(&format!("note: {}: {notice}", file.display()));
+            self.warn(&format!("note: {}: {notice}", file.display()));
         }
     }
 
@@ -78,7 +78,7 @@ impl CommandContext {
         if let TableSource::Npy { costs, .. } = source
             && let Some(hint) = npy::storage_hint(costs, data.costs())
         {
-            self.remark(&format!("note: {hint}"));
+            self.warn(&format!("note: {hint}"));
         }
     }
 }
@@ -122,7 +122,8 @@ fn oracle(decided: &BuiltProblem, machine: &ExecutionOptions) -> Result<Oracle> 
 
 /// The labels beside a table.
 fn store(file: &Path, machine: &ExecutionOptions) -> LabelStore {
-    LabelStore::beside(file).with_flush_interval(machine.patience(LabelStore::PATIENCE))
+    LabelStore::for_table(file)
+        .with_flush_interval(machine.checkpoint_interval(LabelStore::FLUSH_INTERVAL))
 }
 
 /// Labels a table, from the labels beside its file if there are any.
@@ -136,31 +137,31 @@ fn labelled(
     report
         .warnings
         .iter()
-        .for_each(|warning| session.remark(&format!("note: {warning}")));
+        .for_each(|warning| session.warn(&format!("note: {warning}")));
     if let Some(heuristic) = oracle.heuristic() {
-        session.remark(&format!(
+        session.warn(&format!(
             "note: decisions by '{heuristic}' stand for the best, which they need not be"
         ));
     }
     if report.source == LabelSource::Found {
-        session.remark(&format!(
+        session.warn(&format!(
             "note: best decisions taken from {}",
             report.file.display()
         ));
     }
     if report.continued > 0 {
-        session.remark(&format!(
+        session.warn(&format!(
             "note: {} rows were solved by an earlier run",
             grouped(report.continued as u64)
         ));
     }
     for (row, failure) in report.failed.iter().take(10) {
-        session.remark(&format!(
+        session.warn(&format!(
             "note: row {row} (counted from 0) is left out: {failure}"
         ));
     }
     if report.failed.len() > 10 {
-        session.remark(&format!(
+        session.warn(&format!(
             "note: {} rows are left out in all",
             grouped(report.failed.len() as u64)
         ));
@@ -169,14 +170,14 @@ fn labelled(
 }
 
 /// What a model's decisions are worth on some rows of a labelled table.
-fn judge(
+fn evaluate_model(
     model: &Model,
     data: &LabeledDataset,
     rows: &[usize],
     (oracle, watch): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
-    evaluate_in_parts(
-        |part| predicted(model, data, part),
+    evaluate_in_chunks(
+        |part| predict_rows(model, data, part),
         data,
         rows,
         (oracle, watch),

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use regretless::error::Place;
-use regretless::evaluate::too_few_rows;
+use regretless::evaluate::few_rows_warning;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::text::check_file_name_fits;
 use regretless::train::{
@@ -69,8 +69,11 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     );
     check_names(&options)?;
     let settings = settings::text(&options, "train")?;
-    let checkpoints = CheckpointFolder::beside(&out.model)
-        .every(options.machine.patience(CheckpointFolder::EVERY));
+    let checkpoints = CheckpointFolder::for_model(&out.model).with_interval(
+        options
+            .machine
+            .checkpoint_interval(CheckpointFolder::DEFAULT_CHECKPOINT_INTERVAL),
+    );
     let results = ResultFiles {
         checkpoints: &checkpoints,
         run: &settings,
@@ -94,7 +97,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
         &options.machine,
         session,
     )?;
-    let grounds = source.grounds(options.seed.into_iter())?;
+    let grounds = source.data_splits(options.seed.into_iter())?;
     let ground = grounds
         .first()
         .ok_or_else(|| Error::setting("--seed is missing"))?;
@@ -207,7 +210,7 @@ impl TrainCommandResult<'_> {
             }
         }
         if let Some(test) = &self.outcome.test
-            && let Some(warning) = too_few_rows("test", test.instances)
+            && let Some(warning) = few_rows_warning("test", test.instances)
         {
             report.line(format!("  {warning}"));
         }

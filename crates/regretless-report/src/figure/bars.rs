@@ -12,7 +12,7 @@ const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
 const TOP: f64 = 36.0;
 /// Ratios beyond are cut off, since one bad method would press all others together.
-const CUT: f64 = 2.0;
+const MAX_RATIO_SHOWN: f64 = 2.0;
 
 pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     scene.measured().next()?;
@@ -29,7 +29,7 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
             said,
         ]
     });
-    let longest = ends.flatten().fold(1.05, f64::max).min(CUT);
+    let longest = ends.flatten().fold(1.05, f64::max).min(MAX_RATIO_SHOWN);
     let x = AxisScale::even([0.0, longest], (area.left, area.right()));
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     scene.heading(&mut svg);
@@ -128,7 +128,7 @@ fn caption(scene: &FigureContext<'_>) -> String {
     } else {
         ""
     };
-    let cut = scene.measured().any(|(_, _, mean)| mean > CUT);
+    let cut = scene.measured().any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
     let cut = if cut {
         " Arrows: the bar goes on to the number at its right."
     } else {

@@ -5,10 +5,10 @@
 //! set with the lowest ratio.
 
 use super::{FigureContext, FigureWithCaption, tip};
-use crate::frame::{Axes, spread_out, veil};
+use crate::frame::{Axes, draw_halo, spread_out};
 use crate::look::mark;
 use crate::scale::AxisScale;
-use crate::svg::{Anchor, Point, Rect, SMALL, Svg};
+use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::text::{change, ratio, width};
 
 const WIDTH: f64 = 760.0;
@@ -222,13 +222,13 @@ fn label(svg: &mut Svg, step: &ComponentSet, (x, y): Point, amount: Option<f64>)
         step.parts.join(",")
     };
     let words = format!("{name} {}", ratio(step.ratio));
-    veil(svg, (x, y), Anchor::Start, &words);
+    draw_halo(svg, (x, y), Anchor::Start, &words);
     svg.text((x, y), Anchor::Start, "small", &words);
     if let Some(amount) = amount {
         svg.group(if amount <= 0.0 { "missed" } else { "wrong" })
             .open();
-        let place = (x + width(&words) * SMALL + 4.0, y);
-        veil(svg, place, Anchor::Start, &change(amount));
+        let place = (x + width(&words) * SMALL_TEXT_HEIGHT + 4.0, y);
+        draw_halo(svg, place, Anchor::Start, &change(amount));
         svg.text(place, Anchor::Start, "small strong tinted", &change(amount));
         svg.end();
     }

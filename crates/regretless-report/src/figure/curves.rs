@@ -12,7 +12,7 @@ use crate::text::clipped;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 330.0;
 /// More lines than this nobody follows.
-const MOST: usize = 6;
+const MAX_CURVES: usize = 6;
 
 type CurveEntry<'a> = (usize, &'a MethodResults);
 type CurveValue = fn(&CurvePoint) -> Option<f64>;
@@ -42,7 +42,10 @@ fn chosen<'a>(scene: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
             .cmp(&is_reference(a))
             .then(a.1.total_cmp(&b.1))
     });
-    all.into_iter().take(MOST).map(|(entry, _)| entry).collect()
+    all.into_iter()
+        .take(MAX_CURVES)
+        .map(|(entry, _)| entry)
+        .collect()
 }
 
 /// Epochs, of which the first, 0, is the untrained model, and what was read.

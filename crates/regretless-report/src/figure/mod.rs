@@ -12,8 +12,8 @@ use regretless::experiment::{
     ExperimentResults, FigureKind as Kind, MethodResults, ProblemResults,
 };
 
-use crate::svg::{Anchor, Rect, Svg, TEXT};
-use crate::text::{clipped, file_name, ratio, short, some, width};
+use crate::svg::{Anchor, Rect, Svg, TEXT_HEIGHT};
+use crate::text::{clipped, file_name, pluralize, ratio, short, width};
 
 /// A drawn figure and its words.
 pub(crate) struct RenderedFigure {
@@ -67,8 +67,8 @@ impl<'a> FigureContext<'a> {
         let (name, problem) = (clipped(&self.problem.name), self.problem);
         let rest = format!(
             "{seeds} · {} · {}",
-            some(problem.costs, "cost"),
-            some(problem.rows[2], "test row")
+            pluralize(problem.costs, "cost"),
+            pluralize(problem.rows[2], "test row")
         );
         svg.text((12.0, 21.0), Anchor::Start, "head", &name);
         svg.text(
@@ -89,7 +89,7 @@ impl<'a> FigureContext<'a> {
         };
         match (counts().min(), counts().max()) {
             (Some(least), Some(most)) if least < most => format!("{least} to {most} seeds"),
-            (Some(_), Some(most)) => some(most, "seed"),
+            (Some(_), Some(most)) => pluralize(most, "seed"),
             _ => "no numbers yet".into(),
         }
     }
@@ -157,7 +157,7 @@ fn tip(method: &MethodResults) -> String {
             .sd
             .map(|sd| format!(" ± {sd:.4}"))
             .unwrap_or_default();
-        out += &format!(" ({})", some(method.ratio.count, "seed"));
+        out += &format!(" ({})", pluralize(method.ratio.count, "seed"));
     }
     if let Some(seconds) = method.seconds.mean {
         out += &format!("\n{} s of training", short(seconds));
@@ -187,7 +187,7 @@ fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
 /// The room the longest of some labels takes.
 fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
     labels
-        .map(|label| width(&clipped(label)) * TEXT)
+        .map(|label| width(&clipped(label)) * TEXT_HEIGHT)
         .fold(40.0, f64::max)
 }
 
@@ -210,6 +210,6 @@ fn key_row(svg: &mut Svg, (mut x, y): (f64, f64), entries: &[(&str, &str)]) {
         svg.rect(Rect::new(x, y - 9.0, 10.0, 10.0), "soft");
         svg.end();
         svg.text((x + 15.0, y), Anchor::Start, "small", words);
-        x += 15.0 + width(words) * crate::svg::SMALL + 18.0;
+        x += 15.0 + width(words) * crate::svg::SMALL_TEXT_HEIGHT + 18.0;
     }
 }

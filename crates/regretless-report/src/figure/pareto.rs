@@ -10,7 +10,7 @@ use crate::text::clipped;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 430.0;
 /// Ratios beyond lie at the upper edge.
-const CUT: f64 = 2.0;
+const MAX_RATIO_SHOWN: f64 = 2.0;
 
 pub(super) fn draw(scene: &FigureContext<'_>, even_time: bool) -> FigureWithCaption {
     let points: Vec<(usize, f64, f64)> = scene
@@ -77,7 +77,7 @@ fn frame(scene: &FigureContext<'_>, points: &[(usize, f64, f64)], even_time: boo
         AxisScale::log(times, across)
     };
     let y = AxisScale::even(
-        ratios.map(|ratio| ratio.min(CUT)).chain([1.0]),
+        ratios.map(|ratio| ratio.min(MAX_RATIO_SHOWN)).chain([1.0]),
         (area.bottom(), area.top),
     );
     Axes { area, x, y }
@@ -149,7 +149,7 @@ fn caption(scene: &FigureContext<'_>) -> String {
     } else {
         ""
     };
-    let cut = scene.measured().any(|(_, _, mean)| mean > CUT);
+    let cut = scene.measured().any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
     let cut = if cut {
         " Marks at the upper edge lie above it."
     } else {

@@ -26,8 +26,8 @@ pub fn page(results: &ExperimentResults) -> String {
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
             form-action 'none'",
-        seal(SCRIPT),
-        seal(&style)
+        csp_hash(SCRIPT),
+        csp_hash(&style)
     );
     let figures = all(results);
     let body = [
@@ -53,12 +53,12 @@ pub fn page(results: &ExperimentResults) -> String {
         type=\"application/json\" \
         id=\"numbers\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         body.join("\n"),
-        inert(&numbers(results))
+        script_safe_json(&numbers(results))
     )
 }
 
 /// A hash as the policy names it.
-fn seal(text: &str) -> String {
+fn csp_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text)))
 }
 
@@ -85,23 +85,23 @@ fn base64(bytes: &[u8]) -> String {
 /// The numbers for other programs, and what a figure needs to stand alone.
 fn numbers(results: &ExperimentResults) -> Value {
     let mut value = serde_json::to_value(results).unwrap_or_default();
-    lighten(&mut value);
+    drop_omitted_fields(&mut value);
     json!({ "results": value, "style": look::standalone() })
 }
 
-fn lighten(value: &mut Value) {
+fn drop_omitted_fields(value: &mut Value) {
     match value {
         Value::Object(entries) => {
             entries.retain(|name, _| !OMITTED_FIELDS.contains(&name.as_str()));
-            entries.values_mut().for_each(lighten);
+            entries.values_mut().for_each(drop_omitted_fields);
         }
-        Value::Array(entries) => entries.iter_mut().for_each(lighten),
+        Value::Array(entries) => entries.iter_mut().for_each(drop_omitted_fields),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
 /// JSON in which nothing can end the element around it.
-fn inert(value: &Value) -> String {
+fn script_safe_json(value: &Value) -> String {
     value
         .to_string()
         .replace('&', "\\u0026")
@@ -111,7 +111,7 @@ fn inert(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{base64, inert};
+    use super::{base64, script_safe_json};
 
     #[test]
     fn base64_is_that_of_the_standard() {
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn json_cannot_end_its_element_and_reads_back() {
         let value = serde_json::json!({ "</script><!--": "a & b" });
-        let text = inert(&value);
+        let text = script_safe_json(&value);
         assert!(!text.contains(['<', '>', '&']));
         assert_eq!(
             serde_json::from_str::<serde_json::Value>(&text).unwrap(),

@@ -6,7 +6,7 @@ use crate::figure::{RenderedFigure, word};
 use crate::look::{hue, mark};
 use crate::svg::Svg;
 use crate::table::{provenance, winner};
-use crate::text::{escaped, some};
+use crate::text::{escaped, pluralize};
 
 /// What it is about, and what came of it.
 pub(super) fn header(results: &ExperimentResults) -> String {
@@ -29,15 +29,15 @@ pub(super) fn header(results: &ExperimentResults) -> String {
         .map_or(0, |problem| problem.methods.len());
     let size = format!(
         "{} · {} · reference {reference}",
-        some(results.problems.len(), "problem"),
-        some(methods, "method")
+        pluralize(results.problems.len(), "problem"),
+        pluralize(methods, "method")
     );
     let open = match results.missing() {
         0 => String::new(),
         open => format!(
             "<p class=\"warn\">{} asked for and not made yet; numbers below are of what is \
                 there.</p>",
-            some(open, "run")
+            pluralize(open, "run")
         ),
     };
     let ratio = if results.smoke {

@@ -2,8 +2,8 @@
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
-use crate::table::{NONE, columns, gap, notes, spread};
-use crate::text::{change, count, escaped, ratio, some};
+use crate::table::{MISSING_VALUE, columns, gap, notes, spread};
+use crate::text::{change, count, escaped, pluralize, ratio};
 
 /// A title that sorts its column.
 fn head(title: &str, hint: &str) -> String {
@@ -40,11 +40,15 @@ fn row(place: usize, method: &MethodResults, cells: &str) -> String {
 pub(super) fn overview(results: &ExperimentResults) -> String {
     let problems = &results.problems;
     let title = |problem: &ProblemResults| {
-        let hint = format!("{}; click to sort", some(problem.seeds as usize, "seed"));
+        let hint = format!(
+            "{}; click to sort",
+            pluralize(problem.seeds as usize, "seed")
+        );
         head(&problem.name, &hint)
     };
-    let seeds =
-        |problem: &ProblemResults| format!("<td>{}</td>", some(problem.seeds as usize, "seed"));
+    let seeds = |problem: &ProblemResults| {
+        format!("<td>{}</td>", pluralize(problem.seeds as usize, "seed"))
+    };
     let methods = problems.first().map_or(&[][..], |problem| &problem.methods);
     let rows: String = methods
         .iter()
@@ -63,7 +67,7 @@ pub(super) fn overview(results: &ExperimentResults) -> String {
             regret relative to {}, \
         mean ± standard deviation over seeds; lower is better, the lowest of a column is bold. \
         Small print: the \
-        published ratio and our difference to it. {NONE}: no number or fewer seeds than asked for; \
+        published ratio and our difference to it. {MISSING_VALUE}: no number or fewer seeds than asked for; \
         the reason is \
         shown on hover and listed below. Click a title to sort.</p><div class=\"wide\"><table \
         class=\"sortable{}\"><thead><tr>{}{}</tr></thead><tbody>{rows}</tbody><tfoot><tr><th \
@@ -85,9 +89,13 @@ fn summary(method: &MethodResults) -> String {
             .published
             .map(|said| format!("<small>published {}</small>", ratio(said.ratio)));
         let reason = if note.is_empty() { "no numbers" } else { note };
-        return cell(None, reason, &format!("{NONE}{}", said.unwrap_or_default()));
+        return cell(
+            None,
+            reason,
+            &format!("{MISSING_VALUE}{}", said.unwrap_or_default()),
+        );
     };
-    let star = if note.is_empty() { "" } else { NONE };
+    let star = if note.is_empty() { "" } else { MISSING_VALUE };
     let text = if method.is_best {
         format!("<b>{text}</b>")
     } else {
@@ -101,7 +109,7 @@ fn summary(method: &MethodResults) -> String {
             change(gap)
         )
     });
-    let counted = some(method.ratio.count, "seed");
+    let counted = pluralize(method.ratio.count, "seed");
     let tip = if note.is_empty() {
         counted
     } else {
@@ -142,7 +150,7 @@ fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -
             let cells: String = columns(problem)
                 .map(|column| {
                     let text = (column.text)(method)
-                        .map_or_else(|| NONE.to_string(), |text| escaped(&text));
+                        .map_or_else(|| MISSING_VALUE.to_string(), |text| escaped(&text));
                     let text = if method.is_best && column.title == "ratio" {
                         format!("<b>{text}</b>")
                     } else {
@@ -161,8 +169,8 @@ fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -
         class=\"wide\"><table \
         class=\"sortable\"><thead><tr>{}{titles}</tr></thead><tbody>{rows}</tbody></table></div></div>",
         escaped(&problem.name),
-        some(problem.costs, "cost"),
-        some(problem.seeds as usize, "seed"),
+        pluralize(problem.costs, "cost"),
+        pluralize(problem.seeds as usize, "seed"),
         escaped(&results.reference),
         head("method", "click for the order of the experiment")
     )
@@ -198,7 +206,7 @@ pub(super) fn missing(results: &ExperimentResults) -> String {
         lines
     } else {
         format!(
-            "<section id=\"missing\"><h2>Missing numbers ({NONE})</h2><ul>{lines}</ul></section>"
+            "<section id=\"missing\"><h2>Missing numbers ({MISSING_VALUE})</h2><ul>{lines}</ul></section>"
         )
     }
 }

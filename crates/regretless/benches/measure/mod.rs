@@ -89,7 +89,7 @@ fn least_squares(data: &Dataset) -> Vec<Vec<f64>> {
     let features: Vec<Vec<f64>> = (0..data.len())
         .map(|row| {
             std::iter::once(1.0)
-                .chain(data.features().of(row).iter().map(|x| f64::from(*x)))
+                .chain(data.features().instance(row).iter().map(|x| f64::from(*x)))
                 .collect()
         })
         .collect();

@@ -14,7 +14,7 @@ use crate::error::{Error, Place, Result};
 use crate::random::NumpyRandomState;
 
 /// Half-hours of a day.
-pub const SLOTS: usize = 48;
+pub const SLOTS_PER_DAY: usize = 48;
 /// What the features are called, and where they stand among the numbers of a line.
 const FEATURES: [(&str, usize); 8] = [
     ("HolidayFlag", 0),
@@ -29,7 +29,7 @@ const FEATURES: [(&str, usize); 8] = [
 /// Where the price stands among the numbers of a line, how many there are, and which feature may be
 /// interpolated.
 const PRICE_FIELD: usize = 15;
-const NUMBERS: usize = 16;
+const VALUES_PER_LINE: usize = 16;
 const INTENSITY_FEATURE: usize = 7;
 
 /// Days of prices and their features.
@@ -59,13 +59,13 @@ impl EnergyPrices {
         let rows = lines.map(|(number, line)| {
             numbers(line).ok_or_else(|| {
                 format!(
-                    "line {}: two quoted words and {NUMBERS} numbers are needed",
+                    "line {}: two quoted words and {VALUES_PER_LINE} numbers are needed",
                     number + 1
                 )
             })
         });
-        let rows: Vec<[f64; NUMBERS]> = rows.collect::<std::result::Result<_, String>>()?;
-        if rows.is_empty() || !rows.len().is_multiple_of(SLOTS) {
+        let rows: Vec<[f64; VALUES_PER_LINE]> = rows.collect::<std::result::Result<_, String>>()?;
+        if rows.is_empty() || !rows.len().is_multiple_of(SLOTS_PER_DAY) {
             return Err(format!("{} half-hours are no whole days", rows.len()));
         }
         let mut features: Vec<[f64; 8]> = rows
@@ -77,7 +77,10 @@ impl EnergyPrices {
             features: Vec::new(),
             prices: Vec::new(),
         };
-        for (day, numbers) in features.chunks_exact(SLOTS).zip(rows.chunks_exact(SLOTS)) {
+        for (day, numbers) in features
+            .chunks_exact(SLOTS_PER_DAY)
+            .zip(rows.chunks_exact(SLOTS_PER_DAY))
+        {
             let whole = day.iter().flatten().all(|v| v.is_finite())
                 && numbers.iter().all(|row| row[PRICE_FIELD].is_finite());
             if whole {
@@ -91,7 +94,7 @@ impl EnergyPrices {
 
     /// Days that are whole.
     pub fn days(&self) -> usize {
-        self.prices.len() / SLOTS
+        self.prices.len() / SLOTS_PER_DAY
     }
 
     /// Features and prices of every half-hour, day by day.
@@ -109,7 +112,7 @@ impl EnergyPrices {
         if values.len() != self.prices.len() || rows > self.days() {
             let message = format!(
                 "{rows} days of {} values are asked for",
-                values.len() / SLOTS
+                values.len() / SLOTS_PER_DAY
             );
             return Err(Error::setting(format!(
                 "{message}, but there are {} days",
@@ -118,16 +121,28 @@ impl EnergyPrices {
         }
         let mut order = NumpyRandomState::new(seed).permutation(self.days());
         order.truncate(rows);
-        let slots = order.iter().flat_map(|day| day * SLOTS..(day + 1) * SLOTS);
+        let slots = order
+            .iter()
+            .flat_map(|day| day * SLOTS_PER_DAY..(day + 1) * SLOTS_PER_DAY);
         let features: Vec<f64> = slots.clone().flat_map(|slot| self.features[slot]).collect();
         let costs: Vec<f64> = slots.map(|slot| values[slot]).collect();
         let names = FEATURES
             .iter()
             .map(|(name, _)| (*name).to_string())
             .collect();
-        let features = Matrix::from_f64(rows * SLOTS, 8, &features)?;
-        let features = Features::new(features, FeatureShape::Long { items: SLOTS }, Some(names))?;
-        Dataset::new(features, Matrix::from_f64(rows, SLOTS, &costs)?, None)
+        let features = Matrix::from_f64(rows * SLOTS_PER_DAY, 8, &features)?;
+        let features = Features::new(
+            features,
+            FeatureShape::Long {
+                items: SLOTS_PER_DAY,
+            },
+            Some(names),
+        )?;
+        Dataset::new(
+            features,
+            Matrix::from_f64(rows, SLOTS_PER_DAY, &costs)?,
+            None,
+        )
     }
 }
 
@@ -139,7 +154,7 @@ pub fn read_items(path: &Path) -> Result<(Vec<f64>, Vec<f64>)> {
     let text = read_text(path)?;
     let wrong = |line: usize| {
         Error::setting(format!(
-            "{}: line {}: a word and {SLOTS} numbers are needed",
+            "{}: line {}: a word and {SLOTS_PER_DAY} numbers are needed",
             path.display(),
             line + 1
         ))
@@ -151,7 +166,7 @@ pub fn read_items(path: &Path) -> Result<(Vec<f64>, Vec<f64>)> {
             .map(|field| field.trim().parse().ok())
             .collect();
         numbers
-            .filter(|numbers| numbers.len() == SLOTS)
+            .filter(|numbers| numbers.len() == SLOTS_PER_DAY)
             .ok_or_else(|| wrong(place))
     };
     let mut rows = text
@@ -165,17 +180,17 @@ pub fn read_items(path: &Path) -> Result<(Vec<f64>, Vec<f64>)> {
 
 /// Largest file of energy data, unpacked, in bytes. The known ones have 5 MB; a packed file of a
 /// few megabytes can unpack to any size.
-const LARGEST_FILE: u64 = 100_000_000;
+const MAX_FILE_BYTES: u64 = 100_000_000;
 
 /// All that there is to read, if it is not too much.
 fn read_bounded(from: impl Read, path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(LARGEST_FILE + 1)
+    from.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(Error::io(path))?;
-    if bytes.len() as u64 > LARGEST_FILE {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         let message = format!(
-            "has more than {LARGEST_FILE} bytes (unpacked); energy data have about 5 million"
+            "has more than {MAX_FILE_BYTES} bytes (unpacked); energy data have about 5 million"
         );
         return Err(Error::input(Place::file(path), message));
     }
@@ -195,7 +210,7 @@ fn read_text(path: &Path) -> Result<String> {
 }
 
 /// The numbers behind two quoted words; what is missing is `NaN`.
-fn numbers(line: &str) -> Option<[f64; NUMBERS]> {
+fn numbers(line: &str) -> Option<[f64; VALUES_PER_LINE]> {
     let rest = line.rsplit('"').next()?;
     let numbers: Option<Vec<f64>> = rest
         .split_whitespace()

@@ -74,7 +74,7 @@ impl HousingTable {
             Some((_, line))
                 if line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"' || c == ',') =>
             {
-                let header = HousingColumns::named(line)?;
+                let header = HousingColumns::from_header(line)?;
                 lines.next();
                 header
             }
@@ -145,7 +145,7 @@ impl HousingTable {
         let (mut features, mut values) = (Vec::new(), Vec::new());
         for (part, instances) in parts.iter().zip(split) {
             for _ in 0..instances * houses {
-                let block = part[stream.below(part.len())];
+                let block = part[stream.index_below(part.len())];
                 let raw = self.features[block];
                 features.extend((0..8).map(|k| ((raw[k] - mean[k]) / scale[k]) as f32));
                 values.push(self.values[block] as f32);
@@ -187,7 +187,7 @@ enum HousingColumns {
 }
 
 impl HousingColumns {
-    fn named(header: &str) -> std::result::Result<Self, String> {
+    fn from_header(header: &str) -> std::result::Result<Self, String> {
         let plain = |name: &str| {
             name.chars()
                 .filter(char::is_ascii_alphanumeric)

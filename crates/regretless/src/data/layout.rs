@@ -183,14 +183,14 @@ impl CsvHeader<'_> {
 
 /// The first names of a list and how many more there are.
 fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 12;
+    const MAX_LISTED_NAMES: usize = 12;
     let shown = names
         .iter()
-        .take(SHOWN)
+        .take(MAX_LISTED_NAMES)
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(", ");
-    match names.len().saturating_sub(SHOWN) {
+    match names.len().saturating_sub(MAX_LISTED_NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

@@ -10,7 +10,7 @@ use super::CostNames;
 use crate::error::{Error, Result};
 
 /// Names that an error shows of each side.
-const SHOWN: usize = 5;
+const MAX_NAMES_SHOWN: usize = 5;
 
 /// One side of a matching: whose costs they are, and their names.
 #[derive(Debug, Clone, Copy)]
@@ -162,10 +162,10 @@ fn order(
 fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
-        .take(SHOWN)
+        .take(MAX_NAMES_SHOWN)
         .map(|name| format!("'{name}'"))
         .collect();
-    match names.len().saturating_sub(SHOWN) {
+    match names.len().saturating_sub(MAX_NAMES_SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn positions_decide_where_a_side_has_no_names_and_a_notice_says_so() {
-        let (unnamed, named) = (CostNames::counted(2), names(&["a", "b"]));
+        let (unnamed, named) = (CostNames::numbered(2), names(&["a", "b"]));
         let by_problem = matched(&unnamed, &named).unwrap();
         assert!(
             by_problem

@@ -151,7 +151,7 @@ impl Matrix {
 
     /// The same, rounded numbers alone.
     #[must_use]
-    pub fn rounded(mut self) -> Self {
+    pub fn into_single_precision(mut self) -> Self {
         self.doubles = None;
         self
     }
@@ -259,7 +259,7 @@ impl Matrix {
 
     /// The listed rows, in the order of the list.
     #[must_use]
-    pub fn chosen(&self, rows: &[usize]) -> Self {
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.cols);
         rows.iter()
             .for_each(|row| values.extend_from_slice(self.row(*row)));
@@ -389,7 +389,7 @@ fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
 }
 
 /// Euclidean length of a row, summed in eight lanes so that no sum waits for the one before.
-pub(crate) fn length(row: &[f32]) -> f64 {
+pub(crate) fn norm(row: &[f32]) -> f64 {
     let mut lanes = [0.0; 8];
     let chunks = row.chunks_exact(8);
     let rest: f64 = chunks
@@ -446,19 +446,19 @@ mod tests {
             matrix.read(row, &mut out);
             out
         };
-        let first = Decision::choosing([0]);
+        let first = Decision::from_indices([0]);
         assert_eq!(
             (row(&matrix, 0), matrix.objective_of(&first, 0)),
             (vec![0.1, 0.7], 0.1)
         );
-        assert_eq!(row(&matrix.chosen(&[1, 0]), 0), [-3.0, 1e-3]);
+        assert_eq!(row(&matrix.select_rows(&[1, 0]), 0), [-3.0, 1e-3]);
         matrix.negate().unwrap();
         assert_eq!(
             (row(&matrix, 1), matrix.objective_of(&first, 0)),
             (vec![3.0, -1e-3], -0.1)
         );
         assert_eq!(
-            row(&matrix.clone().rounded(), 0),
+            row(&matrix.clone().into_single_precision(), 0),
             [f64::from(-0.1_f32), f64::from(-0.7_f32)]
         );
         matrix.row_mut(0)[1] = 2.0;

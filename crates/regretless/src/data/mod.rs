@@ -25,7 +25,7 @@ pub mod tsplib;
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matching::{CostMatching, CostSide};
 pub use matrix::{Matrix, SharedArray};
-pub(crate) use matrix::{first_not_finite, length};
+pub(crate) use matrix::{first_not_finite, norm};
 pub use names::{CostNames, check_names};
 pub use split::SplitIndices;
 pub use split_spec::Split;
@@ -124,14 +124,14 @@ impl Features {
 
     /// The features of the listed instances, in the order of the list.
     #[must_use]
-    pub fn chosen(&self, instances: &[usize]) -> Self {
+    pub fn select_rows(&self, instances: &[usize]) -> Self {
         let each = self.shape.rows_per_instance();
         let rows: Vec<usize> = instances
             .iter()
             .flat_map(|instance| instance * each..(instance + 1) * each)
             .collect();
         Self {
-            values: self.values.chosen(&rows),
+            values: self.values.select_rows(&rows),
             shape: self.shape,
             names: self.names.clone(),
         }
@@ -147,13 +147,13 @@ impl Features {
                 for instance in 0..self.instances() {
                     rows.extend(order.iter().map(|item| instance * items + item));
                 }
-                self.values = self.values.chosen(&rows);
+                self.values = self.values.select_rows(&rows);
             }
         }
     }
 
     /// The features of one instance, all its rows one after the other.
-    pub fn of(&self, instance: usize) -> &[f32] {
+    pub fn instance(&self, instance: usize) -> &[f32] {
         let size = self.shape.rows_per_instance() * self.values.cols();
         &self.values.as_slice()[instance * size..][..size]
     }
@@ -173,7 +173,7 @@ impl Dataset {
     /// # Errors
     /// When counts differ, a number is not finite, or names of costs are empty or doubled.
     pub fn new(features: Features, costs: Matrix, cost_names: Option<CostNames>) -> Result<Self> {
-        let table = Self::joined(features, costs, cost_names)?;
+        let table = Self::from_finite_parts(features, costs, cost_names)?;
         let name = |column: usize| table.cost_names.get(column).into_owned();
         check_finite(&table.costs, name)?;
         // Numbers that were given in double precision may be too large when they are rounded.
@@ -189,8 +189,12 @@ impl Dataset {
     }
 
     /// The same of costs that are known to be finite.
-    fn joined(features: Features, costs: Matrix, cost_names: Option<CostNames>) -> Result<Self> {
-        let cost_names = cost_names.unwrap_or_else(|| CostNames::counted(costs.cols()));
+    fn from_finite_parts(
+        features: Features,
+        costs: Matrix,
+        cost_names: Option<CostNames>,
+    ) -> Result<Self> {
+        let cost_names = cost_names.unwrap_or_else(|| CostNames::numbered(costs.cols()));
         if cost_names.len() != costs.cols() {
             return Err(Error::data(format!(
                 "{} names for {} costs",
@@ -251,12 +255,12 @@ impl Dataset {
     }
 
     /// The table in single precision alone and, where more digits were given, the table with them.
-    pub fn rounded(self) -> (Self, Option<Self>) {
+    pub fn into_single_precision(self) -> (Self, Option<Self>) {
         if !self.costs.has_f64_values() {
             return (self, None);
         }
         let given = self.clone();
-        let costs = self.costs.rounded();
+        let costs = self.costs.into_single_precision();
         (Self { costs, ..self }, Some(given))
     }
 

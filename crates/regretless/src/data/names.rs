@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What counted names begin with.
-const LETTER: &str = "c";
+const NUMBERED_NAME_PREFIX: &str = "c";
 /// Most counted names that a file lists one by one.
 const MAX_LISTED_NAMES: usize = 100_000;
 
@@ -35,7 +35,7 @@ enum CostNamesRepr {
 
 impl CostNames {
     /// c0, c1, … up to this many, for costs without names.
-    pub fn counted(count: usize) -> Self {
+    pub fn numbered(count: usize) -> Self {
         Self(CostNamesRepr::Counted {
             count,
             given: false,
@@ -150,7 +150,7 @@ pub fn check_names(names: &[String], what: &str) -> Result<()> {
 }
 
 fn count(number: usize) -> String {
-    format!("{LETTER}{number}")
+    format!("{NUMBERED_NAME_PREFIX}{number}")
 }
 
 impl PartialEq for CostNames {
@@ -212,7 +212,7 @@ impl<'de> Deserialize<'de> for CostNames {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match SerializedCostNames::deserialize(deserializer)? {
             SerializedCostNames::Listed(names) => names.into(),
-            SerializedCostNames::Counted { counted } => Self::counted(counted).marked_as_given(),
+            SerializedCostNames::Counted { counted } => Self::numbered(counted).marked_as_given(),
         })
     }
 }
@@ -229,7 +229,7 @@ mod tests {
     fn few_names_are_listed_and_many_that_follow_the_count_are_counted() {
         let few = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
         assert_eq!(written(&few), r#"["c0","c1"]"#);
-        let many = CostNames::counted(MAX_LISTED_NAMES + 1);
+        let many = CostNames::numbered(MAX_LISTED_NAMES + 1);
         assert_eq!(written(&many), r#"{"counted":100001}"#);
         assert_eq!(CostNames::from(many.to_vec()), many);
         let others = CostNames::from(vec!["c0".to_string(), "bread".to_string()]);
@@ -244,11 +244,11 @@ mod tests {
     #[test]
     fn names_that_were_given_are_told_from_those_that_stand_in() {
         let given = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
-        assert!(given.are_given() && !CostNames::counted(2).are_given());
-        assert!(CostNames::counted(2).marked_as_given().are_given());
-        assert_eq!(given, CostNames::counted(2), "they read the same");
+        assert!(given.are_given() && !CostNames::numbered(2).are_given());
+        assert!(CostNames::numbered(2).marked_as_given().are_given());
+        assert_eq!(given, CostNames::numbered(2), "they read the same");
         let turned = CostNames::from(vec!["c1".to_string(), "c0".to_string()]);
-        assert!(turned.same_set(&given) && !turned.same_set(&CostNames::counted(3)));
+        assert!(turned.same_set(&given) && !turned.same_set(&CostNames::numbered(3)));
         assert!(given.are_numbered() && !turned.are_numbered());
     }
 

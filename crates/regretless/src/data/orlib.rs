@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
-use crate::sizes::LARGEST_COST;
+use crate::sizes::MAX_ABS_COST;
 
 /// A knapsack with several dimensions.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,28 +68,28 @@ struct OrLibReader<'a, W> {
 }
 
 impl<'t, W: Iterator<Item = (u64, &'t str)>> OrLibReader<'_, W> {
-    fn wrong<T>(&self, message: String) -> Result<T> {
+    fn error<T>(&self, message: String) -> Result<T> {
         Err(Error::input(self.place.clone().row(self.line), message))
     }
 
     fn number(&mut self, what: &str) -> Result<f64> {
         let Some((line, word)) = self.words.next() else {
-            return self.wrong(format!("the file ends before {what}"));
+            return self.error(format!("the file ends before {what}"));
         };
         self.line = line;
         match word.parse::<f64>() {
-            Ok(number) if number.abs() <= LARGEST_COST => Ok(number),
-            Ok(number) if number.is_finite() => self.wrong(format!(
-                "'{word}' is too large; numbers here go up to {LARGEST_COST:e}"
+            Ok(number) if number.abs() <= MAX_ABS_COST => Ok(number),
+            Ok(number) if number.is_finite() => self.error(format!(
+                "'{word}' is too large; numbers here go up to {MAX_ABS_COST:e}"
             )),
-            _ => self.wrong(format!("'{word}' is no number; {what} should stand here")),
+            _ => self.error(format!("'{word}' is no number; {what} should stand here")),
         }
     }
 
     fn count(&mut self, what: &str) -> Result<usize> {
         let number = self.number(what)?;
         if number.fract() != 0.0 || number < 1.0 || number > self.left as f64 {
-            return self.wrong(format!("{number} cannot be {what}"));
+            return self.error(format!("{number} cannot be {what}"));
         }
         Ok(number as usize)
     }

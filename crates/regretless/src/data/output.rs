@@ -28,7 +28,7 @@ pub fn write_atomically(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     check_free(path, force)?;
-    let target = followed(path);
+    let target = resolve_symlink(path);
     let mut file = temporary_beside(&target).map_err(Error::io(path))?;
     let mut buffer = BufWriter::with_capacity(1 << 16, file.as_file_mut());
     write(&mut buffer)
@@ -78,7 +78,7 @@ fn parent_folder(path: &Path) -> &Path {
 }
 
 /// What a symbolic link points to, so that replacing writes there instead of cutting the link.
-fn followed(path: &Path) -> PathBuf {
+fn resolve_symlink(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
@@ -88,12 +88,12 @@ const SUFFIX: &str = ".tmp";
 
 /// Tries to make and lock a temporary file so often: another process may take a file that is not
 /// locked yet for one that was left behind, and remove it.
-const TRIES: usize = 10;
+const MAX_TEMP_FILE_ATTEMPTS: usize = 10;
 
 fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
     let folder = parent_folder(target);
     remove_stale_temp_files_once(folder);
-    for _ in 1..TRIES {
+    for _ in 1..MAX_TEMP_FILE_ATTEMPTS {
         let file = temporary_in(folder)?;
         match file.as_file().try_lock() {
             Err(TryLockError::WouldBlock) => continue,
@@ -128,13 +128,13 @@ fn remove_stale_temp_files_once(folder: &Path) {
         .unwrap_or_else(PoisonError::into_inner)
         .insert(place)
     {
-        remove_left_behind(folder);
+        remove_stale_temp_files(folder);
     }
 }
 
 /// Removes temporary files in a folder whose processes have ended. What cannot be removed stays,
 /// and is only in the way of nobody.
-pub fn remove_left_behind(folder: &Path) {
+pub fn remove_stale_temp_files(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_ours = name
@@ -160,7 +160,7 @@ pub fn remove_left_behind(folder: &Path) {
 /// # Errors
 /// When the file cannot be opened.
 pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TEMP_FILE_ATTEMPTS {
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -220,7 +220,7 @@ mod tests {
     use std::fs;
     use std::io::{self, Write};
 
-    use super::{lock_file, remove_left_behind, write_atomically};
+    use super::{lock_file, remove_stale_temp_files, write_atomically};
     use crate::error::Error;
 
     fn names(folder: &std::path::Path) -> Vec<String> {
@@ -273,7 +273,7 @@ mod tests {
         write_atomically(&folder.path().join("out.csv"), false, |w| w.write_all(b"x")).unwrap();
         assert!(!dead.exists() && alive.exists() && other.exists());
         drop(held);
-        remove_left_behind(folder.path());
+        remove_stale_temp_files(folder.path());
         assert!(!alive.exists() && other.exists());
     }
 

@@ -71,7 +71,7 @@ impl SplitIndices {
     ///
     /// # Errors
     /// When nothing is left to train on.
-    pub fn among(mut self, rows: &[usize]) -> Result<Self> {
+    pub fn restrict_to(mut self, rows: &[usize]) -> Result<Self> {
         for part in [&mut self.train, &mut self.validation, &mut self.test] {
             part.retain(|row| rows.binary_search(row).is_ok());
         }

@@ -20,7 +20,7 @@ pub enum Split {
 
 impl Split {
     /// Shares to validate and test on where the user brings the data and says nothing else.
-    pub const TABLE: Self = Self::Shares([0.2, 0.2]);
+    pub const DEFAULT_TABLE_SPLIT: Self = Self::Shares([0.2, 0.2]);
 
     /// The split of a table.
     ///
@@ -138,7 +138,7 @@ mod tests {
         let read = |text: &str| serde_json::from_str::<Split>(text).unwrap();
         assert_eq!(
             [read("[1000, 400, 600]"), read("0.2")],
-            [Split::Counts([1000, 400, 600]), Split::TABLE]
+            [Split::Counts([1000, 400, 600]), Split::DEFAULT_TABLE_SPLIT]
         );
     }
 }

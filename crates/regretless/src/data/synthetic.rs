@@ -9,7 +9,7 @@
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 use crate::random::NumpyRandomState;
-use crate::sizes::{self, MAX_TABLE_VALUES, MOST_COSTS};
+use crate::sizes::{self, MAX_COSTS, MAX_TABLE_VALUES};
 
 /// Size, difficulty and seed of a synthetic table.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -57,13 +57,13 @@ impl SyntheticSpec {
     /// of the features in each cost are held in double precision, the features a second time in
     /// single precision.
     fn check_memory_for(&self, costs: usize) -> Result<()> {
-        sizes::product("costs of a row", &[costs], MOST_COSTS)?;
-        let features = sizes::product(
+        sizes::checked_product("costs of a row", &[costs], MAX_COSTS)?;
+        let features = sizes::checked_product(
             "features of a table",
             &[self.instances, self.features],
             MAX_TABLE_VALUES,
         )?;
-        let mixing = sizes::product(
+        let mixing = sizes::checked_product(
             "weights of features",
             &[costs, self.features],
             MAX_TABLE_VALUES,
@@ -80,8 +80,8 @@ impl SyntheticSpec {
     }
 
     /// `count × features` zeros and ones.
-    fn coins(&self, stream: &mut NumpyRandomState, count: usize) -> Vec<f64> {
-        stream.fill(count * self.features, NumpyRandomState::coin)
+    fn draw_bernoulli(&self, stream: &mut NumpyRandomState, count: usize) -> Vec<f64> {
+        stream.fill(count * self.features, NumpyRandomState::bernoulli_half)
     }
 
     fn draw_features(&self, stream: &mut NumpyRandomState) -> Vec<f64> {
@@ -191,7 +191,7 @@ impl SyntheticGenerator {
     /// When a number is not finite, or there is not enough memory.
     pub fn dataset(mut self) -> Result<Dataset> {
         let (rows, cols) = (self.rows(), self.num_costs());
-        let count = sizes::product("costs of a table", &[rows, cols], MAX_TABLE_VALUES)?;
+        let count = sizes::checked_product("costs of a table", &[rows, cols], MAX_TABLE_VALUES)?;
         let mut costs = sizes::try_with_capacity("the table of costs", count)?;
         (0..rows).for_each(|_| self.next_row(&mut costs));
         Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
@@ -214,7 +214,7 @@ pub fn shortest_path_rows(recipe: SyntheticSpec, arcs: usize) -> Result<Syntheti
     let recipe = recipe.checked()?;
     recipe.check_memory_for(arcs)?;
     let mut stream = NumpyRandomState::new(recipe.seed);
-    let mixing = recipe.coins(&mut stream, arcs);
+    let mixing = recipe.draw_bernoulli(&mut stream, arcs);
     let features = recipe.draw_features(&mut stream);
     Ok(SyntheticGenerator {
         recipe,
@@ -255,7 +255,7 @@ pub fn knapsack_rows(
     let weights = (0..dimensions)
         .map(|_| stream.fill(items, weight))
         .collect();
-    let mixing = recipe.coins(&mut stream, items);
+    let mixing = recipe.draw_bernoulli(&mut stream, items);
     let features = recipe.draw_features(&mut stream);
     Ok((
         weights,
@@ -274,7 +274,7 @@ pub fn knapsack_rows(
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn tour(recipe: SyntheticSpec, nodes: usize) -> Result<Dataset> {
+pub fn tsp(recipe: SyntheticSpec, nodes: usize) -> Result<Dataset> {
     tsp_rows(recipe, nodes)?.dataset()
 }
 
@@ -288,7 +288,7 @@ pub fn tsp_rows(recipe: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerato
     recipe.check_memory_for(edges)?;
     let mut stream = NumpyRandomState::new(recipe.seed);
     let places = draw_positions(&mut stream, nodes);
-    let mut mixing = recipe.coins(&mut stream, edges);
+    let mut mixing = recipe.draw_bernoulli(&mut stream, edges);
     mixing
         .iter_mut()
         .for_each(|b| *b *= stream.uniform(-2.0, 2.0));
@@ -304,7 +304,7 @@ pub fn tsp_rows(recipe: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerato
 }
 
 /// Where the nodes of [`tour`] are.
-pub fn places(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
+pub fn node_positions(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
     let places = draw_positions(&mut NumpyRandomState::new(seed), nodes);
     places
         .chunks_exact(2)

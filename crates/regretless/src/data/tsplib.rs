@@ -11,7 +11,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
-use crate::sizes::{self, LARGEST_COST, MOST_NODES};
+use crate::sizes::{self, MAX_ABS_COST, MAX_NODES};
 
 /// Largest coordinate, in size: distances are rounded to whole numbers, which are exact up to 9e15
 /// only.
@@ -194,11 +194,11 @@ impl<'a> TsplibReader<'a> {
         let count = text
             .parse()
             .ok()
-            .filter(|count| (1..=MOST_NODES).contains(count));
+            .filter(|count| (1..=MAX_NODES).contains(count));
         count.ok_or_else(|| {
             self.error(
                 line,
-                format!("DIMENSION is a number from 1 to {MOST_NODES}, not '{text}'"),
+                format!("DIMENSION is a number from 1 to {MAX_NODES}, not '{text}'"),
             )
         })
     }
@@ -286,7 +286,7 @@ impl<'a> TsplibReader<'a> {
     }
 
     fn demands(&mut self, line: usize) -> Result<()> {
-        let rows = self.per_node(line, 1, LARGEST_COST)?;
+        let rows = self.per_node(line, 1, MAX_ABS_COST)?;
         self.found.demands = rows.iter().map(|row| Some(row[0])).collect();
         Ok(())
     }
@@ -339,7 +339,7 @@ impl<'a> TsplibReader<'a> {
             let (line, text) = self.lines.get(self.next).copied().ok_or_else(missing)?;
             self.next += 1;
             for word in text.split_whitespace() {
-                weights.push(self.number_up_to(LARGEST_COST, line, word)?);
+                weights.push(self.number_up_to(MAX_ABS_COST, line, word)?);
             }
             if weights.len() > needed {
                 return Err(self.error(

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::example::{ExampleDecision, shown};
+use super::example::{ExampleDecision, example_decisions};
 use super::ground::DataSplit;
 use super::plan::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::data::output::write_atomically;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, predicted, regrets_of, summarise};
+use crate::evaluate::{Evaluation, predict_rows, regrets_from_results, summarize};
 use crate::oracle::{Oracle, SolveCounts};
-use crate::parallel::processor_seconds;
+use crate::parallel::cpu_seconds;
 use crate::text::file_name_part;
 use crate::train::{
     CandidateReport, EpochReport, FitResult, Method, StopReason, TrainReport, TrainingContext,
@@ -20,7 +20,7 @@ use crate::train::{
 use crate::watch::Observer;
 
 /// Raised when what a cell means changes.
-const FORMAT: u32 = 2;
+const CELL_VERSION: u32 = 2;
 
 /// What is run.
 #[derive(Debug, Clone, Serialize)]
@@ -132,7 +132,7 @@ impl ExperimentCell {
         };
         let (problem, label) = (stage.name.to_string(), trial.label.clone());
         Ok(Self {
-            format: FORMAT,
+            format: CELL_VERSION,
             problem,
             split: stage.split,
             seed,
@@ -143,12 +143,12 @@ impl ExperimentCell {
 
     /// Roughly how long it takes: questions asked per training row. Solves outweigh everything
     /// else.
-    pub(super) fn questions(&self) -> f64 {
+    pub(super) fn estimated_solver_calls(&self) -> f64 {
         let settings = &self.recipe.settings;
         match self.recipe.method.parse() {
             Ok(Method::Method(method)) => method
                 .stages()
-                .map(|stage| stage.questions(settings.epochs))
+                .map(|stage| stage.estimated_solver_calls(settings.epochs))
                 .sum(),
             Ok(Method::Auto(_)) => settings.epochs as f64,
             Err(_) => 0.0,
@@ -191,14 +191,14 @@ impl ExperimentCell {
         folder: &Path,
         watch: &dyn Observer,
     ) -> Result<CellRecord> {
-        let before = processor_seconds();
+        let before = cpu_seconds();
         let measured = self
             .train(ground, oracle, watch)
             .and_then(|(trained, tried)| {
-                let processor_seconds = processor_seconds()
+                let processor_seconds = cpu_seconds()
                     .zip(before)
                     .map(|(after, before)| after - before);
-                let measured = self.judge(&trained, ground, oracle, watch)?;
+                let measured = self.evaluate(&trained, ground, oracle, watch)?;
                 Ok(CellMetrics {
                     tried,
                     processor_seconds,
@@ -248,7 +248,7 @@ impl ExperimentCell {
         )
     }
 
-    fn judge(
+    fn evaluate(
         &self,
         trained: &FitResult,
         ground: &DataSplit,
@@ -256,17 +256,17 @@ impl ExperimentCell {
         watch: &dyn Observer,
     ) -> Result<CellMetrics> {
         let (data, rows) = (&ground.data, &ground.split.test);
-        let predictions = predicted(&trained.model, data, rows)?;
+        let predictions = predict_rows(&trained.model, data, rows)?;
         let answers = oracle.solve_all(&predictions, watch)?;
         let shown = if self.seed == 0 {
-            shown(&answers, data, rows)
+            example_decisions(&answers, data, rows)
         } else {
             Vec::new()
         };
-        let regrets = regrets_of(answers, data, rows)?;
+        let regrets = regrets_from_results(answers, data, rows)?;
         Ok(CellMetrics::new(
             &trained.report,
-            &summarise(regrets, &predictions, data, rows),
+            &summarize(regrets, &predictions, data, rows),
             shown,
         ))
     }

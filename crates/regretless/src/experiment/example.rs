@@ -9,9 +9,9 @@ use crate::oracle::SolveResult;
 use crate::problem::{Benchmark, ProblemSpec};
 
 /// Test rows whose decisions are kept.
-const ROWS: usize = 8;
+const MAX_EXAMPLE_ROWS: usize = 8;
 /// Costs above which nothing is drawn: nobody would see anything.
-const MOST_COSTS: usize = 20_000;
+const MAX_DRAWN_COSTS: usize = 20_000;
 
 /// The decision of one test row under predicted costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ impl Drawing {
     pub(super) fn of(problem: &ProblemSpec, subject: NamedProblem, seed: u32) -> Option<Self> {
         let graph = |nodes: usize, depot| {
             Some(Self::Graph {
-                places: synthetic::places(nodes, seed),
+                places: synthetic::node_positions(nodes, seed),
                 depot,
             })
         };
@@ -90,13 +90,13 @@ impl Drawing {
 
 /// The first test rows as examples.
 pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
-    if data.data().costs().cols() > MOST_COSTS {
+    if data.data().costs().cols() > MAX_DRAWN_COSTS {
         return Vec::new();
     }
     let example = |row: &usize| {
         let mut costs = data.data().costs().row(*row).to_vec();
-        data.sense().flip(&mut costs);
-        let best = data.best(*row);
+        data.sense().apply_sign(&mut costs);
+        let best = data.optimal_decision(*row);
         Example {
             row: *row,
             best: best.indices().to_vec(),
@@ -104,16 +104,16 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
             costs,
         }
     };
-    rows.iter().take(ROWS).map(example).collect()
+    rows.iter().take(MAX_EXAMPLE_ROWS).map(example).collect()
 }
 
 /// The decisions of the same rows under predicted costs.
-pub(super) fn shown(
+pub(super) fn example_decisions(
     answers: &[SolveResult],
     data: &LabeledDataset,
     rows: &[usize],
 ) -> Vec<ExampleDecision> {
-    if data.data().costs().cols() > MOST_COSTS {
+    if data.data().costs().cols() > MAX_DRAWN_COSTS {
         return Vec::new();
     }
     let one = |(row, answer): (&usize, &SolveResult)| {
@@ -127,7 +127,7 @@ pub(super) fn shown(
     };
     rows.iter()
         .zip(answers)
-        .take(ROWS)
+        .take(MAX_EXAMPLE_ROWS)
         .filter_map(one)
         .collect()
 }

@@ -24,17 +24,17 @@ pub(super) struct DataSplit {
 
 impl DataSplit {
     /// Makes the rows and finds their best decisions, or takes them from the folder.
-    pub(super) fn make(
+    pub(super) fn generate(
         (stage, seed): (&ExperimentProblem, u32),
         (files, labels): (&DataFiles, &Path),
         oracle: impl FnOnce(&ProblemSpec) -> Result<Oracle>,
         watch: &dyn Observer,
     ) -> Result<Self> {
-        let (problem, data, split) = stage.name.make(stage.split, seed, files)?;
-        let store = LabelStore::beside(&labels.join(format!("{}-{seed}", stage.name)));
+        let (problem, data, split) = stage.name.generate(stage.split, seed, files)?;
+        let store = LabelStore::for_table(&labels.join(format!("{}-{seed}", stage.name)));
         let started = Instant::now();
         let (data, _) = store.label(data, &problem, &oracle(&problem)?, watch)?;
-        let split = split.among(&data.rows())?;
+        let split = split.restrict_to(&data.rows())?;
         Ok(Self {
             problem,
             data,

@@ -168,7 +168,7 @@ pub struct PublishedResult {
 
 impl ExperimentProblem {
     /// Keeps methods of these labels; where that leaves none, the reference alone.
-    fn keep(&mut self, labels: &[String], reference: &str) {
+    fn retain_methods(&mut self, labels: &[String], reference: &str) {
         let named = !self.methods.is_empty();
         self.methods.retain(|label| labels.contains(label));
         if named && self.methods.is_empty() {
@@ -213,7 +213,7 @@ impl Experiment {
     ///
     /// # Errors
     /// When there is none of that name; the message lists all.
-    pub fn named(name: &str) -> Result<&'static str> {
+    pub fn built_in(name: &str) -> Result<&'static str> {
         let found = BUILT_IN_EXPERIMENTS
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -227,7 +227,7 @@ impl Experiment {
     }
 
     /// All methods, each with its label.
-    pub fn trials(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
+    pub fn methods(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
         self.methods.iter().map(|entry| match entry {
             MethodEntry::Plain(method) => ExperimentMethod {
                 label: method.to_string(),
@@ -245,7 +245,7 @@ impl Experiment {
         stage: &'a ExperimentProblem,
     ) -> impl Iterator<Item = ExperimentMethod> + 'a {
         let here = |label: &String| *label == self.reference || stage.methods.contains(label);
-        self.trials()
+        self.methods()
             .filter(move |trial| stage.methods.is_empty() || here(&trial.label))
     }
 
@@ -293,7 +293,7 @@ impl Experiment {
         for stage in &self.problems {
             check_name("a problem", &stage.name.to_string())?;
         }
-        let labels: Vec<String> = self.trials().map(|trial| trial.label).collect();
+        let labels: Vec<String> = self.methods().map(|trial| trial.label).collect();
         if let Some(label) = labels
             .iter()
             .enumerate()
@@ -345,10 +345,10 @@ impl Experiment {
     /// The same with a handful of rows, seeds, epochs and a small problem of each kind: everything
     /// runs, nothing is learnt.
     #[must_use]
-    pub fn tiny(mut self) -> Self {
+    pub fn smoke_version(mut self) -> Self {
         let mut seen: Vec<NamedProblem> = Vec::new();
         self.problems.retain_mut(|stage| {
-            (stage.name, stage.split) = (stage.name.tiny(), [24, 8, 8]);
+            (stage.name, stage.split) = (stage.name.smoke_version(), [24, 8, 8]);
             (stage.seeds, stage.training) = (None, Map::new());
             let new = !seen.contains(&stage.name);
             seen.push(stage.name);
@@ -379,8 +379,8 @@ impl Experiment {
     ///
     /// # Errors
     /// When a name is none of either.
-    pub fn only(&mut self, names: &[String]) -> Result<()> {
-        let trials: Vec<ExperimentMethod> = self.trials().collect();
+    pub fn retain_named(&mut self, names: &[String]) -> Result<()> {
+        let trials: Vec<ExperimentMethod> = self.methods().collect();
         let is = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
         let problem =
             |stage: &ExperimentProblem| names.iter().any(|name| is(&stage.name.to_string(), name));
@@ -409,10 +409,10 @@ impl Experiment {
                 .into_iter()
                 .filter(|trial| method(trial) || trial.label == reference);
             self.methods = kept.map(MethodEntry::Full).collect();
-            let kept: Vec<String> = self.trials().map(|trial| trial.label).collect();
+            let kept: Vec<String> = self.methods().map(|trial| trial.label).collect();
             self.problems
                 .iter_mut()
-                .for_each(|stage| stage.keep(&kept, &self.reference));
+                .for_each(|stage| stage.retain_methods(&kept, &self.reference));
         }
         Ok(())
     }

@@ -215,12 +215,12 @@ fn problem(
     mark(&mut methods, experiment.equal_seconds);
     let scenes: Vec<_> = runner
         .seeds(stage)
-        .filter_map(|seed| runner.scene(stage, seed))
+        .filter_map(|seed| runner.read_context(stage, seed))
         .collect();
     let label_seconds: Vec<f64> = scenes.iter().map(|scene| scene.label_seconds).collect();
     let (costs, first) = (
         scenes.first().map_or(0, |scene| scene.costs),
-        runner.scene(stage, 0),
+        runner.read_context(stage, 0),
     );
     let (drawing, examples) = first
         .map(|scene| (scene.drawing, scene.examples))

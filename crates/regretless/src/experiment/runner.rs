@@ -88,7 +88,7 @@ impl ExperimentRunner {
             }
         }
         watch.end();
-        self.gather(refused)
+        self.collect_results(refused)
     }
 
     /// What the records say, without running anything.
@@ -97,7 +97,7 @@ impl ExperimentRunner {
     /// When the experiment makes no sense.
     pub fn results(&self) -> Result<ExperimentResults> {
         self.experiment.check()?;
-        self.gather(Vec::new())
+        self.collect_results(Vec::new())
     }
 
     fn is_over_budget(&self, begun: Instant) -> bool {
@@ -159,10 +159,10 @@ impl ExperimentRunner {
         refused: &mut Vec<CellRecord>,
         watch: &dyn Observer,
     ) -> Result<()> {
-        watch.note(&format!("{} seed {}", batch.stage.name, batch.seed));
+        watch.message(&format!("{} seed {}", batch.stage.name, batch.seed));
         let oracle =
             |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
-        let ground = DataSplit::make(
+        let ground = DataSplit::generate(
             (batch.stage, batch.seed),
             (&self.files, &self.labels),
             oracle,
@@ -188,7 +188,7 @@ impl ExperimentRunner {
         };
         self.write_context(batch, &ground)?;
         if self.experiment.side_by_side {
-            self.side_by_side(batch, &ground, watch)
+            self.run_in_parallel(batch, &ground, watch)
         } else {
             self.run_sequentially(batch, &ground, begun, watch)
         }
@@ -198,7 +198,7 @@ impl ExperimentRunner {
         Ok(Oracle::new(problem.build()?))
     }
 
-    fn side_by_side(
+    fn run_in_parallel(
         &self,
         batch: &CellBatch<'_>,
         ground: &DataSplit,
@@ -219,7 +219,7 @@ impl ExperimentRunner {
         };
         let mut ends: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
         // A long cell that began last would leave the other threads idle.
-        let expected = |place: usize| batch.cells[place].questions();
+        let expected = |place: usize| batch.cells[place].estimated_solver_calls();
         self.threads.fill_longest_first(
             &mut ends,
             expected,
@@ -243,7 +243,7 @@ impl ExperimentRunner {
             if self.is_over_budget(begun) {
                 return Ok(());
             }
-            watch.note(&format!(
+            watch.message(&format!(
                 "{} seed {} {}",
                 cell.problem, cell.seed, cell.label
             ));
@@ -289,12 +289,12 @@ impl ExperimentRunner {
         })
     }
 
-    pub(super) fn scene(&self, stage: &ExperimentProblem, seed: u32) -> Option<CellContext> {
+    pub(super) fn read_context(&self, stage: &ExperimentProblem, seed: u32) -> Option<CellContext> {
         let text = std::fs::read(self.context_file(stage, seed)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    fn gather(&self, mut records: Vec<CellRecord>) -> Result<ExperimentResults> {
+    fn collect_results(&self, mut records: Vec<CellRecord>) -> Result<ExperimentResults> {
         for stage in &self.experiment.problems {
             for seed in self.seeds(stage) {
                 for cell in self.cells(stage, seed)? {
@@ -314,7 +314,7 @@ impl Observer for InterruptOnlyObserver<'_> {
         self.0.interrupted()
     }
 
-    fn remark(&self, text: &str) {
-        NoopObserver.remark(text);
+    fn warn(&self, text: &str) {
+        NoopObserver.warn(text);
     }
 }

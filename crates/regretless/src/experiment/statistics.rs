@@ -33,7 +33,7 @@ impl MeanAndDeviation {
     /// The interval that holds the true mean with 95 % confidence.
     pub fn interval(&self) -> Option<ConfidenceInterval> {
         let (mean, sd) = (self.mean?, self.sd?);
-        let reach = student(self.count - 1) * sd / (self.count as f64).sqrt();
+        let reach = student_t_quantile(self.count - 1) * sd / (self.count as f64).sqrt();
         Some(ConfidenceInterval {
             mean,
             lower: mean - reach,
@@ -54,7 +54,7 @@ pub struct ConfidenceInterval {
 }
 
 /// The 97.5 % point of Student's distribution.
-fn student(freedom: usize) -> f64 {
+fn student_t_quantile(freedom: usize) -> f64 {
     const T_QUANTILES: [f64; 10] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     ];
@@ -74,7 +74,7 @@ fn student(freedom: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{MeanAndDeviation, student};
+    use super::{MeanAndDeviation, student_t_quantile};
 
     #[test]
     fn the_deviation_is_that_of_a_sample() {
@@ -103,9 +103,9 @@ mod tests {
             (60, 2.000),
         ] {
             assert!(
-                (student(freedom) - point).abs() < 1e-3,
+                (student_t_quantile(freedom) - point).abs() < 1e-3,
                 "{freedom}: {}",
-                student(freedom)
+                student_t_quantile(freedom)
             );
         }
         let interval = MeanAndDeviation::of(&[1.0, 2.0, 3.0]).interval().unwrap();

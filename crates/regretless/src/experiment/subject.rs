@@ -56,7 +56,7 @@ impl NamedProblem {
     ///
     /// # Errors
     /// When a file is missing or cannot be used.
-    pub fn make(
+    pub fn generate(
         self,
         split: [usize; 3],
         seed: u32,
@@ -77,7 +77,7 @@ impl NamedProblem {
                 let data = HousingTable::read(file)?.instances(houses, split, seed)?;
                 let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
                 (
-                    ProblemSpec::Knapsack(Knapsack::with_capacity_share(weights, 0.1).checked()?),
+                    ProblemSpec::Knapsack(Knapsack::with_capacity_share(weights, 0.1).validate()?),
                     data,
                 )
             }
@@ -95,7 +95,7 @@ impl NamedProblem {
                     weights: vec![weights],
                     capacity: vec![capacity as f64],
                 }
-                .checked()?;
+                .validate()?;
                 (
                     ProblemSpec::Knapsack(problem),
                     self.prices(files)?.instances(Some(&values), rows, seed)?,
@@ -142,7 +142,7 @@ impl NamedProblem {
 
     /// The same kind of problem, small enough for a trial of seconds.
     #[must_use]
-    pub fn tiny(self) -> Self {
+    pub fn smoke_version(self) -> Self {
         match self {
             Self::Benchmark(Benchmark::Tour { nodes }) => Self::Benchmark(Benchmark::Tour {
                 nodes: nodes.min(8),

@@ -13,7 +13,7 @@ use crate::sealed::{ChecksummedFile, MAX_HEADER_BYTES};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Kind and version of the file.
-const FORMAT: &str = "labels 1";
+const LABEL_FILE_FORMAT: &str = "labels 1";
 
 /// What the file says about itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub(super) fn encode(
         failed,
         rows: rows.map(<[usize]>::to_vec),
     };
-    let nothing = Solution::optimal(Decision::choosing([]), 0.0);
+    let nothing = Solution::optimal(Decision::from_indices([]), 0.0);
     let labels: Vec<&Solution> = answers
         .iter()
         .map(|answer| answer.as_ref().unwrap_or(&nothing))
@@ -74,38 +74,38 @@ pub(super) fn encode(
             .collect::<Vec<f64>>()
     };
     let mut sealed = ChecksummedFile::new(note)
-        .with(
+        .with_array(
             "indices",
             decisions()
                 .flat_map(|d| d.indices())
                 .copied()
                 .collect::<Vec<u32>>(),
         )
-        .with(
+        .with_array(
             "offsets",
             std::iter::once(0).chain(ends).collect::<Vec<u64>>(),
         )
-        .with("objectives", each(|label| label.objective))
-        .with("bounds", each(|label| label.bound))
-        .with(
+        .with_array("objectives", each(|label| label.objective))
+        .with_array("bounds", each(|label| label.bound))
+        .with_array(
             "statuses",
             labels
                 .iter()
                 .map(|label| status_to_number(label.status).0)
                 .collect::<Vec<u32>>(),
         )
-        .with("gaps", each(|label| status_to_number(label.status).1));
+        .with_array("gaps", each(|label| status_to_number(label.status).1));
     if decisions().any(|decision| decision.fixed() != 0.0) {
-        sealed = sealed.with("fixed", each(|label| label.decision.fixed()));
+        sealed = sealed.with_array("fixed", each(|label| label.decision.fixed()));
     }
     if labels.iter().any(|label| label.work != 0) {
-        sealed = sealed.with(
+        sealed = sealed.with_array(
             "work",
             labels.iter().map(|label| label.work).collect::<Vec<u64>>(),
         );
     }
     if !decisions().all(Decision::is_binary) {
-        sealed = sealed.with(
+        sealed = sealed.with_array(
             "values",
             decisions()
                 .flat_map(Decision::iter)
@@ -113,7 +113,9 @@ pub(super) fn encode(
                 .collect::<Vec<f64>>(),
         );
     }
-    sealed.to_bytes(FORMAT).map_err(|error| error.to_string())
+    sealed
+        .to_bytes(LABEL_FILE_FORMAT)
+        .map_err(|error| error.to_string())
 }
 
 /// The rows and answers of a file, if it is whole, belongs here, and fits a table of `instances`
@@ -124,7 +126,7 @@ pub(super) fn decode(
     instances: usize,
     num_costs: usize,
 ) -> Result<Vec<(usize, SolveResult)>, String> {
-    let mut sealed = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, FORMAT)?;
+    let mut sealed = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, LABEL_FILE_FORMAT)?;
     if (sealed.about.key.as_str(), sealed.about.heuristic) != (to.key, to.heuristic) {
         return Err("it holds something else than the labels of this table".into());
     }
@@ -196,22 +198,22 @@ struct LabelColumns {
 
 impl LabelColumns {
     fn take(sealed: &mut ChecksummedFile<LabelFileHeader>, instances: usize) -> Option<Self> {
-        let offsets = sealed.take::<Vec<u64>>("offsets")?;
+        let offsets = sealed.take_array::<Vec<u64>>("offsets")?;
         let offsets: Vec<usize> = offsets
             .into_iter()
             .map(usize::try_from)
             .collect::<Result<_, _>>()
             .ok()?;
         let columns = Self {
-            indices: sealed.take("indices")?,
+            indices: sealed.take_array("indices")?,
             offsets,
-            values: sealed.take("values"),
-            fixed: sealed.take("fixed"),
-            objectives: sealed.take("objectives")?,
-            bounds: sealed.take("bounds")?,
-            statuses: sealed.take("statuses")?,
-            gaps: sealed.take("gaps")?,
-            work: sealed.take("work"),
+            values: sealed.take_array("values"),
+            fixed: sealed.take_array("fixed"),
+            objectives: sealed.take_array("objectives")?,
+            bounds: sealed.take_array("bounds")?,
+            statuses: sealed.take_array("statuses")?,
+            gaps: sealed.take_array("gaps")?,
+            work: sealed.take_array("work"),
         };
         let of_instances = [
             columns.objectives.len(),
@@ -287,9 +289,9 @@ mod tests {
             })
         };
         vec![
-            label(Decision::choosing([0, 3]), SolveStatus::Optimal),
+            label(Decision::from_indices([0, 3]), SolveStatus::Optimal),
             label(
-                Decision::choosing([]).with_fixed(2.5),
+                Decision::from_indices([]).with_fixed(2.5),
                 SolveStatus::LimitReached,
             ),
             label(

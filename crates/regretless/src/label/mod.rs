@@ -56,9 +56,9 @@ impl LabeledDataset {
     /// When the table does not fit the problem, an instance has no decision, or the user
     /// interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Observer) -> Result<Self> {
-        let sense = Self::turn(&mut data, oracle)?;
+        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
-            watch.remark(&warning);
+            watch.warn(&warning);
         }
         watch.begin("labelling", data.len() as u64);
         let answers = oracle.solve_all(data.costs(), watch)?;
@@ -84,9 +84,9 @@ impl LabeledDataset {
         oracle: &Oracle,
         watch: &dyn Observer,
     ) -> Result<(Self, Vec<(usize, SolveFailure)>)> {
-        let sense = Self::turn(&mut data, oracle)?;
+        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
-            watch.remark(&warning);
+            watch.warn(&warning);
         }
         watch.begin("labelling", data.len() as u64);
         let answers = oracle.solve_all(data.costs(), watch)?;
@@ -107,7 +107,7 @@ impl LabeledDataset {
         let mut kept = |(row, answer): (usize, SolveResult)| {
             answer.unwrap_or_else(|failure| {
                 failed.push((row, failure));
-                Solution::optimal(Decision::choosing([]), 0.0)
+                Solution::optimal(Decision::from_indices([]), 0.0)
             })
         };
         let best: Vec<Solution> = answers.into_iter().enumerate().map(&mut kept).collect();
@@ -129,8 +129,8 @@ impl LabeledDataset {
     ///
     /// # Errors
     /// When numbers do not match or a decision is not feasible.
-    pub fn known(mut data: Dataset, oracle: &Oracle, best: Vec<Solution>) -> Result<Self> {
-        let sense = Self::turn(&mut data, oracle)?;
+    pub fn from_decisions(mut data: Dataset, oracle: &Oracle, best: Vec<Solution>) -> Result<Self> {
+        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
         if best.len() != data.len() {
             let message = format!("{} labels for {} instances", best.len(), data.len());
             return Err(Error::data(message));
@@ -151,8 +151,8 @@ impl LabeledDataset {
     ///
     /// # Errors
     /// When the costs are others; names the first row.
-    pub fn with_table(&self, mut data: Dataset, oracle: &Oracle) -> Result<Self> {
-        let sense = Self::turn(&mut data, oracle)?;
+    pub fn with_dataset(&self, mut data: Dataset, oracle: &Oracle) -> Result<Self> {
+        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
         if data.len() != self.len() {
             return Err(Error::data(format!(
                 "{} labels for {} instances",
@@ -186,7 +186,7 @@ impl LabeledDataset {
 
     /// Brings costs into the order of the problem, checks the width of the table and makes its
     /// costs costs to be minimised.
-    fn turn(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
+    fn negate_if_maximizing(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
         let problem = oracle.problem();
         let matching = match_costs(
             CostSide::new("the table", data.cost_names()),
@@ -241,7 +241,7 @@ impl LabeledDataset {
     }
 
     /// The best decision of an instance.
-    pub fn best(&self, instance: usize) -> &Decision {
+    pub fn optimal_decision(&self, instance: usize) -> &Decision {
         &self.best[instance].decision
     }
 
@@ -266,6 +266,6 @@ impl LabeledDataset {
     pub fn optimal_objective(&self, instance: usize) -> f64 {
         self.data
             .costs()
-            .objective_of(self.best(instance), instance)
+            .objective_of(self.optimal_decision(instance), instance)
     }
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::file;
 use super::store::{checked, read};
 use crate::data::Matrix;
-use crate::data::output::{remove_left_behind, write_atomically};
+use crate::data::output::{remove_stale_temp_files, write_atomically};
 use crate::error::{Error, Result};
 use crate::oracle::{Oracle, SolveResult};
 use crate::watch::Observer;
@@ -69,7 +69,7 @@ struct UnwrittenLabels {
 }
 
 impl<'a> LabelParts<'a> {
-    pub(super) fn to(&self) -> file::LabelContext<'a> {
+    pub(super) fn context(&self) -> file::LabelContext<'a> {
         file::LabelContext {
             key: self.key,
             heuristic: self.oracle.heuristic(),
@@ -112,7 +112,7 @@ impl<'a> LabelParts<'a> {
         let Some(bytes) = read(path, file::most_bytes(rows, cols))? else {
             return Ok(None);
         };
-        let answers = file::decode(&bytes, self.to(), rows, cols)?;
+        let answers = file::decode(&bytes, self.context(), rows, cols)?;
         checked(&answers, self.costs, self.oracle)?;
         Ok(Some(answers))
     }
@@ -138,7 +138,7 @@ impl<'a> LabelParts<'a> {
                 pending.rows.push((row, answer.clone()));
                 pending.take_if_due(self.patience)
             };
-            self.keep(due, &pending);
+            self.queue_for_writing(due, &pending);
         };
         let outcome = self.oracle.solve_each(self.costs, rows, watch, done);
         let left = {
@@ -150,7 +150,7 @@ impl<'a> LabelParts<'a> {
                 Vec::new()
             }
         };
-        self.keep(left, &pending);
+        self.queue_for_writing(left, &pending);
         let refused = pending
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)
@@ -158,7 +158,11 @@ impl<'a> LabelParts<'a> {
         outcome.map(|answers| (answers, refused))
     }
 
-    fn keep(&self, mut rows: Vec<(usize, SolveResult)>, pending: &Mutex<UnwrittenLabels>) {
+    fn queue_for_writing(
+        &self,
+        mut rows: Vec<(usize, SolveResult)>,
+        pending: &Mutex<UnwrittenLabels>,
+    ) {
         if rows.is_empty() {
             return;
         }
@@ -174,7 +178,7 @@ impl<'a> LabelParts<'a> {
 
     fn write(&self, rows: Vec<(usize, SolveResult)>) -> Result<()> {
         let (rows, answers): (Vec<usize>, Vec<SolveResult>) = rows.into_iter().unzip();
-        let bytes = file::encode(self.to(), Some(&rows), &answers).map_err(Error::data)?;
+        let bytes = file::encode(self.context(), Some(&rows), &answers).map_err(Error::data)?;
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
         // Named by its content: whoever else labels this table never takes the same name for
         // something else.
@@ -192,7 +196,7 @@ impl<'a> LabelParts<'a> {
         // A part that stays behind costs room, nothing else.
         let _ = fs::remove_dir_all(&self.folder);
         if let Some(labels) = self.folder.parent() {
-            remove_left_behind(labels);
+            remove_stale_temp_files(labels);
         }
     }
 }

@@ -45,7 +45,7 @@ impl fmt::Display for KnnRobustCosts {
 
 impl KnnRobustCosts {
     /// `knn`, `knn(k)` or `knn(k,weight)`.
-    pub(super) fn named(word: &str) -> Option<Self> {
+    pub(super) fn parse_name(word: &str) -> Option<Self> {
         let usual = Self::default();
         let rest = word.strip_prefix("knn")?;
         if rest.is_empty() {
@@ -63,17 +63,17 @@ impl KnnRobustCosts {
     }
 
     /// Mixes the costs of the listed rows; their labels stay as they were.
-    pub(super) fn mix(&self, data: &mut LabeledDataset, rows: &[usize]) {
+    pub(super) fn average_costs(&self, data: &mut LabeledDataset, rows: &[usize]) {
         let mixed: Vec<Vec<f32>> = rows
             .iter()
-            .map(|row| self.mixed(&data.data, rows, *row))
+            .map(|row| self.averaged_costs(&data.data, rows, *row))
             .collect();
         for (row, mixed) in rows.iter().zip(mixed) {
             data.data.costs_mut().row_mut(*row).copy_from_slice(&mixed);
         }
     }
 
-    fn mixed(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<f32> {
+    fn averaged_costs(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<f32> {
         let nearest = self.nearest(data, rows, row);
         let mut mean = vec![0.0; data.costs().cols()];
         for neighbour in &nearest {
@@ -94,9 +94,9 @@ impl KnnRobustCosts {
     }
 
     fn nearest(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<usize> {
-        let here = data.features().of(row);
+        let here = data.features().instance(row);
         let distance = |other: usize| -> f64 {
-            let pairs = here.iter().zip(data.features().of(other));
+            let pairs = here.iter().zip(data.features().instance(other));
             pairs
                 .map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2))
                 .sum()

@@ -21,7 +21,7 @@ use crate::solve::SolveFailure;
 use crate::watch::Observer;
 
 /// Raised when the form of the file changes, or when an engine begins to give other answers.
-const FORMAT: u32 = 1;
+const LABEL_KEY_VERSION: u32 = 1;
 
 /// Where labels came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,15 +72,15 @@ pub struct ShardReport {
 
 impl LabelStore {
     /// How long solved rows wait before they are written down, unless told otherwise.
-    pub const PATIENCE: Duration = Duration::from_secs(2);
+    pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
     /// The store beside a table: the folder named like it, with `.labels` added.
-    pub fn beside(table: &Path) -> Self {
+    pub fn for_table(table: &Path) -> Self {
         let mut name = table.file_name().unwrap_or_default().to_os_string();
         name.push(".labels");
         Self {
             folder: table.with_file_name(name),
-            patience: Self::PATIENCE,
+            patience: Self::FLUSH_INTERVAL,
         }
     }
 
@@ -111,7 +111,7 @@ impl LabelStore {
         watch: &dyn Observer,
     ) -> Result<(LabeledDataset, LabelReport)> {
         check_same(problem, oracle)?;
-        let sense = LabeledDataset::turn(&mut data, oracle)?;
+        let sense = LabeledDataset::negate_if_maximizing(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let file = parts.folder.with_extension("safetensors");
@@ -156,7 +156,7 @@ impl LabelStore {
         watch: &dyn Observer,
     ) -> Result<ShardReport> {
         check_same(problem, oracle)?;
-        LabeledDataset::turn(&mut data, oracle)?;
+        LabeledDataset::negate_if_maximizing(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let rows = data.len();
@@ -216,7 +216,7 @@ fn finish(
     watch.end();
     known.extend(missing.into_iter().zip(answers));
     let answers: Vec<SolveResult> = known.into_values().collect();
-    match keep(&report.file, parts.to(), &answers) {
+    match write_labels(&report.file, parts.context(), &answers) {
         Ok(()) => parts.remove(),
         Err(error) => {
             report.kept = false;
@@ -228,7 +228,7 @@ fn finish(
     Ok(answers)
 }
 
-fn keep(path: &Path, to: file::LabelContext<'_>, answers: &[SolveResult]) -> Result<()> {
+fn write_labels(path: &Path, to: file::LabelContext<'_>, answers: &[SolveResult]) -> Result<()> {
     let bytes = file::encode(to, None, answers).map_err(Error::data)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -239,7 +239,7 @@ fn keep(path: &Path, to: file::LabelContext<'_>, answers: &[SolveResult]) -> Res
 fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     let solved = oracle.problem();
     if let ProblemSpec::Given(given) = spec
-        && given.is(solved.as_ref())
+        && given.matches(solved.as_ref())
     {
         return Ok(());
     }
@@ -260,7 +260,7 @@ fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
 fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String> {
     let beyond = oracle.problem().fingerprint();
     let written = serde_json::to_vec(&(
-        FORMAT,
+        LABEL_KEY_VERSION,
         problem,
         beyond,
         oracle.limits(),
@@ -293,7 +293,7 @@ fn load(path: &Path, parts: &LabelParts<'_>) -> Result<Option<Vec<SolveResult>>,
     let Some(bytes) = read(path, file::most_bytes(costs.rows(), costs.cols()))? else {
         return Ok(None);
     };
-    let answers = file::decode(&bytes, parts.to(), costs.rows(), costs.cols())?;
+    let answers = file::decode(&bytes, parts.context(), costs.rows(), costs.cols())?;
     if !answers.iter().map(|(row, _)| *row).eq(0..costs.rows()) {
         return Err("it holds only some of the rows".into());
     }

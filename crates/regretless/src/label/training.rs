@@ -49,7 +49,7 @@ impl TrainingLabels {
                     "'labels' takes what they are: labels relaxed",
                 ));
             }
-            [word, ..] => match KnnRobustCosts::named(word) {
+            [word, ..] => match KnnRobustCosts::parse_name(word) {
                 Some(robust) => ("knn", self.robust.replace(robust).is_some(), 1),
                 None => return Ok(false),
             },
@@ -80,7 +80,7 @@ impl TrainingLabels {
         }
         let mut made = data.clone();
         if let Some(robust) = &self.robust {
-            robust.mix(&mut made, rows);
+            robust.average_costs(&mut made, rows);
         }
         watch.begin("labelling anew", rows.len() as u64);
         let answers = match self.relaxed {

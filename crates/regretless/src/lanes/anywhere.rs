@@ -1,6 +1,6 @@
 //! Sixteen numbers as an array, for processors other than x86-64, and to compare with.
 
-use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F64_LANES, LANES, SIGN_BIT_SHIFTS};
+use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, F64_LANES, SIGN_BIT_SHIFTS};
 
 /// The promise that multiplying and adding in one is an instruction here.
 #[derive(Debug, Clone, Copy)]
@@ -8,7 +8,7 @@ pub(crate) struct Avx2Fma(());
 
 /// Sixteen numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct F32x16([f32; LANES]);
+pub(crate) struct F32x16([f32; F32_LANES]);
 
 /// Four numbers in double precision.
 #[derive(Clone, Copy)]
@@ -16,17 +16,17 @@ pub(crate) struct F64x4([f64; F64_LANES]);
 
 impl Avx2Fma {
     /// The promise, where it can be given.
-    pub(crate) fn here() -> Option<Self> {
+    pub(crate) fn detect() -> Option<Self> {
         cfg!(any(target_arch = "aarch64", test)).then_some(Self(()))
     }
 
     #[inline(always)]
     pub(crate) fn splat(self, value: f32) -> F32x16 {
-        F32x16([value; LANES])
+        F32x16([value; F32_LANES])
     }
 
     #[inline(always)]
-    pub(crate) fn read(self, values: &[f32; LANES]) -> F32x16 {
+    pub(crate) fn load(self, values: &[f32; F32_LANES]) -> F32x16 {
         F32x16(*values)
     }
 
@@ -41,7 +41,7 @@ impl Avx2Fma {
     /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane
     /// k; zeros where there is no row.
     #[inline(always)]
-    pub(crate) fn columns(
+    pub(crate) fn load_transposed(
         self,
         values: &[f32],
         (rows, distance): (usize, usize),
@@ -60,7 +60,7 @@ impl Avx2Fma {
 
     /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
     #[inline(always)]
-    pub(crate) fn signs(self, word: &u32, half: usize) -> F32x16 {
+    pub(crate) fn sign_mask(self, word: &u32, half: usize) -> F32x16 {
         F32x16(SIGN_BIT_SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
     }
 
@@ -71,7 +71,7 @@ impl Avx2Fma {
 
     /// Four of sixteen numbers.
     #[inline(always)]
-    pub(crate) fn quarter(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
+    pub(crate) fn load_f64x4(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
         F64x4(std::array::from_fn(|l| doubles.0[F64_LANES * index + l]))
     }
 
@@ -81,7 +81,7 @@ impl Avx2Fma {
 }
 
 /// Operations lane by lane.
-macro_rules! each {
+macro_rules! lanewise {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
         impl F32x16 {
             $(
@@ -103,27 +103,27 @@ fn bits(a: f32, b: f32, of: impl Fn(u32, u32) -> u32) -> f32 {
     f32::from_bits(of(a.to_bits(), b.to_bits()))
 }
 
-each! {
+lanewise! {
     /// self · factor + term, rounded once.
-    fused(factor, term) = |a: f32, b, c| a.mul_add(b, c);
-    plus(other) = |a: f32, b: f32| a + b;
-    minus(other) = |a: f32, b: f32| a - b;
-    times(other) = |a: f32, b: f32| a * b;
-    over(other) = |a: f32, b: f32| a / b;
-    root() = |a: f32| a.sqrt();
+    mul_add(factor, term) = |a: f32, b, c| a.mul_add(b, c);
+    add(other) = |a: f32, b: f32| a + b;
+    sub(other) = |a: f32, b: f32| a - b;
+    mul(other) = |a: f32, b: f32| a * b;
+    div(other) = |a: f32, b: f32| a / b;
+    sqrt() = |a: f32| a.sqrt();
     /// Zero where it is less; what is no number becomes zero.
-    above_zero() = |a: f32| if a > 0.0 { a } else { 0.0 };
+    max_zero() = |a: f32| if a > 0.0 { a } else { 0.0 };
     and(other) = |a, b| bits(a, b, |a, b| a & b);
     or(other) = |a, b| bits(a, b, |a, b| a | b);
     xor(other) = |a, b| bits(a, b, |a, b| a ^ b);
     /// All bits where positive, none elsewhere.
-    positive() = |a: f32| mask(a > 0.0);
+    positive_mask() = |a: f32| mask(a > 0.0);
     /// All bits where not zero, none elsewhere.
-    nonzero() = |a: f32| mask(a.abs() > 0.0);
+    nonzero_mask() = |a: f32| mask(a.abs() > 0.0);
     /// `other` where the sign of `guide` is minus.
-    or_where_minus(other, guide) = |a: f32, b: f32, s: f32| if s.is_sign_negative() { b } else { a };
+    select_by_sign(other, guide) = |a: f32, b: f32, s: f32| if s.is_sign_negative() { b } else { a };
     /// Only the signs.
-    sign() = |a: f32| bits(a, -0.0, |a, b| a & b);
+    sign_bits() = |a: f32| bits(a, -0.0, |a, b| a & b);
 }
 
 impl F32x16 {
@@ -133,7 +133,7 @@ impl F32x16 {
     }
 
     #[inline(always)]
-    pub(crate) fn write(self, out: &mut [f32; LANES]) {
+    pub(crate) fn store_slice(self, out: &mut [f32; F32_LANES]) {
         *out = self.0;
     }
 
@@ -146,8 +146,8 @@ impl F32x16 {
     /// Adds products to sums, those of the upper half first.
     #[inline(always)]
     pub(crate) fn add_product_to(self, factor: Self, sums: &mut AlignedF32x8) {
-        for l in 0..LANES / 2 {
-            let upper = self.0[l + LANES / 2].mul_add(factor.0[l + LANES / 2], sums.0[l]);
+        for l in 0..F32_LANES / 2 {
+            let upper = self.0[l + F32_LANES / 2].mul_add(factor.0[l + F32_LANES / 2], sums.0[l]);
             sums.0[l] = self.0[l].mul_add(factor.0[l], upper);
         }
     }
@@ -161,7 +161,7 @@ impl F32x16 {
 
 impl F64x4 {
     #[inline(always)]
-    pub(crate) fn fused(self, factor: Self, term: Self) -> Self {
+    pub(crate) fn mul_add(self, factor: Self, term: Self) -> Self {
         Self(std::array::from_fn(|l| {
             self.0[l].mul_add(factor.0[l], term.0[l])
         }))

@@ -11,7 +11,7 @@
 )]
 use std::arch::x86_64::*;
 
-use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F64_LANES, LANES, SIGN_BIT_SHIFTS};
+use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, F64_LANES, SIGN_BIT_SHIFTS};
 
 /// The promise that this processor has AVX2 and FMA.
 #[derive(Debug, Clone, Copy)]
@@ -26,10 +26,10 @@ pub(crate) struct F32x16([__m256; 2]);
 pub(crate) struct F64x4(__m256d);
 
 /// All bits sixteen times, then none sixteen times.
-static PARTIAL_LOAD_MASKS: [i32; 2 * LANES] = {
-    let mut masks = [0; 2 * LANES];
+static PARTIAL_LOAD_MASKS: [i32; 2 * F32_LANES] = {
+    let mut masks = [0; 2 * F32_LANES];
     let mut i = 0;
-    while i < LANES {
+    while i < F32_LANES {
         masks[i] = -1;
         i += 1;
     }
@@ -41,7 +41,7 @@ static PARTIAL_LOAD_MASKS: [i32; 2 * LANES] = {
 /// # Safety
 /// The numbers and the room must be there, and the processor must have AVX.
 #[inline(always)]
-unsafe fn turn(rows: *const f32, distance: usize, out: *mut AlignedF32x16, place: usize) {
+unsafe fn transpose_8x8(rows: *const f32, distance: usize, out: *mut AlignedF32x16, place: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let row = |i: usize| _mm256_loadu_ps(rows.add(i * distance));
@@ -73,7 +73,7 @@ unsafe fn turn(rows: *const f32, distance: usize, out: *mut AlignedF32x16, place
 
 impl Avx2Fma {
     /// The promise, where it can be given.
-    pub(crate) fn here() -> Option<Self> {
+    pub(crate) fn detect() -> Option<Self> {
         let both = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
         both.then_some(Self(()))
     }
@@ -85,7 +85,7 @@ impl Avx2Fma {
     }
 
     #[inline(always)]
-    pub(crate) fn read(self, values: &[f32; LANES]) -> F32x16 {
+    pub(crate) fn load(self, values: &[f32; F32_LANES]) -> F32x16 {
         let start = values.as_ptr();
         // SAFETY: sixteen numbers begin at `start`.
         unsafe { F32x16([_mm256_loadu_ps(start), _mm256_loadu_ps(start.add(8))]) }
@@ -107,7 +107,7 @@ impl Avx2Fma {
     /// All bits in this many lanes.
     #[inline(always)]
     fn mask(self, count: usize) -> [__m256i; 2] {
-        let start = &PARTIAL_LOAD_MASKS[LANES - count.min(LANES)..];
+        let start = &PARTIAL_LOAD_MASKS[F32_LANES - count.min(F32_LANES)..];
         // SAFETY: at least sixteen numbers begin at `start`.
         unsafe {
             [
@@ -120,23 +120,27 @@ impl Avx2Fma {
     /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane
     /// k; zeros where there is no row.
     #[inline(always)]
-    pub(crate) fn columns(
+    pub(crate) fn load_transposed(
         self,
         values: &[f32],
         (rows, distance): (usize, usize),
         out: &mut [AlignedF32x16],
     ) {
         assert!(
-            rows <= LANES && (rows == 0 || values.len() >= (rows - 1) * distance + out.len()),
+            rows <= F32_LANES && (rows == 0 || values.len() >= (rows - 1) * distance + out.len()),
             "rows must be there"
         );
-        let whole = if rows == LANES { out.len() / 8 * 8 } else { 0 };
+        let whole = if rows == F32_LANES {
+            out.len() / 8 * 8
+        } else {
+            0
+        };
         for (k, lanes) in out[..whole].chunks_exact_mut(8).enumerate() {
             for half in 0..2 {
                 // SAFETY: by the assertion, eight numbers begin there in each of eight rows, and
                 // eight lanes have room.
                 unsafe {
-                    turn(
+                    transpose_8x8(
                         values.as_ptr().add(8 * half * distance + 8 * k),
                         distance,
                         lanes.as_mut_ptr(),
@@ -155,7 +159,7 @@ impl Avx2Fma {
 
     /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
     #[inline(always)]
-    pub(crate) fn signs(self, word: &u32, half: usize) -> F32x16 {
+    pub(crate) fn sign_mask(self, word: &u32, half: usize) -> F32x16 {
         let shifts = &SIGN_BIT_SHIFTS[half];
         // SAFETY: sixteen numbers begin at `shifts`.
         unsafe {
@@ -177,7 +181,7 @@ impl Avx2Fma {
 
     /// Four of sixteen numbers.
     #[inline(always)]
-    pub(crate) fn quarter(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
+    pub(crate) fn load_f64x4(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
         let four = &doubles.0[F64_LANES * index..F64_LANES * index + F64_LANES];
         // SAFETY: four numbers begin there.
         F64x4(unsafe { _mm256_loadu_pd(four.as_ptr()) })
@@ -192,7 +196,7 @@ impl Avx2Fma {
 }
 
 /// Operations on both halves.
-macro_rules! both {
+macro_rules! halfwise {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
         impl F32x16 {
             $(
@@ -208,37 +212,37 @@ macro_rules! both {
     };
 }
 
-both! {
+halfwise! {
     /// self · factor + term, rounded once.
-    fused(factor, term) = |a, b, c| _mm256_fmadd_ps(a, b, c);
-    plus(other) = |a, b| _mm256_add_ps(a, b);
-    minus(other) = |a, b| _mm256_sub_ps(a, b);
-    times(other) = |a, b| _mm256_mul_ps(a, b);
-    over(other) = |a, b| _mm256_div_ps(a, b);
-    root() = |a| _mm256_sqrt_ps(a);
+    mul_add(factor, term) = |a, b, c| _mm256_fmadd_ps(a, b, c);
+    add(other) = |a, b| _mm256_add_ps(a, b);
+    sub(other) = |a, b| _mm256_sub_ps(a, b);
+    mul(other) = |a, b| _mm256_mul_ps(a, b);
+    div(other) = |a, b| _mm256_div_ps(a, b);
+    sqrt() = |a| _mm256_sqrt_ps(a);
     /// Zero where it is less; what is no number becomes zero.
-    above_zero() = |a| _mm256_max_ps(a, _mm256_setzero_ps());
+    max_zero() = |a| _mm256_max_ps(a, _mm256_setzero_ps());
     and(other) = |a, b| _mm256_and_ps(a, b);
     or(other) = |a, b| _mm256_or_ps(a, b);
     xor(other) = |a, b| _mm256_xor_ps(a, b);
     /// All bits where positive, none elsewhere.
-    positive() = |a| _mm256_cmp_ps::<_CMP_GT_OQ>(a, _mm256_setzero_ps());
+    positive_mask() = |a| _mm256_cmp_ps::<_CMP_GT_OQ>(a, _mm256_setzero_ps());
     /// All bits where not zero, none elsewhere.
-    nonzero() = |a| _mm256_cmp_ps::<_CMP_NEQ_OQ>(a, _mm256_setzero_ps());
+    nonzero_mask() = |a| _mm256_cmp_ps::<_CMP_NEQ_OQ>(a, _mm256_setzero_ps());
     /// `other` where the sign of `guide` is minus.
-    or_where_minus(other, guide) = |a, b, s| _mm256_blendv_ps(a, b, s);
+    select_by_sign(other, guide) = |a, b, s| _mm256_blendv_ps(a, b, s);
     /// Only the signs.
-    sign() = |a| _mm256_and_ps(a, _mm256_set1_ps(-0.0));
+    sign_bits() = |a| _mm256_and_ps(a, _mm256_set1_ps(-0.0));
 }
 
 impl F32x16 {
     #[inline(always)]
     pub(crate) fn store(self, lane: &mut AlignedF32x16) {
-        self.write(&mut lane.0);
+        self.store_slice(&mut lane.0);
     }
 
     #[inline(always)]
-    pub(crate) fn write(self, out: &mut [f32; LANES]) {
+    pub(crate) fn store_slice(self, out: &mut [f32; F32_LANES]) {
         let start = out.as_mut_ptr();
         // SAFETY: sixteen numbers begin at `start`.
         unsafe {
@@ -252,7 +256,7 @@ impl F32x16 {
     pub(crate) fn store_partial(self, out: &mut [f32]) {
         let mut lane = AlignedF32x16::ZERO;
         self.store(&mut lane);
-        let count = out.len().min(LANES);
+        let count = out.len().min(F32_LANES);
         out[..count].copy_from_slice(&lane.0[..count]);
     }
 
@@ -290,7 +294,7 @@ impl F32x16 {
 
 impl F64x4 {
     #[inline(always)]
-    pub(crate) fn fused(self, factor: Self, term: Self) -> Self {
+    pub(crate) fn mul_add(self, factor: Self, term: Self) -> Self {
         // SAFETY: a value of `F64x4` exists only where the instructions do.
         Self(unsafe { _mm256_fmadd_pd(self.0, factor.0, term.0) })
     }

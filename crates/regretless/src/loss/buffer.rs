@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
 thread_local! {
-    static KEPT: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };
+    static FREE_BUFFERS: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Numbers that go back to their thread when dropped.
@@ -13,7 +13,7 @@ pub(crate) struct ScratchBuffer(Vec<f64>);
 
 /// This many zeros.
 pub(crate) fn zeros(len: usize) -> ScratchBuffer {
-    let mut numbers = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
+    let mut numbers = FREE_BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
     numbers.clear();
     numbers.resize(len, 0.0);
     ScratchBuffer(numbers)
@@ -44,6 +44,6 @@ impl Drop for ScratchBuffer {
     fn drop(&mut self) {
         let numbers = std::mem::take(&mut self.0);
         // A thread that is ending has no place left to keep it.
-        let _ = KEPT.try_with(|kept| kept.borrow_mut().push(numbers));
+        let _ = FREE_BUFFERS.try_with(|kept| kept.borrow_mut().push(numbers));
     }
 }

@@ -36,10 +36,10 @@ const MIN_PROJECTION_RATIO: f64 = 1e-9;
 /// Weight of the mean normal in the point inside the cone.
 const MEAN_NORMAL_WEIGHT: f64 = 0.2;
 /// Share of evaluations that project, under `hybrid`.
-const RATIO: f64 = 0.3;
+const DEFAULT_SOLVE_RATIO: f64 = 0.3;
 
 /// Interior-point steps of CaVE+.
-const STEPS: usize = 3;
+const INTERIOR_POINT_STEPS: usize = 3;
 
 /// How a vector is projected on a cone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,14 @@ pub struct Cave {
 
 impl Cave {
     pub(super) fn read(options: &mut LossOptions, plus: bool) -> Result<Self> {
-        let steps = options.count("steps", if plus { STEPS } else { NormalCone::MOST_STEPS })?;
+        let steps = options.count(
+            "steps",
+            if plus {
+                INTERIOR_POINT_STEPS
+            } else {
+                NormalCone::MAX_NEWTON_STEPS
+            },
+        )?;
         let projection = if plus {
             ConeProjection::Early { steps }
         } else {
@@ -77,7 +84,7 @@ impl Cave {
         };
         let inner = options.flag("inner");
         let hybrid = options.flag("hybrid");
-        let ratio = options.positive("ratio", if hybrid { RATIO } else { 1.0 })?;
+        let ratio = options.positive("ratio", if hybrid { DEFAULT_SOLVE_RATIO } else { 1.0 })?;
         if ratio > 1.0 {
             return Err(Error::setting(
                 "CaVE: ratio is the share of evaluations that project, at most 1",
@@ -114,14 +121,14 @@ impl Cave {
     }
 
     /// A point of the cone to align with.
-    fn aim(
+    fn target_direction(
         self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
         v: &[f64],
     ) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
-            return Ok(inwards(
+            return Ok(shift_inward(
                 &asker.cone(query.best, &self.to_string())?,
                 v.to_vec(),
                 norm(v),
@@ -134,7 +141,7 @@ impl Cave {
                 ConeProjection::Early { steps } => cone.project_interior(v, steps)?,
             };
             Ok(if self.inner {
-                inwards(cone, point, norm(v))
+                shift_inward(cone, point, norm(v))
             } else {
                 point
             })
@@ -148,20 +155,26 @@ impl fmt::Display for Cave {
         let hybrid = self.ratio < 1.0;
         let label = LossNameBuilder::default().flag("hybrid", hybrid);
         let label = label
-            .number("ratio", self.ratio, if hybrid { RATIO } else { 1.0 })
+            .number(
+                "ratio",
+                self.ratio,
+                if hybrid { DEFAULT_SOLVE_RATIO } else { 1.0 },
+            )
             .flag("inner", self.inner);
         f.write_str(&match self.projection {
             ConeProjection::Nearest { steps } => label
-                .number("steps", steps, NormalCone::MOST_STEPS)
-                .after("CaVE"),
-            ConeProjection::Early { steps } => label.number("steps", steps, STEPS).after("CaVE+"),
+                .number("steps", steps, NormalCone::MAX_NEWTON_STEPS)
+                .with_name("CaVE"),
+            ConeProjection::Early { steps } => label
+                .number("steps", steps, INTERIOR_POINT_STEPS)
+                .with_name("CaVE+"),
         })
     }
 }
 
 /// A vector at unit length, moved towards the mean normal of a cone; where next to nothing is left
 /// of what was projected, that normal alone.
-fn inwards(cone: &NormalCone, mut vector: Vec<f64>, projected: f64) -> Vec<f64> {
+fn shift_inward(cone: &NormalCone, mut vector: Vec<f64>, projected: f64) -> Vec<f64> {
     let length = norm(&vector);
     let share = if length > MIN_NORM.max(MIN_PROJECTION_RATIO * projected) {
         (1.0 - MEAN_NORMAL_WEIGHT) / length
@@ -186,7 +199,7 @@ impl Loss for Cave {
         gradient: &mut [f64],
     ) -> Result<f64> {
         let v = buffer::filled(query.prediction.iter().map(|p| -p));
-        let aim = self.aim(query, asker, &v)?;
+        let aim = self.target_direction(query, asker, &v)?;
         let (length, reach) = (norm(&v), norm(&aim));
         gradient.fill(0.0);
         if length < MIN_NORM || reach < MIN_NORM {
@@ -203,7 +216,7 @@ impl Loss for Cave {
         costs as f64
     }
 
-    fn solves(&self) -> bool {
+    fn calls_solver(&self) -> bool {
         true
     }
 }

@@ -18,7 +18,7 @@
 
 use std::fmt;
 
-use super::{DecisionGradient, GradientAccumulator, LossInput, known};
+use super::{DecisionGradient, GradientAccumulator, LossInput, pool_decisions};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::oracle::OracleWorker;
@@ -75,7 +75,7 @@ impl Contrastive {
     ];
 
     /// The loss of this name, written in any case.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn parse_name(name: &str) -> Option<Self> {
         Self::NAMES
             .iter()
             .find(|(label, _)| label.eq_ignore_ascii_case(name))
@@ -83,7 +83,7 @@ impl Contrastive {
     }
 
     /// What a decision costs under the compared vector.
-    fn price(self, query: &LossInput<'_>, decision: &Decision) -> f64 {
+    fn compared_objective(self, query: &LossInput<'_>, decision: &Decision) -> f64 {
         let predicted = decision.dot(query.prediction);
         if self.centred {
             predicted - decision.dot(query.costs)
@@ -104,14 +104,14 @@ impl fmt::Display for Contrastive {
 }
 
 impl DecisionGradient for Contrastive {
-    fn sum<S: GradientAccumulator + ?Sized>(
+    fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
-        let pool = known(asker, || self.to_string())?;
-        let price = |decision: &Decision| self.price(query, decision);
+        let pool = pool_decisions(asker, || self.to_string())?;
+        let price = |decision: &Decision| self.compared_objective(query, decision);
         gradient.add_decision(1.0, query.best);
         let rival = match self.rivals {
             PoolReduction::Worst => {
@@ -131,11 +131,11 @@ impl DecisionGradient for Contrastive {
         Ok(price(query.best) - rival)
     }
 
-    fn terms(&self) -> Option<usize> {
+    fn num_decisions(&self) -> Option<usize> {
         (self.rivals == PoolReduction::Worst).then_some(2)
     }
 
-    fn compares(&self) -> bool {
+    fn uses_pool(&self) -> bool {
         true
     }
 }

@@ -88,7 +88,7 @@ impl FrankWolfe {
         asker: &mut OracleWorker<'_>,
     ) -> Result<ConvexCombination> {
         let mut blend = ConvexCombination::of(
-            query.ask(asker, query.prediction)?.decision.clone(),
+            query.solve(asker, query.prediction)?.decision.clone(),
             query.prediction.len(),
         );
         let mut slope = buffer::zeros(query.prediction.len());
@@ -101,17 +101,17 @@ impl FrankWolfe {
                 *g = p + self.lambda * m;
             }
             let here = dot(&slope, &blend.mean) + blend.fixed;
-            let cheapest = query.ask(asker, &slope)?;
+            let cheapest = query.solve(asker, &slope)?;
             let gap = here - cheapest.objective;
             if gap <= self.tolerance {
                 break;
             }
             match blend
-                .dearest(&slope)
+                .most_expensive(&slope)
                 .filter(|(_, cost)| self.away && cost - here > gap)
             {
-                Some((place, cost)) => blend.leave(place, cost - here, self.lambda),
-                None => blend.approach(&cheapest.decision, gap, self.lambda),
+                Some((place, cost)) => blend.step_away(place, cost - here, self.lambda),
+                None => blend.step_toward(&cheapest.decision, gap, self.lambda),
             }
         }
         Ok(blend)
@@ -134,7 +134,7 @@ impl ConvexCombination {
     }
 
     /// The part with the highest cost.
-    fn dearest(&self, costs: &[f64]) -> Option<(usize, f64)> {
+    fn most_expensive(&self, costs: &[f64]) -> Option<(usize, f64)> {
         let priced = self
             .parts
             .iter()
@@ -153,9 +153,9 @@ impl ConvexCombination {
             + square
     }
 
-    fn approach(&mut self, decision: &Decision, promise: f64, lambda: f64) {
+    fn step_toward(&mut self, decision: &Decision, promise: f64, lambda: f64) {
         let step = (promise / (lambda * self.distance(decision))).min(1.0);
-        self.shift(1.0 - step);
+        self.scale_weights(1.0 - step);
         match self.parts.iter_mut().find(|(part, _)| part == decision) {
             Some((_, weight)) => *weight += step,
             None => self.parts.push((decision.clone(), step)),
@@ -165,12 +165,12 @@ impl ConvexCombination {
         self.parts.retain(|(_, weight)| *weight > 0.0);
     }
 
-    fn leave(&mut self, place: usize, promise: f64, lambda: f64) {
+    fn step_away(&mut self, place: usize, promise: f64, lambda: f64) {
         let weight = self.parts[place].1;
         let most = weight / (1.0 - weight);
         let best = promise / (lambda * self.distance(&self.parts[place].0));
         let step = best.min(most);
-        self.shift(1.0 + step);
+        self.scale_weights(1.0 + step);
         let (decision, weight) = &mut self.parts[place];
         *weight -= step;
         decision.add_to(-step, &mut self.mean);
@@ -181,7 +181,7 @@ impl ConvexCombination {
     }
 
     /// Scales the mean and all weights.
-    fn shift(&mut self, factor: f64) {
+    fn scale_weights(&mut self, factor: f64) {
         self.mean.iter_mut().for_each(|m| *m *= factor);
         self.parts
             .iter_mut()
@@ -220,7 +220,7 @@ impl ConvexCombination {
 
 impl fmt::Display for FrankWolfe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label().after("RFY"))
+        f.write_str(&self.label().with_name("RFY"))
     }
 }
 
@@ -245,7 +245,7 @@ impl Loss for FrankWolfe {
         Ok(omega(best_square) - omega(dot(&blend.mean, &blend.mean)) + difference)
     }
 
-    fn solves(&self) -> bool {
+    fn calls_solver(&self) -> bool {
         true
     }
 }
@@ -271,6 +271,6 @@ impl DecisionLayer for FrankWolfe {
 impl FrankWolfe {
     /// The label of the layer.
     pub(super) fn layer_name(&self, goal: LayerObjective) -> String {
-        goal.write(self.label()).after("RFW")
+        goal.write(self.label()).with_name("RFW")
     }
 }

@@ -30,7 +30,7 @@ impl SparseGradient {
     }
 
     /// Lists the entries of a row that are not 0.
-    pub fn list(&mut self, row: &[f64]) {
+    pub fn push_nonzeros(&mut self, row: &[f64]) {
         let entries = row.iter().enumerate().filter(|(_, value)| **value != 0.0);
         self.0.extend(entries.map(|(j, value)| (j as u32, *value)));
     }
@@ -65,7 +65,7 @@ pub trait DecisionGradient: Send + Sync {
     ///
     /// # Errors
     /// When a question has no answer.
-    fn sum<S: GradientAccumulator + ?Sized>(
+    fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
@@ -73,10 +73,10 @@ pub trait DecisionGradient: Send + Sync {
     ) -> Result<f64>;
 
     /// How many decisions are summed, if not too many to be listed.
-    fn terms(&self) -> Option<usize>;
+    fn num_decisions(&self) -> Option<usize>;
 
     /// As [`Loss::compares`].
-    fn compares(&self) -> bool {
+    fn uses_pool(&self) -> bool {
         false
     }
 }
@@ -89,7 +89,7 @@ impl<L: DecisionGradient> Loss for L {
         gradient: &mut [f64],
     ) -> Result<f64> {
         gradient.fill(0.0);
-        self.sum(query, asker, gradient)
+        self.accumulate(query, asker, gradient)
     }
 
     fn evaluate_sparse(
@@ -99,18 +99,18 @@ impl<L: DecisionGradient> Loss for L {
         gradient: &mut SparseGradient,
     ) -> Result<f64> {
         gradient.clear();
-        self.sum(query, asker, gradient)
+        self.accumulate(query, asker, gradient)
     }
 
-    fn entries(&self, chosen: usize) -> Option<usize> {
-        self.terms().map(|terms| terms * chosen)
+    fn num_gradient_entries(&self, chosen: usize) -> Option<usize> {
+        self.num_decisions().map(|terms| terms * chosen)
     }
 
-    fn solves(&self) -> bool {
+    fn calls_solver(&self) -> bool {
         true
     }
 
-    fn compares(&self) -> bool {
-        DecisionGradient::compares(self)
+    fn uses_pool(&self) -> bool {
+        DecisionGradient::uses_pool(self)
     }
 }

@@ -69,7 +69,7 @@ impl fmt::Display for LavaSpec {
         f.write_str(
             &LossNameBuilder::default()
                 .number("threshold", self.threshold, Self::THRESHOLD)
-                .after("LAVA"),
+                .with_name("LAVA"),
         )
     }
 }

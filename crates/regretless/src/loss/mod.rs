@@ -74,7 +74,11 @@ impl LossInput<'_> {
     ///
     /// # Errors
     /// When there is none; the error names the instance.
-    pub fn ask<'k>(&self, asker: &'k mut OracleWorker<'_>, costs: &[f64]) -> Result<&'k Solution> {
+    pub fn solve<'k>(
+        &self,
+        asker: &'k mut OracleWorker<'_>,
+        costs: &[f64],
+    ) -> Result<&'k Solution> {
         asker
             .solve_from(costs, Some(self.best))
             .map_err(|failure| Error::solver(self.instance, failure))
@@ -116,7 +120,7 @@ pub trait Loss: Send + Sync {
         let mut row = buffer::zeros(query.prediction.len());
         let value = self.evaluate(query, asker, &mut row)?;
         gradient.clear();
-        gradient.list(&row);
+        gradient.push_nonzeros(&row);
         Ok(value)
     }
 
@@ -132,7 +136,7 @@ pub trait Loss: Send + Sync {
 
     /// About how many entries the gradient has where a decision has `chosen`, if it can do without
     /// a whole row.
-    fn entries(&self, _chosen: usize) -> Option<usize> {
+    fn num_gradient_entries(&self, _chosen: usize) -> Option<usize> {
         None
     }
 
@@ -150,14 +154,14 @@ pub trait Loss: Send + Sync {
     }
 
     /// Whether an evaluation asks the oracle, so that a batch is worth spreading over threads.
-    fn solves(&self) -> bool {
+    fn calls_solver(&self) -> bool {
         false
     }
 
     /// Whether the loss compares with known decisions ([`OracleWorker::known`]). Training then keeps a
     /// pool and, before each step, lets the best decisions under the predictions of the batch join
     /// it.
-    fn compares(&self) -> bool {
+    fn uses_pool(&self) -> bool {
         false
     }
 
@@ -187,8 +191,11 @@ pub struct SeparableLoss<'a> {
 }
 
 /// The known decisions, of which a loss that compares needs at least one.
-fn known<'a>(asker: &OracleWorker<'a>, label: impl Fn() -> String) -> Result<&'a [Decision]> {
-    let pool = asker.known();
+fn pool_decisions<'a>(
+    asker: &OracleWorker<'a>,
+    label: impl Fn() -> String,
+) -> Result<&'a [Decision]> {
+    let pool = asker.pool_decisions();
     if pool.is_empty() {
         Err(Error::EmptyPool { method: label() })
     } else {

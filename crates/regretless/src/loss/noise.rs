@@ -146,7 +146,7 @@ impl PerturbedSettings {
             rows.next(&mut row);
             self.perturbation.prepare(&mut row);
             self.perturbation.apply(around, &row, &mut costs);
-            see(&row, query.ask(asker, &costs)?);
+            see(&row, query.solve(asker, &costs)?);
         }
         Ok(())
     }

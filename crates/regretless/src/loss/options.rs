@@ -73,7 +73,7 @@ impl LossOptions {
             .parse::<f64>()
             .ok()
             .filter(|x| x.is_finite() && *x > 0.0);
-        number.ok_or_else(|| self.wrong(&format!("{name} takes a number above 0, not '{text}'")))
+        number.ok_or_else(|| self.invalid(&format!("{name} takes a number above 0, not '{text}'")))
     }
 
     /// A whole number from 1.
@@ -82,17 +82,18 @@ impl LossOptions {
             return Ok(default);
         };
         let number = text.parse::<usize>().ok().filter(|count| *count >= 1);
-        number
-            .ok_or_else(|| self.wrong(&format!("{name} takes a whole number from 1, not '{text}'")))
+        number.ok_or_else(|| {
+            self.invalid(&format!("{name} takes a whole number from 1, not '{text}'"))
+        })
     }
 
     /// Nothing may be left.
-    pub(super) fn end(self) -> Result<()> {
+    pub(super) fn finish(self) -> Result<()> {
         let Some(first) = self.left.first() else {
             return Ok(());
         };
         if self.known.is_empty() {
-            return Err(self.wrong(&format!("it takes no options, but '{first}' is given")));
+            return Err(self.invalid(&format!("it takes no options, but '{first}' is given")));
         }
         Err(Error::unknown(
             &format!("option in loss '{}':", self.label),
@@ -101,7 +102,7 @@ impl LossOptions {
         ))
     }
 
-    fn wrong(&self, what: &str) -> Error {
+    fn invalid(&self, what: &str) -> Error {
         Error::setting(format!("loss '{}': {what}", self.label))
     }
 }
@@ -133,7 +134,7 @@ impl LossNameBuilder {
     }
 
     /// The name with its options.
-    pub(super) fn after(self, name: &str) -> String {
+    pub(super) fn with_name(self, name: &str) -> String {
         if self.0.is_empty() {
             name.to_owned()
         } else {

@@ -44,12 +44,12 @@ impl fmt::Display for PerturbationGradient {
         let label = LossNameBuilder::default()
             .flag("central", self.central)
             .number("sigma", self.sigma, Self::SIGMA);
-        f.write_str(&label.after("PG"))
+        f.write_str(&label.with_name("PG"))
     }
 }
 
 impl DecisionGradient for PerturbationGradient {
-    fn sum<S: GradientAccumulator + ?Sized>(
+    fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
@@ -69,14 +69,14 @@ impl DecisionGradient for PerturbationGradient {
                     .zip(query.costs)
                     .map(|(p, c)| p + step * c),
             );
-            let found = query.ask(asker, &moved)?;
+            let found = query.solve(asker, &moved)?;
             gradient.add_decision(share, &found.decision);
             value += share * found.objective;
         }
         Ok(value)
     }
 
-    fn terms(&self) -> Option<usize> {
+    fn num_decisions(&self) -> Option<usize> {
         Some(2)
     }
 }

@@ -60,12 +60,12 @@ impl Perturbation {
 
 impl fmt::Display for Pfyl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.perturbation.label().after("PFYL"))
+        f.write_str(&self.0.perturbation.label().with_name("PFYL"))
     }
 }
 
 impl DecisionGradient for Pfyl {
-    fn sum<S: GradientAccumulator + ?Sized>(
+    fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
@@ -94,7 +94,7 @@ impl DecisionGradient for Pfyl {
         Ok(value)
     }
 
-    fn terms(&self) -> Option<usize> {
+    fn num_decisions(&self) -> Option<usize> {
         Some(self.0.perturbation.samples + 1)
     }
 }

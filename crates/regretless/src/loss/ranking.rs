@@ -15,7 +15,7 @@
 use std::fmt;
 
 use super::options::{LossNameBuilder, LossOptions};
-use super::{Loss, LossInput, buffer, known};
+use super::{Loss, LossInput, buffer, pool_decisions};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::oracle::OracleWorker;
@@ -107,7 +107,7 @@ impl fmt::Display for Ranking {
             Self::Pairwise => "pair",
             Self::Listwise => "list",
         };
-        f.write_str(&LossNameBuilder::default().flag(kind, true).after("LTR"))
+        f.write_str(&LossNameBuilder::default().flag(kind, true).with_name("LTR"))
     }
 }
 
@@ -118,7 +118,7 @@ impl Loss for Ranking {
         asker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let pool = known(asker, || self.to_string())?;
+        let pool = pool_decisions(asker, || self.to_string())?;
         gradient.fill(0.0);
         Ok(match self {
             Self::Pointwise => Self::pointwise(query, pool, gradient),
@@ -127,11 +127,11 @@ impl Loss for Ranking {
         })
     }
 
-    fn solves(&self) -> bool {
+    fn calls_solver(&self) -> bool {
         true
     }
 
-    fn compares(&self) -> bool {
+    fn uses_pool(&self) -> bool {
         true
     }
 }

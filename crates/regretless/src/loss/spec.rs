@@ -123,7 +123,7 @@ impl LossSpec {
     }
 
     /// Whether training asks for decisions, so that it matters how questions are answered.
-    pub fn asks(&self) -> bool {
+    pub fn calls_solver(&self) -> bool {
         !matches!(self, Self::Cos(_) | Self::Cave(_) | Self::Lava(_))
     }
 
@@ -186,8 +186,8 @@ impl LossSpec {
     }
 
     /// The loss of this name with these options.
-    fn named(name: &str, options: &mut LossOptions) -> Result<Option<Self>> {
-        if let Some(loss) = Contrastive::named(name) {
+    fn parse_name(name: &str, options: &mut LossOptions) -> Result<Option<Self>> {
+        if let Some(loss) = Contrastive::parse_name(name) {
             return Ok(Some(Self::Contrastive(loss)));
         }
         Ok(Some(match name.to_ascii_uppercase().as_str() {
@@ -250,9 +250,9 @@ impl FromStr for LossSpec {
         if ["MSE", "MAE"].contains(&name.to_ascii_uppercase().as_str()) {
             return text.parse().map(Self::Cos);
         }
-        let spec = Self::named(&name, &mut options)?;
+        let spec = Self::parse_name(&name, &mut options)?;
         let spec = spec.ok_or_else(|| Error::unknown("loss", text, &Self::EXAMPLES))?;
-        options.end()?;
+        options.finish()?;
         Ok(spec)
     }
 }

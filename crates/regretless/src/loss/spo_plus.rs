@@ -19,7 +19,7 @@ use crate::oracle::OracleWorker;
 pub struct SpoPlus;
 
 impl DecisionGradient for SpoPlus {
-    fn sum<S: GradientAccumulator + ?Sized>(
+    fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
         asker: &mut OracleWorker<'_>,
@@ -32,7 +32,7 @@ impl DecisionGradient for SpoPlus {
                 .zip(query.costs)
                 .map(|(p, c)| 2.0 * p - c),
         );
-        let tempting = query.ask(asker, &beyond)?;
+        let tempting = query.solve(asker, &beyond)?;
         gradient.add_decision(2.0, query.best);
         gradient.add_decision(-2.0, &tempting.decision);
         Ok(2.0 * query.best.dot(query.prediction)
@@ -40,7 +40,7 @@ impl DecisionGradient for SpoPlus {
             - tempting.objective)
     }
 
-    fn terms(&self) -> Option<usize> {
+    fn num_decisions(&self) -> Option<usize> {
         Some(2)
     }
 }

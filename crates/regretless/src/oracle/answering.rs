@@ -52,7 +52,7 @@ pub struct TrainingOracle<'a> {
 
 impl<'a> TrainingOracle<'a> {
     /// Every question is solved exactly.
-    pub fn exactly(oracle: &'a Oracle) -> Self {
+    pub fn exact(oracle: &'a Oracle) -> Self {
         Self {
             oracle,
             settings: OracleSettings::default(),
@@ -72,7 +72,7 @@ impl<'a> TrainingOracle<'a> {
         (method, seed): (&str, u64),
     ) -> Result<Self> {
         settings.check()?;
-        if let Some(heuristic) = oracle.heuristic.filter(|_| settings.remembers()) {
+        if let Some(heuristic) = oracle.heuristic.filter(|_| settings.uses_warm_starts()) {
             return Err(Error::setting(format!(
                 "'warm' and 'certify' speed up exact answers; all decisions are made by \
                     '{heuristic}'; leave one of them out"
@@ -86,14 +86,14 @@ impl<'a> TrainingOracle<'a> {
             store: None,
             seed,
         };
-        match (answering.engine(), answering.role()) {
+        match (answering.solver(), answering.role()) {
             (Some(engine), _) => oracle.return_solver(engine),
             (None, SolverRole::Heuristic(_)) => {
-                return Err(oracle.missing(method, "a local search", NO_LOCAL_SEARCH));
+                return Err(oracle.unsupported(method, "a local search", NO_LOCAL_SEARCH));
             }
             (None, SolverRole::Relaxed(_) | SolverRole::Exact) => {
                 let instead = "leave out 'relax', or use another problem";
-                return Err(oracle.missing(method, "a linear relaxation", instead));
+                return Err(oracle.unsupported(method, "a linear relaxation", instead));
             }
         }
         Ok(answering)
@@ -105,7 +105,7 @@ impl<'a> TrainingOracle<'a> {
     pub fn with_warm_starts(mut self, rows: usize) -> Self {
         self.store = Some(WarmStartStore::new(
             rows,
-            self.settings.budget(),
+            self.settings.warm_start_bytes(),
             self.settings.certify,
         ));
         self
@@ -113,14 +113,14 @@ impl<'a> TrainingOracle<'a> {
 
     /// The same with a pool of these decisions (in this order), if there is a cache or `wanted`.
     #[must_use]
-    pub fn knowing<'d>(
+    pub fn with_pool<'d>(
         mut self,
         decisions: impl IntoIterator<Item = &'d Decision>,
         wanted: bool,
     ) -> Self {
         if self.pool.is_some() || wanted {
             self.pool
-                .get_or_insert_with(|| SolutionPool::new(CacheSettings::MOST))
+                .get_or_insert_with(|| SolutionPool::new(CacheSettings::DEFAULT_CAPACITY))
                 .extend(decisions);
         }
         self
@@ -138,32 +138,32 @@ impl<'a> TrainingOracle<'a> {
 
     fn role(&self) -> SolverRole {
         match (self.settings.relaxation, self.settings.heuristic) {
-            (None, None) => self.oracle.usual(),
+            (None, None) => self.oracle.default_role(),
             (None, Some(kind)) => SolverRole::Heuristic(kind),
             (Some(kind), _) => SolverRole::Relaxed(kind),
         }
     }
 
-    fn engine(&self) -> Option<WorkerSolver> {
-        self.oracle.engine(self.role())
+    fn solver(&self) -> Option<WorkerSolver> {
+        self.oracle.solver(self.role())
     }
 
     /// Access for the calling thread.
-    pub fn asker(&self) -> OracleWorker<'_> {
+    pub fn worker(&self) -> OracleWorker<'_> {
         let help = WorkerContext {
             settings: self.settings,
             pool: self.pool.as_ref(),
             store: self.store.as_ref(),
         };
-        OracleWorker::new(self.oracle, self.engine(), help)
+        OracleWorker::new(self.oracle, self.solver(), help)
     }
 
     /// Seconds that questions about a row are expected to take, by what they took last time; 0
     /// where nobody knows.
-    pub fn expected(&self, instance: usize) -> f64 {
+    pub fn expected_seconds(&self, instance: usize) -> f64 {
         self.store
             .as_ref()
-            .map_or(0.0, |store| store.expected(instance))
+            .map_or(0.0, |store| store.expected_seconds(instance))
     }
 
     /// The answer for each row of costs, which belong to these instances, in their order.
@@ -195,11 +195,11 @@ impl<'a> TrainingOracle<'a> {
         let mut answers: Vec<Option<SolveResult>> = instances.iter().map(|_| None).collect();
         self.oracle.solver_threads().fill_longest_first(
             &mut answers,
-            |index| self.expected(instances[index]),
-            || self.asker(),
+            |index| self.expected_seconds(instances[index]),
+            || self.worker(),
             |asker, index, slot| {
                 if !watch.interrupted() {
-                    asker.about(instances[index]);
+                    asker.set_instance(instances[index]);
                     let answer = asker.solve_with(|row| read(index, row));
                     // An interrupted solve is no answer: nobody may keep it as one.
                     if answer != Err(SolveFailure::Interrupted) {
@@ -216,7 +216,7 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// What the coin says for an instance on this occasion.
-    pub fn turn(&self, step: StepId, instance: usize) -> CacheAction {
+    pub fn cache_action(&self, step: StepId, instance: usize) -> CacheAction {
         match self.settings.cache {
             None => CacheAction::Solve,
             Some(_) if !step.training => CacheAction::Recall,
@@ -255,14 +255,14 @@ impl<'a> TrainingOracle<'a> {
         found.resize_with(instances.len(), || Ok(None));
         self.oracle.solver_threads().fill_longest_first(
             &mut found,
-            |index| self.expected(instances[index]),
-            || self.asker(),
+            |index| self.expected_seconds(instances[index]),
+            || self.worker(),
             |asker, index, slot| {
                 let instance = instances[index];
                 if watch.interrupted() {
                     *slot = Err(Error::Interrupted);
-                } else if self.turn(step, instance) == CacheAction::Solve {
-                    asker.about(instance);
+                } else if self.cache_action(step, instance) == CacheAction::Solve {
+                    asker.set_instance(instance);
                     let answer = asker
                         .solve_from(&predictions[index * width..][..width], Some(best(instance)));
                     let wrong = |failure| Error::solver(instance, failure);
@@ -283,7 +283,7 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// Lets decisions join the pool, if there is one.
-    pub fn keep<'d>(&mut self, found: impl IntoIterator<Item = &'d Decision>) {
+    pub fn add_to_pool<'d>(&mut self, found: impl IntoIterator<Item = &'d Decision>) {
         if let Some(pool) = &mut self.pool {
             pool.extend(found);
         }

@@ -15,11 +15,11 @@ use crate::solve::{Solution, SolveFailure, SolveStatus, check_not_cancelled};
 
 thread_local! {
     /// The last answer of the asker before, for its memory.
-    static SPARE_SOLUTION: RefCell<Solution> = RefCell::new(Solution::nothing());
+    static SPARE_SOLUTION: RefCell<Solution> = RefCell::new(Solution::empty());
 }
 
-fn spare() -> Solution {
-    SPARE_SOLUTION.with(|spare| spare.replace(Solution::nothing()))
+fn take_spare_solution() -> Solution {
+    SPARE_SOLUTION.with(|spare| spare.replace(Solution::empty()))
 }
 
 /// Asks an oracle; the engine goes back when dropped.
@@ -61,7 +61,7 @@ impl<'a> OracleWorker<'a> {
             spot: None,
             found,
             widened,
-            answer: spare(),
+            answer: take_spare_solution(),
         }
     }
 
@@ -71,7 +71,7 @@ impl<'a> OracleWorker<'a> {
     }
 
     /// The decisions known so far; none where nobody keeps a pool.
-    pub fn known(&self) -> &'a [Decision] {
+    pub fn pool_decisions(&self) -> &'a [Decision] {
         self.help.pool.map_or(&[], SolutionPool::decisions)
     }
 
@@ -82,7 +82,7 @@ impl<'a> OracleWorker<'a> {
 
     /// From now on questions are about this row of the table; what is remembered of it may help.
     /// One thread at a time asks about a row.
-    pub fn about(&mut self, instance: usize) {
+    pub fn set_instance(&mut self, instance: usize) {
         self.spot = Some(WarmStartSlot {
             instance,
             question: 0,
@@ -119,15 +119,15 @@ impl<'a> OracleWorker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve(&mut self, costs: &[f64]) -> SolveResult {
-        self.ask(costs)?;
-        Ok(std::mem::replace(&mut self.answer, Solution::nothing()))
+        self.solve_ref(costs)?;
+        Ok(std::mem::replace(&mut self.answer, Solution::empty()))
     }
 
     /// The same answer, kept here until the next question.
     ///
     /// # Errors
     /// When there is none.
-    pub fn ask(&mut self, costs: &[f64]) -> Result<&Solution, SolveFailure> {
+    pub fn solve_ref(&mut self, costs: &[f64]) -> Result<&Solution, SolveFailure> {
         self.solve_from(costs, None)
     }
 
@@ -142,9 +142,9 @@ impl<'a> OracleWorker<'a> {
     ) -> Result<&Solution, SolveFailure> {
         check_costs(costs)?;
         match self.turn {
-            CacheAction::Recall => self.recall(costs)?,
+            CacheAction::Recall => self.lookup(costs)?,
             CacheAction::Solve => {
-                self.compute((costs, start))?;
+                self.solve_uncached((costs, start))?;
                 if self.help.pool.is_some() {
                     self.found.push(self.answer.decision.clone());
                 }
@@ -176,7 +176,7 @@ impl<'a> OracleWorker<'a> {
         Ok(how(&cone))
     }
 
-    fn recall(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
+    fn lookup(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
         self.oracle.counters.count(SolveKind::Pooled);
         let (cheapest, objective) = self
             .help
@@ -190,7 +190,7 @@ impl<'a> OracleWorker<'a> {
         Ok(())
     }
 
-    fn compute(&mut self, (costs, start): SolverCall<'_>) -> Result<(), SolveFailure> {
+    fn solve_uncached(&mut self, (costs, start): SolverCall<'_>) -> Result<(), SolveFailure> {
         let Some(mut engine) = self.engine.take() else {
             return Err(SolveFailure::Engine("the engine is gone".into()));
         };
@@ -238,14 +238,16 @@ impl<'a> OracleWorker<'a> {
         place: (&WarmStartStore, WarmStartSlot),
     ) -> Result<(), SolveFailure> {
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
-        let outcome = if self.help.settings.remembers() {
+        let outcome = if self.help.settings.uses_warm_starts() {
             self.solve_warm(engine, question.0, place)
                 .map(|solution| self.answer = solution)
         } else {
             self.solve_cold(engine, question)
         };
         if let Some(started) = started {
-            place.0.note(place.1, started.elapsed().as_secs_f32());
+            place
+                .0
+                .record_seconds(place.1, started.elapsed().as_secs_f32());
         }
         outcome
     }
@@ -261,16 +263,16 @@ impl<'a> OracleWorker<'a> {
             && let Some(solution) = engine.certify(costs, &memory)
         {
             self.oracle.counters.count(SolveKind::Certified);
-            store.put(spot, memory);
+            store.store(spot, memory);
             return Ok(solution);
         }
         if !self.help.settings.warm {
-            memory.forget();
+            memory.clear();
         }
         self.oracle.counters.count(engine.kind());
         let answer = engine.solve_again(costs, &mut memory);
         if answer.is_ok() {
-            store.put(spot, memory);
+            store.store(spot, memory);
         }
         answer
     }
@@ -281,7 +283,7 @@ impl Drop for OracleWorker<'_> {
         if let Some(engine) = self.engine.take() {
             self.oracle.return_solver(engine);
         }
-        let answer = std::mem::replace(&mut self.answer, Solution::nothing());
+        let answer = std::mem::replace(&mut self.answer, Solution::empty());
         // A thread that is ending has no place left to keep it.
         let _ = SPARE_SOLUTION.try_with(|spare| spare.replace(answer));
     }

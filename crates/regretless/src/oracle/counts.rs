@@ -32,7 +32,7 @@ impl SolveCounts {
     }
 
     /// Questions of any kind.
-    pub fn asked(&self) -> u64 {
+    pub fn total_calls(&self) -> u64 {
         self.total() + self.certified + self.pooled
     }
 }

@@ -66,7 +66,7 @@ impl WorkerSolver {
 
     pub(super) fn solve_again(&mut self, costs: &[f64], memory: &mut WarmStart) -> SolveResult {
         match self {
-            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_again(costs, memory),
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_warm(costs, memory),
             Self::Relaxed(_, relaxer) => relaxer.relax_warm(costs, memory),
         }
     }

@@ -26,12 +26,12 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub fn require_relaxation(&self, kind: Relaxation, method: &str) -> Result<()> {
-        match self.engine(SolverRole::Relaxed(kind)) {
+        match self.solver(SolverRole::Relaxed(kind)) {
             Some(engine) => {
                 self.return_solver(engine);
                 Ok(())
             }
-            None => Err(self.missing(
+            None => Err(self.unsupported(
                 method,
                 "a linear relaxation",
                 "use the exact solver instead",
@@ -67,10 +67,10 @@ impl Oracle {
     ) -> Result<Vec<SolveResult>> {
         self.require_relaxation(kind, method)?;
         let mut answers: Vec<Option<SolveResult>> = rows.iter().map(|_| None).collect();
-        self.solver_threads.fill(
+        self.solver_threads.fill_slots(
             &mut answers,
             || {
-                self.engine(SolverRole::Relaxed(kind))
+                self.solver(SolverRole::Relaxed(kind))
                     .map(|engine| OracleWorker::new(self, Some(engine), WorkerContext::default()))
             },
             |asker, index, slot| {
@@ -101,7 +101,7 @@ impl Oracle {
         keep: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
         (method, watch): (&str, &dyn Observer),
     ) -> Result<()> {
-        let ranger = || self.problem.ranger(kind, &self.limits);
+        let ranger = || self.problem.cost_ranging(kind, &self.limits);
         if ranger().is_none() {
             return Err(self.missing_ranges(kind, method));
         }
@@ -111,7 +111,7 @@ impl Oracle {
             slots,
             (
                 ranger,
-                |ranger, costs| self.counted(costs, |c| ranger.ranges(c)),
+                |ranger, costs| self.count_relaxed_solve(costs, |c| ranger.ranges(c)),
                 keep,
             ),
             watch,
@@ -130,16 +130,16 @@ impl Oracle {
         keep: impl Fn(usize, (Solution, Vec<VertexDelta>), &mut T) + Sync + Send,
         (method, watch): (&str, &dyn Observer),
     ) -> Result<()> {
-        let neighbours = || self.problem.neighbours(&self.limits);
+        let neighbours = || self.problem.adjacent_vertices(&self.limits);
         if neighbours().is_none() {
-            return Err(self.missing(
+            return Err(self.unsupported(
                 method,
                 "adjacent vertices",
                 "use another loss, such as MAE(O,S)",
             ));
         }
         let ask = |engine: &mut Box<dyn crate::solve::relax::AdjacentVertices>, costs: &[f64]| {
-            self.counted(costs, |costs| engine.neighbours(costs))
+            self.count_relaxed_solve(costs, |costs| engine.neighbours(costs))
         };
         self.run_on_rows(costs, slots, (neighbours, ask, keep), watch)
     }
@@ -150,7 +150,7 @@ impl Oracle {
     /// When the problem has none.
     pub fn cone(&self, decision: &Decision, method: &str) -> Result<NormalCone> {
         let missing = || {
-            self.missing(
+            self.unsupported(
                 method,
                 "the cone of binding constraints",
                 "use another loss, such as MAE(O,S)",
@@ -176,7 +176,7 @@ impl Oracle {
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
         let mut pairs: Vec<(&mut T, &mut Result<()>)> =
             slots.iter_mut().zip(&mut outcomes).collect();
-        self.solver_threads.fill(
+        self.solver_threads.fill_slots(
             &mut pairs,
             || (make(), Vec::new()),
             |(engine, widened), row, (slot, outcome)| {
@@ -193,7 +193,7 @@ impl Oracle {
     }
 
     /// Counts a relaxed solve and does it.
-    fn counted<X>(
+    fn count_relaxed_solve<X>(
         &self,
         costs: &[f64],
         solve: impl FnOnce(&[f64]) -> Result<X, SolveFailure>,
@@ -206,24 +206,29 @@ impl Oracle {
     }
 
     fn missing_ranges(&self, kind: CostRangeKind, method: &str) -> Error {
-        let other = |kind| self.problem.ranger(kind, &self.limits).is_some();
+        let other = |kind| self.problem.cost_ranging(kind, &self.limits).is_some();
         match kind {
-            CostRangeKind::Basis if other(CostRangeKind::Exact) => self.missing(
+            CostRangeKind::Basis if other(CostRangeKind::Exact) => self.unsupported(
                 method,
                 "cost ranges of a basis",
                 "use O_S(exact) instead of O_S, or build with HiGHS",
             ),
             CostRangeKind::Exact if other(CostRangeKind::Basis) => {
-                self.missing(method, "exact cost ranges", "use O_S instead of O_S(exact)")
+                self.unsupported(method, "exact cost ranges", "use O_S instead of O_S(exact)")
             }
             CostRangeKind::Basis | CostRangeKind::Exact => {
-                self.missing(method, "cost ranges", "use O instead of O_S")
+                self.unsupported(method, "cost ranges", "use O instead of O_S")
             }
         }
     }
 
     /// The error for something this problem does not offer.
-    pub(super) fn missing(&self, method: &str, capability: &'static str, instead: &str) -> Error {
+    pub(super) fn unsupported(
+        &self,
+        method: &str,
+        capability: &'static str,
+        instead: &str,
+    ) -> Error {
         Error::Capability {
             method: method.to_owned(),
             capability,

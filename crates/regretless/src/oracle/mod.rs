@@ -17,7 +17,7 @@ use crate::data::Matrix;
 use crate::error::Result;
 use crate::parallel::Threads;
 use crate::problem::{ProblemKind, SolverThreading};
-use crate::sizes::LARGEST_COST;
+use crate::sizes::MAX_ABS_COST;
 use crate::solve::{SearchLimits, Solution, SolveFailure};
 use crate::watch::Observer;
 
@@ -77,8 +77,8 @@ impl Oracle {
             problem,
             limits: SearchLimits::default(),
             heuristic: None,
-            threads: Threads::one(),
-            solver_threads: Threads::one(),
+            threads: Threads::single_threaded(),
+            solver_threads: Threads::single_threaded(),
             counters: SolveCounters::default(),
             idle: Mutex::new(Vec::new()),
         }
@@ -90,7 +90,7 @@ impl Oracle {
         self.solver_threads = match self.problem.solver_calls() {
             SolverThreading::InPool => threads.clone(),
             SolverThreading::OutsidePool => threads.without_pool(),
-            SolverThreading::OneAtATime => Threads::one(),
+            SolverThreading::OneAtATime => Threads::single_threaded(),
         };
         self.threads = threads;
         self
@@ -112,10 +112,14 @@ impl Oracle {
     /// When the problem has no local search.
     pub fn with_heuristic(mut self, heuristic: Option<Heuristic>) -> Result<Self> {
         self.heuristic = heuristic;
-        match self.engine(self.usual()) {
+        match self.solver(self.default_role()) {
             Some(engine) => self.return_solver(engine),
             None => {
-                return Err(self.missing("deciding by 'lk'", "a local search", NO_LOCAL_SEARCH));
+                return Err(self.unsupported(
+                    "deciding by 'lk'",
+                    "a local search",
+                    NO_LOCAL_SEARCH,
+                ));
             }
         }
         Ok(self)
@@ -127,7 +131,7 @@ impl Oracle {
     }
 
     /// Who answers where nothing else is asked for.
-    fn usual(&self) -> SolverRole {
+    fn default_role(&self) -> SolverRole {
         self.heuristic
             .map_or(SolverRole::Exact, SolverRole::Heuristic)
     }
@@ -164,13 +168,17 @@ impl Oracle {
     }
 
     /// An engine for the calling thread; it goes back when dropped.
-    pub fn asker(&self) -> OracleWorker<'_> {
-        OracleWorker::new(self, self.engine(self.usual()), WorkerContext::default())
+    pub fn worker(&self) -> OracleWorker<'_> {
+        OracleWorker::new(
+            self,
+            self.solver(self.default_role()),
+            WorkerContext::default(),
+        )
     }
 
     /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for
     /// it.
-    fn engine(&self, role: SolverRole) -> Option<WorkerSolver> {
+    fn solver(&self, role: SolverRole) -> Option<WorkerSolver> {
         self.idle_solver(role).or_else(|| self.new_solver(role))
     }
 
@@ -178,7 +186,7 @@ impl Oracle {
         Some(match role {
             SolverRole::Exact => WorkerSolver::Exact(self.problem.solver(&self.limits)),
             SolverRole::Relaxed(kind) => {
-                WorkerSolver::Relaxed(kind, self.problem.relaxer(kind, &self.limits)?)
+                WorkerSolver::Relaxed(kind, self.problem.relaxation_solver(kind, &self.limits)?)
             }
             SolverRole::Heuristic(kind @ Heuristic::LocalSearch) => {
                 WorkerSolver::Heuristic(kind, self.problem.local_search(&self.limits)?)
@@ -245,7 +253,7 @@ impl Oracle {
         watch: &dyn Observer,
         done: impl Fn(usize, &SolveResult) + Sync + Send,
     ) -> Result<Vec<SolveResult>> {
-        TrainingOracle::exactly(self).solve_each(
+        TrainingOracle::exact(self).solve_each(
             (rows, watch),
             |index, row| costs.read(rows[index], row),
             done,
@@ -258,7 +266,7 @@ impl Oracle {
 fn check_costs(costs: &[f64]) -> std::result::Result<(), SolveFailure> {
     // A number that is none fails every comparison. The fold has no early end, so that several
     // costs are compared at once.
-    let fits = |cost: &f64| cost.abs() <= LARGEST_COST;
+    let fits = |cost: &f64| cost.abs() <= MAX_ABS_COST;
     if costs.iter().fold(true, |all, cost| all & fits(cost)) {
         return Ok(());
     }
@@ -268,7 +276,7 @@ fn check_costs(costs: &[f64]) -> std::result::Result<(), SolveFailure> {
         .unwrap_or_default();
     let cost = costs.get(bad).copied().unwrap_or_default();
     let message = match cost.is_finite() {
-        true => format!("cost {bad} is {cost:e}; costs go up to {LARGEST_COST:e} in size"),
+        true => format!("cost {bad} is {cost:e}; costs go up to {MAX_ABS_COST:e} in size"),
         false => format!("cost {bad} is not finite"),
     };
     Err(SolveFailure::Engine(message))

@@ -64,7 +64,7 @@ impl SolutionPool {
     }
 
     /// A pool with these decisions at these places, of which `oldest` is given away next.
-    pub fn restored(most: usize, decisions: Vec<Decision>, oldest: usize) -> Self {
+    pub fn from_parts(most: usize, decisions: Vec<Decision>, oldest: usize) -> Self {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         decisions
             .iter()
@@ -79,7 +79,7 @@ impl SolutionPool {
     }
 
     /// Most decisions it may hold, and the place that is given away next.
-    pub fn turnover(&self) -> (usize, usize) {
+    pub fn eviction_state(&self) -> (usize, usize) {
         (self.most, self.oldest)
     }
 
@@ -126,7 +126,7 @@ mod tests {
         let mut pool = SolutionPool::new(most);
         items
             .iter()
-            .for_each(|item| pool.add(&Decision::choosing([*item])));
+            .for_each(|item| pool.add(&Decision::from_indices([*item])));
         pool.decisions()
             .iter()
             .map(|decision| decision.indices()[0])
@@ -153,11 +153,11 @@ mod tests {
     fn the_cheapest_decision_is_the_first_of_equals_and_an_empty_pool_has_none() {
         let mut pool = SolutionPool::new(5);
         assert!(pool.cheapest(&[1.0, 1.0]).is_none());
-        pool.extend(&[Decision::choosing([1]), Decision::choosing([0])]);
+        pool.extend(&[Decision::from_indices([1]), Decision::from_indices([0])]);
         assert_eq!(pool.cheapest(&[1.0, 1.0]).unwrap().0.indices(), [1]);
         assert_eq!(
             pool.cheapest(&[0.5, 1.0]),
-            Some((&Decision::choosing([0]), 0.5))
+            Some((&Decision::from_indices([0]), 0.5))
         );
     }
 }

@@ -40,14 +40,14 @@ pub struct CacheSettings {
 
 impl CacheSettings {
     /// Most decisions kept unless told otherwise.
-    pub const MOST: usize = 10_000;
+    pub const DEFAULT_CAPACITY: usize = 10_000;
 
     /// A cache with this share of solves and the default rest.
     pub fn new(share: f64) -> Self {
         Self {
             share,
             coin: CacheGranularity::Batch,
-            most: Self::MOST,
+            most: Self::DEFAULT_CAPACITY,
         }
     }
 }
@@ -158,17 +158,19 @@ impl OracleSettings {
     ];
 
     /// Megabytes for memories unless told otherwise.
-    pub const MEMORY: usize = 512;
+    pub const DEFAULT_WARM_START_MB: usize = 512;
 
     /// Whether anything is kept of an instance between questions.
-    pub fn remembers(&self) -> bool {
+    pub fn uses_warm_starts(&self) -> bool {
         self.warm || self.certify
     }
 
     /// Bytes for memories.
-    pub fn budget(&self) -> usize {
-        if self.remembers() {
-            self.memory.unwrap_or(Self::MEMORY).saturating_mul(1 << 20)
+    pub fn warm_start_bytes(&self) -> usize {
+        if self.uses_warm_starts() {
+            self.memory
+                .unwrap_or(Self::DEFAULT_WARM_START_MB)
+                .saturating_mul(1 << 20)
         } else {
             0
         }
@@ -176,7 +178,7 @@ impl OracleSettings {
 
     /// The part that changes the time and not the answers.
     #[must_use]
-    pub fn harmless(&self) -> Self {
+    pub fn exactness_preserving(&self) -> Self {
         Self {
             warm: self.warm,
             certify: self.certify,
@@ -244,7 +246,7 @@ impl OracleSettings {
                     "'relax' and '{heuristic}' exclude each other; leave one of them out"
                 ));
             }
-            if self.remembers() {
+            if self.uses_warm_starts() {
                 return wrong(format!(
                     "'warm' and 'certify' speed up exact answers; with '{heuristic}' answers would \
                         depend on what was \
@@ -252,7 +254,7 @@ impl OracleSettings {
                 ));
             }
         }
-        if self.memory.is_some() && !self.remembers() {
+        if self.memory.is_some() && !self.uses_warm_starts() {
             return wrong("'memory' means nothing without 'warm' or 'certify'".into());
         }
         Ok(())
@@ -354,7 +356,7 @@ impl fmt::Display for CacheSettings {
         if self.coin == CacheGranularity::Instance {
             f.write_str(" per instance")?;
         }
-        if self.most != Self::MOST {
+        if self.most != Self::DEFAULT_CAPACITY {
             write!(f, " most {}", self.most)?;
         }
         Ok(())

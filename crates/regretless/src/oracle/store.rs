@@ -44,7 +44,7 @@ pub(super) struct WarmStartSlot {
 }
 
 impl WarmStartSlot {
-    fn place(self) -> usize {
+    fn slot_index(self) -> usize {
         self.question.min(SLOTS_PER_ROW - 1)
     }
 }
@@ -74,29 +74,29 @@ impl WarmStartStore {
     pub(super) fn take(&self, spot: WarmStartSlot) -> WarmStart {
         let known = self
             .row(spot.instance)
-            .map(|mut row| std::mem::take(&mut row.memories[spot.place()]));
+            .map(|mut row| std::mem::take(&mut row.memories[spot.slot_index()]));
         known
             .filter(|memory| !memory.is_empty())
             .unwrap_or_else(|| WarmStart::new(self.prove))
     }
 
     /// Puts a memory back, as far as it may be kept.
-    pub(super) fn put(&self, spot: WarmStartSlot, mut memory: WarmStart) {
-        memory.fit(self.allowance);
+    pub(super) fn store(&self, spot: WarmStartSlot, mut memory: WarmStart) {
+        memory.shrink_to(self.allowance);
         if let Some(mut row) = self.row(spot.instance) {
-            row.memories[spot.place()] = memory;
+            row.memories[spot.slot_index()] = memory;
         }
     }
 
     /// Notes how long a solve took.
-    pub(super) fn note(&self, spot: WarmStartSlot, seconds: f32) {
+    pub(super) fn record_seconds(&self, spot: WarmStartSlot, seconds: f32) {
         if let Some(mut row) = self.row(spot.instance) {
-            row.seconds[spot.place()] = seconds;
+            row.seconds[spot.slot_index()] = seconds;
         }
     }
 
     /// Seconds that the next questions about a row are expected to take.
-    pub(super) fn expected(&self, instance: usize) -> f64 {
+    pub(super) fn expected_seconds(&self, instance: usize) -> f64 {
         self.row(instance).map_or(0.0, |row| {
             row.seconds.iter().map(|seconds| f64::from(*seconds)).sum()
         })
@@ -116,7 +116,7 @@ mod tests {
             self.0
         }
 
-        fn lighten(&mut self) {
+        fn shrink(&mut self) {
             self.0 /= 10;
         }
     }
@@ -127,8 +127,8 @@ mod tests {
 
     fn kept(store: &WarmStartStore, spot: WarmStartSlot, bytes: usize) -> usize {
         let mut memory = WarmStart::new(false);
-        memory.keep(Bytes(bytes));
-        store.put(spot, memory);
+        memory.set(Bytes(bytes));
+        store.store(spot, memory);
         store.take(spot).bytes()
     }
 
@@ -155,8 +155,8 @@ mod tests {
         for (question, bytes) in [(0, 5), (1, 6), (2, 7)] {
             let mut memory = store.take(spot(1, question));
             assert!(memory.wants_proof());
-            memory.keep(Bytes(bytes));
-            store.put(spot(1, question), memory);
+            memory.set(Bytes(bytes));
+            store.store(spot(1, question), memory);
         }
         let bytes = [0, 1].map(|question| store.take(spot(1, question)).bytes());
         assert_eq!(bytes, [5, 7]);
@@ -166,11 +166,15 @@ mod tests {
     #[test]
     fn seconds_of_both_places_add_up() {
         let store = WarmStartStore::new(2, 0, false);
-        store.note(spot(0, 0), 1.0);
-        store.note(spot(0, 4), 0.5);
-        store.note(spot(0, 1), 0.25);
+        store.record_seconds(spot(0, 0), 1.0);
+        store.record_seconds(spot(0, 4), 0.5);
+        store.record_seconds(spot(0, 1), 0.25);
         assert_eq!(
-            (store.expected(0), store.expected(1), store.expected(7)),
+            (
+                store.expected_seconds(0),
+                store.expected_seconds(1),
+                store.expected_seconds(7)
+            ),
             (1.25, 0.0, 0.0)
         );
     }

@@ -9,9 +9,9 @@ use crate::sealed::ChecksummedFile;
 use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.
-const FORMAT: &str = "model 1";
+const MODEL_FILE_FORMAT: &str = "model 1";
 /// More networks or layers than this are no model of ours.
-const MOST: usize = 4096;
+const MAX_NETWORKS_OR_LAYERS: usize = 4096;
 
 /// The description in a model file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,8 +29,8 @@ impl Model {
     /// # Errors
     /// When the path is taken or cannot be written.
     pub fn save(&self, path: &Path, force: bool) -> Result<()> {
-        let sealed = self.sealed();
-        write_atomically(path, force, |out| sealed.write_to(out, FORMAT))
+        let sealed = self.to_file();
+        write_atomically(path, force, |out| sealed.write_to(out, MODEL_FILE_FORMAT))
     }
 
     /// Writes the bytes of the model file.
@@ -38,7 +38,7 @@ impl Model {
     /// # Errors
     /// When writing fails.
     pub fn write_to(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-        self.sealed().write_to(out, FORMAT)
+        self.to_file().write_to(out, MODEL_FILE_FORMAT)
     }
 
     /// Reads a model; nothing in the file is executed.
@@ -46,7 +46,7 @@ impl Model {
     /// # Errors
     /// When the file cannot be read, is damaged, or is not a model.
     pub fn load(path: &Path) -> Result<Self> {
-        let sealed = ChecksummedFile::read(path, FORMAT)?;
+        let sealed = ChecksummedFile::read(path, MODEL_FILE_FORMAT)?;
         Self::from_file(sealed).map_err(|message| Error::input(Place::file(path), message))
     }
 
@@ -55,10 +55,10 @@ impl Model {
     /// # Errors
     /// When the description cannot be written as JSON.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.sealed().to_bytes(FORMAT)
+        self.to_file().to_bytes(MODEL_FILE_FORMAT)
     }
 
-    fn sealed(&self) -> ChecksummedFile<ModelFileHeader> {
+    fn to_file(&self) -> ChecksummedFile<ModelFileHeader> {
         let sizes = self
             .members
             .first()
@@ -70,15 +70,15 @@ impl Model {
             about: self.about.clone(),
         };
         let mut sealed = ChecksummedFile::new(description)
-            .with("output.offset", self.output.offset.clone())
-            .with("output.scale", self.output.scale.clone());
+            .with_array("output.offset", self.output.offset.clone())
+            .with_array("output.scale", self.output.scale.clone());
         if let Some(input) = &self.input {
             sealed = sealed
-                .with("input.mean", input.mean.clone())
-                .with("input.deviation", input.deviation.clone());
+                .with_array("input.mean", input.mean.clone())
+                .with_array("input.deviation", input.deviation.clone());
         }
         for (index, network) in self.members.iter().enumerate() {
-            sealed = sealed.with(format!("network.{index}"), network.parameters().to_vec());
+            sealed = sealed.with_array(format!("network.{index}"), network.parameters().to_vec());
         }
         sealed
     }
@@ -88,7 +88,7 @@ impl Model {
     /// # Errors
     /// When they are damaged or no model.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        ChecksummedFile::from_bytes(bytes, FORMAT)
+        ChecksummedFile::from_bytes(bytes, MODEL_FILE_FORMAT)
             .and_then(Self::from_file)
             .map_err(Error::data)
     }
@@ -103,13 +103,17 @@ impl Model {
             about,
         } = &sealed.about;
         let (sizes, networks, about) = (sizes.clone(), *networks, about.clone());
-        if networks == 0 || networks > MOST || sizes.len() > MOST || sizes.contains(&0) {
+        if networks == 0
+            || networks > MAX_NETWORKS_OR_LAYERS
+            || sizes.len() > MAX_NETWORKS_OR_LAYERS
+            || sizes.contains(&0)
+        {
             return Err(wrong("number or size of its networks"));
         }
         let mut members = Vec::new();
         for index in 0..networks {
             let parameters: Vec<f32> = sealed
-                .take(&format!("network.{index}"))
+                .take_array(&format!("network.{index}"))
                 .ok_or_else(|| wrong("a network is missing"))?;
             if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
                 return Err(format!(
@@ -122,7 +126,7 @@ impl Model {
         let is_scaled = sealed.has("input.mean") || sealed.has("input.deviation");
         let mut column = |name: &str, len: usize| {
             sealed
-                .take::<Vec<f64>>(name)
+                .take_array::<Vec<f64>>(name)
                 .filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
         };
         let (features, outputs) = (sizes[0], sizes[sizes.len() - 1]);
@@ -157,7 +161,7 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChecksummedFile, FORMAT};
+    use super::{ChecksummedFile, MODEL_FILE_FORMAT};
     use crate::data::{CostNames, FeatureShape};
     use crate::predict::{CostScaler, FeatureScaler, Model, ModelMetadata, Network};
 
@@ -168,7 +172,7 @@ mod tests {
             problem: serde_json::json!({}),
             seed: 0,
             features: vec!["x".into()],
-            costs: CostNames::counted(2),
+            costs: CostNames::numbered(2),
             shape: FeatureShape::Wide,
         };
         Model {
@@ -200,14 +204,14 @@ mod tests {
         for deviation in [0.0, -1.0] {
             refused(&model(deviation).to_bytes().unwrap(), "scaling");
         }
-        let more = model(2.0).sealed().with("network.1", vec![1.0_f32]);
-        refused(&more.to_bytes(FORMAT).unwrap(), "network.1");
-        let mut short: ChecksummedFile<_> = model(2.0).sealed();
-        let _: Option<Vec<f64>> = short.take("input.mean");
-        let _: Option<Vec<f64>> = short.take("input.deviation");
+        let more = model(2.0).to_file().with_array("network.1", vec![1.0_f32]);
+        refused(&more.to_bytes(MODEL_FILE_FORMAT).unwrap(), "network.1");
+        let mut short: ChecksummedFile<_> = model(2.0).to_file();
+        let _: Option<Vec<f64>> = short.take_array("input.mean");
+        let _: Option<Vec<f64>> = short.take_array("input.deviation");
         let short = short
-            .with("input.mean", vec![0.0_f64; 3])
-            .with("input.deviation", vec![1.0_f64; 3]);
-        refused(&short.to_bytes(FORMAT).unwrap(), "scaling");
+            .with_array("input.mean", vec![0.0_f64; 3])
+            .with_array("input.deviation", vec![1.0_f64; 3]);
+        refused(&short.to_bytes(MODEL_FILE_FORMAT).unwrap(), "scaling");
     }
 }

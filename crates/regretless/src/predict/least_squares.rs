@@ -41,12 +41,12 @@ impl LinearFit {
             CostScaler::fit(data, instances),
         );
         let mut equations = NormalEquations::new(input.mean.len(), output.scale.len());
-        let mut features = data.features().chosen(instances);
+        let mut features = data.features().select_rows(instances);
         input.apply(&mut features);
         let (width, outputs) = (input.mean.len(), output.scale.len());
         let mut targets = vec![0.0; outputs];
         for (place, instance) in instances.iter().enumerate() {
-            let rows = features.of(place).chunks_exact(width);
+            let rows = features.instance(place).chunks_exact(width);
             let costs = data.costs().row(*instance).chunks_exact(outputs);
             for (row, costs) in rows.zip(costs) {
                 for (j, target) in targets.iter_mut().enumerate() {

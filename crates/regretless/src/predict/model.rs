@@ -44,7 +44,7 @@ pub struct Model {
 
 /// Rows predicted at a time, so that outputs stay small beside the result, and most outputs at a
 /// time.
-const ROWS_AT_A_TIME: usize = 1024;
+const PREDICTION_ROWS_PER_CHUNK: usize = 1024;
 const MAX_OUTPUTS_PER_CHUNK: usize = 1 << 25;
 
 impl Model {
@@ -61,8 +61,8 @@ impl Model {
         let width = features.names().len();
         let mut costs = Vec::with_capacity(features.values().rows() * self.output.scale.len());
         let mut tape = Tape::default();
-        let at_a_time =
-            (MAX_OUTPUTS_PER_CHUNK / self.output.scale.len().max(1)).clamp(1, ROWS_AT_A_TIME);
+        let at_a_time = (MAX_OUTPUTS_PER_CHUNK / self.output.scale.len().max(1))
+            .clamp(1, PREDICTION_ROWS_PER_CHUNK);
         for rows in features.values().as_slice().chunks(at_a_time * width) {
             self.predict_rows(rows, &mut tape, &mut costs);
         }

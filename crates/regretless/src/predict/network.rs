@@ -3,7 +3,7 @@
 //! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
 //! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
 
-use super::product::{MatrixView, MatrixViewMut, multiply, weigh_rows};
+use super::product::{MatrixView, MatrixViewMut, multiply, weighted_row_sum};
 use super::{Predictor, Tape};
 use crate::random::{Purpose, RandomStream};
 use crate::sizes;
@@ -11,7 +11,7 @@ use crate::sizes;
 /// Slope of the activation below zero.
 pub(crate) const LEAKY_RELU_SLOPE: f32 = 0.01;
 /// Fewer inputs do not fill the sixteen columns that a product handles at once.
-const FEW: usize = 16;
+const MIN_PRODUCT_INPUTS: usize = 16;
 
 /// A dense network; with no hidden layer it is the linear predictor.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,13 +147,13 @@ impl DenseLayer {
         let rows = input.len() / self.inputs;
         let (weights, biases) =
             gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
-        let few = self.inputs < FEW;
+        let few = self.inputs < MIN_PRODUCT_INPUTS;
         if let ([bias], true) = (&mut *biases, few) {
-            return weigh_rows(input, output_gradient, weights, bias);
+            return weighted_row_sum(input, output_gradient, weights, bias);
         }
         let input = MatrixView::new(input, rows, self.inputs);
         let blame = MatrixView::new(output_gradient, rows, self.outputs);
-        if few && self.outputs >= FEW {
+        if few && self.outputs >= MIN_PRODUCT_INPUTS {
             turned.resize(weights.len(), 0.0);
             multiply(
                 input.transposed(),

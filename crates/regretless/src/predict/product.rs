@@ -18,13 +18,13 @@
 
 use std::cell::RefCell;
 
-use crate::lanes::{AlignedF32x16, Avx2Fma, F32x16, LANES, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
 
 /// Rows of the result handled together.
-const ROWS: usize = 4;
+const ROWS_PER_PANEL: usize = 4;
 
 /// Numbers that the nearest cache surely holds.
-const NEAR: usize = 2048;
+const L1_CACHE_VALUES: usize = 2048;
 
 /// A matrix, part of one, or its transpose, as a product sees it.
 #[derive(Debug, Clone, Copy)]
@@ -92,41 +92,41 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
         b.strides.contains(&1),
         "one dimension of the right-hand factor must be contiguous"
     );
-    match Avx2Fma::here() {
+    match Avx2Fma::detect() {
         Some(here) => {
             PACKED_COLUMNS.with_borrow_mut(|turned| by_lanes(here, &a, &b, &mut out, turned))
         }
-        None => without_lanes(a, b, &mut out),
+        None => multiply_fallback(a, b, &mut out),
     }
 }
 
-compiled! {
-    by_lanes = by_lanes_body [] (a: &MatrixView<'_>, b: &MatrixView<'_>, out: &mut MatrixViewMut<'_>, turned: &mut Vec<AlignedF32x16>)
+dispatch_avx2! {
+    by_lanes = simd_body [] (a: &MatrixView<'_>, b: &MatrixView<'_>, out: &mut MatrixViewMut<'_>, turned: &mut Vec<AlignedF32x16>)
 }
 
 #[inline(always)]
-fn by_lanes_body(
+fn simd_body(
     here: Avx2Fma,
     a: &MatrixView<'_>,
     b: &MatrixView<'_>,
     out: &mut MatrixViewMut<'_>,
     turned: &mut Vec<AlignedF32x16>,
 ) {
-    for first in (0..b.cols).step_by(LANES) {
-        let cols = (b.cols - first).min(LANES);
+    for first in (0..b.cols).step_by(F32_LANES) {
+        let cols = (b.cols - first).min(F32_LANES);
         // Many lines far from each other would drive each other out of the nearest cache.
-        let near = b.rows * b.strides[0] <= NEAR || a.rows <= ROWS;
-        let lines = if b.strides[1] == 1 && cols == LANES && near {
+        let near = b.rows * b.strides[0] <= L1_CACHE_VALUES || a.rows <= ROWS_PER_PANEL;
+        let lines = if b.strides[1] == 1 && cols == F32_LANES && near {
             (b.values[first.min(b.values.len())..].as_ptr(), b.strides[0])
         } else {
-            turn(here, b, (first, cols), turned);
-            (turned.as_ptr().cast(), LANES)
+            pack_columns(here, b, (first, cols), turned);
+            (turned.as_ptr().cast(), F32_LANES)
         };
-        let whole = a.rows / ROWS * ROWS;
-        for row in (0..whole).step_by(ROWS) {
+        let whole = a.rows / ROWS_PER_PANEL * ROWS_PER_PANEL;
+        for row in (0..whole).step_by(ROWS_PER_PANEL) {
             // SAFETY: `multiply` has checked that all rows and columns lie within their slices; the
             // lines are those of `b` from `first` on, or as many lanes.
-            unsafe { panel::<ROWS>(here, (a, row), lines, out, (first, cols)) };
+            unsafe { panel::<ROWS_PER_PANEL>(here, (a, row), lines, out, (first, cols)) };
         }
         for row in whole..a.rows {
             // SAFETY: as above.
@@ -137,7 +137,7 @@ fn by_lanes_body(
 
 /// Sixteen columns of a matrix, or fewer at its end, as lanes.
 #[inline(always)]
-fn turn(
+fn pack_columns(
     here: Avx2Fma,
     b: &MatrixView<'_>,
     (first, cols): (usize, usize),
@@ -150,7 +150,7 @@ fn turn(
                 .store(&mut out[k]);
         }
     } else {
-        here.columns(&b.values[first * b.strides[1]..], (cols, b.strides[1]), out);
+        here.load_transposed(&b.values[first * b.strides[1]..], (cols, b.strides[1]), out);
     }
 }
 
@@ -173,16 +173,16 @@ unsafe fn panel<const R: usize>(
         let mut line = lines;
         let mut number = a.values.as_ptr().wrapping_add(row * a.strides[0]);
         for _ in 0..a.cols {
-            let columns = here.read(&*line.cast());
+            let columns = here.load(&*line.cast());
             for i in 0..R {
-                sums[i] = columns.fused(here.splat(*number.add(i * a.strides[0])), sums[i]);
+                sums[i] = columns.mul_add(here.splat(*number.add(i * a.strides[0])), sums[i]);
             }
             line = line.wrapping_add(distance);
             number = number.wrapping_add(a.strides[1]);
         }
     }
     for i in 0..R {
-        put(
+        store_sum(
             here,
             sums[i],
             &mut out.values[(row + i) * out.distance + first..][..cols],
@@ -192,11 +192,11 @@ unsafe fn panel<const R: usize>(
 }
 
 #[inline(always)]
-fn put(here: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
-    match out.first_chunk_mut::<LANES>() {
-        Some(full) => (if add { here.read(full).plus(sum) } else { sum }).write(full),
+fn store_sum(here: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
+    match out.first_chunk_mut::<F32_LANES>() {
+        Some(full) => (if add { here.load(full).add(sum) } else { sum }).store_slice(full),
         None => (if add {
-            here.load_partial(out).plus(sum)
+            here.load_partial(out).add(sum)
         } else {
             sum
         })
@@ -205,13 +205,13 @@ fn put(here: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
 }
 
 /// Writes the sum of all rows, each times its factor, and the sum of the factors.
-pub(crate) fn weigh_rows(rows: &[f32], factors: &[f32], sums: &mut [f32], total: &mut f32) {
+pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], total: &mut f32) {
     assert_eq!(
         rows.len(),
         factors.len() * sums.len(),
         "every row needs a factor"
     );
-    match Avx2Fma::here() {
+    match Avx2Fma::detect() {
         Some(here) => PACKED_COLUMNS
             .with_borrow_mut(|turned| weigh_by_lanes(here, rows, factors, (sums, total), turned)),
         None => {
@@ -226,15 +226,15 @@ pub(crate) fn weigh_rows(rows: &[f32], factors: &[f32], sums: &mut [f32], total:
     }
 }
 
-compiled! {
-    weigh_by_lanes = weigh_by_lanes_body [] (
+dispatch_avx2! {
+    weigh_by_lanes = weighted_row_sum_body [] (
         rows: &[f32], factors: &[f32], out: (&mut [f32], &mut f32), turned: &mut Vec<AlignedF32x16>,
     )
 }
 
 /// Sixteen rows at a time, one of them in each lane.
 #[inline(always)]
-fn weigh_by_lanes_body(
+fn weighted_row_sum_body(
     here: Avx2Fma,
     rows: &[f32],
     factors: &[f32],
@@ -246,16 +246,19 @@ fn weigh_by_lanes_body(
     turned.resize(2 * width, AlignedF32x16::ZERO);
     let (turned, lanes) = turned.split_at_mut(width);
     let mut all = here.splat(0.0);
-    for (rows, factors) in rows.chunks(LANES * width).zip(factors.chunks(LANES)) {
-        here.columns(rows, (factors.len(), width), turned);
+    for (rows, factors) in rows
+        .chunks(F32_LANES * width)
+        .zip(factors.chunks(F32_LANES))
+    {
+        here.load_transposed(rows, (factors.len(), width), turned);
         let factors = match factors.first_chunk() {
-            Some(full) => here.read(full),
+            Some(full) => here.load(full),
             None => here.load_partial(factors),
         };
-        all = all.plus(factors);
+        all = all.add(factors);
         for k in 0..width {
-            here.read(&turned[k].0)
-                .fused(factors, here.read(&lanes[k].0))
+            here.load(&turned[k].0)
+                .mul_add(factors, here.load(&lanes[k].0))
                 .store(&mut lanes[k]);
         }
     }
@@ -267,7 +270,7 @@ fn weigh_by_lanes_body(
     *total = last.0.iter().sum();
 }
 
-fn without_lanes(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewMut<'_>) {
+fn multiply_fallback(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewMut<'_>) {
     // SAFETY: `multiply` has checked that every index the kernel touches lies within its slice;
     // `out` is borrowed mutably, so it overlaps neither input.
     unsafe {
@@ -292,7 +295,7 @@ fn without_lanes(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewMut<'
 
 #[cfg(test)]
 mod tests {
-    use super::{MatrixView, MatrixViewMut, multiply, without_lanes};
+    use super::{MatrixView, MatrixViewMut, multiply, multiply_fallback};
 
     fn numbers(count: usize, salt: usize) -> Vec<f32> {
         (0..count)
@@ -325,7 +328,7 @@ mod tests {
                 if lanes {
                     multiply(a, b, out);
                 } else {
-                    without_lanes(a, b, &mut out);
+                    multiply_fallback(a, b, &mut out);
                 }
                 for (i, expected) in expected(a, b).chunks(b.cols).enumerate() {
                     for (found, expected) in values[i * distance..].iter().zip(expected) {

@@ -21,7 +21,7 @@ impl FeatureScaler {
         let rows = || {
             instances
                 .iter()
-                .flat_map(|i| features.of(*i).chunks_exact(width))
+                .flat_map(|i| features.instance(*i).chunks_exact(width))
         };
         let moments = moments(width, rows, 0.0);
         let deviation = moments

@@ -14,13 +14,13 @@ use crate::data::Dataset;
 use crate::data::synthetic::{self, SyntheticGenerator, SyntheticSpec};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
-use crate::sizes::{self, MOST_COSTS};
+use crate::sizes::{self, MAX_COSTS};
 use crate::solve::grid::GridPathSolver;
 
 /// Vehicles of `CVRPn`.
-const VEHICLES: usize = 5;
+const BENCHMARK_VEHICLES: usize = 5;
 /// What each of them carries.
-const CAPACITY: f64 = 30.0;
+const BENCHMARK_CAPACITY: f64 = 30.0;
 
 /// Up to this many items have 2 dimensions, more have 4.
 const MAX_TWO_DIMENSION_ITEMS: usize = 64;
@@ -89,12 +89,12 @@ impl Benchmark {
     pub fn problem(self, seed: u32) -> Result<ProblemSpec> {
         match self {
             Self::ShortestPath { rows, cols } => Ok(ProblemSpec::ShortestPath(
-                GridPath { grid: [rows, cols] }.checked()?,
+                GridPath { grid: [rows, cols] }.validate()?,
             )),
             Self::Knapsack { items } => {
                 let dimensions = dimensions_of(items);
-                let numbers =
-                    sizes::product("items", &[items], MOST_COSTS)?.saturating_mul(dimensions);
+                let numbers = sizes::checked_product("items", &[items], MAX_COSTS)?
+                    .saturating_mul(dimensions);
                 // The description, the problem built from it and its solver hold the weights once
                 // each.
                 sizes::check_memory(
@@ -110,9 +110,9 @@ impl Benchmark {
                 } else {
                     Knapsack::with_capacity_share(weights, 0.1)
                 };
-                Ok(ProblemSpec::Knapsack(problem.checked()?))
+                Ok(ProblemSpec::Knapsack(problem.validate()?))
             }
-            Self::Tour { nodes } => Ok(ProblemSpec::Tsp(Tsp { nodes }.checked()?)),
+            Self::Tour { nodes } => Ok(ProblemSpec::Tsp(Tsp { nodes }.validate()?)),
             Self::Routes { nodes } => {
                 if nodes < 3 {
                     return Err(Error::setting(format!(
@@ -121,14 +121,14 @@ impl Benchmark {
                 }
                 sizes::pairs("edges", nodes)?;
                 let demands = paper_demands(nodes - 1, seed);
-                let (capacity, vehicles) = (CAPACITY, VEHICLES);
+                let (capacity, vehicles) = (BENCHMARK_CAPACITY, BENCHMARK_VEHICLES);
                 let problem = Cvrp {
                     demands,
                     capacity,
                     vehicles,
                     single_customer_routes: false,
                 }
-                .checked()?;
+                .validate()?;
                 Ok(ProblemSpec::Cvrp(problem))
             }
         }
@@ -159,10 +159,10 @@ impl Benchmark {
 fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
     let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let raw: Vec<f64> = (0..customers)
-        .map(|_| (1 + stream.below(10)) as f64)
+        .map(|_| (1 + stream.index_below(10)) as f64)
         .collect();
-    let wanted = 0.7 * VEHICLES as f64 * CAPACITY / raw.iter().sum::<f64>();
-    let factor = wanted.min(CAPACITY / largest_load(&raw));
+    let wanted = 0.7 * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY / raw.iter().sum::<f64>();
+    let factor = wanted.min(BENCHMARK_CAPACITY / largest_load(&raw));
     raw.into_iter().map(|demand| demand * factor).collect()
 }
 
@@ -170,7 +170,7 @@ fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
 /// when customers are dealt out by falling demand, forth and back: every route then serves two or
 /// more.
 fn largest_load(demands: &[f64]) -> f64 {
-    let routes = VEHICLES.min(demands.len() / 2);
+    let routes = BENCHMARK_VEHICLES.min(demands.len() / 2);
     let mut sorted = demands.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let mut loads = vec![0.0; routes];
@@ -250,7 +250,7 @@ impl From<Benchmark> for String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Benchmark, CAPACITY, ProblemSpec, SyntheticSpec, VEHICLES};
+    use super::{BENCHMARK_CAPACITY, BENCHMARK_VEHICLES, Benchmark, ProblemSpec, SyntheticSpec};
 
     #[test]
     fn customers_demand_seventy_percent_of_the_fleet() {
@@ -263,7 +263,7 @@ mod tests {
         };
         assert_eq!((problem.nodes(), data.costs().cols()), (20, 190));
         let load: f64 = problem.demands.iter().sum();
-        assert!((load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9);
+        assert!((load - 0.7 * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY).abs() < 1e-9);
         let unit = problem
             .demands
             .iter()
@@ -319,7 +319,7 @@ mod tests {
             for seed in 0..200 {
                 let load: f64 = super::paper_demands(nodes - 1, seed).iter().sum();
                 assert!(
-                    (load - 0.7 * VEHICLES as f64 * CAPACITY).abs() < 1e-9,
+                    (load - 0.7 * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY).abs() < 1e-9,
                     "CVRP{nodes}, seed {seed}"
                 );
             }

@@ -35,8 +35,8 @@ impl TopK {
     ///
     /// # Errors
     /// When there are no items, fewer than k, or more than [`sizes::MOST_COSTS`].
-    pub fn checked(self) -> Result<Self> {
-        sizes::product("items", &[self.items], sizes::MOST_COSTS)?;
+    pub fn validate(self) -> Result<Self> {
+        sizes::checked_product("items", &[self.items], sizes::MAX_COSTS)?;
         if self.items == 0 || self.k > self.items {
             let message = format!("top_k cannot choose k = {} of {} items", self.k, self.items);
             return Err(Error::setting(message));
@@ -46,12 +46,12 @@ impl TopK {
 }
 
 impl TopK {
-    fn least(&self) -> usize {
+    fn min_selected(&self) -> usize {
         if self.at_most { 0 } else { self.k }
     }
 
-    fn engine(&self) -> Box<TopKSolver> {
-        Box::new(TopKSolver::new(self.items, self.least(), self.k))
+    fn top_k_solver(&self) -> Box<TopKSolver> {
+        Box::new(TopKSolver::new(self.items, self.min_selected(), self.k))
     }
 }
 
@@ -69,31 +69,35 @@ impl ProblemKind for TopK {
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-        self.engine()
+        self.top_k_solver()
     }
 
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         _kind: Relaxation,
         _limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.engine())
+        Some(self.top_k_solver())
     }
 
     /// The exact ranges are as good as any basis could give, so they serve both.
-    fn ranger(&self, _kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
-        Some(self.engine())
+    fn cost_ranging(
+        &self,
+        _kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        Some(self.top_k_solver())
     }
 
-    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(self.engine())
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        Some(self.top_k_solver())
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.items);
         let chosen = decision.indices().len() as f64;
         cone.row(
-            [self.least() as f64, self.k as f64],
+            [self.min_selected() as f64, self.k as f64],
             chosen,
             (0..self.items).map(|item| (item, 1.0)),
         );

@@ -40,7 +40,7 @@ impl ExternalProblem {
     }
 
     /// Whether a problem is the one that is written down here, as far as can be told.
-    pub fn is(&self, problem: &dyn ProblemKind) -> bool {
+    pub fn matches(&self, problem: &dyn ProblemKind) -> bool {
         (self.name.as_str(), self.sense, self.costs)
             == (&problem.name(), problem.sense(), problem.num_costs())
     }

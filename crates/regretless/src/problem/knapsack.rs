@@ -31,7 +31,7 @@ impl Knapsack {
     ///
     /// # Errors
     /// When counts do not match, or a weight or capacity is negative or not finite.
-    pub fn checked(self) -> Result<Self> {
+    pub fn validate(self) -> Result<Self> {
         let dimensions = self.weights.len();
         if !(1..=Self::MAX_DIMENSIONS).contains(&dimensions) {
             let most = Self::MAX_DIMENSIONS;
@@ -73,7 +73,7 @@ impl Knapsack {
         Ok(self)
     }
 
-    fn facts(&self) -> Box<KnapsackRelaxation> {
+    fn relaxation(&self) -> Box<KnapsackRelaxation> {
         Box::new(KnapsackRelaxation::new(&self.weights, &self.capacity))
     }
 
@@ -112,23 +112,27 @@ impl ProblemKind for Knapsack {
         ))
     }
 
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         _kind: Relaxation,
         _limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.facts())
+        Some(self.relaxation())
     }
 
-    fn ranger(&self, kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
         match kind {
-            CostRangeKind::Basis => Some(self.facts()),
+            CostRangeKind::Basis => Some(self.relaxation()),
             CostRangeKind::Exact => None,
         }
     }
 
-    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(self.facts())
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        Some(self.relaxation())
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {

@@ -67,7 +67,7 @@ impl Sense {
     }
 
     /// Turns the user's costs into costs to be minimised, or back.
-    pub fn flip(self, costs: &mut [f32]) {
+    pub fn apply_sign(self, costs: &mut [f32]) {
         if self == Self::Maximize {
             costs.iter_mut().for_each(|cost| *cost = -*cost);
         }
@@ -118,7 +118,7 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
 
     /// Whether the user could give the costs names where there are none: if so, it is worth a
     /// notice that costs with names are matched by position.
-    fn could_name_costs(&self) -> bool {
+    fn may_have_cost_names(&self) -> bool {
         self.cost_names().is_some()
     }
 
@@ -165,7 +165,7 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
     }
 
     /// The linear relaxation for one thread, if the problem has it.
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         _kind: Relaxation,
         _limits: &SearchLimits,
@@ -175,12 +175,16 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
 
     /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of the
     /// plain relaxation.
-    fn ranger(&self, _kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+    fn cost_ranging(
+        &self,
+        _kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
         None
     }
 
     /// Adjacent vertices of the plain relaxation for one thread, if the problem has them.
-    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         None
     }
 
@@ -215,7 +219,7 @@ pub fn match_costs(found: CostSide<'_>, problem: &dyn ProblemKind) -> Result<Cos
         CostSide {
             owner: &owner,
             names,
-            could_have_names: problem.could_name_costs(),
+            could_have_names: problem.may_have_cost_names(),
         },
     )
 }
@@ -252,15 +256,15 @@ impl ProblemSpec {
     /// When the numbers make no problem.
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         Ok(match self {
-            Self::Knapsack(problem) => Arc::new(problem.clone().checked()?),
-            Self::ShortestPath(problem) => Arc::new(problem.clone().checked()?),
-            Self::TopK(problem) => Arc::new(problem.clone().checked()?),
+            Self::Knapsack(problem) => Arc::new(problem.clone().validate()?),
+            Self::ShortestPath(problem) => Arc::new(problem.clone().validate()?),
+            Self::TopK(problem) => Arc::new(problem.clone().validate()?),
             Self::Linear(file) => return file.build(),
             Self::LinearArrays(arrays) => return arrays.build(),
             Self::Given(given) => return given.build(),
-            Self::Tsp(problem) => Arc::new(problem.clone().checked()?),
+            Self::Tsp(problem) => Arc::new(problem.clone().validate()?),
             #[cfg(feature = "highs")]
-            Self::Cvrp(problem) => Arc::new(problem.clone().checked()?),
+            Self::Cvrp(problem) => Arc::new(problem.clone().validate()?),
             #[cfg(feature = "highs")]
             Self::Schedule(problem) => Arc::new(problem.linear()?),
             #[cfg(not(feature = "highs"))]

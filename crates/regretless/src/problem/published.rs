@@ -120,7 +120,7 @@ fn routing(path: &Path, name: String, reading: &ReadOptions) -> Result<FileProbl
     let nodes = instance.nodes;
     let there = |error: Error| error.with_file(path);
     if instance.capacity.is_none() {
-        let problem = Tsp { nodes }.checked().map_err(there)?;
+        let problem = Tsp { nodes }.validate().map_err(there)?;
         return Ok(FileProblem {
             name,
             spec: ProblemSpec::Tsp(problem),
@@ -175,7 +175,7 @@ fn knapsacks(path: &Path, name: &str, reading: &ReadOptions) -> Result<Vec<FileP
                     .map(|item| format!("item{item}"))
                     .collect(),
             ),
-            spec: ProblemSpec::Knapsack(problem.checked().map_err(|error| error.with_file(path))?),
+            spec: ProblemSpec::Knapsack(problem.validate().map_err(|error| error.with_file(path))?),
             costs: instance.values,
         })
     };

@@ -17,7 +17,7 @@ use crate::data::tsplib::TsplibInstance;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 #[cfg(feature = "highs")]
-use crate::sizes::MOST_NODES;
+use crate::sizes::MAX_NODES;
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
@@ -63,12 +63,12 @@ impl Cvrp {
     /// # Errors
     /// When there is no customer or no vehicle, or a demand is negative or more than a vehicle
     /// carries.
-    pub fn checked(self) -> Result<Self> {
+    pub fn validate(self) -> Result<Self> {
         let fail = |message: String| Err(Error::setting(message));
-        if self.demands.is_empty() || self.nodes() > MOST_NODES {
+        if self.demands.is_empty() || self.nodes() > MAX_NODES {
             return fail(format!(
                 "routes serve 1 to {} customers, not {}",
-                MOST_NODES - 1,
+                MAX_NODES - 1,
                 self.demands.len()
             ));
         }
@@ -144,12 +144,12 @@ impl Cvrp {
             vehicles,
             single_customer_routes: true,
         }
-        .checked()
+        .validate()
     }
 
     /// What the engines are built from.
     #[cfg(feature = "highs")]
-    fn fleet(&self) -> Fleet {
+    fn solver_input(&self) -> Fleet {
         let demands = std::iter::once(0.0)
             .chain(self.demands.iter().copied())
             .collect();
@@ -167,14 +167,14 @@ impl Cvrp {
     /// vehicles enter and leave them at least, and here no more do.
     #[cfg(feature = "highs")]
     fn add_tight_capacity_rows(&self, cone: &mut NormalCone, point: &[f64], routes: &[Vec<u32>]) {
-        let (fleet, count) = (self.fleet(), routes.len());
+        let (fleet, count) = (self.solver_input(), routes.len());
         let mut add = |chosen: &dyn Fn(usize) -> bool| {
             let members: Vec<&[u32]> = (0..count)
                 .filter(|at| chosen(*at))
                 .map(|at| &routes[at][..])
                 .collect();
             let set = members.concat();
-            let most = set.len() as f64 - fleet.trips(fleet.load(&set));
+            let most = set.len() as f64 - fleet.min_vehicles(fleet.load(&set));
             let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
             let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
             let used = inside.iter().map(|edge| point[*edge]).sum();
@@ -299,34 +299,42 @@ impl ProblemKind for Cvrp {
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        Box::new(CvrpBranchAndCut::new(self.fleet(), *limits))
+        Box::new(CvrpBranchAndCut::new(self.solver_input(), *limits))
     }
 
     fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         let kicks = self.nodes() * self.nodes() / 3;
-        Some(Box::new(CvrpLocalSearch::new(self.fleet(), kicks, *limits)))
+        Some(Box::new(CvrpLocalSearch::new(
+            self.solver_input(),
+            kicks,
+            *limits,
+        )))
     }
 
     fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         Some(Box::new(CvrpLocalSearch::new(
-            self.fleet(),
+            self.solver_input(),
             self.nodes(),
             *limits,
         )))
     }
 
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         kind: Relaxation,
         _limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(Box::new(CvrpRelaxation::new(self.fleet(), kind)))
+        Some(Box::new(CvrpRelaxation::new(self.solver_input(), kind)))
     }
 
-    fn ranger(&self, kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => Some(Box::new(CvrpRelaxation::new(
-                self.fleet(),
+                self.solver_input(),
                 Relaxation::Plain,
             ))),
             CostRangeKind::Exact => None,
@@ -448,7 +456,7 @@ mod tests {
         problem.demands[2] = 9.5;
         assert!(
             problem
-                .checked()
+                .validate()
                 .unwrap_err()
                 .to_string()
                 .contains("customer 3 demands 9.5")

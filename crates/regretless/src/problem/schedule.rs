@@ -14,7 +14,7 @@ use super::{LinearBuilder, LinearProblem, Sense, VariableDomain};
 use crate::error::{Error, Result};
 
 /// Slots of a day.
-const SLOTS: usize = 48;
+const SLOTS_PER_DAY: usize = 48;
 
 /// Tasks, machines and the length of a slot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ impl Schedule {
         );
         let hours = self.minutes / 60.0;
         let most: f64 = self.tasks.iter().map(|task| task.power * hours).sum();
-        let energy: Vec<usize> = (0..SLOTS)
+        let energy: Vec<usize> = (0..SLOTS_PER_DAY)
             .map(|slot| {
                 build.predicted(
                     format!("slot{slot}"),
@@ -114,7 +114,7 @@ impl Schedule {
         let mut used: Vec<Vec<(usize, f64)>> =
             energy.iter().map(|column| vec![(*column, -1.0)]).collect();
         let resources = self.machines.first().map_or(0, Vec::len);
-        let mut room = vec![Vec::new(); self.machines.len() * SLOTS * resources];
+        let mut room = vec![Vec::new(); self.machines.len() * SLOTS_PER_DAY * resources];
         for (number, task) in self.tasks.iter().enumerate() {
             let starts = self.starts(number, task)?;
             let mut once = Vec::new();
@@ -128,7 +128,8 @@ impl Schedule {
                 for slot in start..start + task.duration {
                     used[slot].push((column, task.power * hours));
                     for (resource, uses) in task.uses.iter().enumerate() {
-                        room[(machine * SLOTS + slot) * resources + resource].push((column, *uses));
+                        room[(machine * SLOTS_PER_DAY + slot) * resources + resource]
+                            .push((column, *uses));
                     }
                 }
             }
@@ -142,7 +143,7 @@ impl Schedule {
             .enumerate()
             .filter(|(_, entries)| entries.len() > 1)
         {
-            let capacity = self.machines[place / (SLOTS * resources)][place % resources];
+            let capacity = self.machines[place / (SLOTS_PER_DAY * resources)][place % resources];
             build.row([f64::NEG_INFINITY, capacity], entries);
         }
         build.without_names();
@@ -157,7 +158,7 @@ impl Schedule {
         }
         let last = task
             .latest
-            .min(SLOTS)
+            .min(SLOTS_PER_DAY)
             .checked_sub(task.duration)
             .ok_or_else(|| refuse("does not end in time"))?;
         let fits = |capacity: &Vec<f64>| {

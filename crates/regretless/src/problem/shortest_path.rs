@@ -26,10 +26,10 @@ impl GridPath {
     ///
     /// # Errors
     /// When the grid has no arc, or too many.
-    pub fn checked(self) -> Result<Self> {
+    pub fn validate(self) -> Result<Self> {
         let [rows, cols] = self.grid;
         // A grid has less than two arcs per node.
-        sizes::product("nodes of a grid", &[rows, cols], sizes::MOST_COSTS / 2)?;
+        sizes::checked_product("nodes of a grid", &[rows, cols], sizes::MAX_COSTS / 2)?;
         if rows == 0 || cols == 0 || rows * cols < 2 {
             return Err(Error::setting(format!(
                 "a {rows}x{cols} grid has no path; it needs two nodes or more"
@@ -71,7 +71,7 @@ impl ProblemKind for GridPath {
         Box::new(GridPathSolver::new(self.grid[0], self.grid[1]))
     }
 
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         _kind: Relaxation,
         _limits: &SearchLimits,
@@ -79,7 +79,11 @@ impl ProblemKind for GridPath {
         Some(Box::new(GridPathSolver::new(self.grid[0], self.grid[1])))
     }
 
-    fn ranger(&self, kind: CostRangeKind, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => self.basis_cost_ranging(limits),
             CostRangeKind::Exact => {
@@ -88,7 +92,7 @@ impl ProblemKind for GridPath {
         }
     }
 
-    fn neighbours(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(Box::new(GridPathSolver::new(self.grid[0], self.grid[1])))
     }
 

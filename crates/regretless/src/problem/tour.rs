@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ProblemKind, Sense, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::sizes::MOST_NODES;
+use crate::sizes::MAX_NODES;
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
 use crate::solve::relax::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
@@ -34,8 +34,8 @@ impl Tsp {
     ///
     /// # Errors
     /// When there are too few nodes for a tour, or more than edges can be numbered for.
-    pub fn checked(self) -> Result<Self> {
-        let (nodes, most) = (self.nodes, MOST_NODES);
+    pub fn validate(self) -> Result<Self> {
+        let (nodes, most) = (self.nodes, MAX_NODES);
         if !(3..=most).contains(&nodes) {
             return Err(Error::setting(format!(
                 "a tour has 3 to {most} nodes, not {nodes}"
@@ -90,11 +90,11 @@ impl ProblemKind for Tsp {
     }
 
     fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
-        Some(Box::new(TspLocalSearch::quick(self.nodes, *limits)))
+        Some(Box::new(TspLocalSearch::fast(self.nodes, *limits)))
     }
 
     #[cfg(feature = "highs")]
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         kind: Relaxation,
         _limits: &SearchLimits,
@@ -103,7 +103,11 @@ impl ProblemKind for Tsp {
     }
 
     #[cfg(feature = "highs")]
-    fn ranger(&self, kind: CostRangeKind, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => {
                 Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
@@ -155,7 +159,7 @@ mod tests {
     use crate::solve::tour::edges::edge_index;
 
     fn choosing(pairs: &[(usize, usize)]) -> Decision {
-        Decision::choosing(pairs.iter().map(|(i, j)| edge_index(6, *i, *j) as u32))
+        Decision::from_indices(pairs.iter().map(|(i, j)| edge_index(6, *i, *j) as u32))
     }
 
     #[test]
@@ -183,7 +187,7 @@ mod tests {
 
     #[test]
     fn fewer_than_three_nodes_are_refused() {
-        assert!(Tsp { nodes: 2 }.checked().is_err());
-        assert!(Tsp { nodes: 3 }.checked().is_ok());
+        assert!(Tsp { nodes: 2 }.validate().is_err());
+        assert!(Tsp { nodes: 3 }.validate().is_ok());
     }
 }

@@ -46,7 +46,7 @@ impl TopKSolver {
     }
 
     fn solution(&self, number: usize, costs: &[f64]) -> Solution {
-        let decision = Decision::choosing(self.order[..number].iter().copied());
+        let decision = Decision::from_indices(self.order[..number].iter().copied());
         let objective = decision.dot(costs);
         Solution::optimal(decision, objective)
     }
@@ -80,7 +80,7 @@ impl CostRanging for TopKSolver {
         if number < self.most {
             floor = floor.max(0.0);
         }
-        let mut ranges = CostRanges::infinite(costs.len());
+        let mut ranges = CostRanges::unbounded(costs.len());
         chosen
             .iter()
             .for_each(|j| ranges.upper[*j as usize] = ceiling);

@@ -20,7 +20,7 @@ pub(super) const MAX_BASES: usize = 250;
 /// Distance to a bound below which a variable stands at it.
 const BOUND_TOLERANCE: f64 = 1e-9;
 /// Share of a column's greatest cell below which a cell counts as 0.
-const NEGLIGIBLE: f64 = 1e-10;
+const ZERO_TOLERANCE: f64 = 1e-10;
 /// Least size of a cell that may be pivoted on, as a share of its column's greatest.
 const PIVOT_TOLERANCE: f64 = 1e-7;
 
@@ -41,12 +41,12 @@ impl DictionaryVariable {
     }
 
     /// Room up to which it counts as being at a bound.
-    fn nearness(&self) -> f64 {
+    fn bound_tolerance(&self) -> f64 {
         BOUND_TOLERANCE * self.value.abs().max(1.0)
     }
 
     /// How far it can go down or up.
-    fn room(&self, up: bool) -> f64 {
+    fn slack(&self, up: bool) -> f64 {
         if up {
             self.bounds[1] - self.value
         } else {
@@ -108,7 +108,7 @@ impl SimplexDictionary {
             .map(|variable| cost(variable.number))
             .collect();
         let mut rows = vec![[f64::NEG_INFINITY, f64::INFINITY]; basic.len()];
-        let mut ranges = CostRanges::infinite(count);
+        let mut ranges = CostRanges::unbounded(count);
         for (at, variable) in self.nonbasics.iter().enumerate() {
             let own = cost(variable.number);
             let reduced = own
@@ -120,14 +120,14 @@ impl SimplexDictionary {
                     .sum::<f64>();
             for up in [true, false]
                 .into_iter()
-                .filter(|up| variable.room(*up) > variable.nearness())
+                .filter(|up| variable.slack(*up) > variable.bound_tolerance())
             {
                 let reduced = if up {
                     reduced.max(0.0)
                 } else {
                     reduced.min(0.0)
                 };
-                self.narrow(&mut rows, at, (reduced, up));
+                self.tighten_ranges(&mut rows, at, (reduced, up));
                 let ends = if up {
                     &mut ranges.lower
                 } else {
@@ -148,9 +148,9 @@ impl SimplexDictionary {
     }
 
     /// Keeps changes of basic costs within what leaves a column's reduced cost its sign.
-    fn narrow(&self, rows: &mut [[f64; 2]], column: usize, (reduced, up): (f64, bool)) {
+    fn tighten_ranges(&self, rows: &mut [[f64; 2]], column: usize, (reduced, up): (f64, bool)) {
         let cells = self.column(column);
-        let least = NEGLIGIBLE * largest(cells);
+        let least = ZERO_TOLERANCE * largest(cells);
         for ([lower, upper], cell) in rows
             .iter_mut()
             .zip(cells)
@@ -182,7 +182,7 @@ impl SimplexDictionary {
                     }
                     open.pop();
                 }
-                Some((row, column)) if walk.wants(&self, row, column) => {
+                Some((row, column)) if walk.is_unvisited(&self, row, column) => {
                     self.pivot(row, column);
                     let next = walk.visit(&self);
                     open.push((next, Some((row, column))));
@@ -212,7 +212,7 @@ impl SimplexDictionary {
         let at_bound = |variable: &DictionaryVariable| {
             [true, false]
                 .iter()
-                .any(|up| variable.room(*up) <= variable.nearness())
+                .any(|up| variable.slack(*up) <= variable.bound_tolerance())
         };
         self.basics.iter().any(at_bound)
     }
@@ -233,10 +233,10 @@ impl SimplexDictionary {
         for (row, cell) in cells
             .iter()
             .enumerate()
-            .filter(|(_, cell)| cell.abs() > NEGLIGIBLE * greatest)
+            .filter(|(_, cell)| cell.abs() > ZERO_TOLERANCE * greatest)
         {
-            let room = self.basics[row].room((*cell < 0.0) == up);
-            if room <= self.basics[row].nearness() {
+            let room = self.basics[row].slack((*cell < 0.0) == up);
+            if room <= self.basics[row].bound_tolerance() {
                 blocking.push(row);
             }
             step = step.min(room / cell.abs());
@@ -249,9 +249,9 @@ impl SimplexDictionary {
     }
 
     /// What moves, and by how much, when a column goes this far.
-    fn moves(&self, column: usize, by: f64) -> EdgeDirection {
+    fn edge_direction(&self, column: usize, by: f64) -> EdgeDirection {
         let cells = self.column(column);
-        let least = NEGLIGIBLE * largest(cells);
+        let least = ZERO_TOLERANCE * largest(cells);
         let rows = self
             .basics
             .iter()
@@ -312,11 +312,11 @@ impl BasisTraversal {
         {
             for up in [true, false]
                 .into_iter()
-                .filter(|up| variable.room(*up) > variable.nearness())
+                .filter(|up| variable.slack(*up) > variable.bound_tolerance())
             {
                 match corner.ratio(column, up) {
                     RatioTest::Free(step) => {
-                        self.note(corner, column, if up { step } else { -step })
+                        self.record_edge(corner, column, if up { step } else { -step })
                     }
                     RatioTest::Blocked(rows) => {
                         let cells = corner.column(column);
@@ -331,9 +331,9 @@ impl BasisTraversal {
         exchanges
     }
 
-    fn note(&mut self, corner: &SimplexDictionary, column: usize, by: f64) {
+    fn record_edge(&mut self, corner: &SimplexDictionary, column: usize, by: f64) {
         if by.is_finite() && self.found.len() < MAX_ADJACENT_VERTICES {
-            let moves = corner.moves(column, by);
+            let moves = corner.edge_direction(column, by);
             if !self.several
                 || self
                     .edges
@@ -345,7 +345,7 @@ impl BasisTraversal {
     }
 
     /// Whether an exchange leads to a basis not seen before, which then counts as seen.
-    fn wants(&mut self, corner: &SimplexDictionary, row: usize, column: usize) -> bool {
+    fn is_unvisited(&mut self, corner: &SimplexDictionary, row: usize, column: usize) -> bool {
         if self.bases.len() >= MAX_BASES || self.found.len() >= MAX_ADJACENT_VERTICES {
             return false;
         }

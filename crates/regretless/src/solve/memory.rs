@@ -21,7 +21,7 @@ pub trait WarmStartState: Any + Send + fmt::Debug {
     fn bytes(&self) -> usize;
 
     /// Drops what is large and keeps what is cheap; may leave everything as it is.
-    fn lighten(&mut self) {}
+    fn shrink(&mut self) {}
 }
 
 /// The memory of one instance for one purpose.
@@ -44,25 +44,25 @@ impl WarmStart {
     }
 
     /// What an engine of this kind kept.
-    pub fn recall<K: WarmStartState>(&self) -> Option<&K> {
+    pub fn get<K: WarmStartState>(&self) -> Option<&K> {
         let kept: &dyn Any = self.kept.as_deref()?;
         kept.downcast_ref()
     }
 
     /// Takes out what an engine of this kind kept.
     pub fn take<K: WarmStartState>(&mut self) -> Option<Box<K>> {
-        self.recall::<K>()?;
+        self.get::<K>()?;
         let kept: Box<dyn Any> = self.kept.take()?;
         kept.downcast().ok()
     }
 
     /// Keeps this and forgets what was kept before.
-    pub fn keep(&mut self, keepsake: impl WarmStartState) {
+    pub fn set(&mut self, keepsake: impl WarmStartState) {
         self.kept = Some(Box::new(keepsake));
     }
 
     /// Forgets everything.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         self.kept = None;
     }
 
@@ -77,9 +77,9 @@ impl WarmStart {
     }
 
     /// Keeps within an allowance: the cheap part only, or nothing, where the whole is too large.
-    pub fn fit(&mut self, allowance: usize) {
+    pub fn shrink_to(&mut self, allowance: usize) {
         if self.bytes() > allowance {
-            self.kept.iter_mut().for_each(|kept| kept.lighten());
+            self.kept.iter_mut().for_each(|kept| kept.shrink());
         }
         if self.bytes() > allowance {
             self.kept = None;
@@ -88,7 +88,7 @@ impl WarmStart {
 }
 
 /// Most costs kept to tell how far they moved.
-const MOST: usize = 512;
+const MAX_SAMPLED_COSTS: usize = 512;
 
 /// A few costs, evenly spread, to tell later how far they moved.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,7 +100,7 @@ pub struct CostSample {
 impl CostSample {
     /// A sample of these costs.
     pub fn of(costs: &[f64]) -> Self {
-        let step = costs.len().div_ceil(MOST).max(1);
+        let step = costs.len().div_ceil(MAX_SAMPLED_COSTS).max(1);
         Self {
             step,
             values: costs
@@ -145,7 +145,7 @@ mod tests {
             self.0.len() + self.1.len()
         }
 
-        fn lighten(&mut self) {
+        fn shrink(&mut self) {
             self.1.clear();
         }
     }
@@ -162,13 +162,12 @@ mod tests {
     #[test]
     fn only_the_kind_that_was_kept_is_recalled() {
         let mut memory = WarmStart::new(false);
-        assert!(memory.is_empty() && memory.recall::<TestState>().is_none());
-        memory.keep(TestState(vec![1], vec![]));
+        assert!(memory.is_empty() && memory.get::<TestState>().is_none());
+        memory.set(TestState(vec![1], vec![]));
         assert!(
-            memory.recall::<OtherTestState>().is_none()
-                && memory.take::<OtherTestState>().is_none()
+            memory.get::<OtherTestState>().is_none() && memory.take::<OtherTestState>().is_none()
         );
-        assert_eq!(memory.recall::<TestState>().unwrap().0, [1]);
+        assert_eq!(memory.get::<TestState>().unwrap().0, [1]);
         assert_eq!(memory.take::<TestState>().unwrap().0, [1]);
         assert!(memory.is_empty());
     }
@@ -176,12 +175,12 @@ mod tests {
     #[test]
     fn what_is_too_large_goes_first_and_the_rest_if_need_be() {
         let mut memory = WarmStart::new(true);
-        memory.keep(TestState(vec![0; 10], vec![0; 90]));
-        memory.fit(100);
+        memory.set(TestState(vec![0; 10], vec![0; 90]));
+        memory.shrink_to(100);
         assert_eq!(memory.bytes(), 100);
-        memory.fit(99);
+        memory.shrink_to(99);
         assert_eq!(memory.bytes(), 10);
-        memory.fit(9);
+        memory.shrink_to(9);
         assert!(memory.is_empty());
     }
 

@@ -54,7 +54,7 @@ pub trait Solver: Send {
     ///
     /// # Errors
     /// As [`Solver::solve`].
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
         _memory: &mut WarmStart,
@@ -178,7 +178,7 @@ impl Solution {
     }
 
     /// No decision yet; for whoever keeps a place for solutions.
-    pub fn nothing() -> Self {
+    pub fn empty() -> Self {
         Self::optimal(Decision::default(), 0.0)
     }
 }

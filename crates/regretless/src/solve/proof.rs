@@ -20,14 +20,14 @@ impl PruningRule {
     /// Rules for tours by these costs.
     pub(super) fn new(distances: &DistanceMatrix, limits: SearchLimits) -> Self {
         Self {
-            noise: distances.noise(),
-            grain: distances.grain(),
+            noise: distances.tolerance(),
+            grain: distances.granularity(),
             limits,
         }
     }
 
     /// Nothing that beats a decision of this cost has a bound above the level.
-    pub(super) fn level(&self, cost: f64) -> f64 {
+    pub(super) fn cutoff(&self, cost: f64) -> f64 {
         let exact = self.exact_cutoff(cost);
         // Noise is taken off again before a bound is reported.
         if self.limits.gap > 0.0 {
@@ -45,7 +45,7 @@ impl PruningRule {
 
     /// What is known of a decision of this cost when all others cost at least `floor`; whether the
     /// search that says so was complete.
-    pub(super) fn answer(
+    pub(super) fn to_solution(
         &self,
         decision: Decision,
         objective: f64,
@@ -88,7 +88,7 @@ mod tests {
                 limits,
             };
             rules
-                .answer(Decision::default(), 10.0, (floor, false))
+                .to_solution(Decision::default(), 10.0, (floor, false))
                 .status
         };
         assert_eq!(

@@ -43,7 +43,7 @@ pub struct CostRanges {
 
 impl CostRanges {
     /// Ranges without end.
-    pub fn infinite(count: usize) -> Self {
+    pub fn unbounded(count: usize) -> Self {
         Self {
             lower: vec![f64::NEG_INFINITY; count],
             upper: vec![f64::INFINITY; count],

@@ -9,7 +9,7 @@ use std::fmt;
 use super::TrainingContext;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
+use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
 use crate::predict::{LinearFit, Model, ModelMetadata};
 use crate::problem::ProblemSpec;
 
@@ -46,13 +46,13 @@ impl Baseline {
         match self {
             Self::LeastSquares => {
                 let model = least_squares(task, problem)?;
-                evaluate_in_parts(|part| predicted(&model, data, part), data, rows, solve)
+                evaluate_in_chunks(|part| predict_rows(&model, data, part), data, rows, solve)
             }
             Self::HistoryMean => {
                 let mean = mean_costs(task);
                 let predict =
                     |part: &[usize]| Matrix::new(part.len(), mean.len(), mean.repeat(part.len()));
-                evaluate_in_parts(predict, data, rows, solve)
+                evaluate_in_chunks(predict, data, rows, solve)
             }
             Self::PreviousRow => {
                 if rows.contains(&0) {
@@ -62,9 +62,9 @@ impl Baseline {
                 }
                 let predict = |part: &[usize]| {
                     let before: Vec<usize> = part.iter().map(|row| row - 1).collect();
-                    Ok(data.data().costs().chosen(&before))
+                    Ok(data.data().costs().select_rows(&before))
                 };
-                evaluate_in_parts(predict, data, rows, solve)
+                evaluate_in_chunks(predict, data, rows, solve)
             }
         }
     }

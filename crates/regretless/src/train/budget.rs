@@ -67,7 +67,7 @@ impl StageOverrides {
     }
 
     /// The settings with this budget.
-    pub(super) fn of(self, settings: TrainingSettings) -> TrainingSettings {
+    pub(super) fn apply_to(self, settings: TrainingSettings) -> TrainingSettings {
         TrainingSettings {
             learning_rate: self.learning_rate.unwrap_or(settings.learning_rate),
             epochs: self.epochs.unwrap_or(settings.epochs),

@@ -28,7 +28,7 @@ use crate::problem::ProblemSpec;
 use crate::sealed::ChecksummedFile;
 
 /// Kind and version of the file.
-const FORMAT: &str = "checkpoint 1";
+const CHECKPOINT_FILE_FORMAT: &str = "checkpoint 1";
 /// The lock's name in the folder of checkpoints.
 const LOCK_FILE_NAME: &str = "lock";
 
@@ -41,24 +41,24 @@ pub struct CheckpointFolder {
 
 impl CheckpointFolder {
     /// How often unless told otherwise.
-    pub const EVERY: Duration = Duration::from_secs(2);
+    pub const DEFAULT_CHECKPOINT_INTERVAL: Duration = Duration::from_secs(2);
 
     /// What is added to the name of a model for the folder of its checkpoints.
     pub const CHECKPOINT_FOLDER_SUFFIX: &str = ".progress";
 
     /// Checkpoints in the folder named like a model file, with `.progress` added.
-    pub fn beside(model: &Path) -> Self {
+    pub fn for_model(model: &Path) -> Self {
         let mut name = model.file_name().unwrap_or_default().to_os_string();
         name.push(Self::CHECKPOINT_FOLDER_SUFFIX);
         Self {
             folder: model.with_file_name(name),
-            every: Self::EVERY,
+            every: Self::DEFAULT_CHECKPOINT_INTERVAL,
         }
     }
 
     /// The same, written this often at most.
     #[must_use]
-    pub fn every(mut self, every: Duration) -> Self {
+    pub fn with_interval(mut self, every: Duration) -> Self {
         self.every = every;
         self
     }
@@ -146,11 +146,12 @@ impl<'a> CheckpointWriter<'a> {
             return Ok(None);
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;
-        let sealed = ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, FORMAT)?;
+        let sealed =
+            ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, CHECKPOINT_FILE_FORMAT)?;
         if sealed.about.key != self.key {
             return Err("it belongs to another training".into());
         }
-        unpack(sealed)
+        from_file(sealed)
             .map(Some)
             .ok_or_else(|| "it contradicts itself".into())
     }
@@ -165,11 +166,13 @@ impl<'a> CheckpointWriter<'a> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn keep(&self, snapshot: Checkpoint) -> Result<()> {
+    pub(super) fn write(&self, snapshot: Checkpoint) -> Result<()> {
         let begun = Instant::now();
         fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
-        let sealed = pack(snapshot, self.key.clone());
-        write_atomically(&self.file(), true, |out| sealed.write_to(out, FORMAT))?;
+        let sealed = to_file(snapshot, self.key.clone());
+        write_atomically(&self.file(), true, |out| {
+            sealed.write_to(out, CHECKPOINT_FILE_FORMAT)
+        })?;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
             (Instant::now(), begun.elapsed());
         Ok(())
@@ -188,7 +191,7 @@ impl<'a> CheckpointWriter<'a> {
     ///
     /// # Errors
     /// When it is missing or damaged.
-    pub(super) fn stage(&self, stage: usize) -> Result<Model> {
+    pub(super) fn read_stage_model(&self, stage: usize) -> Result<Model> {
         Model::load(&self.stage_file(stage))
     }
 }
@@ -334,7 +337,7 @@ impl TrainingContext<'_> {
     }
 }
 
-fn pack(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> {
+fn to_file(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> {
     let Checkpoint {
         place,
         standing,
@@ -346,10 +349,9 @@ fn pack(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> 
         loss,
         counts,
     } = snapshot;
-    let (known, turnover) = standing
-        .pool
-        .as_ref()
-        .map_or((&[][..], None), |p| (p.decisions(), Some(p.turnover())));
+    let (known, turnover) = standing.pool.as_ref().map_or((&[][..], None), |p| {
+        (p.decisions(), Some(p.eviction_state()))
+    });
     let note = CheckpointHeader {
         key,
         place,
@@ -369,14 +371,14 @@ fn pack(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> 
         Some(*sum)
     });
     let mut sealed = ChecksummedFile::new(note)
-        .with("parameters", standing.parameters)
-        .with("mean", standing.moments.mean)
-        .with("square", standing.moments.square)
-        .with("sums", standing.sums)
-        .with("loss", loss)
-        .with("epochs", reports.flat_map(numbers).collect::<Vec<f64>>())
-        .with("pool.ends", ends.collect::<Vec<u64>>())
-        .with(
+        .with_array("parameters", standing.parameters)
+        .with_array("mean", standing.moments.mean)
+        .with_array("square", standing.moments.square)
+        .with_array("sums", standing.sums)
+        .with_array("loss", loss)
+        .with_array("epochs", reports.flat_map(numbers).collect::<Vec<f64>>())
+        .with_array("pool.ends", ends.collect::<Vec<u64>>())
+        .with_array(
             "pool.indices",
             known
                 .iter()
@@ -384,7 +386,7 @@ fn pack(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> 
                 .copied()
                 .collect::<Vec<u32>>(),
         )
-        .with(
+        .with_array(
             "pool.values",
             known
                 .iter()
@@ -392,28 +394,28 @@ fn pack(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> 
                 .map(|(_, v)| v)
                 .collect::<Vec<f64>>(),
         )
-        .with(
+        .with_array(
             "pool.fixed",
             known.iter().map(Decision::fixed).collect::<Vec<f64>>(),
         );
     if let Some((_, score)) = best {
-        sealed = sealed.with("best.score", vec![score]);
+        sealed = sealed.with_array("best.score", vec![score]);
     }
     if let Some(kept) = standing.kept {
-        sealed = sealed.with("best.parameters", kept);
+        sealed = sealed.with_array("best.parameters", kept);
     }
     if let Some(weights) = weights {
-        sealed = sealed.with("weights", weights);
+        sealed = sealed.with_array("weights", weights);
     }
     for (index, member) in members.into_iter().enumerate() {
-        sealed = sealed.with(format!("member.{index}"), member);
+        sealed = sealed.with_array(format!("member.{index}"), member);
     }
     sealed
 }
 
-fn unpack(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
+fn from_file(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
     let mut reports = sealed
-        .take::<Vec<f64>>("epochs")?
+        .take_array::<Vec<f64>>("epochs")?
         .chunks_exact(5)
         .map(report)
         .collect::<Vec<_>>()
@@ -428,16 +430,19 @@ fn unpack(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
     );
     let rounds = rounds.collect();
     let best = match sealed.about.best {
-        Some(epoch) => Some((epoch, *sealed.take::<Vec<f64>>("best.score")?.first()?)),
+        Some(epoch) => Some((
+            epoch,
+            *sealed.take_array::<Vec<f64>>("best.score")?.first()?,
+        )),
         None => None,
     };
     let count = sealed.about.members;
-    let member = |index| sealed.take::<Vec<f32>>(&format!("member.{index}"));
+    let member = |index| sealed.take_array::<Vec<f32>>(&format!("member.{index}"));
     let members = (0..count).map(member).collect::<Option<Vec<_>>>()?;
     let moments = Moments {
         steps: sealed.about.steps,
-        mean: sealed.take("mean")?,
-        square: sealed.take("square")?,
+        mean: sealed.take_array("mean")?,
+        square: sealed.take_array("square")?,
     };
     Some(Checkpoint {
         place: sealed.about.place,
@@ -445,15 +450,15 @@ fn unpack(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
         epochs: reports.collect(),
         rounds,
         members,
-        weights: sealed.take("weights"),
-        loss: sealed.take("loss")?,
+        weights: sealed.take_array("weights"),
+        loss: sealed.take_array("loss")?,
         counts: sealed.about.counts,
         standing: TrainerState {
-            parameters: sealed.take("parameters")?,
-            kept: sealed.take("best.parameters"),
+            parameters: sealed.take_array("parameters")?,
+            kept: sealed.take_array("best.parameters"),
             moments,
             pool: pool(&mut sealed)?,
-            sums: sealed.take("sums")?,
+            sums: sealed.take_array("sums")?,
         },
     })
 }
@@ -464,12 +469,12 @@ fn pool(sealed: &mut ChecksummedFile<CheckpointHeader>) -> Option<Option<Solutio
         return Some(None);
     };
     let (ends, fixed) = (
-        sealed.take::<Vec<u64>>("pool.ends")?,
-        sealed.take::<Vec<f64>>("pool.fixed")?,
+        sealed.take_array::<Vec<u64>>("pool.ends")?,
+        sealed.take_array::<Vec<f64>>("pool.fixed")?,
     );
     let (indices, values) = (
-        sealed.take::<Vec<u32>>("pool.indices")?,
-        sealed.take::<Vec<f64>>("pool.values")?,
+        sealed.take_array::<Vec<u32>>("pool.indices")?,
+        sealed.take_array::<Vec<f64>>("pool.values")?,
     );
     let mut begin = 0;
     let mut decisions = Vec::with_capacity(ends.len());
@@ -483,7 +488,7 @@ fn pool(sealed: &mut ChecksummedFile<CheckpointHeader>) -> Option<Option<Solutio
         decisions.push(Decision::from_entries(entries).with_fixed(fixed));
         begin = range.end;
     }
-    Some(Some(SolutionPool::restored(most, decisions, oldest)))
+    Some(Some(SolutionPool::from_parts(most, decisions, oldest)))
 }
 
 /// An epoch's report as numbers; what is missing is not a number.
@@ -518,7 +523,7 @@ fn report(numbers: &[f64]) -> EpochReport {
 
 #[cfg(test)]
 mod tests {
-    use super::{Checkpoint, CheckpointHeader, FORMAT, pack, unpack};
+    use super::{CHECKPOINT_FILE_FORMAT, Checkpoint, CheckpointHeader, from_file, to_file};
     use crate::decision::Decision;
     use crate::oracle::{SolutionPool, SolveCounts};
     use crate::sealed::ChecksummedFile;
@@ -536,9 +541,9 @@ mod tests {
         };
         let mut pool = SolutionPool::new(2);
         pool.extend(&[
-            Decision::choosing([1, 4]),
+            Decision::from_indices([1, 4]),
             Decision::from_dense(&[0.5, 0.0]),
-            Decision::choosing([7]),
+            Decision::from_indices([7]),
         ]);
         let moments = Moments {
             steps: 9,
@@ -574,11 +579,18 @@ mod tests {
 
     #[test]
     fn a_snapshot_reads_back_as_it_was_written() {
-        let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
-        let back = unpack(ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, FORMAT).unwrap())
+        let bytes = to_file(snapshot(), "key".into())
+            .to_bytes(CHECKPOINT_FILE_FORMAT)
             .unwrap();
+        let back = from_file(
+            ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, CHECKPOINT_FILE_FORMAT)
+                .unwrap(),
+        )
+        .unwrap();
         assert_eq!(
-            pack(back.clone(), "key".into()).to_bytes(FORMAT).unwrap(),
+            to_file(back.clone(), "key".into())
+                .to_bytes(CHECKPOINT_FILE_FORMAT)
+                .unwrap(),
             bytes
         );
         assert_eq!(
@@ -590,15 +602,21 @@ mod tests {
             (snapshot().rounds, snapshot().counts)
         );
         assert_eq!(back.standing.moments, snapshot().standing.moments);
-        assert_eq!(back.standing.pool.unwrap().turnover(), (2, 1));
+        assert_eq!(back.standing.pool.unwrap().eviction_state(), (2, 1));
     }
 
     #[test]
     fn every_truncation_and_every_flipped_bit_is_noticed() {
-        let bytes = pack(snapshot(), "key".into()).to_bytes(FORMAT).unwrap();
+        let bytes = to_file(snapshot(), "key".into())
+            .to_bytes(CHECKPOINT_FILE_FORMAT)
+            .unwrap();
         for length in 0..bytes.len() {
             assert!(
-                ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes[..length], FORMAT).is_err(),
+                ChecksummedFile::<CheckpointHeader>::from_bytes(
+                    &bytes[..length],
+                    CHECKPOINT_FILE_FORMAT
+                )
+                .is_err(),
                 "cut at {length}"
             );
         }
@@ -606,7 +624,8 @@ mod tests {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(
-                ChecksummedFile::<CheckpointHeader>::from_bytes(&damaged, FORMAT).is_err(),
+                ChecksummedFile::<CheckpointHeader>::from_bytes(&damaged, CHECKPOINT_FILE_FORMAT)
+                    .is_err(),
                 "bit {bit}"
             );
         }

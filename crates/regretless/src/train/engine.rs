@@ -40,13 +40,13 @@ pub(super) trait EpochRunner {
     fn network(&mut self) -> &Network;
 
     /// Remembers the present parameters.
-    fn keep(&mut self);
+    fn save_best(&mut self);
 
     /// The network with the parameters remembered last, or else the present ones.
     fn finish(self: Box<Self>) -> Network;
 
     /// Where training stands.
-    fn standing(&mut self) -> TrainerState;
+    fn state(&mut self) -> TrainerState;
 
     /// Goes on from there; false, and nothing changed, when that is no standing of this engine.
     fn restore(&mut self, standing: TrainerState) -> bool;
@@ -84,9 +84,11 @@ impl<'a> MinibatchRunner<'a> {
     ) -> Result<Self> {
         let settings = ready.settings();
         let stepper = OptimizerState::new(settings.optimizer, network.parameters().len());
-        let batch =
-            BatchWorkspace::new(ready.rescaling(objective), ready.answering(objective.loss)?);
-        let batch = batch.listing(ready, objective, &network);
+        let batch = BatchWorkspace::new(
+            ready.rescaling(objective),
+            ready.training_oracle(objective.loss)?,
+        );
+        let batch = batch.with_sparse_gradients(ready, objective, &network);
         Ok(Self {
             ready,
             objective,
@@ -111,7 +113,7 @@ impl<'a> MinibatchRunner<'a> {
         let rate = self
             .ready
             .settings()
-            .rate(self.stepper.next(), self.ready.task.split.train.len());
+            .learning_rate_at(self.stepper.next(), self.ready.task.split.train.len());
         self.stepper
             .step(rate, self.network.parameters_mut(), gradient);
         Ok(total)
@@ -170,7 +172,7 @@ impl EpochRunner for MinibatchRunner<'_> {
         &self.network
     }
 
-    fn keep(&mut self) {
+    fn save_best(&mut self) {
         self.kept.clear();
         self.kept.extend_from_slice(self.network.parameters());
     }
@@ -182,12 +184,12 @@ impl EpochRunner for MinibatchRunner<'_> {
         self.network
     }
 
-    fn standing(&mut self) -> TrainerState {
+    fn state(&mut self) -> TrainerState {
         TrainerState {
             parameters: self.network.parameters().to_vec(),
             kept: (!self.kept.is_empty()).then(|| self.kept.clone()),
             moments: self.stepper.moments.clone(),
-            pool: self.batch.answering().pool().cloned(),
+            pool: self.batch.training_oracle().pool().cloned(),
             sums: Vec::new(),
         }
     }
@@ -209,7 +211,7 @@ impl EpochRunner for MinibatchRunner<'_> {
         self.kept = kept.unwrap_or_default();
         self.stepper.moments = moments;
         if let Some(pool) = pool {
-            self.batch.answering().replace_pool(pool);
+            self.batch.training_oracle().replace_pool(pool);
         }
         true
     }

@@ -10,7 +10,7 @@ use super::{
     WeightedLoss,
 };
 use crate::error::Result;
-use crate::evaluate::{regrets_of, rows_at_a_time};
+use crate::evaluate::{regrets_from_results, rows_per_chunk};
 use crate::oracle::TrainingOracle;
 use crate::predict::{Network, Predictor};
 use crate::random::{Purpose, RandomStream};
@@ -61,7 +61,7 @@ pub(super) fn fit(
         run.epoch(epoch)?;
         ready.task.watch.advance(1);
         if let Some(journal) = journal {
-            journal.keep(&mut run, epoch)?;
+            journal.write_if_due(&mut run, epoch)?;
         }
     };
     ready.task.watch.end();
@@ -80,14 +80,14 @@ pub(super) struct CheckpointContext<'a> {
 
 impl CheckpointContext<'_> {
     /// Writes the run down if it is time.
-    fn keep(&self, run: &mut FitState<'_>, epoch: usize) -> Result<()> {
+    fn write_if_due(&self, run: &mut FitState<'_>, epoch: usize) -> Result<()> {
         if !self.keeper.is_due() {
             return Ok(());
         }
         let [stage, round] = self.place;
-        self.keeper.keep(Checkpoint {
+        self.keeper.write(Checkpoint {
             place: [stage, round, epoch],
-            standing: run.engine.standing(),
+            standing: run.engine.state(),
             best: run.selection.best(),
             epochs: run.epochs.clone(),
             rounds: self.rounds.to_vec(),
@@ -126,8 +126,8 @@ impl<'a> FitState<'a> {
             Some(engine) => engine,
             None => Box::new(MinibatchRunner::new(ready, objective, network)?),
         };
-        let batch = BatchWorkspace::new(1.0, TrainingOracle::exactly(ready.task.oracle));
-        let judging = ready.judging()?;
+        let batch = BatchWorkspace::new(1.0, TrainingOracle::exact(ready.task.oracle));
+        let judging = ready.validation_oracle()?;
         Ok(Self {
             ready,
             objective,
@@ -196,14 +196,14 @@ impl<'a> FitState<'a> {
             SelectionCriterion::TrainingLoss => Some(report.training_loss.unwrap_or(f64::INFINITY)),
             SelectionCriterion::Last => None,
         };
-        self.note(report, score);
+        self.record_epoch(report, score);
         Ok(())
     }
 
     /// Keeps the network if its score is the best so far.
-    fn note(&mut self, mut report: EpochReport, score: Option<f64>) {
-        if self.selection.offer(report.epoch, score) {
-            self.engine.keep();
+    fn record_epoch(&mut self, mut report: EpochReport, score: Option<f64>) {
+        if self.selection.update(report.epoch, score) {
+            self.engine.save_best();
         }
         report.seconds = self.selection.seconds();
         if let Some(score) = score {
@@ -211,7 +211,7 @@ impl<'a> FitState<'a> {
             self.ready
                 .task
                 .watch
-                .note(&format!("epoch {}, {select} {score:.6}", report.epoch));
+                .message(&format!("epoch {}, {select} {score:.6}", report.epoch));
         }
         self.epochs.push(report);
     }
@@ -222,10 +222,10 @@ impl<'a> FitState<'a> {
         let quiet = super::step::InterruptOnlyObserver(task.watch);
         let network = self.engine.network();
         let mut regrets = Vec::with_capacity(rows.len());
-        for part in rows.chunks(rows_at_a_time(task.data, task.oracle)) {
+        for part in rows.chunks(rows_per_chunk(task.data, task.oracle)) {
             let predictions = self.batch.predictions(self.ready, network, (epoch, part))?;
             let answers = self.judging.solve_rows(&predictions, part, &quiet)?;
-            regrets.append(&mut regrets_of(answers, task.data, part)?);
+            regrets.append(&mut regrets_from_results(answers, task.data, part)?);
         }
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }
@@ -289,7 +289,7 @@ mod tests {
             .iter()
             .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
             .collect();
-        let data = LabeledDataset::known(data, &oracle, known).unwrap();
+        let data = LabeledDataset::from_decisions(data, &oracle, known).unwrap();
         let split = SplitIndices::in_order(20, [20, 0, 0]).unwrap();
         let task = TrainingContext {
             data: &data,

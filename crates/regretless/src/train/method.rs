@@ -56,10 +56,10 @@ impl TrainingStage {
 
     /// Roughly how many questions per row this stage answers by a solve, where it has this many
     /// epochs unless it says otherwise.
-    pub(crate) fn questions(&self, epochs: usize) -> f64 {
+    pub(crate) fn estimated_solver_calls(&self, epochs: usize) -> f64 {
         let share = self.oracle.cache.map_or(1.0, |cache| cache.share);
         let epochs = self.budget.epochs.unwrap_or(epochs) as f64;
-        if self.loss.asks() {
+        if self.loss.calls_solver() {
             share * epochs
         } else {
             0.0
@@ -74,7 +74,7 @@ impl TrainingStage {
     /// other.
     pub fn check(&self) -> Result<()> {
         self.oracle.check()?;
-        if self.oracle != self.oracle.harmless() && !self.loss.asks() {
+        if self.oracle != self.oracle.exactness_preserving() && !self.loss.calls_solver() {
             let message = format!("'{}' asks no questions during training, so that", self.loss);
             return Err(Error::setting(format!(
                 "{message} '{}' means nothing here",

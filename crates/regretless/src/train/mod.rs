@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::loss::{InstanceWeighting, Loss};
 use crate::oracle::{Oracle, SolveCounts, TrainingOracle};
-use crate::parallel::processor_seconds;
+use crate::parallel::cpu_seconds;
 use crate::predict::{
     CostScaler, FeatureScaler, Model, ModelMetadata, Network, Predictor, PredictorSpec,
 };
@@ -165,13 +165,13 @@ impl<'a> StagedTraining<'a> {
 
     fn run(mut self, keeper: Option<&CheckpointWriter<'_>>) -> Result<FitResult> {
         self.recipe.settings.check(self.task.split)?;
-        let (started, spent) = (Instant::now(), processor_seconds());
+        let (started, spent) = (Instant::now(), cpu_seconds());
         let split = self.recipe.settings.rows(self.task.split);
-        let mut snapshot = keeper.and_then(|keeper| found(keeper, self.task.watch));
+        let mut snapshot = keeper.and_then(|keeper| load_checkpoint(keeper, self.task.watch));
         for (place, method) in self.recipe.method.stages().enumerate() {
             let here = snapshot.take_if(|snapshot| snapshot.place[0] <= place);
             match (&here, &snapshot, keeper) {
-                (None, Some(_), Some(keeper)) => self.model = Some(keeper.stage(place)?),
+                (None, Some(_), Some(keeper)) => self.model = Some(keeper.read_stage_model(place)?),
                 _ => self.stage(place, method, &split, (here, keeper))?,
             }
         }
@@ -186,9 +186,7 @@ impl<'a> StagedTraining<'a> {
         let report = TrainReport {
             rounds: self.rounds,
             seconds: started.elapsed().as_secs_f64(),
-            processor_seconds: processor_seconds()
-                .zip(spent)
-                .map(|(now, before)| now - before),
+            processor_seconds: cpu_seconds().zip(spent).map(|(now, before)| now - before),
             solves,
             timed_solve: None,
         };
@@ -205,12 +203,12 @@ impl<'a> StagedTraining<'a> {
         let (task, settings) = (self.task, self.recipe.settings);
         let settings = method
             .budget
-            .of(if place == 0 {
+            .apply_to(if place == 0 {
                 settings
             } else {
-                settings.later()
+                settings.for_later_stage()
             })
-            .fitting(split.train.len());
+            .with_batch_at_most(split.train.len());
         let asks = (task.oracle, task.watch);
         let labels = method
             .labels
@@ -242,10 +240,10 @@ impl<'a> StagedTraining<'a> {
 type ResumePoint<'a> = (Option<Checkpoint>, Option<&'a CheckpointWriter<'a>>);
 
 /// The checkpoint of an earlier run, if there is one that can be used.
-fn found(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Checkpoint> {
+fn load_checkpoint(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Checkpoint> {
     match keeper.load() {
         Ok(Some(snapshot)) => {
-            watch.remark(&format!(
+            watch.warn(&format!(
                 "going on after epoch {} of an earlier run",
                 snapshot.place[2]
             ));
@@ -253,7 +251,7 @@ fn found(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Checkpoi
         }
         Ok(None) => None,
         Err(reason) => {
-            watch.remark(&format!(
+            watch.warn(&format!(
                 "a checkpoint is not used, training starts afresh: {reason}"
             ));
             None
@@ -457,7 +455,7 @@ impl<'a> PreparedData<'a> {
         let mut features = data.features().clone();
         let settings = &stage.settings;
         let (input, output, network) = match stage.start {
-            Some(model) => continued(model, task)?,
+            Some(model) => scalers_from_model(model, task)?,
             None => {
                 let input = settings
                     .standardize
@@ -525,7 +523,7 @@ impl<'a> PreparedData<'a> {
 
     /// The oracle as the method wants it to answer, knowing the best decisions of the training
     /// rows.
-    fn answering(&self, loss: &dyn Loss) -> Result<TrainingOracle<'a>> {
+    fn training_oracle(&self, loss: &dyn Loss) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
         let asks = (&*method.stage_name(), self.settings().seed);
         let best = self
@@ -533,17 +531,18 @@ impl<'a> PreparedData<'a> {
             .split
             .train
             .iter()
-            .map(|row| self.task.data.best(*row));
+            .map(|row| self.task.data.optimal_decision(*row));
         let answering = TrainingOracle::new(self.task.oracle, method.oracle, asks)?
-            .knowing(best, loss.compares());
+            .with_pool(best, loss.uses_pool());
         Ok(answering.with_warm_starts(self.task.data.len()))
     }
 
     /// The oracle as it judges: exactly, with the help of memories where the method wants them.
-    fn judging(&self) -> Result<TrainingOracle<'a>> {
+    fn validation_oracle(&self) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
         let asks = (&*method.stage_name(), self.settings().seed);
-        let answering = TrainingOracle::new(self.task.oracle, method.oracle.harmless(), asks)?;
+        let answering =
+            TrainingOracle::new(self.task.oracle, method.oracle.exactness_preserving(), asks)?;
         Ok(answering.with_warm_starts(self.task.data.len()))
     }
 
@@ -575,7 +574,7 @@ impl<'a> PreparedData<'a> {
 }
 
 /// The maps and the network of a model that is trained on, its costs to be minimised.
-fn continued(
+fn scalers_from_model(
     model: &Model,
     task: &TrainingContext<'_>,
 ) -> Result<(Option<FeatureScaler>, CostScaler, Option<Network>)> {

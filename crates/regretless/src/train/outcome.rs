@@ -8,7 +8,7 @@ use super::{
     TrainingContext, TrainingSettings, train, train_with_checkpoints,
 };
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, evaluate_in_parts, predicted};
+use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{Model, PredictorSpec};
 use crate::problem::ProblemSpec;
@@ -77,8 +77,8 @@ impl Trainer {
     ) -> Result<TrainingOutcome> {
         let (trained, tried) = self.train(task, problem, kept)?;
         let part = |rows: &[usize]| {
-            let predict = |part: &[usize]| predicted(&trained.model, task.data, part);
-            let judged = || evaluate_in_parts(predict, task.data, rows, (task.oracle, task.watch));
+            let predict = |part: &[usize]| predict_rows(&trained.model, task.data, part);
+            let judged = || evaluate_in_chunks(predict, task.data, rows, (task.oracle, task.watch));
             (!rows.is_empty()).then(judged).transpose()
         };
         let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);

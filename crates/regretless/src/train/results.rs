@@ -57,7 +57,7 @@ impl ResultFiles<'_> {
     /// [`Error::Exists`] when there is a file that neither this run wrote nor `force` allows to
     /// replace; [`Error::Io`] when the folder is missing or the path is not a file.
     pub fn check(&self, path: &Path) -> Result<()> {
-        check_free(path, self.force || self.wrote(&self.claim(), path))
+        check_free(path, self.force || self.was_written(&self.manifest(), path))
     }
 
     /// Writes all files, each whole or not at all, in this order.
@@ -65,14 +65,14 @@ impl ResultFiles<'_> {
     /// # Errors
     /// As [`Self::check`], and when writing fails.
     pub fn write(&self, files: &[ResultFile<'_>]) -> Result<()> {
-        let before = self.claim();
+        let before = self.manifest();
         let mut claim = ResultManifest {
             run: hash(self.run.as_bytes()),
             files: BTreeMap::new(),
         };
         let mut replaceable = Vec::new();
         for file in files {
-            let ours = self.wrote(&before, file.path);
+            let ours = self.was_written(&before, file.path);
             // Until it is replaced the file has the hash it has now; a kill may come before that.
             let mut hashes: Vec<String> = if ours {
                 hash_of(file.path).into_iter().collect()
@@ -99,7 +99,7 @@ impl ResultFiles<'_> {
     }
 
     /// The claim of an earlier call of this run; an empty one where there is none.
-    fn claim(&self) -> ResultManifest {
+    fn manifest(&self) -> ResultManifest {
         let text = fs::read(self.checkpoints.folder().join(MANIFEST_FILE_NAME)).unwrap_or_default();
         let claim: ResultManifest = serde_json::from_slice(&text).unwrap_or_default();
         if claim.run == hash(self.run.as_bytes()) {
@@ -110,7 +110,7 @@ impl ResultFiles<'_> {
     }
 
     /// Whether the file is there just as an earlier call of this run wrote it.
-    fn wrote(&self, claim: &ResultManifest, path: &Path) -> bool {
+    fn was_written(&self, claim: &ResultManifest, path: &Path) -> bool {
         let Some(hashes) = claim.files.get(&name(path)) else {
             return false;
         };
@@ -158,7 +158,7 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let paths = ["m.csv", "m.safetensors"].map(|name| folder.path().join(name));
-            let checkpoints = CheckpointFolder::beside(&paths[1]);
+            let checkpoints = CheckpointFolder::for_model(&paths[1]);
             Self {
                 _folder: folder,
                 paths,

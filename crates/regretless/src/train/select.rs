@@ -123,7 +123,7 @@ impl EarlyStopping {
 
     /// Whether the parameters of this epoch are to be kept: their score is lower than all before.
     /// Without a score the latest are best, and there is nothing to keep.
-    pub(super) fn offer(&mut self, epoch: usize, score: Option<f64>) -> bool {
+    pub(super) fn update(&mut self, epoch: usize, score: Option<f64>) -> bool {
         let better = match (score, &self.best) {
             (Some(score), Some((_, best))) => score < *best,
             _ => true,

@@ -136,7 +136,7 @@ impl TrainingSettings {
     /// The same, training on all rows and judging epochs by their training loss, as the paper does
     /// for SPO+ on large problems.
     #[must_use]
-    pub fn joined(self) -> Self {
+    pub fn with_validation_rows(self) -> Self {
         Self {
             join_validation: true,
             select: SelectionCriterion::TrainingLoss,
@@ -155,7 +155,7 @@ impl TrainingSettings {
     }
 
     /// The size of this step, counted from 1, with this many training rows.
-    pub(super) fn rate(&self, step: i32, rows: usize) -> f64 {
+    pub(super) fn learning_rate_at(&self, step: i32, rows: usize) -> f64 {
         let steps = self
             .epochs
             .saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch));
@@ -168,7 +168,7 @@ impl TrainingSettings {
     }
 
     /// The same with no more rows per step than an epoch has: buffers are made for whole batches.
-    pub(super) fn fitting(self, rows: usize) -> Self {
+    pub(super) fn with_batch_at_most(self, rows: usize) -> Self {
         Self {
             batch: self.batch.min(self.rows_of_epoch(rows)).max(1),
             ..self
@@ -176,7 +176,7 @@ impl TrainingSettings {
     }
 
     /// The settings of a method after `then`.
-    pub(super) fn later(&self) -> Self {
+    pub(super) fn for_later_stage(&self) -> Self {
         let learning_rate = self.then_learning_rate.unwrap_or(self.learning_rate);
         Self {
             learning_rate,
@@ -260,7 +260,7 @@ mod tests {
             decay: true,
             ..TrainingSettings::default()
         };
-        let rate = |step| settings.rate(step, 9);
+        let rate = |step| settings.learning_rate_at(step, 9);
         assert_eq!(
             (rate(1), rate(6), rate(11)),
             (0.1, 0.05, 0.0),
@@ -271,13 +271,16 @@ mod tests {
                 decay: false,
                 ..settings
             }
-            .rate(11, 9),
+            .learning_rate_at(11, 9),
             0.1
         );
         let fewer = TrainingSettings {
             epoch_rows: Some(9),
             ..settings
         };
-        assert_eq!((fewer.rate(6, 900), fewer.rows_of_epoch(4)), (0.05, 4));
+        assert_eq!(
+            (fewer.learning_rate_at(6, 900), fewer.rows_of_epoch(4)),
+            (0.05, 4)
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::predict::{Network, Predictor, Tape};
 use crate::watch::Observer;
 
 /// Rows evaluated at a time outside training.
-const ROWS_AT_A_TIME: usize = 256;
+const EVALUATION_ROWS_PER_CHUNK: usize = 256;
 
 /// The buffers of a step, reused from step to step.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct BatchWorkspace<'a> {
 
 impl<'a> BatchWorkspace<'a> {
     /// How questions are answered.
-    pub(super) fn answering(&mut self) -> &mut TrainingOracle<'a> {
+    pub(super) fn training_oracle(&mut self) -> &mut TrainingOracle<'a> {
         &mut self.answering
     }
 
@@ -59,7 +59,7 @@ impl<'a> BatchWorkspace<'a> {
 
     /// The same, listing the entries of gradients where that is less work: where they are few and
     /// every output has parameters of its own.
-    pub(super) fn listing(
+    pub(super) fn with_sparse_gradients(
         self,
         ready: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
@@ -72,10 +72,10 @@ impl<'a> BatchWorkspace<'a> {
             .split
             .train
             .first()
-            .map_or(0, |row| data.best(*row).indices().len());
+            .map_or(0, |row| data.optimal_decision(*row).indices().len());
         let few = objective
             .loss
-            .entries(chosen)
+            .num_gradient_entries(chosen)
             .is_some_and(|entries| 2 * entries <= data.data().costs().cols());
         Self {
             sparse: own && few,
@@ -91,9 +91,10 @@ impl<'a> BatchWorkspace<'a> {
         instances: &[usize],
     ) {
         self.rows.clear();
-        instances
-            .iter()
-            .for_each(|instance| self.rows.extend_from_slice(ready.features.of(*instance)));
+        instances.iter().for_each(|instance| {
+            self.rows
+                .extend_from_slice(ready.features.instance(*instance))
+        });
         network.predict(&self.rows, &mut self.tape);
         ready
             .output
@@ -107,8 +108,8 @@ impl<'a> BatchWorkspace<'a> {
         objective: WeightedLoss<'_>,
         (step, instances): (StepId, &[usize]),
     ) -> Result<f64> {
-        if objective.loss.compares() && step.training {
-            self.refresh(ready, step, instances)?;
+        if objective.loss.uses_pool() && step.training {
+            self.refresh_pool(ready, step, instances)?;
         }
         let width = ready.task.data.data().costs().cols();
         let draw = NoiseKey {
@@ -122,8 +123,8 @@ impl<'a> BatchWorkspace<'a> {
         let work = |asker: &mut OracleWorker<'_>, index: usize, outcome: &mut InstanceResult| {
             let prediction = &predictions[index * width..][..width];
             let instance = instances[index];
-            asker.set_cache_action(answering.turn(step, instance));
-            asker.about(instance);
+            asker.set_cache_action(answering.cache_action(step, instance));
+            asker.set_instance(instance);
             let part = InstanceInput {
                 ready,
                 objective,
@@ -132,30 +133,30 @@ impl<'a> BatchWorkspace<'a> {
                 prediction,
             };
             outcome.value = if sparse {
-                part.list(asker, outcome)
+                part.evaluate_sparse(asker, outcome)
             } else {
                 part.write(asker, outcome)
             };
             outcome.found = asker.take_solved();
         };
-        let one = Threads::one();
-        let threads = if objective.loss.solves() {
+        let one = Threads::single_threaded();
+        let threads = if objective.loss.calls_solver() {
             answering.oracle().solver_threads()
         } else {
             &one
         };
         self.pace.run(threads, instances.len(), |threads| {
-            let expected = |index: usize| answering.expected(instances[index]);
-            threads.fill_longest_first(outcomes, expected, || answering.asker(), work);
+            let expected = |index: usize| answering.expected_seconds(instances[index]);
+            threads.fill_longest_first(outcomes, expected, || answering.worker(), work);
         });
         self.values.clear();
         for ((index, outcome), instance) in self.outcomes.iter_mut().enumerate().zip(instances) {
             if step.training {
-                self.answering.keep(&outcome.found);
+                self.answering.add_to_pool(&outcome.found);
             }
             let prediction = &self.predictions[index * width..][..width];
             self.values
-                .push(outcome.finite(prediction, (step.epoch, *instance))?);
+                .push(outcome.check_finite(prediction, (step.epoch, *instance))?);
         }
         objective.loss.end_batch(step.training);
         Ok(self.values.iter().sum())
@@ -163,18 +164,18 @@ impl<'a> BatchWorkspace<'a> {
 
     /// Lets the best decisions under the predictions of a batch join the pool, where the coin says
     /// so.
-    fn refresh(
+    fn refresh_pool(
         &mut self,
         ready: &PreparedData<'_>,
         step: StepId,
         instances: &[usize],
     ) -> Result<()> {
         let (data, watch) = (ready.task.data, ready.task.watch);
-        let best = |instance: usize| data.best(instance);
+        let best = |instance: usize| data.optimal_decision(instance);
         let found =
             self.answering
                 .solve_for_pool((step, instances), &self.predictions, best, watch)?;
-        self.answering.keep(&found);
+        self.answering.add_to_pool(&found);
         Ok(())
     }
 
@@ -226,7 +227,7 @@ impl<'a> BatchWorkspace<'a> {
     ) -> Result<Matrix> {
         let width = ready.task.data.data().costs().cols();
         let mut costs = Vec::with_capacity(instances.len() * width);
-        for part in instances.chunks(ROWS_AT_A_TIME) {
+        for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
             self.predict(ready, network, part);
             costs.extend(self.predictions.iter().map(|cost| *cost as f32));
         }
@@ -256,7 +257,7 @@ impl<'a> BatchWorkspace<'a> {
             training: false,
         };
         let mut losses = Vec::with_capacity(instances.len());
-        for part in instances.chunks(ROWS_AT_A_TIME) {
+        for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
             self.predict(ready, network, part);
             self.evaluate(ready, objective, (step, part))?;
             losses.extend_from_slice(&self.values);
@@ -298,7 +299,7 @@ impl InstanceInput<'_> {
     /// Value and gradient as a row.
     fn write(&self, asker: &mut OracleWorker<'_>, outcome: &mut InstanceResult) -> Result<f64> {
         outcome.gradient.resize(self.prediction.len(), 0.0);
-        let value = self.ask(|query| {
+        let value = self.with_input(|query| {
             self.objective
                 .loss
                 .evaluate(query, asker, &mut outcome.gradient)
@@ -311,8 +312,12 @@ impl InstanceInput<'_> {
     }
 
     /// Value and gradient as a list of entries.
-    fn list(&self, asker: &mut OracleWorker<'_>, outcome: &mut InstanceResult) -> Result<f64> {
-        let value = self.ask(|query| {
+    fn evaluate_sparse(
+        &self,
+        asker: &mut OracleWorker<'_>,
+        outcome: &mut InstanceResult,
+    ) -> Result<f64> {
+        let value = self.with_input(|query| {
             self.objective
                 .loss
                 .evaluate_sparse(query, asker, &mut outcome.entries)
@@ -322,7 +327,7 @@ impl InstanceInput<'_> {
         Ok(weight * value)
     }
 
-    fn ask<T>(&self, evaluate: impl FnOnce(&LossInput<'_>) -> T) -> T {
+    fn with_input<T>(&self, evaluate: impl FnOnce(&LossInput<'_>) -> T) -> T {
         let data = self.ready.task.data;
         let costs = buffer::filled(
             data.data()
@@ -331,7 +336,7 @@ impl InstanceInput<'_> {
                 .iter()
                 .map(|cost| f64::from(*cost)),
         );
-        let best = data.best(self.instance);
+        let best = data.optimal_decision(self.instance);
         let (instance, prediction, draw) = (self.instance, self.prediction, self.draw);
         evaluate(&LossInput {
             instance,
@@ -367,7 +372,11 @@ impl Default for InstanceResult {
 
 impl InstanceResult {
     /// The value, if it and its gradient are numbers.
-    fn finite(&mut self, prediction: &[f64], (epoch, instance): (usize, usize)) -> Result<f64> {
+    fn check_finite(
+        &mut self,
+        prediction: &[f64],
+        (epoch, instance): (usize, usize),
+    ) -> Result<f64> {
         let stop = |what, output| {
             Err(Error::NonFinite {
                 what,

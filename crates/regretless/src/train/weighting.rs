@@ -45,7 +45,7 @@ pub(super) fn weights(
                     loss,
                     weights: None,
                 };
-                let losses = BatchWorkspace::new(1.0, TrainingOracle::exactly(task.oracle))
+                let losses = BatchWorkspace::new(1.0, TrainingOracle::exact(task.oracle))
                     .losses_of(ready, unweighted, &predictions, &rows)?;
                 let best: Vec<f64> = rows
                     .iter()
@@ -68,7 +68,7 @@ fn mean_predictions(
     members: &[Network],
     rows: &[usize],
 ) -> Result<crate::data::Matrix> {
-    let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exactly(ready.task.oracle));
+    let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(ready.task.oracle));
     let mut mean = batch.predictions(ready, &members[0], (0, rows))?;
     for (count, member) in members.iter().enumerate().skip(1) {
         let next = batch.predictions(ready, member, (0, rows))?;

@@ -189,7 +189,7 @@ impl Case {
                     draw: NoiseKey::default(),
                 };
                 let value = loss
-                    .evaluate(&query, &mut self.oracle.asker(), &mut gradient)
+                    .evaluate(&query, &mut self.oracle.worker(), &mut gradient)
                     .unwrap();
                 (value, gradient)
             });

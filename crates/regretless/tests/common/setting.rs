@@ -96,7 +96,7 @@ impl Setting {
 
     pub fn test(&self, model: &Model) -> Evaluation {
         let mut predictions = model.predict(self.data.data().features()).unwrap();
-        self.data.sense().flip(predictions.as_mut_slice());
+        self.data.sense().apply_sign(predictions.as_mut_slice());
         let width = predictions.cols();
         let rows: Vec<f32> = self
             .split

@@ -75,7 +75,7 @@ fn relaxed_answers_are_counted_and_do_not_depend_on_threads() {
         one
     );
     assert_eq!(oracle.relaxed_solves(), 100);
-    let exact = oracle.asker().solve_row(costs.row(7)).unwrap();
+    let exact = oracle.worker().solve_row(costs.row(7)).unwrap();
     assert!(one[7].as_ref().unwrap().objective <= exact.objective);
 }
 

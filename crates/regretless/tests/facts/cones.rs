@@ -16,14 +16,14 @@ use serde_json::Value;
 
 /// All normals of a cone as rays, an equation as two.
 fn rays(cone: &NormalCone) -> Vec<Vec<f64>> {
-    let count = cone.stands().len();
+    let count = cone.statuses().len();
     let mut rays = Vec::new();
     let mut add = |entries: &[(usize, f64)], sign: f64| {
         let mut ray = vec![0.0; count];
         entries.iter().for_each(|(j, value)| ray[*j] = sign * value);
         rays.push(ray);
     };
-    for (j, stand) in cone.stands().iter().enumerate() {
+    for (j, stand) in cone.statuses().iter().enumerate() {
         if matches!(stand, BoundStatus::Lower | BoundStatus::Fixed) {
             add(&[(j, 1.0)], -1.0);
         }
@@ -210,15 +210,15 @@ fn projections_equal_those_of_a_slow_method() {
 fn random_cones_with_many_rows_are_projected_on() {
     for case in 0..300 {
         let mut stream = stream(22, case);
-        let count = 2 + stream.below(12);
+        let count = 2 + stream.index_below(12);
         let bounds = vec![[0.0, 1.0]; count];
         let point: Vec<f64> = (0..count)
-            .map(|_| [0.0, 0.5, 1.0][stream.below(3)])
+            .map(|_| [0.0, 0.5, 1.0][stream.index_below(3)])
             .collect();
         let mut cone = NormalCone::new(&point, &bounds);
-        for row in 0..stream.below(2 * count) {
+        for row in 0..stream.index_below(2 * count) {
             let entries: Vec<(usize, f64)> = (0..count)
-                .map(|j| (j, (stream.below(5) as f64 - 2.0) * 1000.0))
+                .map(|j| (j, (stream.index_below(5) as f64 - 2.0) * 1000.0))
                 .collect();
             if row % 3 == 0 {
                 cone.equality(entries)
@@ -357,7 +357,7 @@ fn golden_tours_have_their_normals_and_projections() {
 
 #[test]
 fn rings_that_a_tour_leaves_loose_add_nothing_to_its_cone() {
-    let tour = Decision::choosing([0, 4, 5, 9, 12, 14]);
+    let tour = Decision::from_indices([0, 4, 5, 9, 12, 14]);
     let problem = Tsp { nodes: 6 };
     assert_eq!(problem.check(&tour), Ok(()));
     let rows = |sets: &[Vec<usize>]| problem.cone_with_subtours(&tour, sets).num_rows();
@@ -401,7 +401,7 @@ fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
         let within: Vec<f64> = cone.project(&any).iter().map(|entry| -entry).collect();
         let least = if case % 2 == 0 {
             problem
-                .relaxer(Relaxation::Plain, &SearchLimits::default())
+                .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
                 .relax(&within)
                 .unwrap()
@@ -442,7 +442,7 @@ fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
             continue;
         }
         let mut relaxer = problem
-            .relaxer(Relaxation::Plain, &SearchLimits::default())
+            .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
             .unwrap();
         let cone = problem
             .cone(&relaxer.relax(&costs).unwrap().decision)

@@ -27,16 +27,19 @@ fn stream(test: u64, case: u64) -> RandomStream {
 
 fn grid(stream: &mut RandomStream, most: usize) -> GridPath {
     GridPath {
-        grid: [1 + stream.below(most), 2 + stream.below(most - 1)],
+        grid: [
+            1 + stream.index_below(most),
+            2 + stream.index_below(most - 1),
+        ],
     }
 }
 
 fn choice(stream: &mut RandomStream, most: usize) -> TopK {
-    let items = 1 + stream.below(most);
+    let items = 1 + stream.index_below(most);
     TopK {
         items,
-        k: stream.below(items + 1),
-        at_most: stream.below(2) == 0,
+        k: stream.index_below(items + 1),
+        at_most: stream.index_below(2) == 0,
         sense: Sense::Minimize,
     }
 }
@@ -44,11 +47,11 @@ fn choice(stream: &mut RandomStream, most: usize) -> TopK {
 /// Knapsacks whose kind changes with their number: general, decimal, whole and so often degenerate,
 /// closed.
 fn knapsack(stream: &mut RandomStream, case: u64, most: usize) -> Knapsack {
-    let (items, dimensions) = (1 + stream.below(most), 1 + stream.below(3));
+    let (items, dimensions) = (1 + stream.index_below(most), 1 + stream.index_below(3));
     let mut weight = |_| match case % 4 {
         0 => stream.uniform(0.0, 10.0),
         1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
-        _ => stream.below(4) as f64,
+        _ => stream.index_below(4) as f64,
     };
     let weights: Vec<Vec<f64>> = (0..dimensions)
         .map(|_| (0..items).map(&mut weight).collect())
@@ -65,17 +68,17 @@ fn knapsack(stream: &mut RandomStream, case: u64, most: usize) -> Knapsack {
 #[cfg(feature = "highs")]
 fn tour(stream: &mut RandomStream, most: usize) -> Box<dyn ProblemKind> {
     Box::new(Tsp {
-        nodes: 3 + stream.below(most - 2),
+        nodes: 3 + stream.index_below(most - 2),
     })
 }
 
 /// Routes of 4 nodes or more; every other time a single customer may have one.
 #[cfg(feature = "highs")]
 fn routes(stream: &mut RandomStream, case: u64, most: usize) -> Box<dyn ProblemKind> {
-    let demands: Vec<f64> = (0..3 + stream.below(most - 3))
-        .map(|_| 1.0 + stream.below(5) as f64)
+    let demands: Vec<f64> = (0..3 + stream.index_below(most - 3))
+        .map(|_| 1.0 + stream.index_below(5) as f64)
         .collect();
-    let vehicles = 1 + stream.below(3);
+    let vehicles = 1 + stream.index_below(3);
     let (even, largest) = (demands.iter().sum::<f64>() / vehicles as f64, 5.0);
     let capacity = (1.2 * even).max(largest);
     Box::new(Cvrp {
@@ -91,7 +94,7 @@ fn costs(stream: &mut RandomStream, problem: &dyn ProblemKind, case: u64) -> Vec
     let whole = case % 3 == 2;
     let cost = |_| {
         if whole {
-            stream.below(9) as f64 - 6.0
+            stream.index_below(9) as f64 - 6.0
         } else {
             stream.uniform(-6.0, 3.0)
         }
@@ -102,7 +105,7 @@ fn costs(stream: &mut RandomStream, problem: &dyn ProblemKind, case: u64) -> Vec
 /// Whether costs can fall for ever.
 fn is_unbounded(problem: &dyn ProblemKind, costs: &[f64]) -> bool {
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &SearchLimits::default())
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     relaxer.relax(costs) == Err(SolveFailure::Unbounded)
 }
@@ -119,7 +122,10 @@ fn linear(
     let mut build = LinearBuilder::new("random", Sense::Minimize);
     let mut point = Vec::new();
     for column in 0..columns {
-        let (lower, upper) = (-(stream.below(3) as f64), stream.below(4) as f64);
+        let (lower, upper) = (
+            -(stream.index_below(3) as f64),
+            stream.index_below(4) as f64,
+        );
         point.push(stream.uniform(lower, upper).round());
         let open = column == 0 && case % 5 == 4;
         build.predicted(
@@ -127,18 +133,18 @@ fn linear(
             VariableDomain::Continuous([lower, if open { f64::INFINITY } else { upper }]),
         );
     }
-    for _ in 0..stream.below(4) {
+    for _ in 0..stream.index_below(4) {
         let entries: Vec<(usize, f64)> = (0..columns)
-            .map(|j| (j, stream.below(5) as f64 - 2.0))
+            .map(|j| (j, stream.index_below(5) as f64 - 2.0))
             .collect();
         let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
         // Room of 0 makes degenerate vertices.
         let room = if case.is_multiple_of(2) {
-            stream.below(3) as f64
+            stream.index_below(3) as f64
         } else {
             stream.uniform(0.5, 4.0)
         };
-        let bounds = match stream.below(4) {
+        let bounds = match stream.index_below(4) {
             0 => [f64::NEG_INFINITY, activity + room],
             1 => [activity - room, f64::INFINITY],
             2 => [activity - room, activity + room],

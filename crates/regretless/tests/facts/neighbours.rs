@@ -169,7 +169,7 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
 
 /// The relaxed optimum and its neighbours, all dense.
 fn ask(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let mut engine = problem.neighbours(&SearchLimits::default()).unwrap();
+    let mut engine = problem.adjacent_vertices(&SearchLimits::default()).unwrap();
     let (solution, deltas) = engine.neighbours(costs).unwrap();
     assert_eq!(
         engine.neighbours(costs).unwrap(),
@@ -268,7 +268,7 @@ fn compare(
 /// All 0/1 points that a problem allows.
 fn choices(problem: &dyn ProblemKind) -> Vec<Vec<f64>> {
     let subsets = (0_u32..1 << problem.num_costs()).map(|bits| {
-        Decision::choosing((0..problem.num_costs() as u32).filter(|j| bits >> j & 1 == 1))
+        Decision::from_indices((0..problem.num_costs() as u32).filter(|j| bits >> j & 1 == 1))
     });
     let fine = subsets.filter(|decision| problem.check(decision).is_ok());
     fine.map(|decision| dense(&decision, problem.num_costs()))
@@ -340,7 +340,7 @@ fn large_knapsacks_have_sparse_neighbours() {
     let problem = regretless::problem::Knapsack::with_capacity_share(weights, 0.1);
     let costs: Vec<f64> = (0..300).map(|_| stream.uniform(-5.0, -1.0)).collect();
     let (_, deltas) = problem
-        .neighbours(&SearchLimits::default())
+        .adjacent_vertices(&SearchLimits::default())
         .unwrap()
         .neighbours(&costs)
         .unwrap();
@@ -355,7 +355,7 @@ fn large_grids_list_ten_thousand_detours_at_most() {
         .map(|arc| (arc as f64).sin())
         .collect();
     let (solution, deltas) = problem
-        .neighbours(&SearchLimits::default())
+        .adjacent_vertices(&SearchLimits::default())
         .unwrap()
         .neighbours(&costs)
         .unwrap();
@@ -430,7 +430,7 @@ mod linear {
             let costs = costs(&mut stream, &problem, 0);
             let found = check(&problem, &polytope, &costs, &format!("case {case}")).1;
             let detours = grid
-                .neighbours(&SearchLimits::default())
+                .adjacent_vertices(&SearchLimits::default())
                 .unwrap()
                 .neighbours(&costs)
                 .unwrap()
@@ -448,7 +448,7 @@ mod linear {
         build.row([1.0, 1.0], [(a, 1.0), (b, 1.0)]);
         let problem = build.build().unwrap();
         let (solution, deltas) = problem
-            .neighbours(&SearchLimits::default())
+            .adjacent_vertices(&SearchLimits::default())
             .unwrap()
             .neighbours(&[2.0])
             .unwrap();

@@ -13,7 +13,7 @@ const NEAR: f64 = 1e-6;
 
 fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> CostRanges {
     problem
-        .ranger(kind, &SearchLimits::default())
+        .cost_ranging(kind, &SearchLimits::default())
         .unwrap()
         .ranges(costs)
         .unwrap()
@@ -22,7 +22,7 @@ fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> Cost
 /// What the point found under `costs` costs more than the optimum when cost `j` becomes `cost`.
 fn excess(problem: &dyn ProblemKind, costs: &[f64], j: usize, cost: f64) -> f64 {
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &SearchLimits::default())
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let point = relaxer.relax(costs).unwrap().decision;
     let mut moved = costs.to_vec();
@@ -189,7 +189,7 @@ fn ranges_of_tours_and_routes_are_valid() {
         for (finite, problem) in finite.iter_mut().zip(problems) {
             let costs = costs(&mut stream, problem.as_ref(), case);
             let relaxed = problem
-                .relaxer(Relaxation::Plain, &SearchLimits::default())
+                .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
                 .relax(&costs);
             if relaxed != Err(SolveFailure::Infeasible) {
@@ -239,7 +239,7 @@ fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
     assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
     let neighbours = |problem: &dyn ProblemKind| {
         problem
-            .neighbours(&SearchLimits::default())
+            .adjacent_vertices(&SearchLimits::default())
             .unwrap()
             .neighbours(&costs)
             .unwrap()
@@ -287,7 +287,7 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
     let case = &file["problems"]["SP4x6"];
     let problem = GridPath { grid: [4, 6] };
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &SearchLimits::default())
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let (lower, upper) = (
         rows(&case["exact_cost_lower"]),
@@ -319,7 +319,7 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
         capacity,
     };
     let mut relaxer = problem
-        .relaxer(Relaxation::Plain, &SearchLimits::default())
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let negated = |row: &[f64]| row.iter().map(|value| -value).collect::<Vec<f64>>();
     let (lower, upper) = (rows(&case["lp_cost_lower"]), rows(&case["lp_cost_upper"]));

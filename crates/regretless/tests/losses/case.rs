@@ -38,14 +38,14 @@ fn problem(spec: &Value, inputs: &Value) -> Arc<dyn ProblemKind> {
                 weights: rows(&spec["weights"]),
                 capacity: numbers(&spec["capacity"]),
             }
-            .checked()
+            .validate()
             .unwrap(),
         ),
         "tsp" => Arc::new(CutTours::read(
             spec["nodes"].as_u64().unwrap() as usize,
             inputs,
         )),
-        _ => Arc::new(GridPath { grid: [4, 5] }.checked().unwrap()),
+        _ => Arc::new(GridPath { grid: [4, 5] }.validate().unwrap()),
     }
 }
 
@@ -193,12 +193,12 @@ impl Case {
         answering: &TrainingOracle<'_>,
         tolerance: f64,
     ) {
-        self.check_with(golden, loss, &mut answering.asker(), tolerance);
+        self.check_with(golden, loss, &mut answering.worker(), tolerance);
     }
 
     /// The same with every question answered from the pool.
     pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &TrainingOracle<'_>) {
-        let mut asker = answering.asker();
+        let mut asker = answering.worker();
         asker.set_cache_action(CacheAction::Recall);
         self.check_with(golden, loss, &mut asker, 1e-8);
     }
@@ -254,7 +254,7 @@ impl Case {
             };
             let query = self.query(instance, prediction);
             let value = layer
-                .decide(&query, &mut self.oracle.asker(), &mut judge, &mut gradient)
+                .decide(&query, &mut self.oracle.worker(), &mut judge, &mut gradient)
                 .unwrap();
             assert_eq!(value, 7.0, "{what}");
             gradients.extend(gradient.iter().map(|g| self.sign * g));

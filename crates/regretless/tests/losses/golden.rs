@@ -22,7 +22,7 @@ fn spo_plus_equals_the_golden_values() {
         case.check(
             "spo_plus",
             &SpoPlus,
-            &TrainingOracle::exactly(&case.oracle),
+            &TrainingOracle::exact(&case.oracle),
             1e-8,
         );
     }
@@ -46,7 +46,7 @@ fn perturbed_fenchel_young_losses_equal_the_golden_values() {
     for case in Case::all() {
         for (golden, multiplicative) in [("pfyl_additive", false), ("pfyl_multiplicative", true)] {
             let loss = Pfyl(perturbed(&case, golden, multiplicative));
-            case.check(golden, &loss, &TrainingOracle::exactly(&case.oracle), 1e-8);
+            case.check(golden, &loss, &TrainingOracle::exact(&case.oracle), 1e-8);
         }
     }
 }
@@ -62,12 +62,7 @@ fn perturbation_gradients_equal_the_golden_values() {
                 sigma: case.number(golden, "sigma"),
                 central,
             };
-            case.check(
-                golden,
-                &loss,
-                &TrainingOracle::exactly(&case.oracle),
-                PADDED,
-            );
+            case.check(golden, &loss, &TrainingOracle::exact(&case.oracle), PADDED);
         }
     }
 }
@@ -75,7 +70,7 @@ fn perturbation_gradients_equal_the_golden_values() {
 #[test]
 fn losses_over_a_pool_equal_the_golden_values() {
     for case in Case::all() {
-        let answering = TrainingOracle::exactly(&case.oracle).knowing(&case.pool, true);
+        let answering = TrainingOracle::exact(&case.oracle).with_pool(&case.pool, true);
         let contrastive = |label: &str| match label.parse().unwrap() {
             LossSpec::Contrastive(loss) => loss,
             other => panic!("{other}"),
@@ -93,14 +88,14 @@ fn losses_over_a_pool_equal_the_golden_values() {
 #[test]
 fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
     for case in Case::all() {
-        let mut answering = TrainingOracle::exactly(&case.oracle).knowing(&case.pool, true);
-        let mut asker = case.oracle.asker();
+        let mut answering = TrainingOracle::exact(&case.oracle).with_pool(&case.pool, true);
+        let mut asker = case.oracle.worker();
         let solved: Vec<_> = case
             .predictions("cmap_refreshed")
             .iter()
             .map(|p| asker.solve(p).unwrap().decision)
             .collect();
-        answering.keep(&solved);
+        answering.add_to_pool(&solved);
         let known = answering.pool().unwrap().decisions().len();
         assert_eq!(
             known,
@@ -125,13 +120,13 @@ fn spo_plus_that_never_solves_equals_the_golden_values() {
         };
         let answering = TrainingOracle::new(&case.oracle, settings, ("SPO+", 0))
             .unwrap()
-            .knowing(&case.pool, false);
+            .with_pool(&case.pool, false);
         let step = StepId {
             epoch: 1,
             batch: 0,
             training: true,
         };
-        assert_eq!(answering.turn(step, 3), CacheAction::Recall);
+        assert_eq!(answering.cache_action(step, 3), CacheAction::Recall);
         case.check_recalling("spo_plus_cached", &SpoPlus, &answering);
         assert_eq!(
             (case.oracle.counts().total(), case.oracle.counts().pooled),
@@ -194,7 +189,7 @@ fn regularised_fenchel_young_losses_equal_the_golden_values() {
             tolerance: 1e-11,
             ..FrankWolfe::default()
         };
-        case.check("rfy", &loss, &TrainingOracle::exactly(&case.oracle), 1e-4);
+        case.check("rfy", &loss, &TrainingOracle::exact(&case.oracle), 1e-4);
     }
 }
 
@@ -205,8 +200,8 @@ fn regularised_fenchel_young_losses_equal_the_golden_values() {
 fn cone_alignment_equals_the_golden_values() {
     for case in Case::cones() {
         let (answering, steps) = (
-            TrainingOracle::exactly(&case.oracle),
-            NormalCone::MOST_STEPS,
+            TrainingOracle::exact(&case.oracle),
+            NormalCone::MAX_NEWTON_STEPS,
         );
         let exact = Cave {
             ratio: 1.0,

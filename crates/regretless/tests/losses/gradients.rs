@@ -28,14 +28,14 @@ impl Place {
         let number = |seed: f64, j: usize| 1.5 + (seed * (j as f64 + 1.3)).sin();
         let costs = std::array::from_fn(|j| number(2.1, j));
         let prediction = std::array::from_fn(|j| number(3.7, j));
-        let all =
-            (0..1_u32 << 12).map(|bits| Decision::choosing((0..12).filter(|j| bits >> j & 1 == 1)));
+        let all = (0..1_u32 << 12)
+            .map(|bits| Decision::from_indices((0..12).filter(|j| bits >> j & 1 == 1)));
         let pool: Vec<Decision> = all
             .filter(|decision| path.check(decision).is_ok())
             .collect();
         assert_eq!(pool.len(), 6);
         let oracle = Oracle::new(Arc::new(path));
-        let best = oracle.asker().solve(&costs).unwrap().decision;
+        let best = oracle.worker().solve(&costs).unwrap().decision;
         let features = Features::new(
             Matrix::new(10, 1, vec![0.0; 10]).unwrap(),
             FeatureShape::Wide,
@@ -74,10 +74,10 @@ impl Place {
             best: &self.best,
             draw,
         };
-        let answering = TrainingOracle::exactly(&self.oracle).knowing(&self.pool, true);
+        let answering = TrainingOracle::exact(&self.oracle).with_pool(&self.pool, true);
         let mut gradient = vec![0.0; 12];
         let value = loss
-            .evaluate(&query, &mut answering.asker(), &mut gradient)
+            .evaluate(&query, &mut answering.worker(), &mut gradient)
             .unwrap();
         (value, gradient)
     }
@@ -189,10 +189,10 @@ fn listed_gradients_equal_whole_ones() {
             best: &place.best,
             draw,
         };
-        let answering = TrainingOracle::exactly(&place.oracle).knowing(&place.pool, true);
+        let answering = TrainingOracle::exact(&place.oracle).with_pool(&place.pool, true);
         for _ in 0..2 {
             assert_eq!(
-                loss.evaluate_sparse(&query, &mut answering.asker(), &mut entries)
+                loss.evaluate_sparse(&query, &mut answering.worker(), &mut entries)
                     .unwrap(),
                 value,
                 "{spec}"
@@ -249,7 +249,7 @@ fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
             best: &place.best,
             draw,
         };
-        loss.evaluate(&query, &mut place.oracle.asker(), &mut [0.0; 12])
+        loss.evaluate(&query, &mut place.oracle.worker(), &mut [0.0; 12])
             .unwrap()
     };
     let reference = value(1, 2, 3);

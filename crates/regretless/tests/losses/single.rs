@@ -31,7 +31,7 @@ fn doubles(row: &[f32], sign: f32) -> Vec<f64> {
 fn both(cos: &CosSpec, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)> {
     let loss = CosLoss::new(cos.clone(), VariableBounds::Binary);
     let (count, costs) = (prediction.len(), row(2.1, prediction.len()));
-    let best = Decision::choosing((0..count as u32).filter(|j| j % 3 == 1));
+    let best = Decision::from_indices((0..count as u32).filter(|j| j % 3 == 1));
     let mut single = vec![f32::NAN; count];
     let query = SinglePrecisionInput {
         costs: &costs,
@@ -56,7 +56,7 @@ fn both(cos: &CosSpec, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f
     }));
     let mut plain = vec![f64::NAN; count];
     let plain_value = loss
-        .evaluate(&query, &mut oracle.asker(), &mut plain)
+        .evaluate(&query, &mut oracle.worker(), &mut plain)
         .unwrap();
     let of_single = [vec![value], doubles(&single, 1.0)].concat();
     let of_plain = [

@@ -50,7 +50,7 @@ impl ProblemKind for RelaxedPath {
         self.0.solver(limits)
     }
 
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         kind: Relaxation,
         limits: &SearchLimits,
@@ -271,7 +271,7 @@ fn joined_rows_train_too_and_cannot_judge() {
         epochs: 2,
         ..quick()
     }
-    .joined();
+    .with_validation_rows();
     let trained = setting.train("SPO+", joined).unwrap();
     assert_eq!(trained.report.solves.total(), 2 * (ROWS + 40));
     assert!(trained.report.best_epoch() > 0);
@@ -296,7 +296,7 @@ fn an_empty_pool_is_named_with_what_to_do() {
         instance: 3,
         costs: &costs,
         prediction: &costs,
-        best: setting.data.best(3),
+        best: setting.data.optimal_decision(3),
         draw: NoiseKey::default(),
     };
     let evaluate = |label: &str| {
@@ -305,7 +305,7 @@ fn an_empty_pool_is_named_with_what_to_do() {
             .unwrap()
             .build(&setting.data, &setting.oracle, &NoopObserver)
             .unwrap();
-        let mut asker = empty.asker();
+        let mut asker = empty.worker();
         asker.set_cache_action(regretless::oracle::CacheAction::Recall);
         loss.evaluate(&query, &mut asker, &mut [0.0; 24])
             .unwrap_err()

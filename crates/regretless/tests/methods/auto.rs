@@ -1,7 +1,7 @@
 //! `auto`: what it returns is the best of what it tried, whoever solves and on how many threads.
 
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
-use regretless::evaluate::{predicted, regrets};
+use regretless::evaluate::{predict_rows, regrets};
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::Benchmark;
 use regretless::train::{CandidateReport, FitResult, Method, SelectionCriterion, TrainingSettings};
@@ -30,7 +30,7 @@ fn chosen(setting: &Setting) -> (FitResult, Vec<CandidateReport>) {
 
 fn validation_regret(setting: &Setting, model: &Model) -> f64 {
     let rows = &setting.split.validation;
-    let predictions = predicted(model, &setting.data, rows).unwrap();
+    let predictions = predict_rows(model, &setting.data, rows).unwrap();
     let regrets = regrets(
         &predictions,
         &setting.data,
@@ -254,7 +254,7 @@ mod linear {
         let counted = one.data.mean_work(&rows).unwrap();
         assert_eq!(Some(counted), three.data.mean_work(&rows));
         let folder = tempfile::tempdir().unwrap();
-        let store = LabelStore::beside(&folder.path().join("table"));
+        let store = LabelStore::for_table(&folder.path().join("table"));
         for _ in 0..2 {
             let oracle = Oracle::new(assignment().build().unwrap());
             let (labels, _) = store
@@ -339,7 +339,7 @@ mod linear {
                 .min_by(|a, b| costs[*a].total_cmp(&costs[*b]))
                 .unwrap_or(0);
             Ok(Solution::optimal(
-                Decision::choosing([least as u32]),
+                Decision::from_indices([least as u32]),
                 costs[least],
             ))
         }

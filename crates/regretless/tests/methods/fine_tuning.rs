@@ -101,7 +101,7 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
             .contains("other")
     );
     let mut wider = setting.train("MSE", quick).unwrap().model;
-    wider.about.costs = CostNames::counted(wider.about.costs.len() + 1);
+    wider.about.costs = CostNames::numbered(wider.about.costs.len() + 1);
     assert!(
         setting
             .follow(&start(wider))
@@ -198,10 +198,10 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
     for row in [7, 42, 200] {
         let solved = setting
             .oracle
-            .asker()
+            .worker()
             .solve_row(mean.data().costs().row(row))
             .unwrap();
-        assert_eq!(*mean.best(row), solved.decision);
+        assert_eq!(*mean.optimal_decision(row), solved.decision);
     }
 }
 
@@ -248,10 +248,12 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
         .unwrap();
     let found: Vec<f32> = (0..5).map(|row| made.data().costs().row(row)[0]).collect();
     assert_eq!(found, [2.0, 2.25, 2.75, 10.0, 13.0]);
-    let chosen: Vec<u32> = (0..5).map(|row| made.best(row).indices()[0]).collect();
+    let chosen: Vec<u32> = (0..5)
+        .map(|row| made.optimal_decision(row).indices()[0])
+        .collect();
     assert_eq!(chosen, [0, 0, 0, 1, 1]);
     assert_eq!(
-        setting.data.best(3).indices(),
+        setting.data.optimal_decision(3).indices(),
         [0],
         "the label of row 3 follows its mixed costs"
     );
@@ -279,14 +281,14 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
     assert_eq!((spent.relaxed, spent.total()), (40, 40));
     assert_eq!(made.data(), setting.data.data());
     assert!(
-        (0..40).any(|row| !made.best(row).is_binary()),
+        (0..40).any(|row| !made.optimal_decision(row).is_binary()),
         "a knapsack's relaxed optimum has a fraction"
     );
     assert!(
         (0..40)
             .all(|row| made.optimal_objective(row) <= setting.data.optimal_objective(row) + 1e-6)
     );
-    assert!((40..60).all(|row| made.best(row) == setting.data.best(row)));
+    assert!((40..60).all(|row| made.optimal_decision(row) == setting.data.optimal_decision(row)));
     let trained = setting.train("SPO+ relax labels relaxed", quick()).unwrap();
     assert_eq!(trained.model.about.loss, "SPO+ relax labels relaxed");
     assert!(trained.report.solves.relaxed > 40);

@@ -117,7 +117,7 @@ fn production(whole: bool) -> [Setting; 2] {
 /// What a problem must offer for a method, by asking the problem; `None` when it offers all.
 fn misses(method: &TrainingStage, setting: &Setting) -> Option<&'static str> {
     let (problem, limits) = (setting.oracle.problem(), SearchLimits::default());
-    let has_relaxation = |kind: Relaxation| problem.relaxer(kind, &limits).is_some();
+    let has_relaxation = |kind: Relaxation| problem.relaxation_solver(kind, &limits).is_some();
     let label = method.loss.to_string();
     let relaxations = [method.oracle.relaxation, method.labels.relaxed];
     if relaxations
@@ -128,11 +128,11 @@ fn misses(method: &TrainingStage, setting: &Setting) -> Option<&'static str> {
         Some("a linear relaxation")
     } else if label.contains("CaVE") && !problem.has_vertex_decisions() {
         Some("decisions of zeros and ones")
-    } else if label.contains("CaVE") && problem.cone(setting.data.best(0)).is_none() {
+    } else if label.contains("CaVE") && problem.cone(setting.data.optimal_decision(0)).is_none() {
         Some("the cone of binding constraints")
-    } else if label.contains("LAVA") && problem.neighbours(&limits).is_none() {
+    } else if label.contains("LAVA") && problem.adjacent_vertices(&limits).is_none() {
         Some("adjacent vertices")
-    } else if label.contains("O_S") && problem.ranger(range_kind(&label), &limits).is_none() {
+    } else if label.contains("O_S") && problem.cost_ranging(range_kind(&label), &limits).is_none() {
         Some("cost ranges")
     } else {
         None

@@ -236,7 +236,7 @@ fn files_that_are_not_as_the_program_uses_them_are_converted() {
 #[test]
 fn a_large_file_that_had_to_be_converted_comes_with_advice() {
     let folder = Folder::new();
-    let count = Storage::LARGE as usize / 4;
+    let count = Storage::MAP_THRESHOLD_BYTES as usize / 4;
     let header = npy_header("|u1", "False", &format!("(1, {count})"));
     let path = folder.file("costs.npy", npy_file(&header, &vec![7; count]));
     let data = npy::read_costs(&path, Storage::BySize).unwrap();

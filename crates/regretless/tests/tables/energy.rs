@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use regretless::data::energy::{EnergyPrices, SLOTS, read_items};
+use regretless::data::energy::{EnergyPrices, SLOTS_PER_DAY, read_items};
 use regretless::problem::{Knapsack, ProblemKind};
 use regretless::solve::SearchLimits;
 
@@ -17,7 +17,7 @@ fn prices_are_prepared_as_published() {
     let prices = EnergyPrices::read(&folder.join("energy/prices2013.dat.gz")).unwrap();
     assert_eq!(prices.days(), 789);
     let (features, values) = prices.half_hours();
-    let train = 552 * SLOTS;
+    let train = 552 * SLOTS_PER_DAY;
     let told: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.join("energy/ols_reference.json")).unwrap())
             .unwrap();
@@ -57,7 +57,7 @@ fn the_energy_knapsack_reaches_its_optima() {
                 weights: vec![weights.clone()],
                 capacity: vec![capacity],
             }
-            .checked()
+            .validate()
             .unwrap();
             let found = -sack
                 .solver(&SearchLimits::default())
@@ -93,7 +93,7 @@ fn schedules_reach_their_optima() {
     {
         let fields: Vec<&str> = line.split(',').collect();
         let (day, optimum): (usize, f64) = (fields[2].parse().unwrap(), fields[3].parse().unwrap());
-        let costs = &prices.half_hours().1[day * SLOTS..(day + 1) * SLOTS];
+        let costs = &prices.half_hours().1[day * SLOTS_PER_DAY..(day + 1) * SLOTS_PER_DAY];
         let solution = problem
             .solver(&SearchLimits::default())
             .solve(costs)

@@ -172,8 +172,8 @@ fn predictions_and_decisions_are_written_under_their_names() {
     csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
     assert_eq!(read("p.csv"), "a,\"b, c\"\n0.1,2\n-3.5,1e-9\n");
     let decisions = [
-        Decision::choosing([1]),
-        Decision::choosing([]),
+        Decision::from_indices([1]),
+        Decision::from_indices([]),
         Decision::from_dense(&[0.25, 1.0]),
     ];
     csv::write_decisions(
@@ -200,7 +200,7 @@ fn predictions_and_decisions_are_written_under_their_names() {
     npy::write_decisions(&folder.path("d.npy"), 2, &decisions, false).unwrap();
     let back = npy::read_features(&folder.path("d.npy"), None).unwrap();
     assert_eq!(back.values().as_slice(), [0.0, 1.0, 0.0, 0.0, 0.25, 1.0]);
-    let too_wide = [Decision::choosing([2])];
+    let too_wide = [Decision::from_indices([2])];
     assert!(
         csv::write_decisions(
             &folder.path("n"),
@@ -213,7 +213,7 @@ fn predictions_and_decisions_are_written_under_their_names() {
     );
     assert!(npy::write_decisions(&folder.path("n"), 2, &too_wide, false).is_err());
     assert!(
-        csv::write_predictions(&folder.path("n"), &CostNames::counted(1), &costs, false).is_err()
+        csv::write_predictions(&folder.path("n"), &CostNames::numbered(1), &costs, false).is_err()
     );
     assert!(!folder.path("n").exists());
 }

@@ -44,7 +44,7 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
         |(i, j): (usize, usize)| (places[i].0 - places[j].0).hypot(places[i].1 - places[j].1);
     match kind {
         0 => (0..edges).map(|_| stream.unit()).collect(),
-        1 => (0..edges).map(|_| stream.below(4) as f64).collect(),
+        1 => (0..edges).map(|_| stream.index_below(4) as f64).collect(),
         2 => (0..edges).map(|_| stream.uniform(-9.0, -1.0)).collect(),
         3 => pairs.into_iter().map(euclidean).collect(),
         4 => (0..edges)
@@ -67,7 +67,7 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
             .map(|pair| euclidean(pair) * 3.0 + (1.0 + stream.unit()).powi(6) - 20.0)
             .collect(),
         _ => (0..edges)
-            .map(|_| stream.below(2) as f64 * 1e6 - stream.unit() * 1e-3)
+            .map(|_| stream.index_below(2) as f64 * 1e6 - stream.unit() * 1e-3)
             .collect(),
     }
 }

@@ -111,7 +111,7 @@ impl Published {
     fn cut(&self, limits: SearchLimits) -> Solution {
         let mut engine = TspBranchAndCut::new(self.instance.nodes, limits);
         let (time, found) = timed(|| self.tour(&mut engine));
-        self.tell(&found, engine.searched(), time);
+        self.tell(&found, engine.tree_nodes(), time);
         found
     }
 
@@ -126,7 +126,7 @@ impl Published {
         };
         let mut engine = CvrpBranchAndCut::new(fleet, limits);
         let (time, found) = timed(|| checked(&problem, &mut engine, &self.instance.costs));
-        self.tell(&found, engine.searched(), time);
+        self.tell(&found, engine.tree_nodes(), time);
         found
     }
 
@@ -256,7 +256,8 @@ fn published_optimal_tours_have_the_published_length() {
             .map_while(|word| word.parse::<i64>().ok())
             .take_while(|node| *node > 0);
         let order: Vec<u32> = numbers.map(|node| node as u32 - 1).collect();
-        let length = DistanceMatrix::new(tour.instance.nodes, &tour.instance.costs).length(&order);
+        let length =
+            DistanceMatrix::new(tour.instance.nodes, &tour.instance.costs).tour_cost(&order);
         assert_eq!(length, tour.optimum, "{}", tour.name);
     }
 }

@@ -12,16 +12,16 @@ use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
 
 /// A problem of 5 to 8 nodes, sometimes with no solution.
 fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cvrp {
-    let customers = 4 + stream.below(4);
-    let factor = if stream.below(2) == 0 {
+    let customers = 4 + stream.index_below(4);
+    let factor = if stream.index_below(2) == 0 {
         1.0
     } else {
         stream.uniform(0.1, 3.0)
     };
     let demands: Vec<f64> = (0..customers)
-        .map(|_| factor * stream.below(9) as f64)
+        .map(|_| factor * stream.index_below(9) as f64)
         .collect();
-    let vehicles = 1 + stream.below(4);
+    let vehicles = 1 + stream.index_below(4);
     let least = demands.iter().copied().fold(factor, f64::max);
     let even = demands.iter().sum::<f64>() / vehicles as f64;
     let capacity = (factor * (even * stream.uniform(0.95, 1.6) / factor).round()).max(least);
@@ -31,7 +31,7 @@ fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cv
         vehicles,
         single_customer_routes,
     }
-    .checked()
+    .validate()
     .unwrap()
 }
 
@@ -135,7 +135,9 @@ fn golden_optima_are_found() {
 #[test]
 fn an_engine_used_again_answers_as_a_fresh_one() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 17, [0, 0]);
-    let demands: Vec<f64> = (0..13).map(|_| 1.0 + stream.below(9) as f64).collect();
+    let demands: Vec<f64> = (0..13)
+        .map(|_| 1.0 + stream.index_below(9) as f64)
+        .collect();
     let problem = Cvrp {
         demands,
         capacity: 25.0,
@@ -158,7 +160,9 @@ fn limits_leave_routes_and_a_valid_bound() {
     let mut claims = Claims::new();
     for case in 0..10 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 19, [case, 0]);
-        let demands: Vec<f64> = (0..15).map(|_| 1.0 + stream.below(9) as f64).collect();
+        let demands: Vec<f64> = (0..15)
+            .map(|_| 1.0 + stream.index_below(9) as f64)
+            .collect();
         let problem = Cvrp {
             demands,
             capacity: 25.0,
@@ -222,7 +226,7 @@ fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees()
         };
         let relaxed = |problem: &dyn ProblemKind, kind| {
             let found = problem
-                .relaxer(kind, &SearchLimits::default())
+                .relaxation_solver(kind, &SearchLimits::default())
                 .unwrap()
                 .relax(&costs)
                 .unwrap();

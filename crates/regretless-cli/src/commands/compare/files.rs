@@ -17,9 +17,14 @@ use super::outcome::RunResult;
 use super::summary::ComparisonSummary;
 use crate::output::write_text;
 
-const RESULTS: &str = "results.jsonl";
+const RESULTS_FILE_NAME: &str = "results.jsonl";
 const LOCK_FILE_NAME: &str = "lock";
-const RESULT_FILE_NAMES: [&str; 4] = [RESULTS, "results.csv", "summary.csv", "settings.toml"];
+const RESULT_FILE_NAMES: [&str; 4] = [
+    RESULTS_FILE_NAME,
+    "results.csv",
+    "summary.csv",
+    "settings.toml",
+];
 
 /// A folder that will hold results; nothing is made before the first run has finished.
 pub struct ResultFolder {
@@ -80,7 +85,7 @@ impl ResultFolder {
             let folder = Self {
                 path: path.to_path_buf(),
             };
-            return match folder.held(wanted)? {
+            return match folder.state(wanted)? {
                 FolderState::Nothing => Ok((folder, Vec::new())),
                 FolderState::Some(outcomes) => Ok((folder, outcomes)),
                 FolderState::Other(_) if force => Ok((folder, Vec::new())),
@@ -95,7 +100,7 @@ impl ResultFolder {
             number += 1;
         }
         if number > 1
-            && let FolderState::Some(outcomes) = numbered(number - 1).held(wanted)?
+            && let FolderState::Some(outcomes) = numbered(number - 1).state(wanted)?
         {
             return Ok((numbered(number - 1), outcomes));
         }
@@ -124,8 +129,8 @@ impl ResultFolder {
         &self.path
     }
 
-    fn held(&self, wanted: &ComparisonKey<'_>) -> Result<FolderState> {
-        let results = self.path.join(RESULTS);
+    fn state(&self, wanted: &ComparisonKey<'_>) -> Result<FolderState> {
+        let results = self.path.join(RESULTS_FILE_NAME);
         let Some(other) = RESULT_FILE_NAMES
             .iter()
             .map(|file| self.path.join(file))
@@ -188,14 +193,18 @@ impl ResultFolder {
         };
         if !runs.earlier.is_empty() {
             // Lines that were cut off go, so that what is appended stands on lines of its own.
-            write_text(&self.path.join(RESULTS), &lines(&runs.earlier)?, true)?;
+            write_text(
+                &self.path.join(RESULTS_FILE_NAME),
+                &lines(&runs.earlier)?,
+                true,
+            )?;
         }
         Ok(runs)
     }
 
     /// Writes the tables, and the runs in their order.
     pub fn finish(&self, outcomes: &[RunResult], summary: &ComparisonSummary) -> Result<()> {
-        write_text(&self.path.join(RESULTS), &lines(outcomes)?, true)?;
+        write_text(&self.path.join(RESULTS_FILE_NAME), &lines(outcomes)?, true)?;
         write_text(
             &self.path.join("results.csv"),
             &summary.runs_csv(outcomes)?,
@@ -224,7 +233,7 @@ impl RunLog {
 
     /// Writes down a run that has finished, the settings before the first.
     pub fn append(&self, outcome: &RunResult) -> Result<()> {
-        let path = self.folder.join(RESULTS);
+        let path = self.folder.join(RESULTS_FILE_NAME);
         let mut kept = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = match kept.take() {
             Some(file) => file,

@@ -49,7 +49,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
         session.force,
     )?;
     if !earlier.is_empty() {
-        session.remark(&format!(
+        session.warn(&format!(
             "note: {} of {} runs were finished earlier",
             earlier.len(),
             keys.len()
@@ -73,7 +73,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     report.text.push_str(&summary.text());
     let whole = found.failures.is_empty() && !session.progress.interrupted();
     let mut sentences = verdict::sentences(&summary, whole, comparison.shares_test_rows());
-    sentences.extend(regretless::evaluate::too_few_rows(
+    sentences.extend(regretless::evaluate::few_rows_warning(
         "test",
         comparison.least_test_rows(),
     ));
@@ -123,7 +123,7 @@ fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<Com
         }
     }
     if !losses.contains(&reference()) {
-        session.remark("note: MSE runs too, as the reference of the ratios");
+        session.warn("note: MSE runs too, as the reference of the ratios");
         losses.insert(0, reference());
     }
     options.losses = Some(losses);
@@ -241,7 +241,7 @@ impl Comparison {
             &options.machine,
             session,
         )?;
-        let grounds = source.grounds(seeds.iter().copied())?;
+        let grounds = source.data_splits(seeds.iter().copied())?;
         if grounds.iter().any(|ground| ground.split.test.is_empty()) {
             return Err(Error::setting(
                 "compare needs rows to test on; give --split a share or rows for the test",
@@ -409,7 +409,7 @@ impl Comparison {
         };
         session.progress.begin("comparing", runs.len() as u64);
         // Each worker takes the next run in line, so that runs begin in order.
-        threads.fill(
+        threads.fill_slots(
             &mut vec![(); threads.count()],
             || (),
             |(), _, ()| while work() {},

@@ -11,7 +11,7 @@ use regretless::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::super::ground::DataSplit;
-use super::super::{judge, oracle};
+use super::super::{evaluate_model, oracle};
 use crate::args::{CompareOptions, ExecutionOptions};
 use crate::progress::InterruptOnlyObserver;
 
@@ -116,7 +116,7 @@ impl ComparedMethod {
             Self::Method(approach) => {
                 let (trained, _) =
                     approach.train(&task, (&settings.predictor, settings.training), spec)?;
-                let test = judge(
+                let test = evaluate_model(
                     &trained.model,
                     &ground.data,
                     &ground.split.test,
@@ -127,7 +127,7 @@ impl ComparedMethod {
                     // Its steps shrink to nothing, so that its losses always settle.
                     Method::Auto(_) => None,
                 };
-                let outcome = RunResult::judged(self.to_string(), seed, &test);
+                let outcome = RunResult::from_evaluation(self.to_string(), seed, &test);
                 Ok(RunResult {
                     still_falling,
                     ..outcome.with_training(&trained.report)
@@ -140,7 +140,7 @@ impl ComparedMethod {
                 Ok(RunResult {
                     is_baseline: true,
                     seconds,
-                    ..RunResult::judged(self.to_string(), seed, &test)
+                    ..RunResult::from_evaluation(self.to_string(), seed, &test)
                 })
             }
         }
@@ -168,7 +168,7 @@ impl ComparedMethod {
 }
 
 impl RunResult {
-    fn judged(loss: String, seed: u64, test: &Evaluation) -> Self {
+    fn from_evaluation(loss: String, seed: u64, test: &Evaluation) -> Self {
         Self {
             key: String::new(),
             loss,

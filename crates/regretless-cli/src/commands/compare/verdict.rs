@@ -19,7 +19,7 @@ const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 pub fn sentences(summary: &ComparisonSummary, whole: bool, same_rows: bool) -> Vec<String> {
     let mut sentences = Vec::new();
     if whole {
-        sentences.extend(verdict(summary, same_rows));
+        sentences.extend(conclusion(summary, same_rows));
     }
     sentences.extend(not_converged(summary));
     sentences.extend(worse_than_least_squares(summary));
@@ -36,7 +36,7 @@ fn best(summary: &ComparisonSummary, is_baseline: bool) -> Option<(&SummaryRow, 
 }
 
 /// Whether the best trained method decides better than the best baseline.
-fn verdict(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
+fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
     let (method, reached) = best(summary, false)?;
     let (baseline, simple) = best(summary, true)?;
     if reached >= simple {

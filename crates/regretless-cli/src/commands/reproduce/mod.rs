@@ -50,7 +50,7 @@ pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Comma
             }
             other => other?,
         };
-        let results = keep(&runner, results)?;
+        let results = write_results(&runner, results)?;
         report.text.push_str(&tables::text(&results));
         report.line(format!(
             "report in {}\n",
@@ -84,7 +84,7 @@ fn texts(options: &ReproduceOptions) -> Result<Vec<(String, String)>> {
             let text = std::fs::read_to_string(&name).map_err(Error::io(Path::new(&name)))?;
             return Ok((name, text));
         }
-        let text = Experiment::named(&name)?.to_string();
+        let text = Experiment::built_in(&name)?.to_string();
         Ok((name, text))
     };
     names.into_iter().map(text).collect()
@@ -93,10 +93,10 @@ fn texts(options: &ReproduceOptions) -> Result<Vec<(String, String)>> {
 fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Experiment> {
     let mut experiment: Experiment = parse_toml(text, Path::new(place))?;
     if !options.only.is_empty() {
-        experiment.only(&options.only)?;
+        experiment.retain_named(&options.only)?;
     }
     if options.smoke.unwrap_or(false) {
-        experiment = experiment.tiny();
+        experiment = experiment.smoke_version();
     }
     if let Some(seeds) = options.seeds {
         experiment.seeds = seeds;
@@ -156,7 +156,10 @@ fn duration(text: &str) -> Result<Duration> {
 }
 
 /// Writes tables and the experiment itself beside its cells.
-fn keep(runner: &ExperimentRunner, mut results: ExperimentResults) -> Result<ExperimentResults> {
+fn write_results(
+    runner: &ExperimentRunner,
+    mut results: ExperimentResults,
+) -> Result<ExperimentResults> {
     results.provenance.command =
         std::env::args()
             .skip(1)
@@ -228,13 +231,13 @@ fn today() -> String {
     let seconds = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
-    let (year, month, day) = civil(seconds / 86_400);
+    let (year, month, day) = civil_from_days(seconds / 86_400);
     format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar, counted in
 /// eras of 400 years that begin on 1 March.
-fn civil(days: u64) -> (u64, u64, u64) {
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -249,7 +252,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 mod tests {
     use std::time::Duration;
 
-    use super::{civil, duration};
+    use super::{civil_from_days, duration};
 
     #[test]
     fn times_are_read_as_people_write_them() {
@@ -262,8 +265,8 @@ mod tests {
 
     #[test]
     fn days_become_dates() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(11_016), (2000, 2, 29));
-        assert_eq!(civil(20_772), (2026, 11, 15));
+        assert_eq!(civil_from_days(0), (1970, 1, 1));
+        assert_eq!(civil_from_days(11_016), (2000, 2, 29));
+        assert_eq!(civil_from_days(20_772), (2026, 11, 15));
     }
 }

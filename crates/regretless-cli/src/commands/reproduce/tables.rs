@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
-use regretless::text::{escaped, spreadsheet_cell};
+use regretless::text::{escape_formula, escaped};
 
 use crate::output::number;
 use crate::table::TextTable;
@@ -159,5 +159,5 @@ fn each(results: &ExperimentResults) -> impl Iterator<Item = (&ProblemResults, &
 
 /// Labels and reasons hold commas and quotes, and could be read as formulas.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", spreadsheet_cell(text).replace('"', "\"\""))
+    format!("\"{}\"", escape_formula(text).replace('"', "\"\""))
 }

@@ -59,7 +59,7 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
                     if watch.interrupted() {
                         return Err(Error::Interrupted);
                     }
-                    watch.note(&subject.name);
+                    watch.message(&subject.name);
                     outcomes.push(solved(subject, (place, several), options, session));
                 }
             }
@@ -83,7 +83,7 @@ fn solved(
         .map(|out| target(out, several, subject));
     let free = out
         .as_deref()
-        .map_or(Ok(()), |path| free(path, several, session));
+        .map_or(Ok(()), |path| check_output_free(path, several, session));
     let found = free.and_then(|()| {
         let solution = answer(subject, options).map_err(|failure| match failure {
             Ok(failure) => Error::solver(place, failure),
@@ -128,7 +128,7 @@ fn target(out: &Path, several: bool, subject: &SolveTarget) -> PathBuf {
 }
 
 /// Asks before the work whether the decision could be written.
-fn free(path: &Path, several: bool, session: &CommandContext) -> Result<()> {
+fn check_output_free(path: &Path, several: bool, session: &CommandContext) -> Result<()> {
     if let (true, Some(folder)) = (several, path.parent()) {
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
@@ -149,7 +149,7 @@ fn answer(
     let costs: Vec<f64> = subject.costs.iter().map(|cost| sign * cost).collect();
     let Some(relax) = options.relax else {
         let oracle = Oracle::new(subject.problem.clone()).with_limits(limits);
-        return oracle.asker().solve(&costs).map_err(Ok);
+        return oracle.worker().solve(&costs).map_err(Ok);
     };
     let kind: Relaxation = relax.into();
     let missing = || {
@@ -160,7 +160,7 @@ fn answer(
     };
     let mut relaxer = subject
         .problem
-        .relaxer(kind, &limits)
+        .relaxation_solver(kind, &limits)
         .ok_or_else(missing)
         .map_err(Err)?;
     relaxer.relax(&costs).map_err(Ok)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use regretless::decision::Decision;
 use regretless::solve::route::routes_of;
 use regretless::solve::tour::edges::order_of;
-use regretless::text::spreadsheet_cell;
+use regretless::text::escape_formula;
 
 use super::subject::SolutionFormat;
 
@@ -62,7 +62,7 @@ fn plain(value: f64) -> String {
 fn values(names: &[String], decision: &Decision) -> String {
     let mut text = String::from("name,value\n");
     for (index, value) in decision.iter() {
-        let name = spreadsheet_cell(&names[index]);
+        let name = escape_formula(&names[index]);
         let quoted = name.contains([',', '"', '\n', '\r']);
         let name = if quoted {
             format!("\"{}\"", name.replace('"', "\"\""))
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_tour_begins_at_the_first_node_and_goes_to_its_lower_neighbour() {
         // 0-2, 0-3, 1-2, 1-3 of four nodes.
-        let text = SolutionFormat::Tour(4).write("box", &Decision::choosing([1, 2, 3, 4]), 4.0);
+        let text = SolutionFormat::Tour(4).write("box", &Decision::from_indices([1, 2, 3, 4]), 4.0);
         assert_eq!(
             text,
             "NAME : box\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n1\n3\n2\n4\n-1\nEOF\n"

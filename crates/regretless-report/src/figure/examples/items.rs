@@ -4,10 +4,10 @@ use super::{DecisionView, ExampleInput, WIDTH, key, write_story};
 use crate::figure::FigureContext;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Rect, Svg};
-use crate::text::{some, trimmed};
+use crate::text::{pluralize, trimmed};
 
 /// Items that find room; those on which decisions differ come first.
-const MOST: usize = 90;
+const MAX_ITEMS: usize = 90;
 /// Items above which bars are too narrow for numbers.
 pub(super) const MAX_LABELED_ITEMS: usize = 40;
 const PANEL: f64 = 96.0;
@@ -37,7 +37,7 @@ fn shown(case: &ExampleInput<'_>) -> Vec<u32> {
             .then(taken(b).cmp(&taken(a)))
             .then(by_value(a, b))
     });
-    items.truncate(MOST);
+    items.truncate(MAX_ITEMS);
     items.sort_by(by_value);
     items
 }
@@ -101,7 +101,7 @@ fn bars(
     items: &[u32],
     (area, y): (&Rect, &AxisScale),
 ) {
-    svg.upwards(
+    svg.vertical_text(
         (area.left - 32.0, area.top + area.height / 2.0),
         "small faint",
         "value",
@@ -164,7 +164,7 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Rect, 
         svg.end();
     }
     let out = if left_out > 0 {
-        format!(" {} not shown.", some(left_out, "more item"))
+        format!(" {} not shown.", pluralize(left_out, "more item"))
     } else {
         String::new()
     };

@@ -12,7 +12,7 @@ use regretless::experiment::{Drawing, Example, MethodResults};
 
 use super::{FigureContext, FigureWithCaption, key_row};
 use crate::svg::{Anchor, Rect, Svg};
-use crate::text::{lines, some, trimmed};
+use crate::text::{lines, pluralize, trimmed};
 
 const WIDTH: f64 = 760.0;
 
@@ -134,8 +134,8 @@ impl<'a> ExampleInput<'a> {
         let (regret, share) = (trimmed(regret), trimmed(share));
         let (wrong, missed) = (self.sum(&view.wrong), self.sum(&view.missed));
         let (wrong, missed) = (
-            (some(view.wrong.len(), thing), trimmed(wrong)),
-            (some(view.missed.len(), thing), trimmed(missed)),
+            (pluralize(view.wrong.len(), thing), trimmed(wrong)),
+            (pluralize(view.missed.len(), thing), trimmed(missed)),
         );
         if worth {
             let left = format!(

@@ -128,13 +128,13 @@ impl RowKeys {
         let message = format!(
             "instance {name} goes on after another; keep its rows together or name the items"
         );
-        Err(sheet.wrong(column, message))
+        Err(sheet.cell_error(column, message))
     }
 }
 
 fn key<'a>(sheet: &'a CsvTable, column: usize, what: &str) -> Result<&'a str> {
     match sheet.text(column)? {
-        "" => Err(sheet.wrong(
+        "" => Err(sheet.cell_error(
             column,
             format!("the cell is empty; it must name the {what}"),
         )),

@@ -39,8 +39,8 @@ fn looks_grouped(cell: &str) -> bool {
 
 /// A cell in quotation marks, cut when long.
 pub(super) fn quoted(cell: &str) -> String {
-    const SHOWN: usize = 40;
-    match cell.char_indices().nth(SHOWN) {
+    const MAX_QUOTED_CHARS: usize = 40;
+    match cell.char_indices().nth(MAX_QUOTED_CHARS) {
         None => format!("'{cell}'"),
         Some((end, _)) => format!("'{}…'", &cell[..end]),
     }

@@ -74,17 +74,17 @@ impl CsvTable {
     /// The text of a cell of the current row.
     pub fn text(&self, column: usize) -> Result<&str> {
         let cell = self.record.get(column).unwrap_or_default();
-        let wrong = |_| self.wrong(column, "the text is not UTF-8; save the file as UTF-8");
+        let wrong = |_| self.cell_error(column, "the text is not UTF-8; save the file as UTF-8");
         std::str::from_utf8(cell).map(str::trim).map_err(wrong)
     }
 
     /// The number in a cell of the current row.
     pub fn number(&self, column: usize) -> Result<f32> {
-        number::parse(self.text(column)?).map_err(|message| self.wrong(column, message))
+        number::parse(self.text(column)?).map_err(|message| self.cell_error(column, message))
     }
 
     /// An error about a cell of the current row.
-    pub fn wrong(&self, column: usize, message: impl Into<String>) -> Error {
+    pub fn cell_error(&self, column: usize, message: impl Into<String>) -> Error {
         self.cell_error_at(self.index, column, message)
     }
 
@@ -166,7 +166,7 @@ impl CsvTable {
             "found the number {cell} in a column that begins with text; correct it or ignore the \
                 column"
         );
-        Err(self.wrong(*column, message))
+        Err(self.cell_error(*column, message))
     }
 
     fn next_row(&mut self) -> Result<bool> {
@@ -179,7 +179,7 @@ impl CsvTable {
             return Ok(true);
         }
         let message = format!("the row has {cells} cells, but the header names {columns} columns");
-        Err(self.wrong(cells.min(columns), message))
+        Err(self.cell_error(cells.min(columns), message))
     }
 
     fn read_record(&mut self) -> Result<bool> {

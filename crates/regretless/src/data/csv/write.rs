@@ -10,7 +10,7 @@ use crate::data::output::write_atomically;
 use crate::data::{CostNames, Dataset, FeatureShape, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::text::spreadsheet_cell;
+use crate::text::escape_formula;
 
 /// How decisions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -86,7 +86,7 @@ pub fn write_decisions(
             write_rows(
                 path,
                 force,
-                header(names.iter().map(|name| escape_formula(&name).into()))?,
+                header(names.iter().map(|name| variable_name_cell(&name).into()))?,
                 decisions.iter().map(row),
             )
         }
@@ -98,7 +98,7 @@ pub fn write_decisions(
                     decision.iter().map(move |(j, value)| {
                         vec![
                             instance.to_string(),
-                            escape_formula(&names.get(j)),
+                            variable_name_cell(&names.get(j)),
                             shortest(value),
                         ]
                     })
@@ -152,8 +152,8 @@ fn cells<T: Copy + std::fmt::Debug>(numbers: &[T]) -> impl Iterator<Item = Strin
 /// A variable's name in a file of decisions. These files are made for spreadsheets and never read
 /// back, so a name that looks like a formula gets a quote in front; tables and predictions are read
 /// back and keep their names.
-fn escape_formula(name: &str) -> String {
-    spreadsheet_cell(name).into_owned()
+fn variable_name_cell(name: &str) -> String {
+    escape_formula(name).into_owned()
 }
 
 fn borrowed(names: &[String]) -> impl Iterator<Item = Cow<'_, str>> {

@@ -31,7 +31,7 @@ impl NpySource {
     }
 
     /// Type and order, for people.
-    pub fn described(&self) -> String {
+    pub fn describe(&self) -> String {
         let order = if self.header.order() == Order::C {
             "C"
         } else {
@@ -150,19 +150,22 @@ fn check_fits(shape: &[u64], size: u64, there: u64) -> Result<u64, String> {
 
 /// The type of the numbers, if they are numbers.
 fn number_type(header: &NpyHeader) -> Result<TypeStr, String> {
-    const INSTEAD: &str = "save it as float32 or float64, for instance with .astype('float32')";
+    const DTYPE_REMEDY: &str =
+        "save it as float32 or float64, for instance with .astype('float32')";
     if header.uses_pickled_array() {
         return Err(format!(
-            "the array holds Python objects, which are not read; {INSTEAD}"
+            "the array holds Python objects, which are not read; {DTYPE_REMEDY}"
         ));
     }
     match header.dtype() {
         DType::Plain(kind) => match (kind.type_char(), kind.size_field()) {
             (TypeChar::Float, 4 | 8) | (TypeChar::Int | TypeChar::Uint, 1 | 2 | 4 | 8) => Ok(kind),
-            _ => Err(format!("an array of type '{kind}' is not read; {INSTEAD}")),
+            _ => Err(format!(
+                "an array of type '{kind}' is not read; {DTYPE_REMEDY}"
+            )),
         },
-        DType::Array(..) | DType::Record(_) => {
-            Err(format!("an array of structures is not read; {INSTEAD}"))
-        }
+        DType::Array(..) | DType::Record(_) => Err(format!(
+            "an array of structures is not read; {DTYPE_REMEDY}"
+        )),
     }
 }

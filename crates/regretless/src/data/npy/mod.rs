@@ -39,11 +39,11 @@ pub enum Storage {
 impl Storage {
     /// Bytes from which numbers stay in their file. Small files are better read: nobody can change
     /// them then.
-    pub const LARGE: u64 = 64 << 20;
+    pub const MAP_THRESHOLD_BYTES: u64 = 64 << 20;
 
     fn maps(self, bytes: u64) -> bool {
         match self {
-            Self::BySize => bytes >= Self::LARGE,
+            Self::BySize => bytes >= Self::MAP_THRESHOLD_BYTES,
             Self::Memory => false,
             Self::File => true,
         }
@@ -67,7 +67,7 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
     let found = read_features(features, None)?;
     let array = NpyArray::open(costs, storage)?;
     let [instances, items] = array.shape[..] else {
-        return Err(array.wrong(costs, "costs must have 2 dimensions: instances, costs"));
+        return Err(array.error(costs, "costs must have 2 dimensions: instances, costs"));
     };
     let fits = match found.shape() {
         FeatureShape::Wide => found.instances() == instances,
@@ -83,12 +83,12 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
             FeatureShape::Wide => String::new(),
             FeatureShape::Long { items } => format!(" with {items} items each"),
         };
-        return Err(array.wrong(
+        return Err(array.error(
             costs,
             &format!("{other}{rows}; both files must describe the same"),
         ));
     }
-    Dataset::joined(found, array.matrix(instances, items)?, None)
+    Dataset::from_finite_parts(found, array.matrix(instances, items)?, None)
 }
 
 /// Reads costs alone; the table has one feature, which is always 0.
@@ -99,22 +99,22 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
 pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
     let array = NpyArray::open(path, storage)?;
     let [instances, items] = array.shape[..] else {
-        return Err(array.wrong(path, "costs must have 2 dimensions: instances, costs"));
+        return Err(array.error(path, "costs must have 2 dimensions: instances, costs"));
     };
     let nothing = Features::new(Matrix::zeros(instances, 1), FeatureShape::Wide, None)?;
-    Dataset::joined(nothing, array.matrix(instances, items)?, None)
+    Dataset::from_finite_parts(nothing, array.matrix(instances, items)?, None)
 }
 
 /// What to tell a user whose large file was taken into memory, and how it would not have to be.
 pub fn storage_hint(path: &Path, costs: &Matrix) -> Option<String> {
     let claim = header::open(path).ok()?;
-    let large = size_of_val(costs.as_slice()) as u64 >= Storage::LARGE;
+    let large = size_of_val(costs.as_slice()) as u64 >= Storage::MAP_THRESHOLD_BYTES;
     (large && !claim.is_native()).then(|| {
         format!(
             "{}: converted and held in memory ({}); saved as float32 in C order it stays on disk: \
              np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))",
             path.display(),
-            claim.described()
+            claim.describe()
         )
     })
 }
@@ -130,14 +130,14 @@ pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> 
         [instances, cols] => (instances, cols, FeatureShape::Wide),
         [instances, items, cols] => (instances * items, cols, FeatureShape::Long { items }),
         _ => {
-            return Err(array.wrong(
+            return Err(array.error(
                 path,
                 "features must have 2 dimensions, or 3 for a long table",
             ));
         }
     };
     if let Some(names) = names.filter(|names| names.len() != cols) {
-        return Err(array.wrong(
+        return Err(array.error(
             path,
             &format!("{} columns of features are needed", names.len()),
         ));
@@ -229,7 +229,7 @@ impl NpyArray {
         }
     }
 
-    fn wrong(&self, path: &Path, message: &str) -> Error {
+    fn error(&self, path: &Path, message: &str) -> Error {
         Error::input(
             Place::file(path),
             format!("the array has shape {:?}; {message}", self.shape),

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 
 use super::{
-    BaseError, CosSpec, ErrorSide, MisleadingDirection, SinglePrecisionInput, guides, single,
+    BaseError, CosSpec, ErrorSide, MisleadingDirection, SinglePrecisionInput,
+    misleading_directions, single,
 };
 use crate::data::Matrix;
 use crate::error::Result;
@@ -95,7 +96,7 @@ impl CosLoss {
     }
 
     /// How much an error of output `j` counts.
-    fn share(&self, j: usize, error: f64, aims: &InstanceErrorMask<'_>) -> f64 {
+    fn error_weight(&self, j: usize, error: f64, aims: &InstanceErrorMask<'_>) -> f64 {
         match &self.cos.side {
             ErrorSide::Both => 1.0,
             ErrorSide::OneSided => f64::from(u8::from(aims.guides[j].counts(error, 0.0))),
@@ -118,7 +119,7 @@ impl CosLoss {
     ) -> f64 {
         let mut total = 0.0;
         for (j, error) in errors.enumerate() {
-            let share = self.share(j, error, aims);
+            let share = self.error_weight(j, error, aims);
             let (value, slope) = self.term(error);
             total += share * value;
             gradient[j] = share * slope;
@@ -126,7 +127,7 @@ impl CosLoss {
         total
     }
 
-    fn plain(
+    fn evaluate_plain(
         &self,
         query: &LossInput<'_>,
         aims: &InstanceErrorMask<'_>,
@@ -137,7 +138,7 @@ impl CosLoss {
     }
 
     /// Errors between unit vectors; the gradient goes back through the normalisation.
-    fn normalised(
+    fn evaluate_normalized(
         &self,
         query: &LossInput<'_>,
         aims: &InstanceErrorMask<'_>,
@@ -176,7 +177,7 @@ impl Loss for CosLoss {
     ) -> Result<f64> {
         let total = SCRATCH.with_borrow_mut(|(directions, free, unit)| {
             if matches!(self.cos.side, ErrorSide::OneSided | ErrorSide::Sensitive(_)) {
-                guides(query.best, &self.bounds, directions, query.costs.len());
+                misleading_directions(query.best, &self.bounds, directions, query.costs.len());
             }
             self.free_errors(query, free);
             let aims = InstanceErrorMask {
@@ -184,9 +185,9 @@ impl Loss for CosLoss {
                 free,
             };
             if self.cos.scale_invariant {
-                self.normalised(query, &aims, (unit, gradient))
+                self.evaluate_normalized(query, &aims, (unit, gradient))
             } else {
-                self.plain(query, &aims, gradient)
+                self.evaluate_plain(query, &aims, gradient)
             }
         });
         let factor = 1.0 / query.costs.len() as f64;

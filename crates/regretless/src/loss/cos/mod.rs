@@ -30,7 +30,7 @@ mod single;
 pub use evaluate::CosLoss;
 pub use single::SinglePrecisionInput;
 
-use crate::data::{Matrix, length};
+use crate::data::{Matrix, norm};
 use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::oracle::Oracle;
@@ -151,7 +151,7 @@ impl CosSpec {
 
 /// Mean Euclidean length of the rows, never 0.
 fn mean_norm(costs: &Matrix) -> f64 {
-    let total: f64 = (0..costs.rows()).map(|i| length(costs.row(i))).sum();
+    let total: f64 = (0..costs.rows()).map(|i| norm(costs.row(i))).sum();
     (total / costs.rows().max(1) as f64).max(1e-12)
 }
 
@@ -187,7 +187,7 @@ impl MisleadingDirection {
 }
 
 /// The guide of every variable of a decision.
-fn guides(
+fn misleading_directions(
     best: &crate::decision::Decision,
     bounds: &VariableBounds,
     out: &mut Vec<MisleadingDirection>,

@@ -34,7 +34,7 @@ pub(super) fn limits(
             .zip(&ranges.lower)
             .for_each(|(limit, lower)| *limit = *lower as f32);
         for (j, _) in data
-            .best(row)
+            .optimal_decision(row)
             .iter()
             .filter(|(j, value)| at_upper(*j, *value))
         {

@@ -14,10 +14,10 @@
 use super::evaluate::MIN_NORM;
 use super::{BaseError, CosSpec, ErrorSide};
 use crate::decision::Decision;
-use crate::lanes::{AlignedF32x16, Avx2Fma, F32x16, LANES, compiled};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
 
 /// Chunks summed in single precision before the sum is added up in double precision.
-const TOGETHER: usize = 64;
+const CHUNKS_PER_F64_SUM: usize = 64;
 
 /// One instance in single precision.
 #[derive(Debug, Clone, Copy)]
@@ -54,14 +54,14 @@ pub(super) fn evaluate(
     query: &SinglePrecisionInput<'_>,
     gradient: &mut [f32],
 ) -> Option<f64> {
-    let here = Avx2Fma::here()?;
+    let here = Avx2Fma::detect()?;
     let one_sided = match &cos.side {
         ErrorSide::Both => false,
         ErrorSide::OneSided => true,
         ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
     };
     let absolute = cos.error == BaseError::Absolute;
-    let (length, true_length) = lengths(here, cos.scale_invariant, query);
+    let (length, true_length) = norms(here, cos.scale_invariant, query);
     let at = NormScales {
         prediction: query.sign / length.max(MIN_NORM) as f32,
         costs: 1.0 / true_length.max(MIN_NORM) as f32,
@@ -109,7 +109,7 @@ pub(super) fn evaluate(
 }
 
 /// Lengths of prediction and truth, or 1 where they do not matter.
-fn lengths(here: Avx2Fma, matter: bool, query: &SinglePrecisionInput<'_>) -> (f64, f64) {
+fn norms(here: Avx2Fma, matter: bool, query: &SinglePrecisionInput<'_>) -> (f64, f64) {
     let mut squares = [1.0; 2];
     if matter {
         square(here, query.prediction, &mut squares[0]);
@@ -140,18 +140,18 @@ fn evaluate_selected(
     }
 }
 
-compiled! {
+dispatch_avx2! {
     /// Sum of squares.
     square = square_body [] (row: &[f32], out: &mut f64)
 }
 
-compiled! {
+dispatch_avx2! {
     /// Sums of a row; leaves slopes with respect to the errors in `gradient`.
     slopes = slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
         (query: &SinglePrecisionInput<'_>, at: NormScales, gradient: &mut [f32], sums: &mut SinglePrecisionSums)
 }
 
-compiled! {
+dispatch_avx2! {
     /// Slopes become the gradient: slope · first + prediction · second.
     finish = finish_body [] (prediction: &[f32], factors: (f32, f32), gradient: &mut [f32])
 }
@@ -159,11 +159,11 @@ compiled! {
 #[inline(always)]
 fn square_body(here: Avx2Fma, row: &[f32], out: &mut f64) {
     *out = 0.0;
-    for block in row.chunks(TOGETHER * LANES) {
+    for block in row.chunks(CHUNKS_PER_F64_SUM * F32_LANES) {
         let mut sum = here.splat(0.0);
-        for part in block.chunks(LANES) {
+        for part in block.chunks(F32_LANES) {
             let numbers = read(here, part);
-            sum = numbers.fused(numbers, sum);
+            sum = numbers.mul_add(numbers, sum);
         }
         *out += total(sum);
     }
@@ -180,20 +180,22 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     let (scale, true_scale) = (here.splat(at.prediction), here.splat(-at.costs));
     let blocks = query
         .prediction
-        .chunks(TOGETHER * LANES)
-        .zip(query.costs.chunks(TOGETHER * LANES));
-    for ((prediction, costs), gradient) in blocks.zip(gradient.chunks_mut(TOGETHER * LANES)) {
+        .chunks(CHUNKS_PER_F64_SUM * F32_LANES)
+        .zip(query.costs.chunks(CHUNKS_PER_F64_SUM * F32_LANES));
+    for ((prediction, costs), gradient) in
+        blocks.zip(gradient.chunks_mut(CHUNKS_PER_F64_SUM * F32_LANES))
+    {
         let (mut value, mut along) = (here.splat(0.0), here.splat(0.0));
         for ((p, c), g) in prediction
-            .chunks(LANES)
-            .zip(costs.chunks(LANES))
-            .zip(gradient.chunks_mut(LANES))
+            .chunks(F32_LANES)
+            .zip(costs.chunks(F32_LANES))
+            .zip(gradient.chunks_mut(F32_LANES))
         {
-            let scaled = read(here, p).times(scale);
-            let error = read(here, c).fused(true_scale, scaled);
-            let (term, slope) = judge::<ABSOLUTE, ONE_SIDED>(here, error);
-            value = value.plus(term);
-            along = slope.fused(scaled, along);
+            let scaled = read(here, p).mul(scale);
+            let error = read(here, c).mul_add(true_scale, scaled);
+            let (term, slope) = evaluate_errors::<ABSOLUTE, ONE_SIDED>(here, error);
+            value = value.add(term);
+            along = slope.mul_add(scaled, along);
             write(slope, g);
         }
         sums.value += total(value);
@@ -203,44 +205,50 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 
 /// What errors cost, and the derivatives; of one-sided ones only those downwards.
 #[inline(always)]
-fn judge<const ABSOLUTE: bool, const ONE_SIDED: bool>(
+fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     here: Avx2Fma,
     error: F32x16,
 ) -> (F32x16, F32x16) {
     let minus = here.splat(-0.0);
     let error = if ONE_SIDED {
-        error.xor(minus).above_zero().xor(minus)
+        error.xor(minus).max_zero().xor(minus)
     } else {
         error
     };
     if ABSOLUTE {
-        let slope = error.sign().or(here.splat(1.0)).and(error.nonzero());
-        (error.xor(error.sign()), slope)
+        let slope = error
+            .sign_bits()
+            .or(here.splat(1.0))
+            .and(error.nonzero_mask());
+        (error.xor(error.sign_bits()), slope)
     } else {
-        (error.times(error), error.plus(error))
+        (error.mul(error), error.add(error))
     }
 }
 
 #[inline(always)]
 fn finish_body(here: Avx2Fma, prediction: &[f32], factors: (f32, f32), gradient: &mut [f32]) {
     let (slope, along) = (here.splat(factors.0), here.splat(factors.1));
-    for (p, g) in prediction.chunks(LANES).zip(gradient.chunks_mut(LANES)) {
-        write(read(here, p).fused(along, read(here, g).times(slope)), g);
+    for (p, g) in prediction
+        .chunks(F32_LANES)
+        .zip(gradient.chunks_mut(F32_LANES))
+    {
+        write(read(here, p).mul_add(along, read(here, g).mul(slope)), g);
     }
 }
 
 #[inline(always)]
 fn read(here: Avx2Fma, part: &[f32]) -> F32x16 {
-    match part.first_chunk::<LANES>() {
-        Some(whole) => here.read(whole),
+    match part.first_chunk::<F32_LANES>() {
+        Some(whole) => here.load(whole),
         None => here.load_partial(part),
     }
 }
 
 #[inline(always)]
 fn write(lanes: F32x16, part: &mut [f32]) {
-    match part.first_chunk_mut::<LANES>() {
-        Some(whole) => lanes.write(whole),
+    match part.first_chunk_mut::<F32_LANES>() {
+        Some(whole) => lanes.store_slice(whole),
         None => lanes.store_partial(part),
     }
 }

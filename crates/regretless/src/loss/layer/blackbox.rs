@@ -45,8 +45,8 @@ impl Blackbox {
         match self {
             Self::Interpolated { lambda } => goal
                 .write(LossNameBuilder::default().number("lambda", lambda, Self::LAMBDA))
-                .after("DBB"),
-            Self::NegativeIdentity => goal.write(LossNameBuilder::default()).after("NID"),
+                .with_name("DBB"),
+            Self::NegativeIdentity => goal.write(LossNameBuilder::default()).with_name("NID"),
         }
     }
 }
@@ -65,7 +65,7 @@ impl DecisionLayer for Blackbox {
         judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let here = [query.ask(asker, query.prediction)?.decision.clone()];
+        let here = [query.solve(asker, query.prediction)?.decision.clone()];
         let mut upstream = buffer::zeros(gradient.len());
         let value = super::evaluate_mean(&here, judge, &mut upstream);
         match self {
@@ -79,7 +79,7 @@ impl DecisionLayer for Blackbox {
                     .iter()
                     .zip(upstream.iter())
                     .map(|(p, g)| p + lambda * g);
-                let there = [query.ask(asker, &buffer::filled(moved))?.decision.clone()];
+                let there = [query.solve(asker, &buffer::filled(moved))?.decision.clone()];
                 super::write_finite_difference((&there, &here), *lambda, gradient);
             }
         }

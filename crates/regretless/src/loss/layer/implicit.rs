@@ -91,7 +91,7 @@ impl ImplicitMle {
             }
             NoiseSource::Drawn(NoiseDistribution::Normal) | NoiseSource::Given(_) => label,
         };
-        goal.write(label).after(name)
+        goal.write(label).with_name(name)
     }
 
     /// The layer ready for training.
@@ -146,7 +146,7 @@ impl ImplicitLayer {
         self.perturbed.decisions((query, &moved), asker)
     }
 
-    fn reach(&self, query: &LossInput<'_>, upstream: &[f64]) -> f64 {
+    fn step_size(&self, query: &LossInput<'_>, upstream: &[f64]) -> f64 {
         let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
         match self.reach {
             ImplicitStepSize::Fixed(lambda) => lambda,
@@ -168,7 +168,7 @@ impl DecisionLayer for ImplicitLayer {
         let mut upstream = buffer::zeros(gradient.len());
         let here = self.decisions(query, asker, (0.0, &upstream))?;
         let value = super::evaluate_mean(&here, judge, &mut upstream);
-        let reach = self.reach(query, &upstream);
+        let reach = self.step_size(query, &upstream);
         gradient.fill(0.0);
         if reach > 0.0 {
             let ahead = self.decisions(query, asker, (reach, &upstream))?;
@@ -180,7 +180,7 @@ impl DecisionLayer for ImplicitLayer {
             let width = if self.central { 2.0 * reach } else { reach };
             super::write_finite_difference((&ahead, &behind), width, gradient);
         }
-        self.adapting.note(gradient);
+        self.adapting.record_gradient(gradient);
         Ok(value)
     }
 
@@ -229,14 +229,14 @@ impl Default for AdaptiveStepSize {
 }
 
 impl AdaptiveStepSize {
-    const STEP: f64 = 1e-3;
-    const MEMORY: f64 = 0.9;
+    const ADAPTATION_RATE: f64 = 1e-3;
+    const MOMENTUM: f64 = 0.9;
 
     fn alpha(&self) -> f64 {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn note(&self, gradient: &[f64]) {
+    fn record_gradient(&self, gradient: &[f64]) {
         let entries = gradient.iter().filter(|g| g.abs() > 1e-12).count();
         self.entries.fetch_add(entries as u64, Ordering::Relaxed);
         self.instances.fetch_add(1, Ordering::Relaxed);
@@ -247,13 +247,13 @@ impl AdaptiveStepSize {
         let entries = self.entries.swap(0, Ordering::Relaxed);
         if training && instances > 0 {
             let (alpha, average) = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            *average =
-                Self::MEMORY * *average + (1.0 - Self::MEMORY) * entries as f64 / instances as f64;
+            *average = Self::MOMENTUM * *average
+                + (1.0 - Self::MOMENTUM) * entries as f64 / instances as f64;
             *alpha = (*alpha
                 + if *average < 1.0 {
-                    Self::STEP
+                    Self::ADAPTATION_RATE
                 } else {
-                    -Self::STEP
+                    -Self::ADAPTATION_RATE
                 })
             .max(0.0);
         }

@@ -73,7 +73,7 @@ impl LayerObjective {
     }
 
     /// Value of a decision; writes the gradient with respect to it.
-    fn judge(self, query: &LossInput<'_>, decision: &[f64], gradient: &mut [f64]) -> f64 {
+    fn evaluate(self, query: &LossInput<'_>, decision: &[f64], gradient: &mut [f64]) -> f64 {
         match self {
             Self::Regret => {
                 gradient.copy_from_slice(query.costs);
@@ -112,11 +112,11 @@ impl<L: DecisionLayer> Loss for LayerLoss<L> {
         gradient: &mut [f64],
     ) -> Result<f64> {
         let mut judge =
-            |decision: &[f64], upstream: &mut [f64]| self.goal.judge(query, decision, upstream);
+            |decision: &[f64], upstream: &mut [f64]| self.goal.evaluate(query, decision, upstream);
         self.layer.decide(query, asker, &mut judge, gradient)
     }
 
-    fn solves(&self) -> bool {
+    fn calls_solver(&self) -> bool {
         true
     }
 

@@ -51,7 +51,7 @@ impl PerturbedOptimizer {
             .perturbation
             .label()
             .flag("plain", !self.baseline);
-        goal.write(label).after("DPO")
+        goal.write(label).with_name("DPO")
     }
 }
 

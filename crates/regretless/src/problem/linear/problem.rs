@@ -132,7 +132,7 @@ impl LinearProblem {
         }
     }
 
-    fn facts(&self, limits: &SearchLimits) -> Box<LinearRelaxation> {
+    fn relaxation(&self, limits: &SearchLimits) -> Box<LinearRelaxation> {
         Box::new(LinearRelaxation::new(&self.model, &self.predicted, *limits))
     }
 
@@ -164,7 +164,7 @@ impl ProblemKind for LinearProblem {
         self.cost_names.as_ref()
     }
 
-    fn could_name_costs(&self) -> bool {
+    fn may_have_cost_names(&self) -> bool {
         self.could_name_costs
     }
 
@@ -209,23 +209,27 @@ impl ProblemKind for LinearProblem {
         ))
     }
 
-    fn relaxer(
+    fn relaxation_solver(
         &self,
         _kind: Relaxation,
         limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.facts(limits))
+        Some(self.relaxation(limits))
     }
 
-    fn ranger(&self, kind: CostRangeKind, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
         match kind {
-            CostRangeKind::Basis => Some(self.facts(limits)),
+            CostRangeKind::Basis => Some(self.relaxation(limits)),
             CostRangeKind::Exact => None,
         }
     }
 
-    fn neighbours(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(self.facts(limits))
+    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        Some(self.relaxation(limits))
     }
 
     /// With auxiliary columns there is none: a decision does not say where they stand, and their

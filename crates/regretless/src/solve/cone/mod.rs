@@ -56,7 +56,7 @@ impl BoundStatus {
     }
 
     /// What is left of a number after the rays have explained what they can.
-    fn rest(self, number: f64) -> f64 {
+    fn residual(self, number: f64) -> f64 {
         let (least, most) = match self {
             Self::Lower => (0.0, f64::INFINITY),
             Self::Between => (f64::NEG_INFINITY, f64::INFINITY),
@@ -85,7 +85,7 @@ impl NormalCone {
     /// The rays of the variables of a point, by their least and greatest values; rows are added
     /// later.
     pub fn new(point: &[f64], bounds: &[[f64; 2]]) -> Self {
-        Self::standing(
+        Self::from_statuses(
             point
                 .iter()
                 .zip(bounds)
@@ -100,10 +100,10 @@ impl NormalCone {
         decision
             .iter()
             .for_each(|(j, value)| stands[j] = BoundStatus::of(value, [0.0, 1.0]));
-        Self::standing(stands)
+        Self::from_statuses(stands)
     }
 
-    fn standing(stands: Vec<BoundStatus>) -> Self {
+    fn from_statuses(stands: Vec<BoundStatus>) -> Self {
         Self {
             stands,
             ends: Vec::new(),
@@ -166,7 +166,7 @@ impl NormalCone {
     }
 
     /// Where each variable stands.
-    pub fn stands(&self) -> &[BoundStatus] {
+    pub fn statuses(&self) -> &[BoundStatus] {
         &self.stands
     }
 
@@ -205,11 +205,11 @@ impl NormalCone {
     }
 
     /// Newton steps that suffice for the nearest point.
-    pub const MOST_STEPS: usize = 500;
+    pub const MAX_NEWTON_STEPS: usize = 500;
 
     /// The point of the cone nearest to a vector.
     pub fn project(&self, vector: &[f64]) -> Vec<f64> {
-        self.project_within(vector, Self::MOST_STEPS)
+        self.project_within(vector, Self::MAX_NEWTON_STEPS)
     }
 
     /// The same, or another point of the cone where the nearest is not found in so many Newton

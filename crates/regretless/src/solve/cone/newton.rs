@@ -75,8 +75,8 @@ impl<'a> SemismoothNewton<'a> {
             moving,
             trial,
         };
-        let half_square = newton.look(0.0, &[]);
-        newton.go(half_square);
+        let half_square = newton.try_step(0.0, &[]);
+        newton.accept_step(half_square);
         newton
     }
 
@@ -195,7 +195,7 @@ impl<'a> SemismoothNewton<'a> {
     fn search(&mut self, slope: &[f64], direction: &[f64]) -> bool {
         let mut share = 1.0;
         while share > 1e-12 {
-            let found = self.look(share, direction);
+            let found = self.try_step(share, direction);
             let moves = self
                 .trial
                 .0
@@ -208,7 +208,7 @@ impl<'a> SemismoothNewton<'a> {
                 return false;
             }
             if promised < 0.0 && found <= self.half_square + ARMIJO_FRACTION * promised {
-                self.go(found);
+                self.accept_step(found);
                 return true;
             }
             share *= 0.5;
@@ -219,9 +219,9 @@ impl<'a> SemismoothNewton<'a> {
     /// Near the end the function is flat to its last digit; a whole step then counts when it halves
     /// the slope.
     fn polish(&mut self, direction: &[f64], steepest_before: f64) -> bool {
-        let found = self.look(1.0, direction);
+        let found = self.try_step(1.0, direction);
         let before = self.half_square;
-        self.go(found);
+        self.accept_step(found);
         let slope = self.slope();
         let open = |(row, slope): (usize, &f64)| {
             if self.is_held(row, *slope) {
@@ -233,13 +233,13 @@ impl<'a> SemismoothNewton<'a> {
         let better = steepest(&slope.iter().enumerate().map(open).collect::<Vec<_>>())
             < 0.5 * steepest_before;
         if !better {
-            self.go(before);
+            self.accept_step(before);
         }
         better
     }
 
     /// Tries a share of a direction; returns the function there.
-    fn look(&mut self, share: f64, direction: &[f64]) -> f64 {
+    fn try_step(&mut self, share: f64, direction: &[f64]) -> f64 {
         let (mut multipliers, mut rest) = std::mem::take(&mut self.trial);
         for ((row, trial), by) in multipliers.iter_mut().enumerate().zip(direction) {
             let to = self.multipliers[row] + share * by;
@@ -252,7 +252,7 @@ impl<'a> SemismoothNewton<'a> {
                 .iter()
                 .map(|(row, value)| multipliers[*row as usize] * value)
                 .sum();
-            *rest = stand.rest(self.vector[column] - explained);
+            *rest = stand.residual(self.vector[column] - explained);
             total += *rest * *rest;
         }
         self.trial = (multipliers, rest);
@@ -260,7 +260,7 @@ impl<'a> SemismoothNewton<'a> {
     }
 
     /// Changes places with the point tried last.
-    fn go(&mut self, half_square: f64) {
+    fn accept_step(&mut self, half_square: f64) {
         std::mem::swap(&mut self.multipliers, &mut self.trial.0);
         std::mem::swap(&mut self.rest, &mut self.trial.1);
         self.half_square = half_square;

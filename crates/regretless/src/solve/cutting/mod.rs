@@ -7,7 +7,7 @@ mod sheet;
 mod tail;
 mod waiting;
 
-pub(super) use sheet::{BasisSnapshot, LpRelaxation, fitting_factor, retain_unmarked};
+pub(super) use sheet::{BasisSnapshot, LpRelaxation, retain_unmarked, scaling_factor};
 pub(super) use tail::TailingOff;
 pub(super) use waiting::{NodeQueue, SearchResult};
 

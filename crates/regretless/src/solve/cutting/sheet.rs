@@ -104,7 +104,7 @@ impl LpRelaxation {
     }
 
     /// Places of the further rows, in their order.
-    pub(in crate::solve) fn places(&self) -> &[u32] {
+    pub(in crate::solve) fn cut_indices(&self) -> &[u32] {
         &self.places
     }
 
@@ -270,7 +270,7 @@ impl LpRelaxation {
 }
 
 /// A power of two that brings costs of this mean size near to 2 to the power of `aim`.
-pub(in crate::solve) fn fitting_factor(costs: impl ExactSizeIterator<Item = f64>, aim: f64) -> f64 {
+pub(in crate::solve) fn scaling_factor(costs: impl ExactSizeIterator<Item = f64>, aim: f64) -> f64 {
     let count = costs.len().max(1) as f64;
     let mean = costs.map(f64::abs).sum::<f64>() / count;
     if mean > 0.0 && mean.is_finite() {

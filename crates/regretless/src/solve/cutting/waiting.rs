@@ -65,13 +65,13 @@ impl<D> NodeQueue<D> {
     }
 
     /// Counts a node that is about to be solved; returns how many there were with it.
-    pub(in crate::solve) fn count(&mut self) -> u64 {
+    pub(in crate::solve) fn count_node(&mut self) -> u64 {
         self.solved += 1;
         self.solved
     }
 
     /// Something was dropped that costs at least this.
-    pub(in crate::solve) fn dropped(&mut self, bound: f64) {
+    pub(in crate::solve) fn record_pruned(&mut self, bound: f64) {
         self.floor = self.floor.min(bound);
     }
 
@@ -85,7 +85,7 @@ impl<D> NodeQueue<D> {
         let open = self.nodes.swap_remove(place);
         if open.bound > level {
             // The lowest of all that wait: none of them is of interest.
-            self.dropped(open.bound);
+            self.record_pruned(open.bound);
             self.nodes.clear();
             return None;
         }
@@ -93,7 +93,7 @@ impl<D> NodeQueue<D> {
     }
 
     /// What is known when the present node, of this bound, and all that wait are left open.
-    pub(in crate::solve) fn stopped(&self, bound: f64) -> SearchResult {
+    pub(in crate::solve) fn result_at_limit(&self, bound: f64) -> SearchResult {
         let open = self
             .nodes
             .iter()
@@ -107,7 +107,7 @@ impl<D> NodeQueue<D> {
     }
 
     /// What is known when nothing is left.
-    pub(in crate::solve) fn finished(&self) -> SearchResult {
+    pub(in crate::solve) fn final_result(&self) -> SearchResult {
         SearchResult {
             floor: self.floor,
             complete: true,
@@ -129,20 +129,20 @@ mod tests {
             waiting.add(bound, Rc::new(name), None);
         }
         assert_eq!(
-            waiting.stopped(2.0),
+            waiting.result_at_limit(2.0),
             SearchResult {
                 floor: 1.0,
                 complete: false,
                 solved: 0
             }
         );
-        assert_eq!((waiting.count(), waiting.count()), (1, 2));
+        assert_eq!((waiting.count_node(), waiting.count_node()), (1, 2));
         let order: Vec<_> = std::iter::from_fn(|| waiting.next(5.0))
             .map(|open| *open.decided)
             .collect();
         assert_eq!(order, ["c", "b", "a"]);
         assert_eq!(
-            waiting.finished(),
+            waiting.final_result(),
             SearchResult {
                 floor: 9.0,
                 complete: true,

@@ -96,14 +96,16 @@ impl GridPathSolver {
 
 impl Solver for GridPathSolver {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        let mut solution = Solution::nothing();
+        let mut solution = Solution::empty();
         self.solve_into(costs, &mut solution)?;
         Ok(solution)
     }
 
     fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), SolveFailure> {
         self.sweep(costs);
-        solution.decision.choose(self.walk_back().iter().copied());
+        solution
+            .decision
+            .assign_indices(self.walk_back().iter().copied());
         solution.objective = solution.decision.dot(costs);
         solution.bound = solution.objective;
         solution.status = SolveStatus::Optimal;

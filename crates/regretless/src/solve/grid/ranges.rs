@@ -79,7 +79,7 @@ impl GridCostRanging {
     }
 
     /// What arcs may fall by when they are not on the path, and the second-best path of each layer.
-    fn weigh(&mut self, costs: &[f64], path: &[u32], lower: &mut [f64]) {
+    fn slack_of_arcs(&mut self, costs: &[f64], path: &[u32], lower: &mut [f64]) {
         let (rows, cols) = (self.path.rows, self.path.cols);
         let best = self.backward[0];
         let mut arc = 0;
@@ -109,8 +109,8 @@ impl CostRanging for GridCostRanging {
         self.sweep_forward(costs);
         self.sweep_backward(costs);
         self.second.fill(f64::INFINITY);
-        let mut ranges = CostRanges::infinite(costs.len());
-        self.weigh(costs, &path, &mut ranges.lower);
+        let mut ranges = CostRanges::unbounded(costs.len());
+        self.slack_of_arcs(costs, &path, &mut ranges.lower);
         for (arc, second) in path.iter().map(|arc| *arc as usize).zip(&self.second) {
             ranges.upper[arc] = costs[arc] + (second - self.backward[0]).max(0.0);
         }

@@ -25,7 +25,7 @@ mod parts;
 mod read;
 mod scan;
 
-pub(crate) use model::whole_bounds;
+pub(crate) use model::integer_bounds;
 pub use model::{FEASIBILITY_TOLERANCE, LinearModel};
 pub use parts::{
     BasicVariable, Basis, BasisStatus, LpColumns, LpRows, LpStatus, OptionValue, PrimalDualPoint,
@@ -315,7 +315,7 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn forget(&mut self) -> Result<(), SolveFailure> {
+    pub fn reset_basis_and_solution(&mut self) -> Result<(), SolveFailure> {
         self.has_basis = false;
         self.raw.clear_solver()
     }

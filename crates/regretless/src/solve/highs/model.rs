@@ -1,7 +1,7 @@
 //! A whole model as plain values, and whether a point satisfies it.
 
 use super::SparseVectors;
-use crate::sizes::LARGEST_COST;
+use crate::sizes::MAX_ABS_COST;
 
 /// A linear model: what is read from a file, or built to make an [`Lp`](super::Lp) from.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -27,7 +27,7 @@ pub struct LinearModel {
 }
 
 /// The whole numbers within bounds; a bound that misses one by less than [`FEASIBILITY_TOLERANCE`] means it.
-pub(crate) fn whole_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
+pub(crate) fn integer_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
     // A bound that is whole stays as it is, to the sign of its zero: labels are known by it.
     let lower = if lower.fract() == 0.0 || !lower.is_finite() {
         lower
@@ -58,7 +58,7 @@ impl LinearModel {
             if !self.integer[column] {
                 continue;
             }
-            self.column_bounds[column] = whole_bounds([lower, upper]);
+            self.column_bounds[column] = integer_bounds([lower, upper]);
             let [least, most] = self.column_bounds[column];
             if least > most && lower <= upper {
                 return Err(format!(
@@ -66,16 +66,16 @@ impl LinearModel {
                 ));
             }
         }
-        if let Some(column) = self.cost.iter().position(|cost| cost.abs() > LARGEST_COST) {
+        if let Some(column) = self.cost.iter().position(|cost| cost.abs() > MAX_ABS_COST) {
             let (name, cost) = (&self.column_names[column], self.cost[column]);
             return Err(format!(
-                "column {name} costs {cost:e}; costs go up to {LARGEST_COST:e} in size"
+                "column {name} costs {cost:e}; costs go up to {MAX_ABS_COST:e} in size"
             ));
         }
-        if self.offset.abs() > LARGEST_COST {
+        if self.offset.abs() > MAX_ABS_COST {
             let offset = self.offset;
             return Err(format!(
-                "the objective's constant is {offset:e}; it may go up to {LARGEST_COST:e} in size"
+                "the objective's constant is {offset:e}; it may go up to {MAX_ABS_COST:e} in size"
             ));
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::tableau::TableauInput;
 /// Share of the objective below which two objectives count as equal.
 const OBJECTIVE_TOLERANCE: f64 = 1.1e-9;
 /// Share of a step that rounding errors never reach.
-const ROUNDING: f64 = 1e-3;
+const ROUNDING_FRACTION: f64 = 1e-3;
 
 /// The incumbent of a search.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ impl KnapsackIncumbent {
 
     /// Something is known to cost no more than this: only what is as good is of interest. For costs
     /// on no grid.
-    pub(super) fn expect(&mut self, objective: f64) {
+    pub(super) fn set_known_objective(&mut self, objective: f64) {
         self.ceiling = Some(objective + min_improvement(objective, 0.0));
         self.set_cutoff();
     }
@@ -108,7 +108,7 @@ impl KnapsackIncumbent {
 /// How much less a choice must cost to count as better than one of this objective.
 pub(super) fn min_improvement(objective: f64, grain: f64) -> f64 {
     if grain > 0.0 {
-        grain * (1.0 - ROUNDING)
+        grain * (1.0 - ROUNDING_FRACTION)
     } else {
         OBJECTIVE_TOLERANCE * objective.abs()
     }

@@ -16,7 +16,7 @@ use super::tableau::KnapsackTableau;
 /// Columns from which on flips are looked for together at once.
 const MIN_BATCH_FLIP_COLUMNS: usize = 64;
 /// Flips looked for one by one before they are looked for together.
-const FEW: usize = 8;
+const MAX_SEQUENTIAL_FLIPS: usize = 8;
 /// How far outside its bounds a basic variable may stay.
 pub(super) const FEASIBILITY_TOLERANCE: f64 = 1e-10;
 
@@ -85,7 +85,7 @@ impl DualSimplex {
         let patience = if tableau.width() > MIN_BATCH_FLIP_COLUMNS {
             1
         } else {
-            FEW
+            MAX_SEQUENTIAL_FLIPS
         };
         for flips in 0.. {
             if flips == patience {
@@ -94,7 +94,7 @@ impl DualSimplex {
                     return Some(position);
                 }
             }
-            let position = lanes::least(&self.ratios)?;
+            let position = lanes::argmin(&self.ratios)?;
             if self.covers_or_flips(tableau, row, position) {
                 return Some(position);
             }
@@ -129,7 +129,7 @@ impl DualSimplex {
         self.order
             .extend(open.map(|(at, ratio)| (*ratio, at as u32)));
         let mut rest = 0..self.order.len();
-        while rest.len() > FEW {
+        while rest.len() > MAX_SEQUENTIAL_FLIPS {
             let middle = rest.start + rest.len() / 2;
             self.order[rest.clone()].select_nth_unstable_by(middle - rest.start, by_ratio);
             let near = &self.order[rest.start..middle];

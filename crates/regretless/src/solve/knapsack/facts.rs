@@ -73,7 +73,7 @@ impl KnapsackRelaxation {
     }
 
     /// The relaxed optimum as its basis sees it.
-    fn corner(&self, point: &LpVertex) -> Result<SimplexDictionary, SolveFailure> {
+    fn dictionary(&self, point: &LpVertex) -> Result<SimplexDictionary, SolveFailure> {
         let values = self.values(point);
         let number = |basic: &KnapsackBasicVariable| match basic {
             KnapsackBasicVariable::Item(item) => *item as usize,
@@ -116,14 +116,14 @@ impl CostRanging for KnapsackRelaxation {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let point = self.search.relax(costs)?;
         let cost = |number: u32| costs.get(number as usize).copied().unwrap_or(0.0);
-        Ok(self.corner(&point)?.cost_ranges(cost, costs.len()))
+        Ok(self.dictionary(&point)?.cost_ranges(cost, costs.len()))
     }
 }
 
 impl AdjacentVertices for KnapsackRelaxation {
     fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let point = self.search.relax(costs)?;
-        let moves = self.corner(&point)?.neighbours();
+        let moves = self.dictionary(&point)?.neighbours();
         let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
         let deltas = moves
             .into_iter()

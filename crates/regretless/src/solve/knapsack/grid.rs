@@ -3,7 +3,7 @@
 /// Most decimals looked for.
 const MAX_DECIMALS: i32 = 6;
 /// Largest multiple of the grid step for which sums are still told apart with certainty.
-const MOST_STEPS: f64 = 1e9;
+const MAX_GRID_MULTIPLE: f64 = 1e9;
 
 /// The largest step of which all these numbers are multiples, up to rounding in their last digit;
 /// `None` when there is no such step among whole numbers and decimals.
@@ -12,25 +12,25 @@ pub(in crate::solve) fn step(numbers: &(impl Iterator<Item = f64> + Clone)) -> O
     (0..=MAX_DECIMALS)
         .map(|decimals| 10_f64.powi(decimals))
         .find_map(|factor| {
-            if total * factor > MOST_STEPS {
+            if total * factor > MAX_GRID_MULTIPLE {
                 return None;
             }
             let divisor = numbers.clone().try_fold(0, |divisor, number| {
-                Some(common(divisor, whole(number * factor)?))
+                Some(gcd(divisor, as_integer(number * factor)?))
             })?;
             (divisor > 0).then(|| divisor as f64 / factor)
         })
 }
 
 /// A number as a whole number, if it is one up to rounding.
-fn whole(number: f64) -> Option<u64> {
+fn as_integer(number: f64) -> Option<u64> {
     let size = number.abs();
     let nearest = size.round();
     ((size - nearest).abs() <= 4.0 * f64::EPSILON * size).then_some(nearest as u64)
 }
 
 /// The greatest common divisor (Euclid).
-fn common(mut a: u64, mut b: u64) -> u64 {
+fn gcd(mut a: u64, mut b: u64) -> u64 {
     if a == 1 {
         return 1;
     }

@@ -130,7 +130,7 @@ impl KnapsackItems {
     }
 
     /// What all capacities, tolerance included, are worth at these prices.
-    pub(super) fn worth(&self, prices: &[f64]) -> f64 {
+    pub(super) fn dual_value(&self, prices: &[f64]) -> f64 {
         self.limits
             .iter()
             .zip(prices)

@@ -7,14 +7,14 @@
 use super::tableau::KnapsackTableau;
 
 /// Columns treated together.
-const LANES: usize = 4;
+const COLUMNS_PER_CHUNK: usize = 4;
 /// Least size of a cell that may be pivoted on.
 pub(super) const PIVOT_TOLERANCE: f64 = 1e-9;
 /// Least size of a cell that counts as different from 0 in a penalty.
 const ZERO_TOLERANCE: f64 = 1e-12;
 
 #[inline(always)]
-fn lesser(a: f64, b: f64) -> f64 {
+fn min(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
@@ -41,29 +41,32 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
         };
         (down, up)
     };
-    let (mut down, mut up) = ([f64::INFINITY; LANES], [f64::INFINITY; LANES]);
-    let whole = cells.len() / LANES * LANES;
+    let (mut down, mut up) = (
+        [f64::INFINITY; COLUMNS_PER_CHUNK],
+        [f64::INFINITY; COLUMNS_PER_CHUNK],
+    );
+    let whole = cells.len() / COLUMNS_PER_CHUNK * COLUMNS_PER_CHUNK;
     let (head, tail) = (0..whole, whole..cells.len());
-    for at in head.step_by(LANES) {
+    for at in head.step_by(COLUMNS_PER_CHUNK) {
         let (cells, reduced, steps) = (
-            &cells[at..][..LANES],
-            &reduced[at..][..LANES],
-            &steps[at..][..LANES],
+            &cells[at..][..COLUMNS_PER_CHUNK],
+            &reduced[at..][..COLUMNS_PER_CHUNK],
+            &steps[at..][..COLUMNS_PER_CHUNK],
         );
-        for lane in 0..LANES {
+        for lane in 0..COLUMNS_PER_CHUNK {
             let (d, u) = cost(cells[lane], reduced[lane], steps[lane]);
-            down[lane] = lesser(down[lane], d);
-            up[lane] = lesser(up[lane], u);
+            down[lane] = min(down[lane], d);
+            up[lane] = min(up[lane], u);
         }
     }
     for at in tail {
         let (d, u) = cost(cells[at], reduced[at], steps[at]);
-        down[0] = lesser(down[0], d);
-        up[0] = lesser(up[0], u);
+        down[0] = min(down[0], d);
+        up[0] = min(up[0], u);
     }
     [
-        down.into_iter().fold(f64::INFINITY, lesser),
-        up.into_iter().fold(f64::INFINITY, lesser),
+        down.into_iter().fold(f64::INFINITY, min),
+        up.into_iter().fold(f64::INFINITY, min),
     ]
 }
 
@@ -82,20 +85,16 @@ pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) 
 }
 
 /// The first position of the least number, unless all are infinite.
-pub(super) fn least(numbers: &[f64]) -> Option<usize> {
-    let mut lanes = [f64::INFINITY; LANES];
-    let chunks = numbers.chunks_exact(LANES);
-    let rest = chunks
-        .remainder()
-        .iter()
-        .copied()
-        .fold(f64::INFINITY, lesser);
+pub(super) fn argmin(numbers: &[f64]) -> Option<usize> {
+    let mut lanes = [f64::INFINITY; COLUMNS_PER_CHUNK];
+    let chunks = numbers.chunks_exact(COLUMNS_PER_CHUNK);
+    let rest = chunks.remainder().iter().copied().fold(f64::INFINITY, min);
     for chunk in chunks {
-        for lane in 0..LANES {
-            lanes[lane] = lesser(lanes[lane], chunk[lane]);
+        for lane in 0..COLUMNS_PER_CHUNK {
+            lanes[lane] = min(lanes[lane], chunk[lane]);
         }
     }
-    let least = lanes.into_iter().fold(rest, lesser);
+    let least = lanes.into_iter().fold(rest, min);
     if least < f64::INFINITY {
         numbers.iter().position(|number| *number == least)
     } else {

@@ -61,14 +61,14 @@ impl KnapsackBranchAndBound {
     /// The choice in memory, if it is proved to be still the cheapest.
     pub(super) fn certify_warm_start(&self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
         let known = memory
-            .recall::<KnapsackWarmStart>()
+            .get::<KnapsackWarmStart>()
             .filter(|known| known.fits(&self.items))?;
         let cost = known.cost(costs);
         let level = cost + min_improvement(cost, 0.0);
         let (trial, bound) = AlternativeSearch::new((&self.items, costs), known);
-        let rivalled = trial.rivalled(bound, level)?;
+        let rivalled = trial.has_alternative(bound, level)?;
         (!rivalled)
-            .then(|| Solution::optimal(Decision::choosing(known.chosen.iter().copied()), cost))
+            .then(|| Solution::optimal(Decision::from_indices(known.chosen.iter().copied()), cost))
     }
 }
 
@@ -88,7 +88,7 @@ struct AlternativeSearch<'a> {
 }
 
 /// Sums that were changed back and forth are trusted up to this share.
-const ROUNDING: f64 = 1e-11;
+const SUM_TOLERANCE: f64 = 1e-11;
 
 impl<'a> AlternativeSearch<'a> {
     /// The trial and the bound that the prices give.
@@ -96,7 +96,7 @@ impl<'a> AlternativeSearch<'a> {
         (items, costs): (&'a KnapsackItems, &'a [f64]),
         known: &'a KnapsackWarmStart,
     ) -> (Self, f64) {
-        let mut bound = items.worth(&known.prices);
+        let mut bound = items.dual_value(&known.prices);
         let (inside, loads) = (vec![false; costs.len()], vec![0.0; known.prices.len()]);
         let mut trial = Self {
             items,
@@ -134,7 +134,7 @@ impl<'a> AlternativeSearch<'a> {
 
     /// Whether another choice that fits costs less than the level; `None` when there are too many
     /// to try.
-    fn rivalled(mut self, bound: f64, level: f64) -> Option<bool> {
+    fn has_alternative(mut self, bound: f64, level: f64) -> Option<bool> {
         let room = level - bound;
         self.flips.retain(|(penalty, _)| *penalty < room);
         // The dearest first: then a branch ends soon.
@@ -169,8 +169,10 @@ impl<'a> AlternativeSearch<'a> {
     }
 
     fn is_alternative(&self, level: f64) -> bool {
-        let cheap = self.cost < level + ROUNDING * self.cost.abs();
-        cheap && self.items.fits_within(&self.loads, ROUNDING) && self.is_alternative_exactly(level)
+        let cheap = self.cost < level + SUM_TOLERANCE * self.cost.abs();
+        cheap
+            && self.items.fits_within(&self.loads, SUM_TOLERANCE)
+            && self.is_alternative_exactly(level)
     }
 
     fn is_alternative_exactly(&self, level: f64) -> bool {

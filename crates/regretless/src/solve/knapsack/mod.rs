@@ -34,7 +34,7 @@ use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
 
 /// Scaled overload of a relaxed point that is let pass where weights are too small to pivot on.
-const NEGLIGIBLE: f64 = 1e-8;
+const OVERLOAD_TOLERANCE: f64 = 1e-8;
 
 /// Which root is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl KnapsackBranchAndBound {
         let scale = self.load(costs)?;
         let end = self.solve_root(RootModel::Relaxed);
         if end != TableauStatus::Solved
-            && dual::worst_violation(&self.workshop.levels[0]) > NEGLIGIBLE
+            && dual::worst_violation(&self.workshop.levels[0]) > OVERLOAD_TOLERANCE
         {
             return Err(SolveFailure::Engine(
                 "the simplex method makes no progress".into(),
@@ -91,7 +91,7 @@ impl KnapsackBranchAndBound {
         }
         let (root, count) = (&self.workshop.levels[0], self.items.count());
         let mut shares = vec![0.0; count];
-        relax::shares(root, &self.workshop.taken, &mut shares);
+        relax::item_values(root, &self.workshop.taken, &mut shares);
         let mut duals = self.root_duals(scale);
         let decision = Decision::from_dense(&shares);
         let objective = decision.dot(costs);
@@ -160,7 +160,7 @@ impl KnapsackBranchAndBound {
             RootModel::Whole => source.items.rhs(),
             RootModel::Relaxed => source.items.strict_rhs(),
         };
-        root.forget(rhs, source.items.count());
+        root.clear_decisions(rhs, source.items.count());
         taken.clear();
         for item in 0..source.items.count() {
             if source.costs[item] < 0.0 && source.items.weightless(item) {
@@ -191,7 +191,7 @@ impl Solver for KnapsackBranchAndBound {
         Ok(self.search(costs, scale, None))
     }
 
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
         memory: &mut WarmStart,
@@ -210,7 +210,7 @@ impl Solver for KnapsackBranchAndBound {
             warm.status == SolveStatus::Optimal && self.workshop.best.is_unique_optimum()
         };
         let solution = warm.filter(unique).map_or_else(|| self.solve(costs), Ok)?;
-        memory.keep(KnapsackWarmStart::new(&solution.decision, &prices));
+        memory.set(KnapsackWarmStart::new(&solution.decision, &prices));
         Ok(solution)
     }
 
@@ -227,10 +227,10 @@ impl Solver for KnapsackBranchAndBound {
 impl KnapsackBranchAndBound {
     /// Searches below the root, which is solved; `known` is what a choice is known to cost.
     fn search(&mut self, costs: &[f64], scale: f64, known: Option<f64>) -> Solution {
-        let grain = grain(costs).map_or(0.0, |step| step * scale);
+        let grain = granularity(costs).map_or(0.0, |step| step * scale);
         self.workshop.best.reset(grain, self.limits.gap);
         if let Some(known) = known {
-            self.workshop.best.expect(known * scale);
+            self.workshop.best.set_known_objective(known * scale);
         }
         let lowest = self.workshop.levels[0].objective();
         let source = TableauInput {
@@ -239,10 +239,10 @@ impl KnapsackBranchAndBound {
         };
         let mut search = KnapsackSearchTree::new(source, &mut self.workshop, self.limits.nodes);
         search.run();
-        let open = search.open();
+        let open = search.open_bound();
         self.nodes = search.nodes();
         let best = &self.workshop.best;
-        let decision = Decision::choosing(best.chosen().iter().copied());
+        let decision = Decision::from_indices(best.chosen().iter().copied());
         let objective = decision.dot(costs);
         let proved = if self.limits.gap > 0.0 {
             best.cutoff().max(lowest)
@@ -274,11 +274,11 @@ impl KnapsackBranchAndBound {
 }
 
 /// The step of the grid on which all costs lie that matter.
-fn grain(costs: &[f64]) -> Option<f64> {
+fn granularity(costs: &[f64]) -> Option<f64> {
     step(&costs.iter().map(|cost| cost.min(0.0)))
 }
 
 /// Whether ties are as good as impossible.
 fn has_no_granularity(costs: &[f64]) -> bool {
-    grain(costs).is_none()
+    granularity(costs).is_none()
 }

@@ -25,7 +25,7 @@ impl KnapsackTableau {
 
     /// Computes every number anew from the data, for the basis as it is. False, and nothing is
     /// changed, when the basis is numerically singular.
-    pub(super) fn refresh(&mut self, source: TableauInput) -> bool {
+    pub(super) fn refactor(&mut self, source: TableauInput) -> bool {
         let Some(inverse) = self.inverse(source) else {
             return false;
         };
@@ -134,7 +134,7 @@ mod tests {
             costs: &costs,
         };
         let mut tableau = KnapsackTableau::default();
-        tableau.forget(items.rhs(), items.count());
+        tableau.clear_decisions(items.rhs(), items.count());
         tableau.start(source, 0..6);
         assert_eq!(
             DualSimplex::default().solve(&mut tableau, f64::INFINITY),
@@ -142,7 +142,7 @@ mod tests {
         );
         assert!(tableau.age() > 0);
         let mut anew = tableau.clone();
-        assert!(anew.refresh(source));
+        assert!(anew.refactor(source));
         assert_eq!(anew.age(), 0);
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
         assert!(

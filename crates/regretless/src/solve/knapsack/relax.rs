@@ -29,7 +29,7 @@ pub struct LpVertex {
 }
 
 /// The shares of all items that a solved tableau takes.
-pub(super) fn shares(tableau: &KnapsackTableau, taken: &[u32], out: &mut [f64]) {
+pub(super) fn item_values(tableau: &KnapsackTableau, taken: &[u32], out: &mut [f64]) {
     out.fill(0.0);
     taken.iter().for_each(|item| out[*item as usize] = 1.0);
     for code in tableau

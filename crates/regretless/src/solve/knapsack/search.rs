@@ -84,7 +84,7 @@ impl<'a> KnapsackSearchTree<'a> {
     }
 
     /// The lowest bound of what was left unvisited; infinite after a complete search.
-    pub(super) fn open(&self) -> f64 {
+    pub(super) fn open_bound(&self) -> f64 {
         self.open
     }
 
@@ -102,7 +102,7 @@ impl<'a> KnapsackSearchTree<'a> {
             ..
         } = &mut *self.workshop;
         start.round(self.source, &levels[0], taken, best);
-        self.settle(0);
+        self.fix_by_reduced_cost(0);
         let Workspace {
             levels,
             start,
@@ -111,7 +111,7 @@ impl<'a> KnapsackSearchTree<'a> {
             ..
         } = &mut *self.workshop;
         start.polish(self.source, &levels[0], taken, best);
-        self.settle(0);
+        self.fix_by_reduced_cost(0);
         if self.workshop.levels[0].objective() < self.workshop.best.cutoff() {
             self.split_by_count();
         }
@@ -191,7 +191,7 @@ impl<'a> KnapsackSearchTree<'a> {
             TableauStatus::Closed => return TableauStatus::Closed,
             TableauStatus::Stuck => return self.restart(level),
         }
-        if tableau.age() > REFACTOR_INTERVAL && !tableau.refresh(self.source) {
+        if tableau.age() > REFACTOR_INTERVAL && !tableau.refactor(self.source) {
             return self.restart(level);
         }
         match simplex.solve(tableau, best.cutoff()) {
@@ -222,7 +222,7 @@ impl<'a> KnapsackSearchTree<'a> {
             }
             let go_on = match self.inspect(depth) {
                 KnapsackNodeAction::Close => false,
-                KnapsackNodeAction::Force(row, side) => self.decide(depth, row, side),
+                KnapsackNodeAction::Force(row, side) => self.fix_basic(depth, row, side),
                 KnapsackNodeAction::Branch {
                     row,
                     first,
@@ -247,7 +247,7 @@ impl<'a> KnapsackSearchTree<'a> {
         (row, first, penalty): (usize, BranchDirection, f64),
     ) -> bool {
         let mark = self.descend(depth);
-        if self.decide(depth + 1, row, first) {
+        if self.fix_basic(depth + 1, row, first) {
             self.explore(depth + 1);
         }
         self.workshop.taken.truncate(mark);
@@ -258,13 +258,13 @@ impl<'a> KnapsackSearchTree<'a> {
             self.record_open_node(depth);
             return false;
         }
-        self.settle(depth);
+        self.fix_by_reduced_cost(depth);
         let second = if first == BranchDirection::Down {
             BranchDirection::Up
         } else {
             BranchDirection::Down
         };
-        self.decide(depth, row, second)
+        self.fix_basic(depth, row, second)
     }
 
     /// Branches on a nonbasic item from the slack basis; true when the second child remains.
@@ -295,7 +295,7 @@ impl<'a> KnapsackSearchTree<'a> {
             taken,
             ..
         } = &mut *self.workshop;
-        taken.extend(levels[level].settle(0, self.source));
+        taken.extend(levels[level].fix_nonbasic(0, self.source));
         simplex.solve(&mut levels[level], best.cutoff()) != TableauStatus::Closed
     }
 
@@ -311,14 +311,14 @@ impl<'a> KnapsackSearchTree<'a> {
     }
 
     /// Decides a basic item; false when that closes the node.
-    fn decide(&mut self, level: usize, row: usize, side: BranchDirection) -> bool {
+    fn fix_basic(&mut self, level: usize, row: usize, side: BranchDirection) -> bool {
         let Workspace { levels, taken, .. } = &mut *self.workshop;
-        taken.extend(levels[level].decide(row, side, self.source));
+        taken.extend(levels[level].fix_basic(row, side, self.source));
         self.reoptimize(level, row) != TableauStatus::Closed
     }
 
     /// Decides all items whose reduced cost exceeds the remaining gap.
-    fn settle(&mut self, level: usize) {
+    fn fix_by_reduced_cost(&mut self, level: usize) {
         let Workspace {
             levels,
             best,
@@ -329,7 +329,7 @@ impl<'a> KnapsackSearchTree<'a> {
         let gap = best.cutoff() - tableau.objective();
         for position in (0..tableau.width()).rev() {
             if tableau.reduced()[position] >= gap && tableau.steps()[position] > 0.0 {
-                taken.extend(tableau.settle(position, self.source));
+                taken.extend(tableau.fix_nonbasic(position, self.source));
             }
         }
     }
@@ -352,7 +352,7 @@ impl<'a> KnapsackSearchTree<'a> {
             } = &mut *self.workshop;
             start.polish(self.source, &levels[depth], taken, best);
         }
-        self.settle(depth);
+        self.fix_by_reduced_cost(depth);
         choose(&self.workshop.levels[depth], self.workshop.best.cutoff())
     }
 

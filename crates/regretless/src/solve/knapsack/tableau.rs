@@ -181,7 +181,7 @@ impl KnapsackTableau {
     }
 
     /// Forgets all decisions; every row has its own slack in the basis.
-    pub(super) fn forget(&mut self, rhs: &[f64], count: usize) {
+    pub(super) fn clear_decisions(&mut self, rhs: &[f64], count: usize) {
         self.rest.clear();
         self.rest.extend_from_slice(rhs);
         self.spent = 0.0;
@@ -280,7 +280,7 @@ impl KnapsackTableau {
     }
 
     /// Decides a basic item; it must leave the basis next.
-    pub(super) fn decide(
+    pub(super) fn fix_basic(
         &mut self,
         row: usize,
         side: BranchDirection,
@@ -301,7 +301,7 @@ impl KnapsackTableau {
     }
 
     /// Decides a nonbasic item at the value it has.
-    pub(super) fn settle(&mut self, position: usize, source: TableauInput) -> Option<u32> {
+    pub(super) fn fix_nonbasic(&mut self, position: usize, source: TableauInput) -> Option<u32> {
         let code = self.codes[position];
         self.remove(position);
         code.complemented()

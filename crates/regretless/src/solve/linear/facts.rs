@@ -44,7 +44,7 @@ impl LinearRelaxation {
     /// The optimum, and the solver as the solve left it.
     fn solve(&mut self, costs: &[f64]) -> Result<(Solution, &mut Lp), SolveFailure> {
         let solution = self.search.solve(costs)?;
-        let lp = self.search.lp.as_mut().ok_or_else(gone)?;
+        let lp = self.search.lp.as_mut().ok_or_else(missing_solver)?;
         Ok((solution, lp))
     }
 
@@ -64,10 +64,10 @@ impl LinearRelaxation {
 
     /// The relaxed optimum as HiGHS's basis sees it. HiGHS counts the negated activity of a row as
     /// a variable.
-    fn corner(&mut self) -> Result<SimplexDictionary, SolveFailure> {
+    fn dictionary(&mut self) -> Result<SimplexDictionary, SolveFailure> {
         let columns = self.search.model.cost.len();
         let count = columns + self.search.model.row_bounds.len();
-        let mut lp = self.search.lp.take().ok_or_else(gone)?;
+        let mut lp = self.search.lp.take().ok_or_else(missing_solver)?;
         let number = |basic: BasicVariable| match basic {
             BasicVariable::Column(column) => column,
             BasicVariable::Row(row) => columns + row,
@@ -106,7 +106,7 @@ impl LinearRelaxation {
 
     /// Ranges of all columns, scaled, when there is no row.
     fn unconstrained(&mut self) -> Result<CostRanges, SolveFailure> {
-        let corner = self.corner()?;
+        let corner = self.dictionary()?;
         let costs = &self.search.costs;
         Ok(corner.cost_ranges(|column| costs[column as usize], costs.len()))
     }
@@ -142,7 +142,7 @@ impl RelaxationSolver for LinearRelaxation {
         costs: &[f64],
         memory: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        self.search.solve_again(costs, memory)
+        self.search.solve_warm(costs, memory)
     }
 
     fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
@@ -174,13 +174,13 @@ impl CostRanging for LinearRelaxation {
 impl AdjacentVertices for LinearRelaxation {
     fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let (solution, _) = self.solve(costs)?;
-        let moves = self.corner()?.neighbours();
+        let moves = self.dictionary()?.neighbours();
         let deltas = moves.iter().map(|moves| self.delta(moves));
         let tells = |delta: &VertexDelta| !delta.indices().is_empty() || delta.fixed() != 0.0;
         Ok((solution, deltas.filter(tells).collect()))
     }
 }
 
-fn gone() -> SolveFailure {
+fn missing_solver() -> SolveFailure {
     SolveFailure::Engine("HiGHS is gone".into())
 }

@@ -25,7 +25,7 @@ pub(super) const MAX_DRIFT: [f64; 2] = [0.5, 0.5];
 
 /// How far a reduced cost must be from zero, next to a greatest cost of [`SCALED_MAX_COST`]; ten times
 /// what HiGHS lets pass.
-const PLAIN: f64 = 1e-8 * SCALED_MAX_COST;
+const REDUCED_COST_TOLERANCE: f64 = 1e-8 * SCALED_MAX_COST;
 
 /// What was found last.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl WarmStartState for LinearWarmStart {
 }
 
 impl LinearSolver {
-    pub(super) fn resume(
+    pub(super) fn solve_from_warm_start(
         &mut self,
         costs: &[f64],
         memory: &mut WarmStart,
@@ -86,7 +86,7 @@ impl LinearSolver {
         } else {
             found.basis = self.lp.as_ref().and_then(Lp::basis);
         }
-        memory.keep(found);
+        memory.set(found);
         Ok(solution)
     }
 
@@ -109,7 +109,7 @@ impl LinearSolver {
     ) -> Result<Option<Solution>, SolveFailure> {
         use crate::solve::highs::{LpStatus, SimplexMethod};
         let scale = self.load(lp, costs)?;
-        lp.forget()?;
+        lp.reset_basis_and_solution()?;
         lp.set_basis(basis)?;
         lp.use_presolve(false)?;
         lp.use_simplex(SimplexMethod::Primal)?;
@@ -136,14 +136,14 @@ impl LinearSolver {
 
     /// The basis of the linear relaxation, if its optimum is this decision.
     fn relaxed_basis(&mut self, costs: &[f64], decision: &Decision) -> Option<Basis> {
-        let twin = self.twin();
+        let twin = self.relaxation();
         let relaxed = twin.solve(costs).ok()?;
         let basis = twin.lp.as_ref().and_then(Lp::basis);
         basis.filter(|_| relaxed.decision == *decision)
     }
 
     /// The same problem without whole numbers.
-    fn twin(&mut self) -> &mut Self {
+    fn relaxation(&mut self) -> &mut Self {
         let (model, predicted, limits) = (&self.model, &self.predicted, self.limits);
         self.twin.get_or_insert_with(|| {
             let mut relaxed = LinearModel::clone(model);
@@ -159,13 +159,13 @@ impl LinearSolver {
         memory: &WarmStart,
     ) -> Option<Solution> {
         self.work = 0;
-        let known = memory.recall::<LinearWarmStart>()?;
+        let known = memory.get::<LinearWarmStart>()?;
         let basis = known
             .basis
             .as_ref()
             .filter(|_| known.sample.drift(costs) <= MAX_DRIFT[0])?;
         let engine = if self.is_integral() {
-            self.twin()
+            self.relaxation()
         } else {
             self
         };
@@ -175,9 +175,9 @@ impl LinearSolver {
 
     /// Whether a basis is optimal, and no other vertex is, given that it is feasible.
     fn stays_optimal(&mut self, costs: &[f64], basis: &Basis) -> Result<bool, SolveFailure> {
-        self.price(costs);
+        self.scale_costs(costs);
         let mut lp = self.take_solver()?;
-        lp.forget()?;
+        lp.reset_basis_and_solution()?;
         lp.set_basis(basis)?;
         let members = lp.basic_variables()?;
         let cost = |member: &BasicVariable| match member {
@@ -204,8 +204,8 @@ impl LinearSolver {
         let dear = |((stand, slope), [lower, upper]): ((&BasisStatus, &f64), &[f64; 2])| match stand
         {
             BasisStatus::Basic => true,
-            BasisStatus::Lower => *slope > PLAIN || lower == upper,
-            BasisStatus::Upper => *slope < -PLAIN || lower == upper,
+            BasisStatus::Lower => *slope > REDUCED_COST_TOLERANCE || lower == upper,
+            BasisStatus::Upper => *slope < -REDUCED_COST_TOLERANCE || lower == upper,
             BasisStatus::Zero | BasisStatus::Nonbasic => lower == upper,
         };
         basis

@@ -31,7 +31,7 @@ use crate::decision::Decision;
 /// Most matrix entries of a linear programme and of a search over whole numbers without presolve:
 /// on knapsacks and grids it doubled the time of the former up to here, and paid for the latter
 /// from here.
-const SMALL: [usize; 2] = [10_000, 100];
+const PRESOLVE_THRESHOLD: [usize; 2] = [10_000, 100];
 
 /// What costs more than it saves in a search on a small model.
 const OPTIONS_OFF_WHEN_SMALL: [&CStr; 5] = [
@@ -56,7 +56,7 @@ const COLUMN_WORK_NS: u64 = 300;
 const MIN_DENSE_NODE_LIMIT: u64 = 1_000_000;
 
 /// Binary digits of a value that is not whole.
-const DIGITS: f64 = 34.0;
+const ROUNDING_BITS: f64 = 34.0;
 
 /// The greatest cost HiGHS sees.
 const SCALED_MAX_COST: f64 = 128.0;
@@ -153,14 +153,14 @@ impl LinearSolver {
 
     /// Hands the objective over; returns the scale.
     fn load(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<f64, SolveFailure> {
-        let scale = self.price(costs);
+        let scale = self.scale_costs(costs);
         lp.set_costs(0, &self.costs)?;
         lp.set_objective(false, self.model.offset * scale)?;
         Ok(scale)
     }
 
     /// Writes the whole objective, scaled; returns the scale.
-    fn price(&mut self, costs: &[f64]) -> f64 {
+    fn scale_costs(&mut self, costs: &[f64]) -> f64 {
         self.costs.clear();
         self.costs.extend_from_slice(&self.model.cost);
         for (column, cost) in self.predicted.iter().zip(costs) {
@@ -174,7 +174,7 @@ impl LinearSolver {
 
     /// Rounds the point where it is whole up to tolerance, the rest to ten digits, since later ones
     /// depend on the way to a vertex, and brings it within its bounds.
-    fn tidy(&mut self) {
+    fn round_point(&mut self) {
         for (column, value) in self.point.value.iter_mut().enumerate() {
             let tolerance = if self.model.integer[column] {
                 1e-5
@@ -184,7 +184,7 @@ impl LinearSolver {
             if (*value - value.round()).abs() <= tolerance {
                 *value = value.round();
             } else if !self.model.integer[column] {
-                let unit = (value.abs().log2().floor() - DIGITS).exp2();
+                let unit = (value.abs().log2().floor() - ROUNDING_BITS).exp2();
                 *value = (*value / unit).round() * unit;
             }
             let [lower, upper] = self.model.column_bounds[column];
@@ -195,7 +195,7 @@ impl LinearSolver {
     /// Searches a small model; nothing when it is none, or HiGHS must decide.
     fn search_dense(&mut self, costs: &[f64]) -> Option<Solution> {
         let mut small = self.small.take()?;
-        let scale = self.price(costs);
+        let scale = self.scale_costs(costs);
         let wish = SearchRequest {
             costs: &self.costs,
             offset: self.model.offset * scale,
@@ -206,7 +206,7 @@ impl LinearSolver {
         self.work += small.work();
         self.small = Some(small);
         let proof = proof?;
-        self.tidy();
+        self.round_point();
         self.model.check(&self.point.value).ok()?;
         self.nodes = Some(proof.nodes);
         Some(self.solution(
@@ -222,7 +222,7 @@ impl LinearSolver {
     /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved,
     /// unscaled.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<HighsSearchResult, SolveFailure> {
-        lp.forget()?;
+        lp.reset_basis_and_solution()?;
         if let Some(start) = self.start.take() {
             lp.set_start(&start)?;
         }
@@ -273,7 +273,7 @@ impl LinearSolver {
             None
         };
         lp.read_point(&mut self.point)?;
-        self.tidy();
+        self.round_point();
         Ok(HighsSearchResult {
             finished,
             bound,
@@ -284,7 +284,11 @@ impl LinearSolver {
     /// A column that counts as whole at 1e-6 may carry 1 unit through a coefficient of 1e6, and
     /// rounding it then breaks a row. Such a point is searched for again with a strict tolerance,
     /// and if that does not help, the other columns are solved for anew with the whole ones held.
-    fn search_again(&mut self, lp: &mut Lp, scale: f64) -> Result<HighsSearchResult, SolveFailure> {
+    fn search_with_tight_integrality(
+        &mut self,
+        lp: &mut Lp,
+        scale: f64,
+    ) -> Result<HighsSearchResult, SolveFailure> {
         lp.set_option(c"mip_feasibility_tolerance", 1e-9)?;
         let found = self.search(lp, scale);
         lp.set_option(c"mip_feasibility_tolerance", 1e-6)?;
@@ -320,7 +324,9 @@ impl LinearSolver {
         let mut found = self.search(lp, scale)?;
         match self.model.check(&self.point.value) {
             Ok(()) => {}
-            Err(_) if self.is_integral() => found = self.search_again(lp, scale)?,
+            Err(_) if self.is_integral() => {
+                found = self.search_with_tight_integrality(lp, scale)?
+            }
             Err(message) => return Err(SolveFailure::WrongAnswer(message)),
         }
         Ok(self.solution(costs, &found))
@@ -342,7 +348,7 @@ impl LinearSolver {
     /// Without costs nothing is unbounded: what is still not solvable is infeasible.
     fn classify_failure(&mut self, lp: &mut Lp) -> Result<SolveFailure, SolveFailure> {
         self.costs.fill(0.0);
-        lp.forget()?;
+        lp.reset_basis_and_solution()?;
         lp.set_costs(0, &self.costs)?;
         Ok(if lp.solve()? == LpStatus::Optimal {
             SolveFailure::Unbounded
@@ -417,7 +423,7 @@ impl Solver for LinearSolver {
         answer
     }
 
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
         memory: &mut WarmStart,
@@ -425,7 +431,7 @@ impl Solver for LinearSolver {
         if self.is_integral() && self.limits.gap > 0.0 {
             self.solve(costs)
         } else {
-            self.resume(costs, memory)
+            self.solve_from_warm_start(costs, memory)
         }
     }
 
@@ -436,7 +442,7 @@ impl Solver for LinearSolver {
 
 /// Whether presolve is worth its time.
 fn is_large(model: &LinearModel, lp: &Lp) -> bool {
-    lp.num_entries() > SMALL[usize::from(model.integer.contains(&true))]
+    lp.num_entries() > PRESOLVE_THRESHOLD[usize::from(model.integer.contains(&true))]
 }
 
 /// The power of two that brings the greatest cost to between [`SCALED_MAX_COST`] and half of it.

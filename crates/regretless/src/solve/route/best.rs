@@ -36,7 +36,7 @@ impl CvrpIncumbent {
             .sum();
         let better = cost < self.cost;
         if better {
-            (self.uses, self.cost, self.level) = (uses, cost, rules.level(cost));
+            (self.uses, self.cost, self.level) = (uses, cost, rules.cutoff(cost));
         }
         better
     }

@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use super::master::{BasisSnapshot, CvrpMasterLp};
 use super::rows::CvrpCut;
-use super::support::TINY;
+use super::support::INTEGRALITY_TOLERANCE;
 use crate::solve::SolveFailure;
 use crate::solve::highs::LpStatus;
 
 /// Fractional edges that are considered.
 const MAX_BRANCH_EDGES: usize = 6;
 /// Sets that are considered.
-const SETS: usize = 1;
+const MAX_BRANCH_SETS: usize = 1;
 /// Steps of dual simplex that a consideration takes.
 const STRONG_BRANCHING_ITERATIONS: u32 = 12;
 /// Visits of a set that make it most worth considering.
@@ -172,7 +172,7 @@ impl BranchingRule {
                 }
             };
             let value = master.activity(place);
-            if (value - value.round()).abs() > TINY {
+            if (value - value.round()).abs() > INTEGRALITY_TOLERANCE {
                 candidates.push((BranchTarget::Set(place), value));
             }
         }
@@ -184,7 +184,7 @@ impl BranchingRule {
 fn fractional_edges(values: &[f64]) -> Vec<(BranchTarget, f64)> {
     let room = |value: f64| (value - value.floor()).min(value.ceil() - value);
     let mut edges: Vec<(f64, usize)> = values.iter().map(|value| room(*value)).zip(0..).collect();
-    edges.retain(|(room, _)| *room > TINY);
+    edges.retain(|(room, _)| *room > INTEGRALITY_TOLERANCE);
     edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     edges.truncate(MAX_BRANCH_EDGES);
     edges
@@ -201,7 +201,7 @@ fn halfway_sets(between: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
         .collect();
     sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
     sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-    sets.into_iter().take(SETS).map(|(_, set)| set)
+    sets.into_iter().take(MAX_BRANCH_SETS).map(|(_, set)| set)
 }
 
 /// Objective after a few steps with one more decision; infinite when there is no point.

@@ -4,7 +4,7 @@ use crate::solve::SolveFailure;
 use crate::solve::tour::edges::check_costs;
 
 /// Share of the capacity that counts as rounding.
-const ROUNDING: f64 = 1e-9;
+const CAPACITY_TOLERANCE: f64 = 1e-9;
 
 /// Customers with demands and the vehicles that serve them.
 #[derive(Debug, Clone, Default)]
@@ -35,14 +35,14 @@ impl Fleet {
 
     /// Fewest vehicles that carry a load, if it could be split at will; at least one.
     #[inline]
-    pub fn trips(&self, load: f64) -> f64 {
-        (load / self.capacity - ROUNDING).ceil().max(1.0)
+    pub fn min_vehicles(&self, load: f64) -> f64 {
+        (load / self.capacity - CAPACITY_TOLERANCE).ceil().max(1.0)
     }
 
     /// Whether one vehicle carries a load.
     #[inline]
     pub fn fits(&self, load: f64) -> bool {
-        load <= self.capacity * (1.0 + ROUNDING)
+        load <= self.capacity * (1.0 + CAPACITY_TOLERANCE)
     }
 
     /// Demand of some nodes together.
@@ -75,7 +75,11 @@ mod tests {
         };
         assert!(fleet.fits(0.1 + 0.2) && !fleet.fits(0.3001));
         assert_eq!(
-            (fleet.trips(0.1 + 0.2), fleet.trips(0.31), fleet.trips(0.0)),
+            (
+                fleet.min_vehicles(0.1 + 0.2),
+                fleet.min_vehicles(0.31),
+                fleet.min_vehicles(0.0)
+            ),
             (1.0, 2.0, 1.0)
         );
         assert_eq!(

@@ -3,13 +3,13 @@
 //! full, the search for the best is asked.
 
 use super::start::IteratedLocalSearch;
-use super::{CvrpBranchAndCut, Fleet, routes_of, uses};
+use super::{CvrpBranchAndCut, Fleet, edge_uses, routes_of};
 use crate::decision::Decision;
 use crate::solve::tour::edges::DistanceMatrix;
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
 /// Times the kicks are multiplied by ten until routes are found that carry everything.
-const TRIES: u32 = 2;
+const MAX_RETRIES: u32 = 2;
 
 /// The local search as an end in itself; one per thread.
 #[derive(Debug, Clone)]
@@ -31,8 +31,8 @@ impl CvrpLocalSearch {
         }
     }
 
-    fn answer(&self, routes: &[Vec<u32>], costs: &[f64]) -> Solution {
-        let mut uses = uses(self.fleet.nodes(), routes);
+    fn to_solution(&self, routes: &[Vec<u32>], costs: &[f64]) -> Solution {
+        let mut uses = edge_uses(self.fleet.nodes(), routes);
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let decision = Decision::from_entries(uses);
         let objective = decision.dot(costs);
@@ -51,11 +51,11 @@ impl Solver for CvrpLocalSearch {
         self.fleet.check(costs)?;
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        let mut kicks = (0..TRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
+        let mut kicks = (0..MAX_RETRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
         let found = kicks
             .find_map(|kicks| IteratedLocalSearch::new(&self.fleet, &self.distances).search(kicks));
         match found {
-            Some(routes) => Ok(self.answer(&routes, costs)),
+            Some(routes) => Ok(self.to_solution(&routes, costs)),
             None => CvrpBranchAndCut::new(self.fleet.clone(), self.limits).solve(costs),
         }
     }
@@ -67,7 +67,7 @@ impl Solver for CvrpLocalSearch {
         match IteratedLocalSearch::new(&self.fleet, &self.distances)
             .descend(&routes_of(nodes, start))
         {
-            Some(routes) => Ok(self.answer(&routes, costs)),
+            Some(routes) => Ok(self.to_solution(&routes, costs)),
             None => self.solve(costs),
         }
     }

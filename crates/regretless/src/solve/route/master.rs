@@ -8,12 +8,12 @@ use super::fleet::Fleet;
 use super::rows::{CutRow, CvrpCut, EdgeEnds};
 use crate::solve::SolveFailure;
 pub(super) use crate::solve::cutting::BasisSnapshot;
-use crate::solve::cutting::{LpRelaxation, fitting_factor, retain_unmarked};
+use crate::solve::cutting::{LpRelaxation, retain_unmarked, scaling_factor};
 use crate::solve::highs::{LpColumns, LpRows, LpStatus, SimplexMethod};
 use crate::solve::tour::edges::DistanceMatrix;
 
 /// Solves that a row may be slack before it is dropped.
-const PATIENCE: u32 = 10;
+const MAX_SLACK_SOLVES: u32 = 10;
 
 /// The linear relaxation and its solver.
 #[derive(Debug)]
@@ -54,8 +54,8 @@ impl CvrpMasterLp {
         let mut rows = LpRows::default();
         rows.push([f64::NEG_INFINITY, most_depot], []);
         (1..nodes).for_each(|_| rows.push([2.0, 2.0], []));
-        let mut sheet = LpRelaxation::new(&rows, PATIENCE)?;
-        let factor = fitting_factor(costs.iter().copied(), 3.0);
+        let mut sheet = LpRelaxation::new(&rows, MAX_SLACK_SOLVES)?;
+        let factor = scaling_factor(costs.iter().copied(), 3.0);
         let mut columns = LpColumns::default();
         for ((ends, cost), bounds) in edges.iter().zip(&costs).zip(&base) {
             columns.push(
@@ -221,7 +221,7 @@ impl CvrpMasterLp {
         for ([i, j], reduced) in self.edges.iter().zip(reduced.iter_mut()) {
             *reduced -= dual(*j as usize) + if *i == 0 { depot } else { dual(*i as usize) };
         }
-        for (row, place) in self.sheet.places().iter().enumerate() {
+        for (row, place) in self.sheet.cut_indices().iter().enumerate() {
             let (price, limits) = (dual(self.nodes + row), self.limits[*place as usize]);
             let limit = if price > 0.0 { limits[0] } else { limits[1] };
             if price != 0.0 && limit.is_finite() {

@@ -59,7 +59,7 @@ impl CvrpBranchAndCut {
     }
 
     /// Nodes of the search tree behind the last answer, the root not counted.
-    pub fn searched(&self) -> u64 {
+    pub fn tree_nodes(&self) -> u64 {
         self.searched
     }
 
@@ -67,7 +67,7 @@ impl CvrpBranchAndCut {
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
         // Routes have up to twice as many edges as nodes.
-        let noise = 2.0 * self.distances.noise();
+        let noise = 2.0 * self.distances.tolerance();
         let rules = PruningRule {
             noise,
             ..PruningRule::new(&self.distances, self.limits)
@@ -76,7 +76,7 @@ impl CvrpBranchAndCut {
         if let Some(routes) =
             IteratedLocalSearch::new(&self.fleet, &self.distances).search(nodes * nodes / 3)
         {
-            best.offer(uses(nodes, &routes), costs, &rules);
+            best.offer(edge_uses(nodes, &routes), costs, &rules);
         }
         let task = CvrpSearchInput {
             fleet: &self.fleet,
@@ -86,11 +86,11 @@ impl CvrpBranchAndCut {
         let master = CvrpMasterLp::new(&self.fleet, &self.distances)?;
         let verdict = CvrpSearchTree::new(task, master).run(&mut best)?;
         self.searched = verdict.solved;
-        self.answer(best, &rules, &verdict)
+        self.to_solution(best, &rules, &verdict)
     }
 
     /// The best routes, and what is known given that all others cost at least the floor.
-    fn answer(
+    fn to_solution(
         &self,
         best: CvrpIncumbent,
         rules: &PruningRule,
@@ -105,12 +105,12 @@ impl CvrpBranchAndCut {
             });
         }
         let decision = Decision::from_entries(best.uses);
-        Ok(rules.answer(decision, best.cost, (verdict.floor, verdict.complete)))
+        Ok(rules.to_solution(decision, best.cost, (verdict.floor, verdict.complete)))
     }
 }
 
 /// How often routes use each edge.
-fn uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
+fn edge_uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
     let number = |i: u32, j: u32| edge_index(nodes, i as usize, j as usize) as u32;
     let mut uses = Vec::new();
     for route in routes {

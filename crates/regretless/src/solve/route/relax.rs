@@ -19,7 +19,7 @@ use crate::solve::{Solution, SolveFailure, SolveStatus};
 /// Rounds of inequalities after which a point is cut well enough.
 const MAX_CUT_ROUNDS: usize = 500;
 /// Values this close to a whole number are taken for it.
-const ROUNDING: f64 = 1e-9;
+const INTEGRALITY_TOLERANCE: f64 = 1e-9;
 
 /// Solves one of the two relaxations; one per thread.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl CvrpRelaxation {
 
     fn decision(&self, master: &CvrpMasterLp) -> Decision {
         let whole = |value: f64| {
-            if (value - value.round()).abs() < ROUNDING {
+            if (value - value.round()).abs() < INTEGRALITY_TOLERANCE {
                 value.round()
             } else {
                 value
@@ -109,7 +109,7 @@ impl CvrpRelaxation {
             .edges
             .iter()
             .zip(master.values())
-            .filter(|(_, value)| **value > ROUNDING);
+            .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE);
         Decision::from_entries(used.map(|(ends, value)| (self.number(*ends) as u32, whole(*value))))
     }
 
@@ -129,7 +129,7 @@ impl CostRanging for CvrpRelaxation {
     /// necessary where it is degenerate.
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let (_, mut master) = self.solve(costs)?;
-        let mut ranges = CostRanges::infinite(num_edges(self.fleet.nodes()));
+        let mut ranges = CostRanges::unbounded(num_edges(self.fleet.nodes()));
         let limits = master.cost_ranges()?;
         for (ends, [lower, upper]) in master.edges.iter().zip(limits) {
             let edge = self.number(*ends);

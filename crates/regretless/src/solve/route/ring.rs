@@ -24,7 +24,7 @@ impl GiantTour {
             ..Self::default()
         };
         ring.update_positions();
-        (1..nodes as u32).for_each(|customer| ring.wake(customer));
+        (1..nodes as u32).for_each(|customer| ring.activate(customer));
         ring
     }
 
@@ -44,11 +44,11 @@ impl GiantTour {
     }
 
     pub(super) fn after(&self, place: usize) -> u32 {
-        self.order[wrapped(place + 1, self.order.len())]
+        self.order[wrap_position(place + 1, self.order.len())]
     }
 
     pub(super) fn before(&self, place: usize) -> u32 {
-        self.order[wrapped(place + self.order.len() - 1, self.order.len())]
+        self.order[wrap_position(place + self.order.len() - 1, self.order.len())]
     }
 
     pub(super) fn total(&self) -> f64 {
@@ -67,7 +67,7 @@ impl GiantTour {
     }
 
     /// Lets a customer be looked at again.
-    pub(super) fn wake(&mut self, node: u32) {
+    pub(super) fn activate(&mut self, node: u32) {
         if node != 0 && !std::mem::replace(&mut self.awake[node as usize], true) {
             self.queue.push(node);
         }
@@ -96,7 +96,7 @@ impl GiantTour {
 /// A place of a ring of this size, from a number below twice the size: a remainder, without the
 /// division.
 #[inline]
-fn wrapped(place: usize, size: usize) -> usize {
+fn wrap_position(place: usize, size: usize) -> usize {
     if place >= size { place - size } else { place }
 }
 
@@ -118,14 +118,14 @@ pub(super) enum LocalMove {
 }
 
 /// Most changes that bring two places together.
-const CHANGES: usize = 16;
+const MOVES_PER_PAIR: usize = 16;
 
 impl LocalMove {
     /// Changes that make the nodes at two places neighbours.
     pub(super) fn joining(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
-        let next = move |place: usize, by: usize| wrapped(place + by, size);
-        let back = move |place: usize, by: usize| wrapped(place + size - by, size);
-        (0..CHANGES).filter_map(move |number| {
+        let next = move |place: usize, by: usize| wrap_position(place + by, size);
+        let back = move |place: usize, by: usize| wrap_position(place + size - by, size);
+        (0..MOVES_PER_PAIR).filter_map(move |number| {
             let change = match number {
                 // … at | … other | … and … | at … | other …
                 0 => Self::Turn {
@@ -165,17 +165,17 @@ impl LocalMove {
     fn is_possible(self, size: usize) -> bool {
         match self {
             Self::Turn { first, last } => {
-                let count = wrapped(last + size - first, size) + 1;
+                let count = wrap_position(last + size - first, size) + 1;
                 count > 1 && count + 1 < size
             }
             Self::Move {
                 first, count, to, ..
             } => {
-                let distance = wrapped(to + size - first, size);
+                let distance = wrap_position(to + size - first, size);
                 distance >= count && distance + 1 < size && count + 2 < size
             }
             Self::Swap { one, other } => {
-                let distance = wrapped(other + size - one, size);
+                let distance = wrap_position(other + size - one, size);
                 distance > 1 && distance + 1 < size
             }
         }
@@ -184,7 +184,7 @@ impl LocalMove {
     /// What the change saves.
     pub(super) fn gain(self, order: &[u32], cost: impl Fn(u32, u32) -> f64) -> f64 {
         let size = order.len();
-        let node = |place: usize, by: usize| order[wrapped(place + by, size)];
+        let node = |place: usize, by: usize| order[wrap_position(place + by, size)];
         match self {
             Self::Turn { first, last } => {
                 let (a, b, c, d) = (
@@ -231,9 +231,9 @@ impl LocalMove {
         out.clear();
         match self {
             Self::Turn { first, last } => {
-                let count = wrapped(last + size - first, size) + 1;
-                out.extend((0..count).map(|step| order[wrapped(last + size - step, size)]));
-                out.extend((count..size).map(|step| order[wrapped(first + step, size)]));
+                let count = wrap_position(last + size - first, size) + 1;
+                out.extend((0..count).map(|step| order[wrap_position(last + size - step, size)]));
+                out.extend((count..size).map(|step| order[wrap_position(first + step, size)]));
             }
             Self::Move {
                 first,
@@ -241,13 +241,13 @@ impl LocalMove {
                 to,
                 turned,
             } => {
-                let until = wrapped(to + size - first, size);
-                out.extend((count..=until).map(|step| order[wrapped(first + step, size)]));
+                let until = wrap_position(to + size - first, size);
+                out.extend((count..=until).map(|step| order[wrap_position(first + step, size)]));
                 let stretch = (0..count).map(|step| {
-                    order[wrapped(first + if turned { count - 1 - step } else { step }, size)]
+                    order[wrap_position(first + if turned { count - 1 - step } else { step }, size)]
                 });
                 out.extend(stretch);
-                out.extend((until + 1..size).map(|step| order[wrapped(first + step, size)]));
+                out.extend((until + 1..size).map(|step| order[wrap_position(first + step, size)]));
             }
             Self::Swap { one, other } => {
                 out.extend_from_slice(order);
@@ -258,7 +258,7 @@ impl LocalMove {
 
     /// Places whose neighbours change.
     pub(super) fn ends(self, size: usize) -> [usize; 6] {
-        let next = |place: usize, by: usize| wrapped(place + by, size);
+        let next = |place: usize, by: usize| wrap_position(place + by, size);
         match self {
             Self::Turn { first, last } => [
                 first,

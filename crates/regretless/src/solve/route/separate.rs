@@ -17,9 +17,9 @@ const MIN_VIOLATION: f64 = 0.01;
 /// Sets that miss violation by less than this are improved.
 const IMPROVEMENT_THRESHOLD: f64 = 0.35;
 /// Most changes to a promising set.
-const CHANGES: usize = 6;
+const MAX_SET_CHANGES: usize = 6;
 /// Most rows of each kind that one round adds.
-const MOST_ROWS: usize = 25;
+const MAX_CUTS_PER_ROUND: usize = 25;
 
 /// A set that grows and shrinks.
 #[derive(Debug, Clone, Default)]
@@ -64,8 +64,8 @@ impl CandidateSet {
     }
 
     /// By how many vehicles too few the set is visited.
-    fn shortage(&self, fleet: &Fleet) -> f64 {
-        fleet.trips(self.load) - self.half
+    fn violation(&self, fleet: &Fleet) -> f64 {
+        fleet.min_vehicles(self.load) - self.half
     }
 }
 
@@ -106,8 +106,8 @@ impl CutSeparator {
         let mut cuts = Vec::new();
         self.short
             .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        for (_, set) in self.short.drain(..).take(MOST_ROWS) {
-            let trips = fleet.trips(fleet.load(&set));
+        for (_, set) in self.short.drain(..).take(MAX_CUTS_PER_ROUND) {
+            let trips = fleet.min_vehicles(fleet.load(&set));
             cuts.push(CvrpCut::capacity(set, trips));
         }
         self.odd
@@ -115,7 +115,7 @@ impl CutSeparator {
         cuts.extend(
             self.odd
                 .drain(..)
-                .take(MOST_ROWS)
+                .take(MAX_CUTS_PER_ROUND)
                 .map(|(_, set, teeth)| CvrpCut::blossom(set, teeth)),
         );
         cuts
@@ -131,7 +131,7 @@ impl CutSeparator {
                 .filter(|node| !group.contains(node))
                 .collect();
             for set in [group.clone(), rest] {
-                let shortage = fleet.trips(fleet.load(&set)) - support.leaving(&set) / 2.0;
+                let shortage = fleet.min_vehicles(fleet.load(&set)) - support.cut_value(&set) / 2.0;
                 if shortage > MIN_VIOLATION && !set.is_empty() {
                     let print = set.iter().fold(0, |print, node| print ^ fingerprint(*node));
                     if self.seen.insert(print) {
@@ -153,15 +153,15 @@ impl CutSeparator {
                 return;
             }
             if self.seen.insert(self.set.print) {
-                self.judge(support, fleet);
+                self.check_set(support, fleet);
             }
             next = strongest(&self.set);
         }
     }
 
     /// Notes what the present set is good for.
-    fn judge(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
-        let shortage = self.set.shortage(fleet);
+    fn check_set(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
+        let shortage = self.set.violation(fleet);
         if shortage > MIN_VIOLATION {
             self.short.push((shortage, self.set.members.clone()));
         } else {
@@ -219,7 +219,7 @@ impl CutSeparator {
     fn improve(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
         let mut set = std::mem::take(&mut self.other);
         set.clone_from(&self.set);
-        for _ in 0..CHANGES {
+        for _ in 0..MAX_SET_CHANGES {
             let Some(flips) = best_change(&set, support, fleet) else {
                 break;
             };
@@ -230,7 +230,7 @@ impl CutSeparator {
             if !self.seen.insert(set.print) {
                 break;
             }
-            let shortage = set.shortage(fleet);
+            let shortage = set.violation(fleet);
             if shortage > MIN_VIOLATION {
                 self.short.push((shortage, set.members.clone()));
             }
@@ -252,9 +252,9 @@ fn best_change(
     support: &CvrpSupportGraph,
     fleet: &Fleet,
 ) -> Option<[Option<u32>; 2]> {
-    let mut best = (set.shortage(fleet) + 1e-6, None);
+    let mut best = (set.violation(fleet) + 1e-6, None);
     let mut offer = |load: f64, half: f64, flips: [Option<u32>; 2]| {
-        let shortage = fleet.trips(load) - half;
+        let shortage = fleet.min_vehicles(load) - half;
         if shortage > best.0 {
             best = (shortage, Some(flips));
         }

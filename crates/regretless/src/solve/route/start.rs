@@ -17,7 +17,7 @@ use crate::random::{Purpose, RandomStream};
 use crate::solve::tour::edges::DistanceMatrix;
 
 /// Nearest neighbours that are tried.
-const NEIGHBOURS: usize = 8;
+const MAX_NEIGHBORS: usize = 8;
 /// Longest stretch of a kick.
 const MAX_KICK_SEGMENT: usize = 6;
 
@@ -61,7 +61,7 @@ impl<'a> IteratedLocalSearch<'a> {
             list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             spread += (list[list.len() / 3].0 - list[0].0) / nodes as f64;
             list.iter()
-                .take(NEIGHBOURS)
+                .take(MAX_NEIGHBORS)
                 .map(|(_, other)| *other)
                 .collect()
         });
@@ -85,7 +85,7 @@ impl<'a> IteratedLocalSearch<'a> {
 
     /// The best routes after this many kicks, if any were found.
     pub(super) fn search(&mut self, kicks: usize) -> Option<Vec<Vec<u32>>> {
-        let mut present = self.first();
+        let mut present = self.initial_tour();
         self.improve(&mut present);
         let mut best = present.clone();
         let mut trial = present.clone();
@@ -122,7 +122,7 @@ impl<'a> IteratedLocalSearch<'a> {
             .flat_map(|route| std::iter::once(0).chain(route.iter().copied()))
             .collect();
         self.strict = true;
-        let mut ring = self.priced(GiantTour::new(order, self.fleet.nodes()));
+        let mut ring = self.with_cost(GiantTour::new(order, self.fleet.nodes()));
         let served: usize = routes.iter().map(Vec::len).sum();
         if !ring.is_feasible() || served + 1 != self.fleet.nodes() {
             return None;
@@ -132,7 +132,7 @@ impl<'a> IteratedLocalSearch<'a> {
     }
 
     /// Customers by falling demand, each with the vehicle that has most room.
-    fn first(&self) -> GiantTour {
+    fn initial_tour(&self) -> GiantTour {
         let mut customers: Vec<u32> = (1..self.fleet.nodes() as u32).collect();
         let demand = |customer: u32| self.fleet.demands[customer as usize];
         customers.sort_by(|a, b| demand(*b).total_cmp(&demand(*a)));
@@ -149,11 +149,11 @@ impl<'a> IteratedLocalSearch<'a> {
             .into_iter()
             .flat_map(|(_, route)| std::iter::once(0).chain(route))
             .collect();
-        self.priced(GiantTour::new(order, self.fleet.nodes()))
+        self.with_cost(GiantTour::new(order, self.fleet.nodes()))
     }
 
     /// Notes what a ring costs.
-    fn priced(&self, mut ring: GiantTour) -> GiantTour {
+    fn with_cost(&self, mut ring: GiantTour) -> GiantTour {
         ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
         ring.penalty = self.penalty(&ring.order);
         ring
@@ -193,15 +193,19 @@ impl<'a> IteratedLocalSearch<'a> {
     /// Exchanges two neighbouring stretches somewhere.
     fn kick(&mut self, ring: &mut GiantTour) {
         let size = ring.order.len();
-        let mut length = || 1 + self.stream.below(MAX_KICK_SEGMENT.min(size / 2).max(1));
+        let mut length = || {
+            1 + self
+                .stream
+                .index_below(MAX_KICK_SEGMENT.min(size / 2).max(1))
+        };
         let (one, other) = (length(), length());
-        let first = self.stream.below(size);
+        let first = self.stream.index_below(size);
         if one + other < size {
             ring.order.rotate_left(first);
             ring.order[..one + other].rotate_left(one);
             ring.update_positions();
             for place in [0, other - 1, other, one + other - 1, one + other, size - 1] {
-                ring.wake(ring.order[place]);
+                ring.activate(ring.order[place]);
             }
         }
         ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
@@ -264,7 +268,7 @@ impl<'a> IteratedLocalSearch<'a> {
         change
             .ends(ring.order.len())
             .into_iter()
-            .for_each(|place| ring.wake(ring.order[place]));
+            .for_each(|place| ring.activate(ring.order[place]));
         std::mem::swap(&mut ring.order, buffer);
         ring.update_positions();
         ring.cost -= gain;

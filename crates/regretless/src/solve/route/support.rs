@@ -3,7 +3,7 @@
 use super::rows::EdgeEnds;
 
 /// Values this close to a whole number count as it.
-pub(super) const TINY: f64 = 1e-6;
+pub(super) const INTEGRALITY_TOLERANCE: f64 = 1e-6;
 
 /// The edges that a point uses, as a list and as a table.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,11 @@ impl CvrpSupportGraph {
         self.edges.clear();
         self.table.clear();
         self.table.resize(nodes * nodes, 0.0);
-        for (ends, value) in edges.iter().zip(values).filter(|(_, value)| **value > TINY) {
+        for (ends, value) in edges
+            .iter()
+            .zip(values)
+            .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE)
+        {
             let [i, j] = ends.map(|node| node as usize);
             self.edges.push((*ends, *value));
             self.table[i * nodes + j] = *value;
@@ -38,11 +42,11 @@ impl CvrpSupportGraph {
     pub(super) fn is_integral(&self) -> bool {
         self.edges
             .iter()
-            .all(|(_, value)| (value - value.round()).abs() <= TINY)
+            .all(|(_, value)| (value - value.round()).abs() <= INTEGRALITY_TOLERANCE)
     }
 
     /// Sum of the edges that leave a set of customers.
-    pub(super) fn leaving(&self, set: &[u32]) -> f64 {
+    pub(super) fn cut_value(&self, set: &[u32]) -> f64 {
         let inside: f64 = set
             .iter()
             .map(|i| set.iter().map(|j| self.row(*i)[*j as usize]).sum::<f64>())
@@ -64,7 +68,9 @@ impl CvrpSupportGraph {
                 let row = self.row(group[next]);
                 next += 1;
                 for other in 1..self.nodes {
-                    if row[other] > TINY && !std::mem::replace(&mut seen[other], true) {
+                    if row[other] > INTEGRALITY_TOLERANCE
+                        && !std::mem::replace(&mut seen[other], true)
+                    {
                         group.push(other as u32);
                     }
                 }

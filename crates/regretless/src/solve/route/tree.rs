@@ -22,9 +22,9 @@ use crate::solve::tour::edges::edge_index;
 use crate::solve::{SolveFailure, check_not_cancelled};
 
 /// Share of what is left, or of a twentieth of the objective, that a round of cuts should gain.
-const LITTLE: f64 = 0.02;
+const MIN_RELATIVE_GAIN: f64 = 0.02;
 /// Rounds in a row that may gain less.
-const PATIENCE: u32 = 3;
+const MAX_TAILING_ROUNDS: u32 = 3;
 
 /// What the search works on.
 pub(super) struct CvrpSearchInput<'a> {
@@ -69,15 +69,15 @@ impl<'a> CvrpSearchTree<'a> {
     /// Searches all nodes or up to the limit, which does not count the root.
     pub(super) fn run(mut self, best: &mut CvrpIncumbent) -> Result<SearchResult, SolveFailure> {
         let Some(mut bound) = self.solve_root(best)? else {
-            return Ok(self.waiting.finished());
+            return Ok(self.waiting.final_result());
         };
         if self.task.rules.limits.nodes == 0 {
-            return Ok(self.waiting.stopped(bound));
+            return Ok(self.waiting.result_at_limit(bound));
         }
         let mut present = self.branch(bound, None, best)?;
         for _ in 0..self.task.rules.limits.nodes {
             check_not_cancelled()?;
-            self.waiting.count();
+            self.waiting.count_node();
             match self.explore(bound, best)? {
                 CvrpNodeOutcome::Split { bound: raised } => {
                     bound = raised.max(bound);
@@ -85,11 +85,11 @@ impl<'a> CvrpSearchTree<'a> {
                 }
                 CvrpNodeOutcome::Closed => match self.next(best)? {
                     Some((decided, raised)) => (present, bound) = (decided, raised),
-                    None => return Ok(self.waiting.finished()),
+                    None => return Ok(self.waiting.final_result()),
                 },
             }
         }
-        Ok(self.waiting.stopped(bound))
+        Ok(self.waiting.result_at_limit(bound))
     }
 
     /// Solves the root twice: with all edges, and with those that better routes can use. Returns
@@ -129,7 +129,7 @@ impl<'a> CvrpSearchTree<'a> {
         best: &mut CvrpIncumbent,
     ) -> Result<CvrpNodeOutcome, SolveFailure> {
         self.master.set_objective_bound(best.level)?;
-        let mut tail = TailingOff::new(inherited, PATIENCE);
+        let mut tail = TailingOff::new(inherited, MAX_TAILING_ROUNDS);
         loop {
             check_not_cancelled()?;
             match self.master.solve()? {
@@ -162,7 +162,7 @@ impl<'a> CvrpSearchTree<'a> {
             let cuts = self.separator.find(&self.support, self.task.fleet);
             let needed = self.support.is_integral();
             let objective = self.master.objective();
-            let little = LITTLE * (best.level - objective).min(0.05 * objective.abs());
+            let little = MIN_RELATIVE_GAIN * (best.level - objective).min(0.05 * objective.abs());
             if cuts.is_empty() || (!needed && tail.is_tailing_off(objective, little)) {
                 return self.finish(best);
             }
@@ -175,7 +175,7 @@ impl<'a> CvrpSearchTree<'a> {
         let bound = self.master.bound(&mut self.reduced);
         let hopeless = bound > best.level;
         if hopeless {
-            self.waiting.dropped(bound);
+            self.waiting.record_pruned(bound);
         }
         hopeless
     }
@@ -184,7 +184,7 @@ impl<'a> CvrpSearchTree<'a> {
     fn finish(&mut self, best: &mut CvrpIncumbent) -> Result<CvrpNodeOutcome, SolveFailure> {
         let bound = self.master.bound(&mut self.reduced);
         if bound > best.level {
-            self.waiting.dropped(bound);
+            self.waiting.record_pruned(bound);
             return Ok(CvrpNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
@@ -203,7 +203,7 @@ impl<'a> CvrpSearchTree<'a> {
             .map(|(edge, times)| times * self.task.costs[*edge as usize])
             .sum();
         if bound < cost - 5.0 * self.task.rules.noise {
-            self.waiting.dropped(bound);
+            self.waiting.record_pruned(bound);
         }
         if best.offer(uses, self.task.costs, &self.task.rules) {
             self.tighten(best)?;
@@ -224,7 +224,7 @@ impl<'a> CvrpSearchTree<'a> {
             .zip(&gone)
             .filter(|(_, gone)| **gone)
             .map(|(reduced, _)| bound + reduced);
-        least.for_each(|least| self.waiting.dropped(least));
+        least.for_each(|least| self.waiting.record_pruned(least));
         let mut gone = gone.into_iter();
         self.root.1.retain(|_| !gone.next().unwrap_or(false));
         self.tighten(best)
@@ -242,7 +242,8 @@ impl<'a> CvrpSearchTree<'a> {
             let [lower, upper] = self.master.base[column];
             let steps = room.floor();
             if lower < upper && steps < upper - lower && *reduced != 0.0 {
-                self.waiting.dropped(bound + (steps + 1.0) * reduced.abs());
+                self.waiting
+                    .record_pruned(bound + (steps + 1.0) * reduced.abs());
                 let bounds = if *reduced > 0.0 {
                     [lower, lower + steps]
                 } else {

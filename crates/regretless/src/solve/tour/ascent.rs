@@ -9,7 +9,7 @@
 pub trait OneTreeBuilder {
     /// Grows the cheapest 1-tree under these multipliers. Returns the bound, infinite when there is
     /// no 1-tree.
-    fn grow(&mut self, multipliers: &[f64]) -> f64;
+    fn build(&mut self, multipliers: &[f64]) -> f64;
 
     /// How many edges of the last tree meet at each node.
     fn degrees(&self) -> &[u32];
@@ -56,7 +56,7 @@ impl SubgradientAscent {
             if crate::cancel::requested() {
                 break;
             }
-            let bound = tree.grow(&self.current);
+            let bound = tree.build(&self.current);
             if bound > best {
                 best = bound;
                 multipliers.copy_from_slice(&self.current);

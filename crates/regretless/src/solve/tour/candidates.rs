@@ -22,7 +22,9 @@ impl CandidateEdges {
     /// Neighbours by their nearness to a 1-tree, given the reduced costs it was grown by; ties by
     /// reduced cost, then to the lower number.
     pub fn by_alpha_value(&mut self, reduced: &DistanceMatrix, tree: &OneTree, each: usize) {
-        self.rank(reduced, each, |node, row| tree.nearness(reduced, node, row));
+        self.rank(reduced, each, |node, row| {
+            tree.alpha_values(reduced, node, row)
+        });
     }
 
     /// The candidates of one node with the costs of their edges, best first.

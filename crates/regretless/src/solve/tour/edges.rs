@@ -185,7 +185,7 @@ impl DistanceMatrix {
 
     /// The decimal unit all costs are multiples of, if there is one: totals then differ by at least
     /// as much, and a bound may be rounded up.
-    pub fn grain(&self) -> Option<f64> {
+    pub fn granularity(&self) -> Option<f64> {
         self.grain
     }
 
@@ -204,12 +204,12 @@ impl DistanceMatrix {
     }
 
     /// Differences of totals below this are rounding noise: 10⁻¹² of the largest cost per node.
-    pub fn noise(&self) -> f64 {
+    pub fn tolerance(&self) -> f64 {
         1e-12 * self.scale * self.nodes as f64
     }
 
     /// Cost of a closed tour.
-    pub fn length(&self, order: &[u32]) -> f64 {
+    pub fn tour_cost(&self, order: &[u32]) -> f64 {
         let closing = order
             .last()
             .zip(order.first())
@@ -272,19 +272,25 @@ mod tests {
             (distances.between(1, 3), distances.between(3, 1)),
             (-5.0, -5.0)
         );
-        assert_eq!(distances.length(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
-        assert_eq!((distances.grain(), distances.scale()), (Some(1.0), 6.0));
-        assert_eq!(DistanceMatrix::new(3, &[1.0, 0.3, -2.5]).grain(), Some(0.1));
+        assert_eq!(distances.tour_cost(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
         assert_eq!(
-            DistanceMatrix::new(3, &[1.0, 2.0, 2.5001]).grain(),
+            (distances.granularity(), distances.scale()),
+            (Some(1.0), 6.0)
+        );
+        assert_eq!(
+            DistanceMatrix::new(3, &[1.0, 0.3, -2.5]).granularity(),
+            Some(0.1)
+        );
+        assert_eq!(
+            DistanceMatrix::new(3, &[1.0, 2.0, 2.5001]).granularity(),
             Some(0.0001)
         );
         assert_eq!(
-            DistanceMatrix::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).grain(),
+            DistanceMatrix::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).granularity(),
             None
         );
         assert_eq!(
-            DistanceMatrix::new(3, &[1.0, 2.0, 3.000_000_001]).grain(),
+            DistanceMatrix::new(3, &[1.0, 2.0, 3.000_000_001]).granularity(),
             None
         );
     }

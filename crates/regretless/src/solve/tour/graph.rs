@@ -184,7 +184,7 @@ impl SparseGraph {
     }
 
     /// Decides an edge and everything that follows.
-    pub(super) fn decide(&mut self, edge: u32, state: EdgeState) -> Result<(), NoTourLeft> {
+    pub(super) fn fix_edge(&mut self, edge: u32, state: EdgeState) -> Result<(), NoTourLeft> {
         self.pending.push((edge, state));
         self.propagate()
     }

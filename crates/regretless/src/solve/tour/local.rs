@@ -16,7 +16,7 @@ use super::edges::DistanceMatrix;
 use crate::cancel;
 
 /// Steps after which a trial is given up.
-const MOST_STEPS: usize = 6;
+const MAX_EXCHANGE_DEPTH: usize = 6;
 /// Longest stretch between two bridges of a kick.
 const MAX_KICK_SEGMENT: usize = 30;
 
@@ -67,14 +67,14 @@ impl LinKernighan {
                 candidates,
                 noise: 1e-12 * distances.scale(),
             };
-            self.settle(&search);
+            self.improve_to_local_optimum(&search);
             self.tour.keep();
             if order.len() >= 8 {
                 self.kick_often(&search, kicks);
             }
             order.copy_from_slice(self.tour.order());
         }
-        distances.length(order)
+        distances.tour_cost(order)
     }
 
     fn kick_often(&mut self, search: &LinKernighanInput, kicks: usize) {
@@ -83,7 +83,7 @@ impl LinKernighan {
             if cancel::requested() {
                 return;
             }
-            let gain = self.kick(search, &mut random) + self.settle(search);
+            let gain = self.kick(search, &mut random) + self.improve_to_local_optimum(search);
             if gain < 0.0 {
                 self.tour.undo_to(0);
             }
@@ -126,7 +126,7 @@ impl LinKernighan {
     }
 
     /// Improves until every node has been tried in vain; returns the gain.
-    fn settle(&mut self, search: &LinKernighanInput) -> f64 {
+    fn improve_to_local_optimum(&mut self, search: &LinKernighanInput) -> f64 {
         let mut gained = 0.0;
         while let Some(node) = self.queue.pop() {
             while let Some(gain) = self.improve_node(search, node) {
@@ -140,7 +140,7 @@ impl LinKernighan {
         for start in [self.tour.next(node), self.tour.previous(node)] {
             let changes = self.tour.changes();
             let path = HamiltonianPath::new(&self.tour, start, node);
-            if let Some(gain) = self.follow(search, path) {
+            if let Some(gain) = self.extend_exchange(search, path) {
                 self.touched
                     .iter()
                     .for_each(|touched| self.queue.push(*touched));
@@ -152,12 +152,16 @@ impl LinKernighan {
     }
 
     /// Makes steps from one path until the tour closes with a gain.
-    fn follow(&mut self, search: &LinKernighanInput, mut path: HamiltonianPath) -> Option<f64> {
+    fn extend_exchange(
+        &mut self,
+        search: &LinKernighanInput,
+        mut path: HamiltonianPath,
+    ) -> Option<f64> {
         self.added.clear();
         self.touched.clear();
         self.touched.extend([path.start, path.end]);
         let mut gain = search.cost(path.start, path.end);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_EXCHANGE_DEPTH {
             let step = search.step(&self.tour, path, gain, &self.added)?;
             let [t3, t4, t5, t6] = step.nodes;
             self.added.extend([(path.start, t3), (t4, t5)]);
@@ -484,10 +488,10 @@ mod tests {
             let order: Vec<u32> = (0..nodes as u32).collect();
             local.tour.set(&order);
             local.queue.fill(&order);
-            let gain = local.settle(&search);
-            let after = distances.length(local.tour.order());
+            let gain = local.improve_to_local_optimum(&search);
+            let after = distances.tour_cost(local.tour.order());
             assert!(
-                (distances.length(&order) - gain - after).abs() < 1e-9,
+                (distances.tour_cost(&order) - gain - after).abs() < 1e-9,
                 "{nodes} nodes"
             );
         }
@@ -508,12 +512,12 @@ mod tests {
             local.tour.set(&order);
             local.queue.inside = vec![false; nodes];
             let gain = local.kick(&search, &mut stream);
-            let kicked = distances.length(local.tour.order());
+            let kicked = distances.tour_cost(local.tour.order());
             assert!(
-                (distances.length(&order) - gain - kicked).abs() < 1e-9,
+                (distances.tour_cost(&order) - gain - kicked).abs() < 1e-9,
                 "{nodes} nodes"
             );
-            local.settle(&search);
+            local.improve_to_local_optimum(&search);
             local.tour.undo_to(0);
             assert_eq!(local.tour.order(), order);
         }
@@ -533,6 +537,6 @@ mod tests {
         });
         // The same tour read from another node sums to the same length but for rounding.
         assert!(lengths[0] + 1e-9 > lengths[1] && lengths[1] + 1e-9 > lengths[2]);
-        assert!(lengths[2] < distances.length(&start) - 1.0);
+        assert!(lengths[2] < distances.tour_cost(&start) - 1.0);
     }
 }

@@ -31,7 +31,7 @@ const WARM_ASCENT_STEPS: usize = 8;
 const UNIQUENESS_MARGIN: f64 = 4.0;
 /// By how much edges are made dearer to get a proof that lasts, next to the root mean square of all
 /// costs; the first proof that can be had is taken.
-const MARGINS: [f64; 3] = [0.01, 0.002, 0.0002];
+const CERTIFICATE_MARGINS: [f64; 3] = [0.01, 0.002, 0.0002];
 /// Drift up to which a search starts warm, and up to which a certificate is tried.
 pub(super) const MAX_DRIFT: f64 = 0.06;
 pub(super) const MAX_CERTIFIED_DRIFT: f64 = 0.04;
@@ -55,7 +55,7 @@ impl WarmStartState for TspWarmStart {
         self.sample.bytes() + size_of_val(&*self.tour) + size_of_val(&*self.multipliers) + plan
     }
 
-    fn lighten(&mut self) {
+    fn shrink(&mut self) {
         self.proof &= self.plan.is_none();
         self.plan = None;
     }
@@ -78,28 +78,28 @@ impl TspWarmStart {
     }
 
     /// The tour, if its multipliers prove it the cheapest under these costs as well.
-    pub(super) fn prove(
+    pub(super) fn certify(
         &self,
         (costs, distances): (&[f64], &DistanceMatrix),
         tree: &mut OneTree,
     ) -> Option<Solution> {
         let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
-        let level = PruningRule::new(distances, SearchLimits::default()).level(cost);
-        let decision = || Decision::choosing(self.tour.iter().copied());
-        (tree.grow(distances, &self.multipliers) > level)
+        let level = PruningRule::new(distances, SearchLimits::default()).cutoff(cost);
+        let decision = || Decision::from_indices(self.tour.iter().copied());
+        (tree.build(distances, &self.multipliers) > level)
             .then(|| Solution::optimal(decision(), cost))
     }
 }
 
 /// These costs with the edges of a tour dearer.
-fn dearer(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
+fn raise_tour_costs(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
     let mut dearer = costs.to_vec();
     tour.iter().for_each(|edge| dearer[*edge as usize] += by);
     dearer
 }
 
 impl TspBranchAndBound {
-    pub(super) fn search_again(&mut self, costs: &[f64], memory: &mut WarmStart) -> Solution {
+    pub(super) fn search_warm(&mut self, costs: &[f64], memory: &mut WarmStart) -> Solution {
         let known = memory
             .take::<TspWarmStart>()
             .filter(|known| known.fits(self.nodes, costs));
@@ -108,18 +108,18 @@ impl TspBranchAndBound {
             .and_then(|known| self.run_from(costs, &known));
         let (solution, mut found) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
-            let found = self.remembered(costs, &solution);
+            let found = self.to_warm_start(costs, &solution);
             (solution, found)
         });
         if memory.wants_proof() && found.proof {
             found = self.with_certificate_margin(costs, found);
         }
-        memory.keep(found);
+        memory.set(found);
         solution
     }
 
     /// What is to be kept of the search just done.
-    fn remembered(&mut self, costs: &[f64], solution: &Solution) -> TspWarmStart {
+    fn to_warm_start(&mut self, costs: &[f64], solution: &Solution) -> TspWarmStart {
         let searched = self.search.plan.root() != RecordedNodeId::NONE;
         let plan = self.search.plan.take();
         let proof = solution.status == SolveStatus::Optimal && (plan.is_some() || !searched);
@@ -143,11 +143,11 @@ impl TspBranchAndBound {
         known: &TspWarmStart,
     ) -> Option<(Solution, TspWarmStart)> {
         let hair = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
-        let mut found = self.search_from(&dearer(costs, &known.tour, hair), known);
-        let mut kept = self.remembered(costs, &found);
+        let mut found = self.search_from(&raise_tour_costs(costs, &known.tour, hair), known);
+        let mut kept = self.to_warm_start(costs, &found);
         if found.status == SolveStatus::Optimal && *kept.tour != *known.tour {
-            found = self.search_better_than(&dearer(costs, &kept.tour, hair), &kept)?;
-            kept = self.remembered(costs, &found);
+            found = self.search_better_than(&raise_tour_costs(costs, &kept.tour, hair), &kept)?;
+            kept = self.to_warm_start(costs, &found);
         }
         found.objective = found.decision.dot(costs);
         (found.status == SolveStatus::Optimal)
@@ -156,9 +156,9 @@ impl TspBranchAndBound {
 
     /// Searches from the old tour, made better if possible.
     fn search_from(&mut self, costs: &[f64], known: &TspWarmStart) -> Solution {
-        let (rules, bound) = self.take_up(costs, known);
-        if let Some(floor) = self.closed(bound, costs, &rules) {
-            return self.answer(floor, true);
+        let (rules, bound) = self.load_warm_start(costs, known);
+        if let Some(floor) = self.bound_if_closed(bound, costs, &rules) {
+            return self.to_solution(floor, true);
         }
         self.update_candidates();
         self.order = known.order();
@@ -170,9 +170,9 @@ impl TspBranchAndBound {
 
     /// Searches for a tour better than a known one; `None` if there is one.
     fn search_better_than(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
-        let (rules, bound) = self.take_up(costs, known);
-        let found = match self.closed(bound, costs, &rules) {
-            Some(floor) => self.answer(floor, true),
+        let (rules, bound) = self.load_warm_start(costs, known);
+        let found = match self.bound_if_closed(bound, costs, &rules) {
+            Some(floor) => self.to_solution(floor, true),
             None => {
                 self.reduced.reduce(&self.distances, &self.multipliers);
                 self.search((costs, rules), bound, known.plan.as_ref())
@@ -183,14 +183,14 @@ impl TspBranchAndBound {
     }
 
     /// Starts from a tour and its multipliers; returns the bound of the root.
-    fn take_up(&mut self, costs: &[f64], known: &TspWarmStart) -> (PruningRule, f64) {
+    fn load_warm_start(&mut self, costs: &[f64], known: &TspWarmStart) -> (PruningRule, f64) {
         let rules = self.load_tour(costs, known);
         if self.nodes > MAX_DENSE_ASCENT_NODES {
-            self.tree.grow(&self.distances, &self.multipliers);
+            self.tree.build(&self.distances, &self.multipliers);
             self.update_candidates();
         }
         let bound = match known.plan {
-            Some(_) => self.raise(AscentTarget {
+            Some(_) => self.run_ascent(AscentTarget {
                 steps: WARM_ASCENT_STEPS,
                 ..self.goal()
             }),
@@ -211,11 +211,11 @@ impl TspBranchAndBound {
     /// The same with a proof that lasts, if one can be had.
     fn with_certificate_margin(&mut self, costs: &[f64], known: TspWarmStart) -> TspWarmStart {
         let size = (costs.iter().map(|cost| cost * cost).sum::<f64>() / costs.len() as f64).sqrt();
-        for margin in MARGINS {
-            if let Some(found) =
-                self.search_better_than(&dearer(costs, &known.tour, margin * size), &known)
+        for margin in CERTIFICATE_MARGINS {
+            if let Some(found) = self
+                .search_better_than(&raise_tour_costs(costs, &known.tour, margin * size), &known)
             {
-                let better = self.remembered(costs, &found);
+                let better = self.to_warm_start(costs, &found);
                 return if better.proof { better } else { known };
             }
         }
@@ -229,11 +229,11 @@ impl TspBranchAndBound {
         memory: &WarmStart,
     ) -> Option<Solution> {
         let known = memory
-            .recall::<TspWarmStart>()
+            .get::<TspWarmStart>()
             .filter(|known| known.has_certificate(self.nodes, costs))?;
         let hair = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
-        let decision = || Decision::choosing(known.tour.iter().copied());
-        self.proves(&dearer(costs, &known.tour, hair), known)
+        let decision = || Decision::from_indices(known.tour.iter().copied());
+        self.proves(&raise_tour_costs(costs, &known.tour, hair), known)
             .then(decision)
             .map(|decision| {
                 let objective = decision.dot(costs);
@@ -244,7 +244,7 @@ impl TspBranchAndBound {
     /// Whether the multipliers, or one tree in each node of the old search, rule out a better tour.
     fn proves(&mut self, costs: &[f64], known: &TspWarmStart) -> bool {
         let rules = self.load_tour(costs, known);
-        let bound = self.tree.grow(&self.distances, &self.multipliers);
+        let bound = self.tree.build(&self.distances, &self.multipliers);
         if bound > self.best.level {
             return true;
         }

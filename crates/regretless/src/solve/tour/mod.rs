@@ -43,7 +43,7 @@ use sparse_ascent::SparseAscent;
 use start::GreedyTour;
 
 /// Neighbours per node that the local search looks at.
-const NEIGHBOURS: usize = 5;
+const CANDIDATES_PER_NODE: usize = 5;
 /// Beyond this many nodes the ascent looks at candidate edges only.
 const MAX_DENSE_ASCENT_NODES: usize = 150;
 
@@ -83,13 +83,13 @@ impl TspBranchAndBound {
         self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.candidates.by_cost(&self.reduced, CANDIDATES_PER_NODE);
         self.order.clear();
         self.order
             .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.offer_order(costs, rules);
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.raise(AscentTarget {
+        self.run_ascent(AscentTarget {
             steps: 15,
             pace: 0.5,
             patience: 3,
@@ -105,11 +105,11 @@ impl TspBranchAndBound {
     }
 
     /// A local search from a known tour.
-    fn shorten(&mut self, tour: &Decision, costs: &[f64], rules: &PruningRule) {
+    fn improve_from(&mut self, tour: &Decision, costs: &[f64], rules: &PruningRule) {
         self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.candidates.by_cost(&self.reduced, CANDIDATES_PER_NODE);
         self.order = edges::order_of(self.nodes, tour.indices());
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, 0);
@@ -120,9 +120,9 @@ impl TspBranchAndBound {
     fn first_multipliers(&mut self) {
         self.multipliers.clear();
         self.multipliers.resize(self.nodes, 0.0);
-        let plain = self.tree.grow(&self.distances, &self.multipliers);
+        let plain = self.tree.build(&self.distances, &self.multipliers);
         self.distances.node_potentials(&mut self.multipliers);
-        if self.tree.grow(&self.distances, &self.multipliers) < plain {
+        if self.tree.build(&self.distances, &self.multipliers) < plain {
             self.multipliers.fill(0.0);
         }
     }
@@ -140,7 +140,7 @@ impl TspBranchAndBound {
     fn update_candidates(&mut self) {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates
-            .by_alpha_value(&self.reduced, &self.tree, NEIGHBOURS);
+            .by_alpha_value(&self.reduced, &self.tree, CANDIDATES_PER_NODE);
     }
 
     fn goal(&self) -> AscentTarget {
@@ -153,7 +153,7 @@ impl TspBranchAndBound {
         }
     }
 
-    fn raise(&mut self, goal: AscentTarget) -> f64 {
+    fn run_ascent(&mut self, goal: AscentTarget) -> f64 {
         self.tree
             .ascend(&self.distances, &mut self.multipliers, &goal)
     }
@@ -161,7 +161,7 @@ impl TspBranchAndBound {
     fn run_root_ascent(&mut self) -> f64 {
         let goal = self.goal();
         if self.nodes <= MAX_DENSE_ASCENT_NODES {
-            return self.raise(goal);
+            return self.run_ascent(goal);
         }
         let state = (&mut self.tree, &mut self.multipliers[..]);
         self.sparse.run(
@@ -201,7 +201,8 @@ impl TspBranchAndBound {
         self.survivors.clear();
         let mut floor = f64::INFINITY;
         for i in 0..self.nodes {
-            self.tree.nearness(&self.reduced, i as u32, &mut self.near);
+            self.tree
+                .alpha_values(&self.reduced, i as u32, &mut self.near);
             for j in i + 1..self.nodes {
                 let least = bound + self.near[j];
                 if least > self.best.level {
@@ -219,8 +220,8 @@ impl TspBranchAndBound {
         let rules = self.load(costs);
         self.first_tour(costs, &rules);
         let bound = self.run_root_ascent();
-        if let Some(floor) = self.closed(bound, costs, &rules) {
-            return self.answer(floor, true);
+        if let Some(floor) = self.bound_if_closed(bound, costs, &rules) {
+            return self.to_solution(floor, true);
         }
         self.perturb_tour(costs, &rules);
         self.search((costs, rules), bound, None)
@@ -233,7 +234,7 @@ impl TspBranchAndBound {
 
     /// What all other tours cost at least, if the bound of the present tree, or that tree itself,
     /// ends it.
-    fn closed(&mut self, bound: f64, costs: &[f64], rules: &PruningRule) -> Option<f64> {
+    fn bound_if_closed(&mut self, bound: f64, costs: &[f64], rules: &PruningRule) -> Option<f64> {
         self.search.plan.clear();
         if bound > self.best.level {
             return Some(bound);
@@ -253,7 +254,7 @@ impl TspBranchAndBound {
         guide: Option<&RecordedTree>,
     ) -> Solution {
         if bound > self.best.level {
-            return self.answer(bound, true);
+            return self.to_solution(bound, true);
         }
         let dropped = self.fix_edges_by_bound(bound);
         self.search.reset(
@@ -269,14 +270,14 @@ impl TspBranchAndBound {
             strict: false,
         };
         let (floor, complete) = self.search.run(&task, &mut self.best);
-        self.answer(floor.min(dropped), complete)
+        self.to_solution(floor.min(dropped), complete)
     }
 
     /// The best tour, and what is known given that all other tours cost at least `floor`.
-    fn answer(&mut self, floor: f64, complete: bool) -> Solution {
+    fn to_solution(&mut self, floor: f64, complete: bool) -> Solution {
         let objective = self.best.cost;
-        let decision = Decision::choosing(self.best.edges.drain(..));
-        PruningRule::new(&self.distances, self.limits).answer(
+        let decision = Decision::from_indices(self.best.edges.drain(..));
+        PruningRule::new(&self.distances, self.limits).to_solution(
             decision,
             objective,
             (floor, complete),
@@ -301,7 +302,7 @@ impl TspLocalSearch {
     }
 
     /// The same without kicks and with a rough bound.
-    pub fn quick(nodes: usize, limits: SearchLimits) -> Self {
+    pub fn fast(nodes: usize, limits: SearchLimits) -> Self {
         Self {
             quick: true,
             ..Self::new(nodes, limits)
@@ -316,11 +317,11 @@ impl Solver for TspLocalSearch {
         let rules = search.load(costs);
         search.first_tour(costs, &rules);
         if self.quick {
-            return Ok(search.answer(f64::NEG_INFINITY, false));
+            return Ok(search.to_solution(f64::NEG_INFINITY, false));
         }
         let bound = search.run_root_ascent();
         search.perturb_tour(costs, &rules);
-        Ok(search.answer(bound, false))
+        Ok(search.to_solution(bound, false))
     }
 
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
@@ -330,8 +331,8 @@ impl Solver for TspLocalSearch {
             return self.solve(costs);
         }
         let rules = search.load(costs);
-        search.shorten(start, costs, &rules);
-        Ok(search.answer(f64::NEG_INFINITY, false))
+        search.improve_from(start, costs, &rules);
+        Ok(search.to_solution(f64::NEG_INFINITY, false))
     }
 }
 
@@ -341,7 +342,7 @@ impl Solver for TspBranchAndBound {
         Ok(self.run(costs))
     }
 
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
         memory: &mut WarmStart,
@@ -350,7 +351,7 @@ impl Solver for TspBranchAndBound {
         Ok(if self.limits.gap > 0.0 {
             self.run(costs)
         } else {
-            self.search_again(costs, memory)
+            self.search_warm(costs, memory)
         })
     }
 

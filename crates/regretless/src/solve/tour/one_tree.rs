@@ -35,8 +35,8 @@ struct UnattachedNode {
 
 impl OneTree {
     /// Grows the cheapest 1-tree; returns the lower bound on every tour.
-    pub fn grow(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) -> f64 {
-        self.span(distances, multipliers);
+    pub fn build(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) -> f64 {
+        self.build_spanning_tree(distances, multipliers);
         self.count_degrees();
         self.add_extra(distances, multipliers);
         let tree: f64 = self.joined[1..]
@@ -64,7 +64,7 @@ impl OneTree {
             goal,
         );
         self.ascent = ascent;
-        self.grow(distances, multipliers)
+        self.build(distances, multipliers)
     }
 
     /// Edges of the tree at each node.
@@ -87,7 +87,7 @@ impl OneTree {
 
     /// How much dearer the tree becomes when it must use the edge from `node` to each other node, 0
     /// for its own edges (Helsgaun's α-nearness, 2000), given the reduced costs it was grown by.
-    pub fn nearness(&self, reduced: &DistanceMatrix, node: u32, out: &mut [f64]) {
+    pub fn alpha_values(&self, reduced: &DistanceMatrix, node: u32, out: &mut [f64]) {
         let keys = reduced.row(node);
         if node == self.special {
             out.iter_mut()
@@ -120,7 +120,7 @@ impl OneTree {
         }
     }
 
-    fn span(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) {
+    fn build_spanning_tree(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) {
         let nodes = distances.nodes();
         self.parent.resize(nodes, 0);
         self.key.resize(nodes, 0.0);
@@ -212,8 +212,8 @@ struct DenseOneTreeView<'a> {
 }
 
 impl OneTreeBuilder for DenseOneTreeView<'_> {
-    fn grow(&mut self, multipliers: &[f64]) -> f64 {
-        self.tree.grow(self.distances, multipliers)
+    fn build(&mut self, multipliers: &[f64]) -> f64 {
+        self.tree.build(self.distances, multipliers)
     }
 
     fn degrees(&self) -> &[u32] {
@@ -231,7 +231,7 @@ mod tests {
     fn with_edge(costs: &[f64], nodes: usize, edge: usize) -> f64 {
         let mut lured = costs.to_vec();
         lured[edge] -= 1e6;
-        OneTree::default().grow(&DistanceMatrix::new(nodes, &lured), &vec![0.0; nodes]) + 1e6
+        OneTree::default().build(&DistanceMatrix::new(nodes, &lured), &vec![0.0; nodes]) + 1e6
     }
 
     #[test]
@@ -244,17 +244,17 @@ mod tests {
                 .collect();
             let distances = DistanceMatrix::new(nodes, &costs);
             let mut tree = OneTree::default();
-            let bound = tree.grow(&distances, &vec![0.0; nodes]);
+            let bound = tree.build(&distances, &vec![0.0; nodes]);
             let (mut near, mut edge) = (vec![0.0; nodes], 0);
             for i in 0..nodes {
-                tree.nearness(&distances, i as u32, &mut near);
+                tree.alpha_values(&distances, i as u32, &mut near);
                 for value in &near[i + 1..] {
                     assert!(bound + value <= with_edge(&costs, nodes, edge) + 1e-6);
                     edge += 1;
                 }
             }
             assert!(tree.edges().all(|(i, j)| {
-                tree.nearness(&distances, i, &mut near);
+                tree.alpha_values(&distances, i, &mut near);
                 near[j as usize] == 0.0
             }));
         }
@@ -267,8 +267,8 @@ mod tests {
         let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
         let distances = DistanceMatrix::new(nodes, &costs);
         let (mut tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
-        let plain = tree.grow(&distances, &multipliers);
-        let target = distances.length(&(0..nodes as u32).collect::<Vec<_>>());
+        let plain = tree.build(&distances, &multipliers);
+        let target = distances.tour_cost(&(0..nodes as u32).collect::<Vec<_>>());
         let goal = AscentTarget {
             target,
             enough: f64::INFINITY,
@@ -278,7 +278,7 @@ mod tests {
         };
         let raised = tree.ascend(&distances, &mut multipliers, &goal);
         assert!(raised > plain + 0.05 && raised < target);
-        assert_eq!(raised, OneTree::default().grow(&distances, &multipliers));
+        assert_eq!(raised, OneTree::default().build(&distances, &multipliers));
         assert_eq!(tree.degrees().iter().sum::<u32>(), 2 * nodes as u32);
     }
 }

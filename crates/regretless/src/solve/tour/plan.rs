@@ -9,7 +9,7 @@ use super::graph::{EdgeState, SparseGraph};
 /// No node.
 const NONE: u32 = u32::MAX;
 /// Most nodes of a tree that is written down.
-const MOST_STEPS: usize = 256;
+const MAX_RECORDED_NODES: usize = 256;
 
 /// A search tree.
 #[derive(Debug, Clone, Default)]
@@ -86,7 +86,7 @@ impl RecordedTree {
         branch: Option<[u32; 2]>,
         multipliers: &[f64],
     ) -> RecordedNodeId {
-        if self.overflow || self.steps.len() == MOST_STEPS {
+        if self.overflow || self.steps.len() == MAX_RECORDED_NODES {
             self.overflow = true;
             return RecordedNodeId::NONE;
         }

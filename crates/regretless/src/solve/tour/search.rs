@@ -38,7 +38,7 @@ impl TspIncumbent {
         if self.edges.is_empty() || cost < self.cost {
             self.cost = cost;
             std::mem::swap(&mut self.edges, edges);
-            self.level = rules.level(cost);
+            self.level = rules.cutoff(cost);
         }
     }
 }
@@ -147,7 +147,7 @@ impl TspSearchTree {
                 }
                 nodes += 1;
                 let outcome = self.explore(task, best, &mut entry.hint);
-                let origin = self.write_down(entry.origin, &outcome);
+                let origin = self.record_node(entry.origin, &outcome);
                 if let TspNodeOutcome::Branch { edge, bound } = outcome {
                     if task.is_unguided(entry.hint) {
                         return (self.open_lower_bound(entry.bound), false);
@@ -170,7 +170,7 @@ impl TspSearchTree {
                         origin,
                         hint: task.child(entry.hint, 0),
                     };
-                    alive = self.graph.decide(edge, EdgeState::Out);
+                    alive = self.graph.fix_edge(edge, EdgeState::Out);
                     continue;
                 }
             }
@@ -201,7 +201,7 @@ impl TspSearchTree {
             })
     }
 
-    fn write_down(&mut self, origin: BranchOrigin, outcome: &TspNodeOutcome) -> RecordedNodeId {
+    fn record_node(&mut self, origin: BranchOrigin, outcome: &TspNodeOutcome) -> RecordedNodeId {
         let branch = match outcome {
             TspNodeOutcome::Closed => None,
             TspNodeOutcome::Branch { edge, .. } => Some(self.graph.ends(*edge)),
@@ -217,7 +217,7 @@ impl TspSearchTree {
             self.saved.truncate(from);
             self.graph.undo_to(frame.mark);
             if frame.bound <= best.level {
-                return Some((self.graph.decide(frame.edge, EdgeState::In), frame));
+                return Some((self.graph.fix_edge(frame.edge, EdgeState::In), frame));
             }
             self.findings.floor = self.findings.floor.min(frame.bound);
         }
@@ -280,15 +280,15 @@ impl TspSearchTree {
     /// enough.
     fn bound(&mut self, task: &TspSearchInput, best: &TspIncumbent, hint: RecordedNodeId) -> f64 {
         let Some(guide) = task.guide.filter(|_| task.strict || !hint.is_none()) else {
-            return self.raise(best);
+            return self.run_ascent(best);
         };
-        let bound = self.tree.grow(&self.graph, &self.multipliers);
+        let bound = self.tree.build(&self.graph, &self.multipliers);
         let enough = bound > best.level || task.strict || guide.branches(hint);
-        if enough { bound } else { self.raise(best) }
+        if enough { bound } else { self.run_ascent(best) }
     }
 
     /// Raises the bound; the best multipliers and their tree are left in place.
-    fn raise(&mut self, best: &TspIncumbent) -> f64 {
+    fn run_ascent(&mut self, best: &TspIncumbent) -> f64 {
         let goal = AscentTarget {
             target: best.cost,
             enough: best.level,
@@ -304,13 +304,13 @@ impl TspSearchTree {
         if bound > best.level {
             bound
         } else {
-            self.tree.grow(&self.graph, &self.multipliers)
+            self.tree.build(&self.graph, &self.multipliers)
         }
     }
 
     fn apply_fixings(&mut self) -> Result<(), NoTourLeft> {
         for (edge, state) in &self.findings.decided {
-            self.graph.decide(*edge, *state)?;
+            self.graph.fix_edge(*edge, *state)?;
         }
         Ok(())
     }
@@ -359,7 +359,7 @@ mod tests {
     /// The cheapest tour by trying all orders.
     fn cheapest(distances: &DistanceMatrix, order: &mut Vec<u32>, fixed: usize) -> f64 {
         if fixed == order.len() {
-            return distances.length(order);
+            return distances.tour_cost(order);
         }
         let mut best = f64::INFINITY;
         for place in fixed..order.len() {
@@ -405,7 +405,7 @@ mod tests {
             let nodes = 4 + case as usize % 5;
             let draw = |_| match case % 3 {
                 0 => stream.uniform(-5.0, 1.0),
-                1 => stream.below(3) as f64,
+                1 => stream.index_below(3) as f64,
                 _ => stream.unit(),
             };
             let costs: Vec<f64> = (0..num_edges(nodes)).map(draw).collect();

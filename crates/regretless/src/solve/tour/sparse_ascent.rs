@@ -40,13 +40,13 @@ impl SparseAscent {
             graph: &self.graph,
         };
         self.ascent.run(&mut pair, &mut self.trial, goal);
-        let before = tree.grow(distances, multipliers);
-        let after = tree.grow(distances, &self.trial);
+        let before = tree.build(distances, multipliers);
+        let after = tree.build(distances, &self.trial);
         if after > before {
             multipliers.copy_from_slice(&self.trial);
             return after;
         }
-        tree.grow(distances, multipliers)
+        tree.build(distances, multipliers)
     }
 
     /// The graph of all candidate edges and the edges of the tree, which keep it in one piece.

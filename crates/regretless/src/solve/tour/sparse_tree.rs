@@ -43,9 +43,9 @@ impl SparseOneTree {
     }
 
     /// Grows the cheapest 1-tree; returns its bound, infinite when the graph has fallen apart.
-    pub(super) fn grow(&mut self, graph: &SparseGraph, multipliers: &[f64]) -> f64 {
+    pub(super) fn build(&mut self, graph: &SparseGraph, multipliers: &[f64]) -> f64 {
         self.price(graph, multipliers);
-        if !self.span(graph) {
+        if !self.build_spanning_tree(graph) {
             return f64::INFINITY;
         }
         self.add_extra(graph);
@@ -71,7 +71,7 @@ impl SparseOneTree {
         sort(&mut self.order);
     }
 
-    fn span(&mut self, graph: &SparseGraph) -> bool {
+    fn build_spanning_tree(&mut self, graph: &SparseGraph) -> bool {
         let nodes = graph.nodes();
         self.tree
             .iter()
@@ -291,8 +291,8 @@ pub(super) struct SparseOneTreeView<'a> {
 }
 
 impl OneTreeBuilder for SparseOneTreeView<'_> {
-    fn grow(&mut self, multipliers: &[f64]) -> f64 {
-        self.tree.grow(self.graph, multipliers)
+    fn build(&mut self, multipliers: &[f64]) -> f64 {
+        self.tree.build(self.graph, multipliers)
     }
 
     fn degrees(&self) -> &[u32] {

@@ -51,13 +51,13 @@ pub struct AutoBudget {
 
 impl AutoBudget {
     /// Seconds unless told otherwise.
-    const SECONDS: f64 = 60.0;
+    const DEFAULT_SECONDS: f64 = 60.0;
 }
 
 impl Default for AutoBudget {
     fn default() -> Self {
         Self {
-            seconds: Self::SECONDS,
+            seconds: Self::DEFAULT_SECONDS,
             solve_seconds: None,
         }
     }
@@ -141,7 +141,7 @@ impl fmt::Display for Method {
 impl fmt::Display for AutoBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("auto")?;
-        if self.seconds != Self::SECONDS {
+        if self.seconds != Self::DEFAULT_SECONDS {
             write!(f, " {}s", self.seconds)?;
         }
         self.solve_seconds

@@ -6,9 +6,9 @@ use super::solve_times::{SolveTimeSource, SolveTimes};
 use super::{AutoBudget, CandidateReport, ScoringKind};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
-use crate::evaluate::{predicted, regrets};
+use crate::evaluate::{predict_rows, regrets};
 use crate::oracle::SolveCounts;
-use crate::parallel::processor_seconds;
+use crate::parallel::cpu_seconds;
 use crate::predict::{Model, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::solve::relax::Relaxation;
@@ -88,11 +88,11 @@ impl<'a> CandidateRace<'a> {
             join_validation: false,
             ..settings
         };
-        let (began, spent_before) = (Instant::now(), processor_seconds());
+        let (began, spent_before) = (Instant::now(), cpu_seconds());
         let (counts, work) = (task.oracle.counts(), task.oracle.work());
         let times = SolveTimes::of(task, problem, auto)?;
         let judges = ValidationScorer::choose(task, &times, auto.seconds)?;
-        judges.tell(task, &times);
+        judges.warn_about_scoring(task, &times);
         Ok(Self {
             task,
             predictor,
@@ -116,7 +116,7 @@ impl<'a> CandidateRace<'a> {
             if self.best.is_some() && self.is_budget_used() {
                 break;
             }
-            self.enter(&label, None)
+            self.train_candidate(&label, None)
                 .unwrap_or_else(|error| failure = Some(error));
             self.check_interrupted(&failure)?;
         }
@@ -126,7 +126,7 @@ impl<'a> CandidateRace<'a> {
                 break;
             }
             let start = if afresh { None } else { winner.as_ref() };
-            self.enter(&label, start)
+            self.train_candidate(&label, start)
                 .unwrap_or_else(|error| failure = Some(error));
             self.check_interrupted(&failure)?;
         }
@@ -135,13 +135,13 @@ impl<'a> CandidateRace<'a> {
             (None, failure) => return Err(failure.unwrap_or(Error::Interrupted)),
         };
         trained.report.seconds = self.began.elapsed().as_secs_f64();
-        trained.report.processor_seconds = processor_seconds()
+        trained.report.processor_seconds = cpu_seconds()
             .zip(self.spent_before)
             .map(|(now, before)| now - before);
         trained.report.solves = self.task.oracle.counts() - self.counts;
         if self.times.source == SolveTimeSource::Timed {
             let seconds = self.times.exact;
-            self.task.watch.remark(&format!(
+            self.task.watch.warn(&format!(
                 "auto timed a solve at {seconds} s and planned from that, so that another run may \
                     give another model; \
                  'solve {seconds}s' behind auto states it and makes runs reproducible"
@@ -161,12 +161,12 @@ impl<'a> CandidateRace<'a> {
     }
 
     /// Counted work of this race in seconds.
-    fn spent(&self) -> f64 {
+    fn work_seconds(&self) -> f64 {
         1e-9 * (self.task.oracle.work() - self.work) as f64
     }
 
     fn is_budget_used(&self) -> bool {
-        self.spent() > WORK_SHARE * self.budget
+        self.work_seconds() > WORK_SHARE * self.budget
     }
 
     /// Losses that need no solve while they train, or one per row; one alone where nothing judges.
@@ -215,7 +215,9 @@ impl<'a> CandidateRace<'a> {
             return Vec::new();
         }
         let rows = self.rows();
-        let (Some((answers, seconds)), rate) = (self.answers(), self.settings.learning_rate) else {
+        let (Some((answers, seconds)), rate) =
+            (self.affordable_solve_mode(), self.settings.learning_rate)
+        else {
             return Vec::new();
         };
         let affordable = (self.spo_seconds_left() / (seconds * rows)) as usize;
@@ -236,13 +238,13 @@ impl<'a> CandidateRace<'a> {
     /// Seconds that SPO+ may take.
     fn spo_seconds_left(&self) -> f64 {
         (SPO_SHARE * self.budget)
-            .min(WORK_SHARE * self.budget - self.spent())
+            .min(WORK_SHARE * self.budget - self.work_seconds())
             .max(0.0)
     }
 
     /// The best way to answer solver calls of which three epochs are affordable, and its seconds a
     /// call.
-    fn answers(&self) -> Option<(&'static str, f64)> {
+    fn affordable_solve_mode(&self) -> Option<(&'static str, f64)> {
         let times = &self.times;
         let ways = [
             ("", Some(times.exact)),
@@ -260,7 +262,7 @@ impl<'a> CandidateRace<'a> {
     }
 
     /// Trains and judges a candidate.
-    fn enter(&mut self, label: &str, start: Option<&Model>) -> Result<()> {
+    fn train_candidate(&mut self, label: &str, start: Option<&Model>) -> Result<()> {
         let mut settings = self.settings;
         if label.starts_with("SPO+") {
             // To judge epochs would take solves; where steps shrink to nothing the last one is as
@@ -280,7 +282,7 @@ impl<'a> CandidateRace<'a> {
         recipe.start = start.cloned();
         let begun = Instant::now();
         let outcome = train(self.task, &recipe, self.problem)
-            .and_then(|trained| Ok((self.judge(&trained)?, trained)));
+            .and_then(|trained| Ok((self.score(&trained)?, trained)));
         let method = start.map_or_else(
             || label.to_string(),
             |start| format!("{} then {label}", start.about.loss),
@@ -311,10 +313,13 @@ impl<'a> CandidateRace<'a> {
 
     /// Judges a candidate. The first one shows what decisions under predicted costs take; where its
     /// rows have to be fewer it is judged again, since all candidates are judged on the same rows.
-    fn judge(&mut self, trained: &FitResult) -> Result<Option<f64>> {
-        let (first, before) = (self.tried.is_empty(), self.spent());
+    fn score(&mut self, trained: &FitResult) -> Result<Option<f64>> {
+        let (first, before) = (self.tried.is_empty(), self.work_seconds());
         let regret = self.judges.regret(self.task, trained)?;
-        let (took, allowed) = (self.spent() - before, MAX_SCORING_SHARE * self.budget);
+        let (took, allowed) = (
+            self.work_seconds() - before,
+            MAX_SCORING_SHARE * self.budget,
+        );
         if let ValidationScorer::Exact(rows) = &mut self.judges
             && first
             && self.times.source == SolveTimeSource::Counted
@@ -351,7 +356,7 @@ impl ValidationScorer {
                 continue;
             };
             let rows = validation[..rows].to_vec();
-            let costs = task.data.data().costs().chosen(&rows);
+            let costs = task.data.data().costs().select_rows(&rows);
             let mut least = Vec::with_capacity(rows.len());
             for answer in task
                 .oracle
@@ -378,7 +383,7 @@ impl ValidationScorer {
     }
 
     /// Says what a budget does not allow.
-    fn tell(&self, task: &TrainingContext<'_>, times: &SolveTimes) {
+    fn warn_about_scoring(&self, task: &TrainingContext<'_>, times: &SolveTimes) {
         let seconds = times.exact;
         let seconds = if seconds < 0.01 {
             format!("{seconds:.1e}")
@@ -387,13 +392,13 @@ impl ValidationScorer {
         };
         match self {
             Self::Exact(_) => {}
-            Self::Relaxed { rows, .. } => task.watch.remark(&format!(
+            Self::Relaxed { rows, .. } => task.watch.warn(&format!(
                 "a solve takes about {seconds} s, too long to judge by; auto judges candidates by \
                     the linear relaxation \
                  on {} validation rows",
                 rows.len()
             )),
-            Self::Nobody => task.watch.remark(&format!(
+            Self::Nobody => task.watch.warn(&format!(
                 "a solve takes about {seconds} s, too long to judge by within this budget; auto \
                     trains MAE(O,S), which \
                  needs no solve, and compares it with nothing"
@@ -407,11 +412,11 @@ impl ValidationScorer {
         let regrets = match self {
             Self::Nobody => return Ok(None),
             Self::Exact(rows) => {
-                let predictions = predicted(&trained.model, data, rows)?;
+                let predictions = predict_rows(&trained.model, data, rows)?;
                 regrets(&predictions, data, rows, (task.oracle, task.watch))?
             }
             Self::Relaxed { kind, rows, least } => {
-                let predictions = predicted(&trained.model, data, rows)?;
+                let predictions = predict_rows(&trained.model, data, rows)?;
                 let answers = task
                     .oracle
                     .relax_all((&predictions, *kind), ("auto", task.watch))?;

@@ -60,7 +60,7 @@ impl SolveTimes {
         let (source, exact) = exact_seconds(task, problem, auto)?;
         let (solved, limits) = (task.oracle.problem(), SearchLimits::default());
         let relaxation = |kind: Relaxation| -> Result<Option<f64>> {
-            if solved.relaxer(kind, &limits).is_none() {
+            if solved.relaxation_solver(kind, &limits).is_none() {
                 return Ok(None);
             }
             let by_size = exact * relaxed_share(problem);
@@ -134,7 +134,7 @@ fn counts_work(problem: &ProblemSpec) -> bool {
 /// The true costs of the first training rows.
 fn first_rows(task: &TrainingContext<'_>, count: usize) -> (Vec<usize>, Matrix) {
     let rows: Vec<usize> = task.split.train.iter().copied().take(count).collect();
-    let costs = task.data.data().costs().chosen(&rows);
+    let costs = task.data.data().costs().select_rows(&rows);
     (rows, costs)
 }
 

@@ -7,7 +7,7 @@
 )]
 
 use super::kernel::TileAffine;
-use crate::lanes::{AlignedF32x16, AlignedF64x16, Avx2Fma, F32x16, LANES, compiled};
+use crate::lanes::{AlignedF32x16, AlignedF64x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
 
 /// Numbers of one Adam step.
 #[derive(Debug, Clone, Copy)]
@@ -50,12 +50,12 @@ impl AdamBroadcast {
     /// Weights, means and squares after a step.
     #[inline(always)]
     fn step(&self, gradient: F32x16, [weight, mean, square]: [F32x16; 3]) -> [F32x16; 3] {
-        let first = gradient.minus(mean).fused(self.fresh1, mean);
-        let second = square.fused(self.beta2, gradient.times(self.fresh2).times(gradient));
+        let first = gradient.sub(mean).mul_add(self.fresh1, mean);
+        let second = square.mul_add(self.beta2, gradient.mul(self.fresh2).mul(gradient));
         let change = first
-            .times(self.rate)
-            .over(second.root().fused(self.unroot, self.epsilon));
-        [weight.fused(self.keep, change), first, second]
+            .mul(self.rate)
+            .div(second.sqrt().mul_add(self.unroot, self.epsilon));
+        [weight.mul_add(self.keep, change), first, second]
     }
 
     /// Steps all parameters of a tile; leaves them as they act on features where there is room.
@@ -67,33 +67,33 @@ impl AdamBroadcast {
         moments: &mut [AlignedF32x16],
         (map, room): (&TileAffine, &mut [AlignedF64x16]),
     ) {
-        let scale = here.read(&map.scale.0);
+        let scale = here.load(&map.scale.0);
         let (means, squares) = moments.split_at_mut(weights.len());
         let states = weights.iter_mut().zip(means.iter_mut().zip(squares));
         for (q, ((weight, (mean, square)), gradient)) in states.zip(gradient).enumerate() {
-            let gradient = here.read(&gradient.0).times(scale);
+            let gradient = here.load(&gradient.0).mul(scale);
             let before = [
-                here.read(&weight.0),
-                here.read(&mean.0),
-                here.read(&square.0),
+                here.load(&weight.0),
+                here.load(&mean.0),
+                here.load(&square.0),
             ];
             let [after, first, second] = self.step(gradient, before);
             first.store(mean);
             second.store(square);
             after.store(weight);
             if let Some(room) = room.get_mut(q) {
-                scale.times(after).store_f64(room);
+                scale.mul(after).store_f64(room);
             }
         }
         if let (Some(room), Some(bias)) = (room.last_mut(), weights.last()) {
             scale
-                .fused(here.read(&bias.0), here.read(&map.offset.0))
+                .mul_add(here.load(&bias.0), here.load(&map.offset.0))
                 .store_f64(room);
         }
     }
 }
 
-compiled! {
+dispatch_avx2! {
     /// Steps parameters that lie in a row, given their gradient; `moments` are their running means
     /// and squares.
     pub(super) step_row = step_row_body [] (
@@ -111,17 +111,17 @@ fn step_row_body(
 ) {
     let adam = AdamBroadcast::new(here, step);
     let ((weights, last_weights), (gradient, last_gradient)) =
-        (weights.as_chunks_mut::<LANES>(), gradient.as_chunks());
+        (weights.as_chunks_mut::<F32_LANES>(), gradient.as_chunks());
     let ((means, last_means), (squares, last_squares)) =
         (means.as_chunks_mut(), squares.as_chunks_mut());
     for (((weight, gradient), mean), square) in
         weights.iter_mut().zip(gradient).zip(means).zip(squares)
     {
-        let before = [here.read(weight), here.read(mean), here.read(square)];
-        let [after, first, second] = adam.step(here.read(gradient), before);
-        after.write(weight);
-        first.write(mean);
-        second.write(square);
+        let before = [here.load(weight), here.load(mean), here.load(square)];
+        let [after, first, second] = adam.step(here.load(gradient), before);
+        after.store_slice(weight);
+        first.store_slice(mean);
+        second.store_slice(square);
     }
     let before = [
         here.load_partial(last_weights),

@@ -6,10 +6,10 @@
     reason = "loops with a fixed end over several arrays read best with an index"
 )]
 
-use crate::lanes::{AlignedF64x16, Avx2Fma, F64_LANES, LANES};
+use crate::lanes::{AlignedF64x16, Avx2Fma, F32_LANES, F64_LANES};
 
 /// Tiles gathered while their parameters are in the first cache.
-pub(super) const TILES: usize = 8;
+pub(super) const TILES_PER_GATHER: usize = 8;
 /// Sides of the part of the matrix that registers hold.
 const REGISTER_BLOCK: usize = 3;
 
@@ -29,7 +29,7 @@ impl GramAccumulator {
         Self {
             width,
             side,
-            wide: vec![AlignedF64x16::ZERO; TILES * side],
+            wide: vec![AlignedF64x16::ZERO; TILES_PER_GATHER * side],
             sums: vec![[0.0; F64_LANES]; side * side],
         }
     }
@@ -49,7 +49,7 @@ impl GramAccumulator {
 
     /// Where the parameters of a tile, one of [`TILES`], belong.
     #[inline(always)]
-    pub(super) fn room(&mut self, place: usize) -> &mut [AlignedF64x16] {
+    pub(super) fn tile_mut(&mut self, place: usize) -> &mut [AlignedF64x16] {
         &mut self.wide[place * self.side..][..self.width]
     }
 
@@ -75,17 +75,17 @@ impl GramAccumulator {
             ) else {
                 return;
             };
-            for part in 0..LANES / F64_LANES {
+            for part in 0..F32_LANES / F64_LANES {
                 let left = [
-                    here.quarter(&left[0], part),
-                    here.quarter(&left[1], part),
-                    here.quarter(&left[2], part),
+                    here.load_f64x4(&left[0], part),
+                    here.load_f64x4(&left[1], part),
+                    here.load_f64x4(&left[2], part),
                 ];
                 for j in 0..REGISTER_BLOCK {
-                    let right = here.quarter(&right[j], part);
+                    let right = here.load_f64x4(&right[j], part);
                     for i in 0..REGISTER_BLOCK {
                         if !UPPER || i <= j {
-                            sums[i][j] = left[i].fused(right, sums[i][j]);
+                            sums[i][j] = left[i].mul_add(right, sums[i][j]);
                         }
                     }
                 }

@@ -23,10 +23,10 @@
 use super::adam::{AdamBroadcast, AdamCoefficients};
 use super::gram::{self, GramAccumulator};
 use super::slope::{RowTargets, slopes};
-use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32x16, compiled};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32x16, dispatch_avx2};
 
 /// Rows handled together, so that a number from memory is used for several.
-pub(super) const ROWS: usize = 4;
+pub(super) const ROWS_PER_QUAD: usize = 4;
 
 /// What is added to and multiplies the outputs of a tile.
 #[derive(Debug, Clone, Copy)]
@@ -68,22 +68,23 @@ pub(super) struct TileBlock<'a> {
 pub(super) struct RowBatch<'a> {
     /// For each four and each feature, and the 1 of the bias: times what makes minus the
     /// prediction, at the length of the truth.
-    pub(super) ahead: &'a [[f32; ROWS]],
+    pub(super) ahead: &'a [[f32; ROWS_PER_QUAD]],
     /// Times what makes a gradient of slopes.
-    pub(super) back: &'a [[f32; ROWS]],
-    pub(super) truths: &'a [[RowTargets<'a>; ROWS]],
+    pub(super) back: &'a [[f32; ROWS_PER_QUAD]],
+    pub(super) truths: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
     /// Rows whose costs are asked for before they are needed, and how many tiles ahead (or behind,
     /// wrapping).
-    pub(super) soon: &'a [[RowTargets<'a>; ROWS]],
+    pub(super) soon: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
     pub(super) distance: usize,
 }
 
 impl RowBatch<'_> {
     /// Whether the rows have these tiles, and a number for each of so many parameters.
-    pub(super) fn covers<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
+    pub(super) fn has_tiles<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
         let numbers = self.truths.len() * width;
-        let there =
-            |four: &[RowTargets<'_>; ROWS]| four.iter().all(|truth| truth.covers::<AIM>(tiles));
+        let there = |four: &[RowTargets<'_>; ROWS_PER_QUAD]| {
+            four.iter().all(|truth| truth.has_tiles::<AIM>(tiles))
+        };
         self.ahead.len() >= numbers && self.back.len() >= numbers && self.truths.iter().all(there)
     }
 }
@@ -96,15 +97,18 @@ pub(super) struct TileScratch {
     /// Gradients of a few tiles, each up to whole fours.
     gradients: Vec<AlignedF32x16>,
     /// Sums of the rows of a batch.
-    pub(super) sums: Vec<[RowSums; ROWS]>,
+    pub(super) sums: Vec<[RowSums; ROWS_PER_QUAD]>,
     pub(super) gram: GramAccumulator,
 }
 
 impl TileScratch {
     /// Room for so many parameters per cost and fours of rows.
     pub(super) fn new(width: usize, fours: usize) -> Self {
-        let gradients = vec![AlignedF32x16::ZERO; gram::TILES * width.next_multiple_of(ROWS)];
-        let sums = vec![[RowSums::ZERO; ROWS]; fours];
+        let gradients = vec![
+            AlignedF32x16::ZERO;
+            gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_QUAD)
+        ];
+        let sums = vec![[RowSums::ZERO; ROWS_PER_QUAD]; fours];
         Self {
             weights: vec![AlignedF32x16::ZERO; width],
             gradients,
@@ -114,36 +118,36 @@ impl TileScratch {
     }
 }
 
-compiled! {
+dispatch_avx2! {
     /// Local gradients and sums of a block.
     pub(super) pass_a = pass_a_body [ABSOLUTE: bool, AIM: u8] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
-compiled! {
+dispatch_avx2! {
     /// The Adam step of a block, given the correction that normalisation asks for, and its part of
     /// the Gram matrix.
     pub(super) pass_b = pass_b_body [] (
-        block: &mut TileBlock<'_>, correction: &[[f32; ROWS]], step: &AdamCoefficients, scratch: &mut TileScratch,
+        block: &mut TileBlock<'_>, correction: &[[f32; ROWS_PER_QUAD]], step: &AdamCoefficients, scratch: &mut TileScratch,
     )
 }
 
-compiled! {
+dispatch_avx2! {
     /// Gradients, sums and the Adam step of a block that knows of no other.
-    pub(super) step_alone = step_alone_body [ABSOLUTE: bool, AIM: u8] (
+    pub(super) step_alone = step_separable_body [ABSOLUTE: bool, AIM: u8] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, step: &AdamCoefficients, scratch: &mut TileScratch,
     )
 }
 
-compiled! {
+dispatch_avx2! {
     /// The sums of a block only.
     pub(super) pass_loss = pass_loss_body [ABSOLUTE: bool, AIM: u8] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
-compiled! {
+dispatch_avx2! {
     /// Adds a block's part of the Gram matrix.
     pub(super) pass_gram = pass_gram_body [] (block: &mut TileBlock<'_>, scratch: &mut TileScratch)
 }
@@ -156,13 +160,13 @@ fn scaled_parameters(
     map: &TileAffine,
     out: &mut [AlignedF32x16],
 ) {
-    let scale = here.read(&map.scale.0);
+    let scale = here.load(&map.scale.0);
     for (out, weight) in out.iter_mut().zip(weights) {
-        scale.times(here.read(&weight.0)).store(out);
+        scale.mul(here.load(&weight.0)).store(out);
     }
     if let (Some(out), Some(bias)) = (out.last_mut(), weights.last()) {
         scale
-            .fused(here.read(&bias.0), here.read(&map.offset.0))
+            .mul_add(here.load(&bias.0), here.load(&map.offset.0))
             .store(out);
     }
 }
@@ -172,13 +176,13 @@ fn scaled_parameters(
 fn forward(
     here: Avx2Fma,
     lines: &[AlignedF32x16],
-    numbers: &[[f32; ROWS]],
-    mut sums: [F32x16; ROWS],
-) -> [F32x16; ROWS] {
+    numbers: &[[f32; ROWS_PER_QUAD]],
+    mut sums: [F32x16; ROWS_PER_QUAD],
+) -> [F32x16; ROWS_PER_QUAD] {
     for (line, numbers) in lines.iter().zip(numbers) {
-        let line = here.read(&line.0);
-        for i in 0..ROWS {
-            sums[i] = line.fused(here.splat(numbers[i]), sums[i]);
+        let line = here.load(&line.0);
+        for i in 0..ROWS_PER_QUAD {
+            sums[i] = line.mul_add(here.splat(numbers[i]), sums[i]);
         }
     }
     sums
@@ -188,14 +192,14 @@ fn forward(
 #[inline(always)]
 pub(super) fn backward(
     here: Avx2Fma,
-    rows: &[F32x16; ROWS],
-    numbers: &[[f32; ROWS]],
+    rows: &[F32x16; ROWS_PER_QUAD],
+    numbers: &[[f32; ROWS_PER_QUAD]],
     lines: &mut [AlignedF32x16],
 ) {
     for (line, numbers) in lines.iter_mut().zip(numbers) {
-        let mut sum = here.read(&line.0);
-        for i in 0..ROWS {
-            sum = rows[i].fused(here.splat(numbers[i]), sum);
+        let mut sum = here.load(&line.0);
+        for i in 0..ROWS_PER_QUAD {
+            sum = rows[i].mul_add(here.splat(numbers[i]), sum);
         }
         sum.store(line);
     }
@@ -206,22 +210,22 @@ type TileParameters<'a> = (&'a [AlignedF32x16], Option<&'a AlignedF32x16>);
 
 /// Predicts and judges one tile of a few rows, which must cover it; returns the slopes.
 #[inline(always)]
-fn judge<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
+fn evaluate_tile<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
     here: Avx2Fma,
     (weights, tau): TileParameters<'_>,
-    (truths, ahead): (&[RowTargets<'_>; ROWS], &[[f32; ROWS]]),
+    (truths, ahead): (&[RowTargets<'_>; ROWS_PER_QUAD], &[[f32; ROWS_PER_QUAD]]),
     tile: usize,
-    sums: &mut [RowSums; ROWS],
-) -> [F32x16; ROWS] {
+    sums: &mut [RowSums; ROWS_PER_QUAD],
+) -> [F32x16; ROWS_PER_QUAD] {
     // SAFETY: the caller has asked all rows whether they cover the tile.
-    let costs = |i: usize| here.read(unsafe { truths[i].costs.get_unchecked(tile) });
+    let costs = |i: usize| here.load(unsafe { truths[i].costs.get_unchecked(tile) });
     let mut under = forward(
         here,
         weights,
         ahead,
         [costs(0), costs(1), costs(2), costs(3)],
     );
-    for i in 0..ROWS {
+    for i in 0..ROWS_PER_QUAD {
         // SAFETY: as above.
         let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under[i], &truths[i], tile, tau) };
         slope.add_product_to(under[i], &mut sums[i].loss);
@@ -240,15 +244,15 @@ fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
     (batch, tile): (&RowBatch<'_>, usize),
     about: TileParameters<'_>,
     gradient: &mut [AlignedF32x16],
-    sums: &mut [[RowSums; ROWS]],
+    sums: &mut [[RowSums; ROWS_PER_QUAD]],
 ) {
     gradient.fill(AlignedF32x16::ZERO);
     let width = gradient.len();
     for (i, (truths, sums)) in batch.truths.iter().zip(sums).enumerate() {
-        ask(here, batch, i, tile);
+        prefetch_costs(here, batch, i, tile);
         let numbers = i * width..(i + 1) * width;
         let rows = (truths, &batch.ahead[numbers.clone()]);
-        let slopes = judge::<ABSOLUTE, AIM, PROJECTION>(here, about, rows, tile, sums);
+        let slopes = evaluate_tile::<ABSOLUTE, AIM, PROJECTION>(here, about, rows, tile, sums);
         backward(here, &slopes, &batch.back[numbers], gradient);
     }
 }
@@ -266,7 +270,7 @@ fn prefetch_decision_bits(here: Avx2Fma, batch: &RowBatch<'_>, block: &TileBlock
 
 /// Asks for costs that come later.
 #[inline(always)]
-fn ask(here: Avx2Fma, batch: &RowBatch<'_>, four: usize, tile: usize) {
+fn prefetch_costs(here: Avx2Fma, batch: &RowBatch<'_>, four: usize, tile: usize) {
     if let Some(soon) = batch.soon.get(four) {
         for truth in soon {
             here.prefetch(truth.costs.as_ptr(), tile.wrapping_add(batch.distance));
@@ -283,7 +287,7 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
 ) {
     let width = scratch.weights.len();
     assert!(
-        batch.covers::<AIM>(block.first + block.maps.len(), width),
+        batch.has_tiles::<AIM>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
     prefetch_decision_bits(here, batch, block);
@@ -307,7 +311,7 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
 }
 
 #[inline(always)]
-fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
+fn step_separable_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
@@ -317,7 +321,7 @@ fn step_alone_body<const ABSOLUTE: bool, const AIM: u8>(
     let adam = AdamBroadcast::new(here, step);
     let width = scratch.weights.len();
     assert!(
-        batch.covers::<AIM>(block.first + block.maps.len(), width),
+        batch.has_tiles::<AIM>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
     prefetch_decision_bits(here, batch, block);
@@ -350,7 +354,7 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
 ) {
     let width = scratch.weights.len();
     assert!(
-        batch.covers::<AIM>(block.first + block.maps.len(), width),
+        batch.has_tiles::<AIM>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
     for (t, (tile, map)) in block
@@ -362,9 +366,9 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
         scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
         let about = (scratch.weights.as_slice(), block.taus.get(t));
         for (i, (truths, sums)) in batch.truths.iter().zip(&mut scratch.sums).enumerate() {
-            ask(here, batch, i, block.first + t);
+            prefetch_costs(here, batch, i, block.first + t);
             let rows = (truths, &batch.ahead[i * width..(i + 1) * width]);
-            judge::<ABSOLUTE, AIM, false>(here, about, rows, block.first + t, sums);
+            evaluate_tile::<ABSOLUTE, AIM, false>(here, about, rows, block.first + t, sums);
         }
     }
 }
@@ -373,21 +377,21 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
 fn pass_b_body(
     here: Avx2Fma,
     block: &mut TileBlock<'_>,
-    correction: &[[f32; ROWS]],
+    correction: &[[f32; ROWS_PER_QUAD]],
     step: &AdamCoefficients,
     scratch: &mut TileScratch,
 ) {
     let adam = AdamBroadcast::new(here, step);
     let (width, lanes) = (
         scratch.weights.len(),
-        gram::TILES * 2 * scratch.weights.len(),
+        gram::TILES_PER_GATHER * 2 * scratch.weights.len(),
     );
-    let pad = width.next_multiple_of(ROWS);
+    let pad = width.next_multiple_of(ROWS_PER_QUAD);
     let parts = block
         .tiles
         .chunks_mut(lanes)
         .zip(block.moments.chunks_mut(lanes));
-    for ((tiles, moments), maps) in parts.zip(block.maps.chunks(gram::TILES)) {
+    for ((tiles, moments), maps) in parts.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
         // One loop after the other, so that the roots and quotients of many parameters overlap.
         for ((tile, gradient), map) in tiles
             .chunks_exact(2 * width)
@@ -395,7 +399,7 @@ fn pass_b_body(
             .zip(maps)
         {
             scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
-            correct(
+            add_correction(
                 here,
                 &scratch.weights,
                 (&tile[width..], correction),
@@ -411,7 +415,7 @@ fn pass_b_body(
                 here,
                 (&mut tile[..width], gradient),
                 moments,
-                (map, scratch.gram.room(place)),
+                (map, scratch.gram.tile_mut(place)),
             );
         }
         scratch.gram.add(here, maps.len());
@@ -420,22 +424,27 @@ fn pass_b_body(
 
 /// Adds the correction of a tile to its local gradient.
 #[inline(always)]
-pub(super) fn correct(
+pub(super) fn add_correction(
     here: Avx2Fma,
     weights: &[AlignedF32x16],
-    (local, correction): (&[AlignedF32x16], &[[f32; ROWS]]),
+    (local, correction): (&[AlignedF32x16], &[[f32; ROWS_PER_QUAD]]),
     out: &mut [AlignedF32x16],
 ) {
     let width = weights.len();
-    for (i, lines) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+    for (i, lines) in out
+        .as_chunks_mut::<ROWS_PER_QUAD>()
+        .0
+        .iter_mut()
+        .enumerate()
+    {
         let line = |j: usize| {
             local
-                .get(ROWS * i + j)
-                .map_or(here.splat(0.0), |line| here.read(&line.0))
+                .get(ROWS_PER_QUAD * i + j)
+                .map_or(here.splat(0.0), |line| here.load(&line.0))
         };
         let sums = [line(0), line(1), line(2), line(3)];
         let sums = forward(here, weights, &correction[i * width..(i + 1) * width], sums);
-        for j in 0..ROWS {
+        for j in 0..ROWS_PER_QUAD {
             sums[j].store(&mut lines[j]);
         }
     }
@@ -446,13 +455,13 @@ fn pass_gram_body(here: Avx2Fma, block: &mut TileBlock<'_>, scratch: &mut TileSc
     let width = scratch.weights.len();
     for (tiles, maps) in block
         .tiles
-        .chunks(gram::TILES * 2 * width)
-        .zip(block.maps.chunks(gram::TILES))
+        .chunks(gram::TILES_PER_GATHER * 2 * width)
+        .zip(block.maps.chunks(gram::TILES_PER_GATHER))
     {
         for (place, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
             scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
-            for (weight, wide) in scratch.weights.iter().zip(scratch.gram.room(place)) {
-                here.read(&weight.0).store_f64(wide);
+            for (weight, wide) in scratch.weights.iter().zip(scratch.gram.tile_mut(place)) {
+                here.load(&weight.0).store_f64(wide);
             }
         }
         scratch.gram.add(here, maps.len());

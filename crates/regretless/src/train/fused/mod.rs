@@ -21,7 +21,7 @@ use super::engine::EpochRunner;
 use super::{Optimizer, PreparedData, WeightedLoss};
 use crate::data::FeatureShape;
 use crate::error::Error;
-use crate::lanes::{AlignedF32x16, Avx2Fma, LANES};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F32_LANES};
 use crate::loss::{BaseError, ErrorSide, SeparableLoss};
 use crate::predict::{Network, Predictor};
 use crate::problem::VariableBounds;
@@ -49,7 +49,7 @@ pub(super) fn fused<'a>(
 ) -> Option<Box<dyn EpochRunner + 'a>> {
     let settings = ready.settings();
     let separable = objective.loss.separable()?;
-    let here = Avx2Fma::here()?;
+    let here = Avx2Fma::detect()?;
     let fits = (!needs_decision_bits(separable.side) || has_binary_labels(ready))
         && settings.optimizer.is_scale_invariant()
         && settings.fused;
@@ -76,7 +76,7 @@ fn needs_decision_bits(side: &ErrorSide) -> bool {
 fn has_binary_labels(ready: &PreparedData<'_>) -> bool {
     let data = ready.task.data;
     ready.task.oracle.problem().bounds() == VariableBounds::Binary
-        && (0..data.len()).all(|row| data.best(row).is_binary())
+        && (0..data.len()).all(|row| data.optimal_decision(row).is_binary())
 }
 
 /// What stays the same throughout fused training.
@@ -150,7 +150,7 @@ impl<'a> FusedContext<'a> {
             squares: None,
             maps: maps(ready, costs.cols()),
             taus: taus(separable.side, costs.cols()),
-            groups: share::groups(table.whole()),
+            groups: share::groups(table.full_tiles()),
             table,
         }
     }
@@ -189,7 +189,7 @@ impl<'a> FusedContext<'a> {
             } => (beta1, beta2, epsilon, decay),
             Optimizer::Sgd { .. } => (0.0, 0.0, 0.0, 0.0),
         };
-        let rate = settings.rate(step, self.ready.task.split.train.len());
+        let rate = settings.learning_rate_at(step, self.ready.task.split.train.len());
         AdamCoefficients {
             rate: (rate / (1.0 - beta1.powi(step))) as f32,
             unroot: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,
@@ -217,7 +217,7 @@ impl<'a> FusedLinear<'a> {
             steps: 0,
         };
         if setup.scale_invariant {
-            state.gather(&setup);
+            state.compute_gram(&setup);
         }
         Self {
             setup,
@@ -249,11 +249,11 @@ fn load(network: &Network, tiles: &mut [AlignedF32x16], width: usize) {
         .parameters()
         .split_at(network.num_outputs() * (width - 1));
     for (j, bias) in biases.iter().enumerate() {
-        let tile = &mut tiles[j / LANES * 2 * width..][..width];
+        let tile = &mut tiles[j / F32_LANES * 2 * width..][..width];
         let row = weights[j * (width - 1)..][..width - 1].iter().chain([bias]);
         tile.iter_mut()
             .zip(row)
-            .for_each(|(lane, weight)| lane.0[j % LANES] = *weight);
+            .for_each(|(lane, weight)| lane.0[j % F32_LANES] = *weight);
     }
 }
 
@@ -262,20 +262,20 @@ fn store(network: &mut Network, tiles: &[AlignedF32x16], (width, distance): (usi
     let costs = network.num_outputs();
     let (weights, biases) = network.parameters_mut().split_at_mut(costs * (width - 1));
     for (j, bias) in biases.iter_mut().enumerate() {
-        let tile = &tiles[j / LANES * distance..][..width];
+        let tile = &tiles[j / F32_LANES * distance..][..width];
         let row = weights[j * (width - 1)..][..width - 1]
             .iter_mut()
             .chain([bias]);
         row.zip(tile)
-            .for_each(|(weight, lane)| *weight = lane.0[j % LANES]);
+            .for_each(|(weight, lane)| *weight = lane.0[j % F32_LANES]);
     }
 }
 
 /// A value for every cost in tiles; zero beyond the last.
-fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> AlignedF32x16 {
+fn tile_values(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> AlignedF32x16 {
     AlignedF32x16(std::array::from_fn(|l| {
-        if tile * LANES + l < costs {
-            value(tile * LANES + l) as f32
+        if tile * F32_LANES + l < costs {
+            value(tile * F32_LANES + l) as f32
         } else {
             0.0
         }
@@ -286,12 +286,12 @@ fn lane(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> AlignedF32x1
 fn maps(ready: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
     let output = &ready.output;
     // A shared predictor has one output for all costs.
-    let of = |values: &[f64], t: usize| lane(t, costs, |j| values[j % values.len()]);
+    let of = |values: &[f64], t: usize| tile_values(t, costs, |j| values[j % values.len()]);
     let map = |t| TileAffine {
         offset: of(&output.offset, t),
         scale: of(&output.scale, t),
     };
-    (0..costs.div_ceil(LANES)).map(map).collect()
+    (0..costs.div_ceil(F32_LANES)).map(map).collect()
 }
 
 /// Weights of under-prediction in tiles, where there are any.
@@ -300,7 +300,7 @@ fn taus(side: &ErrorSide, costs: usize) -> Vec<AlignedF32x16> {
         return Vec::new();
     };
     let tau = |j: usize| if taus.len() == 1 { taus[0] } else { taus[j] };
-    (0..costs.div_ceil(LANES))
-        .map(|t| lane(t, costs, tau))
+    (0..costs.div_ceil(F32_LANES))
+        .map(|t| tile_values(t, costs, tau))
         .collect()
 }

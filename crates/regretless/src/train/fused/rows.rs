@@ -11,10 +11,10 @@
     reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
 )]
 
-use super::kernel::{ROWS, RowBatch};
+use super::kernel::{ROWS_PER_QUAD, RowBatch};
 use super::slope::RowTargets;
-use crate::data::length;
-use crate::lanes::{Avx2Fma, F64_LANES, compiled};
+use crate::data::norm;
+use crate::lanes::{Avx2Fma, F64_LANES, dispatch_avx2};
 use crate::loss::BaseError;
 use crate::train::{PreparedData, WeightedLoss};
 
@@ -59,7 +59,7 @@ impl RowConstants {
         let (count, factor) = (costs.cols() as f64, ready.rescaling(objective));
         let norms: Vec<f64> = if normal {
             rows.clone()
-                .map(|row| length(costs.row(row)).max(MIN_NORM))
+                .map(|row| norm(costs.row(row)).max(MIN_NORM))
                 .collect()
         } else {
             Vec::new()
@@ -94,7 +94,7 @@ impl RowConstants {
         {
             let values = ready
                 .features
-                .of(row)
+                .instance(row)
                 .iter()
                 .map(|z| f64::from(*z))
                 .chain([1.0]);
@@ -116,10 +116,10 @@ impl RowConstants {
 
     /// Features of a row, and a 1.
     pub(super) fn features(&self, row: usize) -> &[f64] {
-        &self.quarters(row).as_flattened()[..self.width]
+        &self.features_f64x4(row).as_flattened()[..self.width]
     }
 
-    fn quarters(&self, row: usize) -> &[[f64; F64_LANES]] {
+    fn features_f64x4(&self, row: usize) -> &[[f64; F64_LANES]] {
         let count = self.width.div_ceil(F64_LANES);
         &self.features[row * count..][..count]
     }
@@ -131,13 +131,13 @@ impl RowConstants {
 
     /// What makes losses of squared errors that were weighted as in the gradient of a batch of so
     /// many.
-    pub(super) fn unscaled(&self, batch: usize) -> f64 {
+    pub(super) fn loss_scale(&self, batch: usize) -> f64 {
         batch as f64 / (2.0 * self.factor)
     }
 
     /// Lengths of the predictions of rows, by the Gram matrix of the parameters; `room` is for its
     /// quarters.
-    pub(super) fn lengths(
+    pub(super) fn prediction_norms(
         &self,
         here: Avx2Fma,
         rows: &[usize],
@@ -147,18 +147,24 @@ impl RowConstants {
         out.clear();
         room.clear();
         gram.chunks_exact(self.width.max(1))
-            .for_each(|line| room.extend(line.chunks(F64_LANES).map(quarter)));
+            .for_each(|line| room.extend(line.chunks(F64_LANES).map(pad_to_f64x4)));
         for row in rows {
             let mut square = 1.0;
             if !self.norms.is_empty() {
-                weigh(here, self.quarters(*row), self.width, room, &mut square);
+                weigh(
+                    here,
+                    self.features_f64x4(*row),
+                    self.width,
+                    room,
+                    &mut square,
+                );
             }
-            out.push(self.length(*row, square));
+            out.push(self.norm_from_square(*row, square));
         }
     }
 
     /// The length of a prediction whose square is known.
-    pub(super) fn length(&self, row: usize, square: f64) -> PredictionNorm {
+    pub(super) fn norm_from_square(&self, row: usize, square: f64) -> PredictionNorm {
         match self.norms.get(row) {
             Some(truth) => PredictionNorm::new(*truth, square.max(0.0).sqrt()),
             None => PredictionNorm::UNNORMALIZED,
@@ -166,13 +172,18 @@ impl RowConstants {
     }
 
     /// What makes a gradient of slopes, for a row of a batch of so many.
-    pub(super) fn back(&self, row: usize, batch: usize, length: PredictionNorm) -> f64 {
+    pub(super) fn backward_coefficient(
+        &self,
+        row: usize,
+        batch: usize,
+        length: PredictionNorm,
+    ) -> f64 {
         self.slopes[row] / (batch as f64 * length.divisor)
     }
 
     /// What the way back through the normalisation makes of a prediction; `errors` and `costs` are
     /// the slopes of the row times its errors, and times its costs.
-    pub(super) fn share(
+    pub(super) fn projection_coefficient(
         &self,
         row: usize,
         batch: usize,
@@ -202,7 +213,7 @@ impl RowConstants {
         let share = |(i, (row, length)): (usize, (&usize, &PredictionNorm))| {
             (
                 *row,
-                self.share(*row, rows.len(), *length, [errors[i], costs[i]]),
+                self.projection_coefficient(*row, rows.len(), *length, [errors[i], costs[i]]),
             )
         };
         self.products(here, directed.map(share), out);
@@ -221,7 +232,7 @@ impl RowConstants {
             [0.0; F64_LANES],
         );
         for (row, factor) in rows {
-            add_square(here, self.quarters(row), factor, &mut out.matrix);
+            add_square(here, self.features_f64x4(row), factor, &mut out.matrix);
         }
         out.interleave(self.width);
     }
@@ -231,17 +242,17 @@ impl RowConstants {
 pub(super) type NormBuffers<'a> = (&'a mut Vec<PredictionNorm>, &'a mut Vec<[f64; F64_LANES]>);
 
 /// Up to four numbers, zeros beyond.
-fn quarter(values: &[f64]) -> [f64; F64_LANES] {
+fn pad_to_f64x4(values: &[f64]) -> [f64; F64_LANES] {
     std::array::from_fn(|i| values.get(i).copied().unwrap_or(0.0))
 }
 
-compiled! {
+dispatch_avx2! {
     /// zᵀ G z for a matrix whose lines are quarters.
-    weigh = weigh_body [] (z: &[[f64; F64_LANES]], width: usize, gram: &[[f64; F64_LANES]], out: &mut f64)
+    weigh = quadratic_form_body [] (z: &[[f64; F64_LANES]], width: usize, gram: &[[f64; F64_LANES]], out: &mut f64)
 }
 
 #[inline(always)]
-fn weigh_body(
+fn quadratic_form_body(
     _: Avx2Fma,
     z: &[[f64; F64_LANES]],
     width: usize,
@@ -264,7 +275,7 @@ fn weigh_body(
     *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-compiled! {
+dispatch_avx2! {
     /// Adds factor · z zᵀ to a matrix whose lines are quarters.
     add_square = add_square_body [] (z: &[[f64; F64_LANES]], factor: f64, out: &mut [[f64; F64_LANES]])
 }
@@ -303,16 +314,16 @@ impl PredictionNorm {
 pub(super) struct NormalizationCorrection {
     matrix: Vec<[f64; F64_LANES]>,
     /// The same for the kernel: four columns beside each other, one four after the other.
-    pub(super) fours: Vec<[f32; ROWS]>,
+    pub(super) fours: Vec<[f32; ROWS_PER_QUAD]>,
 }
 
 impl NormalizationCorrection {
     fn interleave(&mut self, width: usize) {
         self.fours.clear();
-        for first in (0..width).step_by(ROWS) {
+        for first in (0..width).step_by(ROWS_PER_QUAD) {
             for line in self.matrix.chunks_exact(width.div_ceil(F64_LANES)) {
                 self.fours
-                    .push(line[first / ROWS].map(|entry| entry as f32));
+                    .push(line[first / ROWS_PER_QUAD].map(|entry| entry as f32));
             }
         }
     }
@@ -321,8 +332,8 @@ impl NormalizationCorrection {
 /// Numbers of rows for the kernel: four rows beside each other, one four after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowCoefficients {
-    ahead: Vec<[f32; ROWS]>,
-    back: Vec<[f32; ROWS]>,
+    ahead: Vec<[f32; ROWS_PER_QUAD]>,
+    back: Vec<[f32; ROWS_PER_QUAD]>,
 }
 
 impl RowCoefficients {
@@ -338,12 +349,15 @@ impl RowCoefficients {
         rows: &[usize],
         lengths: &[PredictionNorm],
     ) {
-        for (four, lengths) in rows.chunks(ROWS).zip(lengths.chunks(ROWS)) {
+        for (four, lengths) in rows
+            .chunks(ROWS_PER_QUAD)
+            .zip(lengths.chunks(ROWS_PER_QUAD))
+        {
             let start = self.ahead.len();
-            self.ahead.resize(start + facts.width, [0.0; ROWS]);
-            self.back.resize(start + facts.width, [0.0; ROWS]);
+            self.ahead.resize(start + facts.width, [0.0; ROWS_PER_QUAD]);
+            self.back.resize(start + facts.width, [0.0; ROWS_PER_QUAD]);
             for (i, (row, length)) in four.iter().zip(lengths).enumerate() {
-                let back = facts.back(*row, rows.len(), *length);
+                let back = facts.backward_coefficient(*row, rows.len(), *length);
                 let out = self.ahead[start..].iter_mut().zip(&mut self.back[start..]);
                 for ((to_ahead, to_back), z) in out.zip(facts.features(*row)) {
                     to_ahead[i] = (-length.stretch * z) as f32;
@@ -357,7 +371,7 @@ impl RowCoefficients {
     pub(super) fn batch<'b>(
         &'b self,
         first: usize,
-        truths: &'b [[RowTargets<'b>; ROWS]],
+        truths: &'b [[RowTargets<'b>; ROWS_PER_QUAD]],
         width: usize,
     ) -> RowBatch<'b> {
         let range = first * width..(first + truths.len()) * width;

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamCoefficients;
 use super::barrier::Barrier;
-use super::kernel::{self, ROWS, RowBatch, RowSums, TileBlock, TileScratch};
+use super::kernel::{self, ROWS_PER_QUAD, RowBatch, RowSums, TileBlock, TileScratch};
 use super::rows::{NormalizationCorrection, PredictionNorm, RowCoefficients};
 use super::share::{BlockPosition, ColumnBlock, PartialSums};
-use super::slope::{ErrorMask, with_kind};
+use super::slope::{ErrorMask, dispatch_loss_kind};
 use super::squares;
 use super::table::BatchPlan;
 use super::{EpochRunner, FusedContext, FusedLinear, FusedState, not_finite, store};
 use crate::error::{Error, Result};
-use crate::lanes::{AlignedF32x8, AlignedF32x16, F64_LANES, LANES};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, F32_LANES, F64_LANES};
 use crate::parallel::Threads;
 use crate::predict::Network;
 use crate::train::engine::EpochResult;
@@ -23,7 +23,7 @@ use crate::train::optimizer::Moments;
 /// Numbers per step below which one thread is faster than several that wait for each other.
 const MIN_PARALLEL_VALUES: usize = 40_000;
 /// Rows judged at a time outside training.
-const ROWS_AT_A_TIME: usize = 32;
+const EVALUATION_ROWS_PER_CHUNK: usize = 32;
 /// Tiles of a block of pass A, whose costs are asked for while the block before is judged; of pass
 /// B, and of a block that runs a whole epoch by itself.
 const PASS_A_TILES: usize = 12;
@@ -32,11 +32,12 @@ const SEPARABLE_TILES: usize = 16;
 
 impl FusedContext<'_> {
     fn workers(&self, rows: usize) -> usize {
-        self.worth(rows * self.num_costs()).min(self.groups.len())
+        self.workers_for(rows * self.num_costs())
+            .min(self.groups.len())
     }
 
     /// Threads that so many numbers per step are worth.
-    pub(super) fn worth(&self, numbers: usize) -> usize {
+    pub(super) fn workers_for(&self, numbers: usize) -> usize {
         if numbers >= MIN_PARALLEL_VALUES {
             self.ready.task.oracle.threads().count()
         } else {
@@ -47,7 +48,7 @@ impl FusedContext<'_> {
     /// Threads for so many workers.
     pub(super) fn threads(&self, workers: usize) -> Threads {
         if workers == 1 {
-            Threads::one()
+            Threads::single_threaded()
         } else {
             self.ready.task.oracle.threads().clone()
         }
@@ -62,8 +63,12 @@ impl FusedContext<'_> {
         let (mut numbers, mut lengths, mut room) =
             (RowCoefficients::default(), Vec::new(), Vec::new());
         for step in 0..plan.steps() {
-            self.facts
-                .lengths(self.here, plan.rows(step), gram, (&mut lengths, &mut room));
+            self.facts.prediction_norms(
+                self.here,
+                plan.rows(step),
+                gram,
+                (&mut lengths, &mut room),
+            );
             numbers.push(&self.facts, plan.rows(step), &lengths);
         }
         numbers
@@ -77,7 +82,7 @@ impl FusedContext<'_> {
                 (
                     *row,
                     self.facts
-                        .back(*row, rows.len(), PredictionNorm::UNNORMALIZED),
+                        .backward_coefficient(*row, rows.len(), PredictionNorm::UNNORMALIZED),
                 )
             };
             self.facts
@@ -128,8 +133,8 @@ impl WorkerScratch {
     }
 
     /// Leaves the totals of a group and begins the next.
-    fn leave(&mut self, slots: &PartialSums, group: usize) {
-        slots.put(
+    fn store_group_sums(&mut self, slots: &PartialSums, group: usize) {
+        slots.store(
             group,
             0,
             self.totals.iter().map(|[a, b, c, d]| (a + b) + (c + d)),
@@ -138,7 +143,7 @@ impl WorkerScratch {
     }
 
     /// Judges rows by a block; their totals begin at a place.
-    fn judge(
+    fn evaluate(
         &mut self,
         setup: &FusedContext<'_>,
         (at, block): (BlockPosition, &mut TileBlock<'_>),
@@ -147,11 +152,15 @@ impl WorkerScratch {
     ) {
         let (plan, numbers) = rows;
         for step in 0..plan.steps() {
-            let truths = plan.truths(step, at.tail);
-            let mut batch = numbers.batch(step * ROWS_AT_A_TIME / ROWS, truths, setup.width());
-            batch.soon = plan.truths(step + 1, at.tail);
-            self.scratch.sums.fill([RowSums::ZERO; ROWS]);
-            with_kind!(
+            let truths = plan.step_targets(step, at.tail);
+            let mut batch = numbers.batch(
+                step * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_QUAD,
+                truths,
+                setup.width(),
+            );
+            batch.soon = plan.step_targets(step + 1, at.tail);
+            self.scratch.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+            dispatch_loss_kind!(
                 setup.kind,
                 kernel::pass_loss,
                 setup.here,
@@ -159,14 +168,17 @@ impl WorkerScratch {
                 &batch,
                 &mut self.scratch
             );
-            self.add_losses(place + step * ROWS_AT_A_TIME, plan.rows(step).len());
+            self.add_losses(
+                place + step * EVALUATION_ROWS_PER_CHUNK,
+                plan.rows(step).len(),
+            );
         }
     }
 }
 
 impl FusedState {
     /// Cuts the parameters into shares of whole groups and runs `work` on each, all at once.
-    fn share_out(
+    fn run_on_column_blocks(
         &mut self,
         setup: &FusedContext<'_>,
         workers: usize,
@@ -196,10 +208,10 @@ impl FusedState {
     }
 
     /// Finds the Gram matrix of the present parameters.
-    pub(super) fn gather(&mut self, setup: &FusedContext<'_>) {
+    pub(super) fn compute_gram(&mut self, setup: &FusedContext<'_>) {
         let (groups, width) = (setup.groups.len(), setup.width());
         let slots = PartialSums::new(groups, width * width);
-        self.share_out(setup, 1, |_, share| {
+        self.run_on_column_blocks(setup, 1, |_, share| {
             let mut scratch = TileScratch::new(width, 0);
             share.blocks(setup, PASS_B_TILES, |place, block| {
                 kernel::pass_gram(setup.here, block, &mut scratch);
@@ -207,7 +219,7 @@ impl FusedState {
             });
         });
         self.gram = vec![0.0; width * width];
-        slots.total(&mut self.gram);
+        slots.sum_groups(&mut self.gram);
     }
 
     /// An epoch without normalisation: no cost knows of another, and each block runs through all
@@ -219,7 +231,7 @@ impl FusedState {
         plan: &BatchPlan<'_>,
         judged: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
-        let squares = self.multiplies(setup);
+        let squares = self.uses_expanded_squares(setup);
         let trained = if squares { plan.steps() } else { plan.len() };
         let all = trained + judged.len();
         let products = if squares {
@@ -234,12 +246,12 @@ impl FusedState {
             .map(|step| setup.adam(self.steps + step as i32))
             .collect();
         let workers = setup.workers(plan.batch().max(judged.len()));
-        self.share_out(setup, workers, |_, share| {
-            let mut desk = WorkerScratch::new(setup, plan.fours().max(judged.fours()), all);
+        self.run_on_column_blocks(setup, workers, |_, share| {
+            let mut desk = WorkerScratch::new(setup, plan.max_quads().max(judged.max_quads()), all);
             share.blocks(
                 setup,
                 if squares {
-                    squares::TILES
+                    squares::TILES_PER_BLOCK
                 } else {
                     SEPARABLE_TILES
                 },
@@ -250,15 +262,18 @@ impl FusedState {
                     for (step, adam) in steps.iter().enumerate() {
                         let rows = (plan, &numbers.0, step);
                         match products.get(step) {
-                            Some(products) => {
-                                desk.squares(setup, (place, &mut *block), rows, (products, adam))
-                            }
+                            Some(products) => desk.step_expanded(
+                                setup,
+                                (place, &mut *block),
+                                rows,
+                                (products, adam),
+                            ),
                             None => desk.step(setup, (place, &mut *block), rows, adam),
                         }
                     }
-                    desk.judge(setup, (place, block), (judged, &numbers.1), trained);
+                    desk.evaluate(setup, (place, block), (judged, &numbers.1), trained);
                     if place.last {
-                        desk.leave(&slots, place.group);
+                        desk.store_group_sums(&slots, place.group);
                     }
                 },
             );
@@ -268,12 +283,12 @@ impl FusedState {
         }
         self.steps += plan.steps() as i32;
         let mut sums = vec![0.0; all];
-        slots.total(&mut sums);
+        slots.sum_groups(&mut sums);
         Ok(sums)
     }
 
     /// Whether squares are multiplied out.
-    fn multiplies(&self, setup: &FusedContext<'_>) -> bool {
+    fn uses_expanded_squares(&self, setup: &FusedContext<'_>) -> bool {
         self.resolved && setup.squares.is_some()
     }
 
@@ -291,20 +306,20 @@ impl FusedState {
             (plan, judged),
             (self.gram.clone(), self.steps),
         );
-        self.share_out(setup, workers, |worker, share| {
+        self.run_on_column_blocks(setup, workers, |worker, share| {
             meeting.run_worker(worker, share, setup)
         });
         self.steps += plan.steps() as i32;
         if plan.steps() > 0 {
-            meeting.grams.total(&mut self.gram);
+            meeting.grams.sum_groups(&mut self.gram);
         }
         let mut sums = vec![0.0; plan.len()];
-        meeting.losses.total(&mut sums);
+        meeting.losses.sum_groups(&mut sums);
         if meeting.stop.load(Ordering::Relaxed) && sums.iter().all(|sum| sum.is_finite()) {
             return Err(Error::Interrupted);
         }
         let mut evaluation_sums = vec![0.0; judged.len()];
-        meeting.evaluation_sums.total(&mut evaluation_sums);
+        meeting.evaluation_sums.sum_groups(&mut evaluation_sums);
         sums.append(&mut evaluation_sums);
         Ok(sums)
     }
@@ -315,10 +330,10 @@ impl FusedLinear<'_> {
     fn not_finite(&self, epoch: usize, row: usize) -> Error {
         let (z, width) = (self.setup.facts.features(row), self.setup.width());
         let finite = |j: usize| {
-            let tile = &self.state.tiles[j / LANES * 2 * width..][..width];
+            let tile = &self.state.tiles[j / F32_LANES * 2 * width..][..width];
             tile.iter()
                 .zip(z)
-                .map(|(lane, z)| lane.0[j % LANES] * *z as f32)
+                .map(|(lane, z)| lane.0[j % F32_LANES] * *z as f32)
                 .sum::<f32>()
                 .is_finite()
         };
@@ -352,8 +367,8 @@ impl WorkerScratch {
     ) {
         let (plan, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
-        self.scratch.sums.fill([RowSums::ZERO; ROWS]);
-        with_kind!(
+        self.scratch.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+        dispatch_loss_kind!(
             setup.kind,
             kernel::step_alone,
             setup.here,
@@ -366,7 +381,7 @@ impl WorkerScratch {
     }
 
     /// The same where squares are multiplied out.
-    fn squares(
+    fn step_expanded(
         &mut self,
         setup: &FusedContext<'_>,
         (at, block): (BlockPosition, &mut TileBlock<'_>),
@@ -392,13 +407,13 @@ fn batch<'b>(
     (at, block): (BlockPosition, &TileBlock<'_>),
     (plan, numbers, step): (&'b BatchPlan<'_>, &'b RowCoefficients, usize),
 ) -> RowBatch<'b> {
-    let truths = plan.truths(step, at.tail);
+    let truths = plan.step_targets(step, at.tail);
     let next = if step + 1 < plan.steps() {
         (step + 1, 0)
     } else {
         (0, block.maps.len())
     };
-    let (soon, distance) = (plan.truths(next.0, at.tail), next.1);
+    let (soon, distance) = (plan.step_targets(next.0, at.tail), next.1);
     RowBatch {
         soon,
         distance,
@@ -409,7 +424,7 @@ fn batch<'b>(
 /// Leaves the Gram matrix of a group, once it is complete, and begins the next.
 fn store_group_gram(scratch: &mut TileScratch, slots: &PartialSums, place: BlockPosition) {
     if place.last {
-        slots.put(place.group, 0, scratch.gram.values());
+        slots.store(place.group, 0, scratch.gram.values());
         scratch.gram.clear();
     }
 }
@@ -456,7 +471,7 @@ impl<'a> ParallelEpoch<'a> {
         let _guard = self.barrier.guard();
         let (plan, batch) = (self.plan, self.plan.batch());
         let mut gram = self.before.0.clone();
-        let mut desk = WorkerScratch::new(setup, plan.fours(), 2 * batch);
+        let mut desk = WorkerScratch::new(setup, plan.max_quads(), 2 * batch);
         let (mut numbers, mut lengths, mut correction) = (
             RowCoefficients::default(),
             Vec::new(),
@@ -467,12 +482,12 @@ impl<'a> ParallelEpoch<'a> {
             let rows = plan.rows(step);
             setup
                 .facts
-                .lengths(setup.here, rows, &gram, (&mut lengths, &mut room));
+                .prediction_norms(setup.here, rows, &gram, (&mut lengths, &mut room));
             numbers.clear();
             numbers.push(&setup.facts, rows, &lengths);
             self.pass_a(share, setup, (step, &numbers), &mut desk);
             self.barrier.wait();
-            self.rows.total(&mut totals);
+            self.rows.sum_groups(&mut totals);
             setup
                 .facts
                 .correction(setup.here, (rows, &lengths), &totals, &mut correction);
@@ -488,15 +503,15 @@ impl<'a> ParallelEpoch<'a> {
                 store_group_gram(&mut desk.scratch, &self.grams, place);
             });
             if worker == 0 {
-                self.note(setup, step, &totals[..rows.len()]);
+                self.record_losses(setup, step, &totals[..rows.len()]);
             }
             self.barrier.wait();
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            self.grams.total(&mut gram);
+            self.grams.sum_groups(&mut gram);
         }
-        self.judge(share, setup, &gram);
+        self.evaluate(share, setup, &gram);
     }
 
     fn pass_a(
@@ -508,17 +523,17 @@ impl<'a> ParallelEpoch<'a> {
     ) {
         let (rows, first) = (self.plan.rows(step).len(), share.first(setup));
         share.blocks(setup, PASS_A_TILES, |place, block| {
-            let truths = self.plan.truths(step, place.tail);
+            let truths = self.plan.step_targets(step, place.tail);
             let mut batch = numbers.batch(0, truths, setup.width());
             (batch.soon, batch.distance) = (truths, PASS_A_TILES);
             if place.end {
                 (batch.soon, batch.distance) = (
-                    self.plan.truths(step + 1, false),
+                    self.plan.step_targets(step + 1, false),
                     first.wrapping_sub(block.first),
                 );
             }
-            desk.scratch.sums.fill([RowSums::ZERO; ROWS]);
-            with_kind!(
+            desk.scratch.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+            dispatch_loss_kind!(
                 setup.kind,
                 kernel::pass_a,
                 setup.here,
@@ -529,27 +544,27 @@ impl<'a> ParallelEpoch<'a> {
             desk.add_losses(0, rows);
             desk.add_projections(self.plan.batch(), rows);
             if place.last {
-                desk.leave(&self.rows, place.group);
+                desk.store_group_sums(&self.rows, place.group);
             }
         });
     }
 
     /// Keeps the sums of a step; asks whether to go on.
-    fn note(&self, setup: &FusedContext<'_>, step: usize, sums: &[f64]) {
+    fn record_losses(&self, setup: &FusedContext<'_>, step: usize, sums: &[f64]) {
         self.losses
-            .put(0, step * self.plan.batch(), sums.iter().copied());
+            .store(0, step * self.plan.batch(), sums.iter().copied());
         let finite = sums.iter().all(|sum| sum.is_finite());
         self.stop
             .fetch_or(!finite || setup.interrupted(), Ordering::Relaxed);
     }
 
-    fn judge(&self, share: &mut ColumnBlock<'_>, setup: &FusedContext<'_>, gram: &[f64]) {
+    fn evaluate(&self, share: &mut ColumnBlock<'_>, setup: &FusedContext<'_>, gram: &[f64]) {
         let numbers = setup.numbers(self.judged, gram);
-        let mut desk = WorkerScratch::new(setup, self.judged.fours(), self.judged.len());
+        let mut desk = WorkerScratch::new(setup, self.judged.max_quads(), self.judged.len());
         share.blocks(setup, PASS_A_TILES, |place, block| {
-            desk.judge(setup, (place, block), (self.judged, &numbers), 0);
+            desk.evaluate(setup, (place, block), (self.judged, &numbers), 0);
             if place.last {
-                desk.leave(&self.evaluation_sums, place.group);
+                desk.store_group_sums(&self.evaluation_sums, place.group);
             }
         });
     }
@@ -559,7 +574,7 @@ impl EpochRunner for FusedLinear<'_> {
     fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
         let Self { setup, state, .. } = self;
         let plan = BatchPlan::new(&setup.table, order, setup.ready.settings().batch);
-        let verdict = BatchPlan::new(&setup.table, judged, ROWS_AT_A_TIME);
+        let verdict = BatchPlan::new(&setup.table, judged, EVALUATION_ROWS_PER_CHUNK);
         let sums = if setup.scale_invariant {
             state.epoch_normalized(setup, &plan, &verdict)?
         } else {
@@ -591,7 +606,7 @@ impl EpochRunner for FusedLinear<'_> {
         &self.network
     }
 
-    fn keep(&mut self) {
+    fn save_best(&mut self) {
         let width = self.setup.width();
         let kept = self
             .kept
@@ -611,7 +626,7 @@ impl EpochRunner for FusedLinear<'_> {
         self.network
     }
 
-    fn standing(&mut self) -> TrainerState {
+    fn state(&mut self) -> TrainerState {
         let FusedState {
             tiles,
             moments,
@@ -620,11 +635,11 @@ impl EpochRunner for FusedLinear<'_> {
             resolved,
         } = &self.state;
         TrainerState {
-            parameters: flat(tiles),
-            kept: self.kept.as_deref().map(flat),
+            parameters: flatten(tiles),
+            kept: self.kept.as_deref().map(flatten),
             moments: Moments {
                 steps: *steps,
-                mean: flat(moments),
+                mean: flatten(moments),
                 square: Vec::new(),
             },
             pool: None,
@@ -647,7 +662,7 @@ impl EpochRunner for FusedLinear<'_> {
         let kept = standing
             .kept
             .as_ref()
-            .is_none_or(|kept| 2 * kept.len() == LANES * tiles.len());
+            .is_none_or(|kept| 2 * kept.len() == F32_LANES * tiles.len());
         let sizes = [
             standing.parameters.len(),
             standing.moments.mean.len(),
@@ -655,18 +670,18 @@ impl EpochRunner for FusedLinear<'_> {
         ];
         if sizes
             != [
-                LANES * tiles.len(),
-                LANES * moments.len(),
+                F32_LANES * tiles.len(),
+                F32_LANES * moments.len(),
                 gram.len() + unresolved,
             ]
             || !kept
         {
             return false;
         }
-        self.kept = standing.kept.map(|kept| lanes(&kept));
+        self.kept = standing.kept.map(|kept| unflatten(&kept));
         self.state = FusedState {
-            tiles: lanes(&standing.parameters),
-            moments: lanes(&standing.moments.mean),
+            tiles: unflatten(&standing.parameters),
+            moments: unflatten(&standing.moments.mean),
             resolved: unresolved == 0,
             gram: if unresolved == 0 {
                 standing.sums
@@ -680,12 +695,12 @@ impl EpochRunner for FusedLinear<'_> {
 }
 
 /// Lanes one after the other, as a checkpoint holds them.
-fn flat(lanes: &[AlignedF32x16]) -> Vec<f32> {
+fn flatten(lanes: &[AlignedF32x16]) -> Vec<f32> {
     lanes.iter().flat_map(|lane| lane.0).collect()
 }
 
-fn lanes(flat: &[f32]) -> Vec<AlignedF32x16> {
-    flat.chunks_exact(LANES)
+fn unflatten(flat: &[f32]) -> Vec<AlignedF32x16> {
+    flat.chunks_exact(F32_LANES)
         .map(|lane| AlignedF32x16(std::array::from_fn(|at| lane[at])))
         .collect()
 }

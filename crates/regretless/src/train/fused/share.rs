@@ -9,14 +9,14 @@ use super::kernel::TileBlock;
 use crate::lanes::AlignedF32x16;
 
 /// Most parts of the columns that threads share out among themselves.
-const GROUPS: usize = 64;
+const MAX_COLUMN_GROUPS: usize = 64;
 /// Fewest tiles of such a part.
 const MIN_TILES_PER_GROUP: usize = 32;
 
 /// Ranges of whole tiles that are summed by themselves; a tile that is not whole belongs to the
 /// last.
 pub(super) fn groups(whole: usize) -> Vec<Range<usize>> {
-    let count = (whole / MIN_TILES_PER_GROUP).clamp(1, GROUPS);
+    let count = (whole / MIN_TILES_PER_GROUP).clamp(1, MAX_COLUMN_GROUPS);
     (0..count)
         .map(|g| g * whole / count..(g + 1) * whole / count)
         .collect()
@@ -118,7 +118,7 @@ impl PartialSums {
     }
 
     /// Leaves numbers from a place in a group's row on.
-    pub(super) fn put(&self, group: usize, place: usize, values: impl Iterator<Item = f64>) {
+    pub(super) fn store(&self, group: usize, place: usize, values: impl Iterator<Item = f64>) {
         let slots = &self.values[group * self.width + place..(group + 1) * self.width];
         slots
             .iter()
@@ -127,7 +127,7 @@ impl PartialSums {
     }
 
     /// Sums over all groups, in their order.
-    pub(super) fn total(&self, out: &mut [f64]) {
+    pub(super) fn sum_groups(&self, out: &mut [f64]) {
         out.fill(0.0);
         for group in self.values.chunks_exact(self.width.max(1)) {
             let values = group

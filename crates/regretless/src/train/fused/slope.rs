@@ -10,7 +10,7 @@
     reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block"
 )]
 
-use crate::lanes::{AlignedF32x16, Avx2Fma, F32x16, LANES};
+use crate::lanes::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16};
 
 /// Which errors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,17 +28,17 @@ pub(super) enum ErrorMask {
 /// What is known about a row, in tiles.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowTargets<'a> {
-    pub(super) costs: &'a [[f32; LANES]],
+    pub(super) costs: &'a [[f32; F32_LANES]],
     /// One bit per cost, two tiles to a word: whether the best decision chooses it. Empty unless
     /// bits aim.
     pub(super) chosen: &'a [u32],
     /// Ends of ranges; empty unless they aim.
-    pub(super) limits: &'a [[f32; LANES]],
+    pub(super) limits: &'a [[f32; F32_LANES]],
 }
 
 impl RowTargets<'_> {
     /// Whether these tiles are there as far as the aim looks at them.
-    pub(super) fn covers<const AIM: u8>(&self, tiles: usize) -> bool {
+    pub(super) fn has_tiles<const AIM: u8>(&self, tiles: usize) -> bool {
         let bits = AIM == ErrorMask::OneSided as u8 || AIM == ErrorMask::Sensitive as u8;
         self.costs.len() >= tiles
             && (!bits || 2 * self.chosen.len() >= tiles)
@@ -48,7 +48,7 @@ impl RowTargets<'_> {
 
 /// Calls a function with the constants that fit a loss: whether errors are absolute, and its
 /// [`ErrorMask`].
-macro_rules! with_kind {
+macro_rules! dispatch_loss_kind {
     ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {
         match $kind {
             (false, ErrorMask::Both) => $module::$pass::<false, 0>($($arg),*),
@@ -62,7 +62,7 @@ macro_rules! with_kind {
         }
     };
 }
-pub(super) use with_kind;
+pub(super) use dispatch_loss_kind;
 
 /// The slope of every error of a tile of a row.
 ///
@@ -78,7 +78,7 @@ pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
 ) -> F32x16 {
     let one = here.splat(1.0);
     let signed = if ABSOLUTE {
-        under.sign().or(one).and(under.nonzero())
+        under.sign_bits().or(one).and(under.nonzero_mask())
     } else {
         under
     };
@@ -86,26 +86,26 @@ pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
         0 => signed,
         1 => {
             // SAFETY: the caller's promise.
-            let turn = here.signs(unsafe { truth.chosen.get_unchecked(tile / 2) }, tile % 2);
+            let turn = here.sign_mask(unsafe { truth.chosen.get_unchecked(tile / 2) }, tile % 2);
             let turned = under.xor(turn);
             if ABSOLUTE {
-                one.or(turn).and(turned.positive())
+                one.or(turn).and(turned.positive_mask())
             } else {
-                turned.above_zero().xor(turn)
+                turned.max_zero().xor(turn)
             }
         }
         2 => {
-            let tau = here.read(tau.map_or(&[1.0; LANES], |tau| &tau.0));
-            signed.times(tau.or_where_minus(one.minus(tau), under))
+            let tau = here.load(tau.map_or(&[1.0; F32_LANES], |tau| &tau.0));
+            signed.mul(tau.select_by_sign(one.sub(tau), under))
         }
         _ => {
             let free = here
-                .read(&truth.limits[tile])
-                .minus(here.read(&truth.costs[tile]));
+                .load(&truth.limits[tile])
+                .sub(here.load(&truth.costs[tile]));
             let beyond = under
-                .plus(free)
-                .xor(here.signs(&truth.chosen[tile / 2], tile % 2));
-            signed.and(beyond.positive())
+                .add(free)
+                .xor(here.sign_mask(&truth.chosen[tile / 2], tile % 2));
+            signed.and(beyond.positive_mask())
         }
     }
 }

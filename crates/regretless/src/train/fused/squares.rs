@@ -17,18 +17,18 @@
 
 use super::FusedContext;
 use super::adam::{AdamBroadcast, AdamCoefficients};
-use super::kernel::{ROWS, RowBatch, TileAffine, TileBlock, backward, correct};
+use super::kernel::{ROWS_PER_QUAD, RowBatch, TileAffine, TileBlock, add_correction, backward};
 use super::rows::NormalizationCorrection;
 use super::slope::ErrorMask;
 use super::table::BatchPlan;
 use crate::data::Matrix;
-use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, compiled};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, dispatch_avx2};
 use crate::parallel::Threads;
 
 /// Share of the spread of costs below which the loss has lost too many digits.
 const MIN_RESOLVED_FRACTION: f64 = 0.02;
 /// Tiles of a block: two kilobytes of a row, and its parameters in the cache beyond the first.
-pub(super) const TILES: usize = 32;
+pub(super) const TILES_PER_BLOCK: usize = 32;
 
 /// What is known of rows and steps before an epoch begins.
 pub(super) struct ExpandedSquares {
@@ -40,7 +40,7 @@ impl ExpandedSquares {
     /// Distances of some rows; none where the loss is another.
     pub(super) fn new(costs: &Matrix, offset: &[f64], threads: &Threads) -> Self {
         let mut spreads = vec![0.0; costs.rows()];
-        threads.fill(
+        threads.fill_slots(
             &mut spreads,
             || (),
             |(), row, spread| *spread = distance(costs.row(row), offset),
@@ -63,7 +63,7 @@ impl ExpandedSquares {
                 .iter()
                 .map(|row| setup.facts.loss(*row, self.spreads[*row]))
                 .sum();
-            all.push(apart + setup.facts.unscaled(rows.len()) * sum);
+            all.push(apart + setup.facts.loss_scale(rows.len()) * sum);
             spread += apart;
         }
         let resolved = all.iter().sum::<f64>() >= MIN_RESOLVED_FRACTION * spread;
@@ -102,14 +102,14 @@ impl ExpandedScratch {
     pub(super) fn new(width: usize) -> Self {
         let lanes = |count: usize| vec![AlignedF32x16::ZERO; count];
         Self {
-            apart: lanes(TILES * width),
+            apart: lanes(TILES_PER_BLOCK * width),
             weights: lanes(width),
-            gradient: lanes(width.next_multiple_of(ROWS)),
+            gradient: lanes(width.next_multiple_of(ROWS_PER_QUAD)),
         }
     }
 }
 
-compiled! {
+dispatch_avx2! {
     /// The gradient and the Adam step of a block; adds W · (gradient + first part) to a sum.
     pub(super) step_squares = step_squares_body [] (
         block: &mut TileBlock<'_>, step: &ExpandedStep<'_>, room: &mut ExpandedScratch, sum: &mut AlignedF32x8,
@@ -133,13 +133,13 @@ fn step_squares_body(
     let (width, tiles) = (scaled.len(), block.maps.len());
     assert!(
         step.batch
-            .covers::<{ ErrorMask::Both as u8 }>(block.first + tiles, width),
+            .has_tiles::<{ ErrorMask::Both as u8 }>(block.first + tiles, width),
         "rows must cover the block"
     );
     let apart = &mut apart[..tiles * width];
     apart.fill(AlignedF32x16::ZERO);
     for four in 0..step.batch.truths.len() {
-        spread(here, (&step.batch, four), block, apart);
+        accumulate_gradient(here, (&step.batch, four), block, apart);
     }
     let states = block
         .tiles
@@ -148,10 +148,10 @@ fn step_squares_body(
     for ((apart, (tile, moments)), map) in apart.chunks_exact(width).zip(states).zip(block.maps) {
         let weights = &mut tile[..width];
         scale(here, weights, map, scaled);
-        correct(here, scaled, (apart, &step.products.fours), gradient);
+        add_correction(here, scaled, (apart, &step.products.fours), gradient);
         for i in 0..width {
-            let both = here.read(&gradient[i].0).plus(here.read(&apart[i].0));
-            here.read(&scaled[i].0).add_product_to(both, sum);
+            let both = here.load(&gradient[i].0).add(here.load(&apart[i].0));
+            here.load(&scaled[i].0).add_product_to(both, sum);
         }
         adam.tile(here, (weights, gradient), moments, (map, &mut []));
     }
@@ -160,16 +160,16 @@ fn step_squares_body(
 /// Parameters times the scale of their outputs.
 #[inline(always)]
 fn scale(here: Avx2Fma, weights: &[AlignedF32x16], map: &TileAffine, out: &mut [AlignedF32x16]) {
-    let scale = here.read(&map.scale.0);
+    let scale = here.load(&map.scale.0);
     for (out, weight) in out.iter_mut().zip(weights) {
-        scale.times(here.read(&weight.0)).store(out);
+        scale.mul(here.load(&weight.0)).store(out);
     }
 }
 
 /// Adds what four rows give to the part of the gradient that no parameter acts on. Rows run along
 /// the block, so that few are read at a time, each in one go: memory is faster at that.
 #[inline(always)]
-fn spread(
+fn accumulate_gradient(
     here: Avx2Fma,
     (batch, four): (&RowBatch<'_>, usize),
     block: &TileBlock<'_>,
@@ -192,11 +192,11 @@ fn spread(
                 here.prefetch(truth.costs.as_ptr(), tile.wrapping_add(distance));
             }
         }
-        let offset = here.read(&map.offset.0);
+        let offset = here.load(&map.offset.0);
         // SAFETY: the caller has asked all rows whether they cover the tile.
         let costs = |i: usize| {
-            here.read(unsafe { truths[i].costs.get_unchecked(tile) })
-                .minus(offset)
+            here.load(unsafe { truths[i].costs.get_unchecked(tile) })
+                .sub(offset)
         };
         let rows = [costs(0), costs(1), costs(2), costs(3)];
         backward(here, &rows, numbers, lines);

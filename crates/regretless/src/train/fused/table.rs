@@ -1,10 +1,10 @@
 //! What is true of rows, as the kernel reads it: costs as they lie in the table, decisions as bits.
 
-use super::kernel::ROWS;
+use super::kernel::ROWS_PER_QUAD;
 use super::slope::{ErrorMask, RowTargets};
 use crate::data::Matrix;
 use crate::label::LabeledDataset;
-use crate::lanes::LANES;
+use crate::lanes::F32_LANES;
 
 /// True costs, best decisions and ends of ranges of all rows, in tiles. The last tile of a row,
 /// where it is not whole, is a copy filled up with zeros.
@@ -19,8 +19,8 @@ pub(super) struct TiledTargets<'a> {
 /// The tiles of all rows that are not whole; empty where all are.
 #[derive(Default)]
 struct PartialTiles {
-    costs: Vec<[f32; LANES]>,
-    limits: Vec<[f32; LANES]>,
+    costs: Vec<[f32; F32_LANES]>,
+    limits: Vec<[f32; F32_LANES]>,
     chosen: Vec<u32>,
 }
 
@@ -41,13 +41,14 @@ impl<'a> TiledTargets<'a> {
         if bits {
             table.chosen = vec![0; data.len() * table.words()];
         }
-        if !costs.cols().is_multiple_of(LANES) {
-            table.tails.costs = tails(costs);
-            table.tails.limits = limits.map(tails).unwrap_or_default();
+        if !costs.cols().is_multiple_of(F32_LANES) {
+            table.tails.costs = partial_tiles(costs);
+            table.tails.limits = limits.map(partial_tiles).unwrap_or_default();
             table.tails.chosen = vec![0; if bits { data.len() } else { 0 }];
         }
         if bits {
-            (0..data.len()).for_each(|row| table.choose(row, data.best(row).indices()));
+            (0..data.len())
+                .for_each(|row| table.set_decision_bits(row, data.optimal_decision(row).indices()));
         }
         table
     }
@@ -57,16 +58,16 @@ impl<'a> TiledTargets<'a> {
     }
 
     fn words(&self) -> usize {
-        self.whole().div_ceil(2)
+        self.full_tiles().div_ceil(2)
     }
 
-    fn choose(&mut self, row: usize, indices: &[u32]) {
-        let (words, whole) = (self.words(), self.whole());
+    fn set_decision_bits(&mut self, row: usize, indices: &[u32]) {
+        let (words, whole) = (self.words(), self.full_tiles());
         for j in indices {
-            let (tile, bit) = (*j as usize / LANES, j % LANES as u32);
+            let (tile, bit) = (*j as usize / F32_LANES, j % F32_LANES as u32);
             if tile < whole {
                 self.chosen[row * words + tile / 2] |=
-                    1 << (bit + if tile % 2 == 1 { LANES as u32 } else { 0 });
+                    1 << (bit + if tile % 2 == 1 { F32_LANES as u32 } else { 0 });
             } else {
                 self.tails.chosen[row] |= 1 << bit;
             }
@@ -74,12 +75,12 @@ impl<'a> TiledTargets<'a> {
     }
 
     /// Whole tiles per row.
-    pub(super) fn whole(&self) -> usize {
-        self.costs.cols() / LANES
+    pub(super) fn full_tiles(&self) -> usize {
+        self.costs.cols() / F32_LANES
     }
 
     /// The whole tiles of a row.
-    pub(super) fn truth(&self, row: usize) -> RowTargets<'_> {
+    pub(super) fn targets(&self, row: usize) -> RowTargets<'_> {
         let tiles = |matrix: &'a Matrix| matrix.row(row).as_chunks().0;
         let words = self.words();
         let chosen = self
@@ -94,7 +95,7 @@ impl<'a> TiledTargets<'a> {
     }
 
     /// The last tile of a row, if it is not whole.
-    pub(super) fn tail(&self, row: usize) -> RowTargets<'_> {
+    pub(super) fn partial_tile(&self, row: usize) -> RowTargets<'_> {
         let PartialTiles {
             costs,
             limits,
@@ -108,11 +109,11 @@ impl<'a> TiledTargets<'a> {
     }
 }
 
-fn tails(matrix: &Matrix) -> Vec<[f32; LANES]> {
+fn partial_tiles(matrix: &Matrix) -> Vec<[f32; F32_LANES]> {
     let tail = |row: usize| {
-        let mut out = [0.0; LANES];
+        let mut out = [0.0; F32_LANES];
         out.iter_mut()
-            .zip(matrix.row(row).as_chunks::<LANES>().1)
+            .zip(matrix.row(row).as_chunks::<F32_LANES>().1)
             .for_each(|(to, from)| *to = *from);
         out
     };
@@ -123,24 +124,26 @@ fn tails(matrix: &Matrix) -> Vec<[f32; LANES]> {
 pub(super) struct BatchPlan<'a> {
     order: &'a [usize],
     batch: usize,
-    whole: Vec<[RowTargets<'a>; ROWS]>,
-    tail: Vec<[RowTargets<'a>; ROWS]>,
+    whole: Vec<[RowTargets<'a>; ROWS_PER_QUAD]>,
+    tail: Vec<[RowTargets<'a>; ROWS_PER_QUAD]>,
 }
 
 impl<'a> BatchPlan<'a> {
     pub(super) fn new(table: &'a TiledTargets<'_>, order: &'a [usize], batch: usize) -> Self {
-        let fours = |truth: &dyn Fn(usize) -> RowTargets<'a>| -> Vec<[RowTargets<'a>; ROWS]> {
-            let four = |rows: &[usize]| std::array::from_fn(|i| truth(rows[i.min(rows.len() - 1)]));
-            order
-                .chunks(batch)
-                .flat_map(|step| step.chunks(ROWS).map(four))
-                .collect()
-        };
-        let whole = fours(&|row| table.truth(row));
+        let fours =
+            |truth: &dyn Fn(usize) -> RowTargets<'a>| -> Vec<[RowTargets<'a>; ROWS_PER_QUAD]> {
+                let four =
+                    |rows: &[usize]| std::array::from_fn(|i| truth(rows[i.min(rows.len() - 1)]));
+                order
+                    .chunks(batch)
+                    .flat_map(|step| step.chunks(ROWS_PER_QUAD).map(four))
+                    .collect()
+            };
+        let whole = fours(&|row| table.targets(row));
         let tail = if table.tails.costs.is_empty() {
             Vec::new()
         } else {
-            fours(&|row| table.tail(row))
+            fours(&|row| table.partial_tile(row))
         };
         Self {
             order,
@@ -165,8 +168,8 @@ impl<'a> BatchPlan<'a> {
     }
 
     /// Most fours of a step.
-    pub(super) fn fours(&self) -> usize {
-        self.batch.min(self.order.len()).div_ceil(ROWS)
+    pub(super) fn max_quads(&self) -> usize {
+        self.batch.min(self.order.len()).div_ceil(ROWS_PER_QUAD)
     }
 
     /// The rows of a step.
@@ -176,14 +179,18 @@ impl<'a> BatchPlan<'a> {
 
     /// Number of a step's first four.
     pub(super) fn first_quad(&self, step: usize) -> usize {
-        step * self.batch.div_ceil(ROWS)
+        step * self.batch.div_ceil(ROWS_PER_QUAD)
     }
 
     /// The fours of a step, of whole tiles or of the last one.
-    pub(super) fn truths(&self, step: usize, tail: bool) -> &[[RowTargets<'a>; ROWS]] {
+    pub(super) fn step_targets(
+        &self,
+        step: usize,
+        tail: bool,
+    ) -> &[[RowTargets<'a>; ROWS_PER_QUAD]] {
         let all = if tail { &self.tail } else { &self.whole };
         let first = self.first_quad(step);
-        let count = self.rows(step).len().div_ceil(ROWS);
+        let count = self.rows(step).len().div_ceil(ROWS_PER_QUAD);
         all.get(first..first + count).unwrap_or_default()
     }
 }

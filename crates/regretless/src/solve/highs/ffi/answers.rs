@@ -5,13 +5,13 @@ use std::ptr;
 
 use highs_sys as c;
 
-use super::{HighsHandle, HighsResult, called, int, misfit};
+use super::{HighsHandle, HighsResult, check_status, int, length_mismatch};
 
 impl HighsHandle {
     pub(in crate::solve::highs) fn int_info(&self, name: &CStr) -> HighsResult<i32> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        called("tell a figure", unsafe {
+        check_status("tell a figure", unsafe {
             c::Highs_getIntInfoValue(self.pointer(), name.as_ptr(), &mut value)
         })?;
         Ok(value)
@@ -20,7 +20,7 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn long_info(&self, name: &CStr) -> HighsResult<i64> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        called("tell a figure", unsafe {
+        check_status("tell a figure", unsafe {
             c::Highs_getInt64InfoValue(self.pointer(), name.as_ptr(), &mut value)
         })?;
         Ok(value)
@@ -29,7 +29,7 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn float_info(&self, name: &CStr) -> HighsResult<f64> {
         let mut value = 0.0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        called("tell a figure", unsafe {
+        check_status("tell a figure", unsafe {
             c::Highs_getDoubleInfoValue(self.pointer(), name.as_ptr(), &mut value)
         })?;
         Ok(value)
@@ -62,7 +62,7 @@ impl HighsHandle {
         );
         // SAFETY: HiGHS writes as many numbers as its own vectors hold, never more than the model
         // ever had columns or rows, and ours are that long.
-        called("give the solution", unsafe {
+        check_status("give the solution", unsafe {
             c::Highs_getSolution(
                 self.pointer(),
                 pointers.0,
@@ -83,7 +83,7 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn basis(&self) -> HighsResult<[Vec<c::HighsInt>; 2]> {
         let [mut columns, mut rows] = self.most.map(|most| vec![-1; most]);
         // SAFETY: as for the solution, both vectors are as long as HiGHS's own ever were.
-        called("give the basis", unsafe {
+        check_status("give the basis", unsafe {
             c::Highs_getBasis(self.pointer(), columns.as_mut_ptr(), rows.as_mut_ptr())
         })?;
         columns.truncate(self.num_columns());
@@ -97,13 +97,13 @@ impl HighsHandle {
         rows: &[c::HighsInt],
     ) -> HighsResult {
         if columns.len() != self.num_columns() {
-            return misfit("columns of a basis", columns.len(), self.num_columns());
+            return length_mismatch("columns of a basis", columns.len(), self.num_columns());
         }
         if rows.len() != self.num_rows() {
-            return misfit("rows of a basis", rows.len(), self.num_rows());
+            return length_mismatch("rows of a basis", rows.len(), self.num_rows());
         }
         // SAFETY: one code per column and per row, as checked above; HiGHS refuses unknown codes.
-        called("take the basis", unsafe {
+        check_status("take the basis", unsafe {
             c::Highs_setBasis(self.pointer(), columns.as_ptr(), rows.as_ptr())
         })
     }
@@ -112,7 +112,7 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn basic_variables(&mut self) -> HighsResult<Vec<c::HighsInt>> {
         let mut members = vec![0; self.num_rows()];
         // SAFETY: the vector has one place per row, which is the size of a basis.
-        called("list the basis", unsafe {
+        check_status("list the basis", unsafe {
             c::Highs_getBasicVariables(self.pointer(), members.as_mut_ptr())
         })?;
         Ok(members)
@@ -125,7 +125,7 @@ impl HighsHandle {
         out: &mut Vec<f64>,
     ) -> HighsResult {
         if right.len() != self.num_rows() {
-            return misfit(
+            return length_mismatch(
                 "numbers for members of a basis",
                 right.len(),
                 self.num_rows(),
@@ -135,7 +135,7 @@ impl HighsHandle {
         out.resize(self.num_rows(), 0.0);
         // SAFETY: both vectors have one place per row, which is the size of a basis; null pointers
         // say that no sparse form is wanted; HiGHS refuses a model without a factor.
-        called("solve for duals; is there a basis?", unsafe {
+        check_status("solve for duals; is there a basis?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getBasisTransposeSolve(
                 self.pointer(),
@@ -157,7 +157,7 @@ impl HighsHandle {
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
         // wanted; HiGHS refuses a row that does not exist and a model without a factor.
-        called("give a row of the inverse; is the model solved?", unsafe {
+        check_status("give a row of the inverse; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getBasisInverseRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
         })
@@ -173,7 +173,7 @@ impl HighsHandle {
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
         // wanted; HiGHS refuses a column that does not exist and a model without a factor.
-        called("give a reduced column; is the model solved?", unsafe {
+        check_status("give a reduced column; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getReducedColumn(self.pointer(), int(column), out.as_mut_ptr(), count, index)
         })
@@ -189,7 +189,7 @@ impl HighsHandle {
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
         // wanted; HiGHS refuses a row that does not exist and a model without a factor.
-        called(
+        check_status(
             "give a column of the inverse; is the model solved?",
             unsafe {
                 let (count, index) = (ptr::null_mut(), ptr::null_mut());
@@ -214,7 +214,7 @@ impl HighsHandle {
         out.resize(self.num_columns(), 0.0);
         // SAFETY: the vector has one place per column; null pointers say that no sparse form is
         // wanted; HiGHS refuses a row that does not exist and a model without a factor.
-        called("give a reduced row; is the model solved?", unsafe {
+        check_status("give a reduced row; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getReducedRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
         })
@@ -236,7 +236,7 @@ impl HighsHandle {
                 no(), no(), nor(), nor(), no(), no(), nor(), nor(),
             )
         };
-        called("range the costs; is the model solved?", status)?;
+        check_status("range the costs; is the model solved?", status)?;
         Ok([lower, upper])
     }
 }

@@ -6,14 +6,14 @@ use std::ptr;
 use highs_sys as c;
 
 use super::super::parts::SparseVectors;
-use super::{HighsHandle, HighsResult, called, int};
+use super::{HighsHandle, HighsResult, check_status, int};
 use crate::solve::SolveFailure;
 
 impl HighsHandle {
     /// Reads a model file; returns what HiGHS had to say, as an error when it could not.
     pub(in crate::solve::highs) fn read(&mut self, path: &CStr) -> Result<String, String> {
         let mut said = String::new();
-        let status = self.listening(&mut said, |object| {
+        let status = self.with_log_capture(&mut said, |object| {
             // SAFETY: live object and a string that ends in NUL.
             unsafe { c::Highs_readModel(object, path.as_ptr()) }
         });
@@ -26,7 +26,7 @@ impl HighsHandle {
     }
 
     /// Calls HiGHS while its messages are written down.
-    fn listening(
+    fn with_log_capture(
         &mut self,
         said: &mut String,
         call: impl FnOnce(*mut c_void) -> c::HighsInt,
@@ -37,7 +37,7 @@ impl HighsHandle {
         unsafe {
             c::Highs_setBoolOptionValue(object, c"log_to_console".as_ptr(), 0);
             c::Highs_setBoolOptionValue(object, c"output_flag".as_ptr(), 1);
-            c::Highs_setCallback(object, Some(write_down), notebook);
+            c::Highs_setCallback(object, Some(log_callback), notebook);
             c::Highs_startCallback(object, c::kHighsCallbackLogging);
         }
         let status = call(object);
@@ -52,7 +52,7 @@ impl HighsHandle {
 
     pub(in crate::solve::highs) fn write(&mut self, path: &CStr) -> HighsResult {
         // SAFETY: live object and a string that ends in NUL.
-        called("write the model", unsafe {
+        check_status("write the model", unsafe {
             c::Highs_writeModel(self.pointer(), path.as_ptr())
         })
     }
@@ -83,7 +83,7 @@ impl HighsHandle {
                 model.kind.as_mut_ptr(),
             )
         };
-        called("give the model", status)?;
+        check_status("give the model", status)?;
         Ok(model)
     }
 
@@ -100,7 +100,7 @@ impl HighsHandle {
                     c::Highs_getColName(self.pointer(), int(index), place)
                 }
             };
-            called("give a name", status)?;
+            check_status("give a name", status)?;
             let text = CStr::from_bytes_until_nul(&buffer)
                 .map_err(|_| SolveFailure::Engine("a name has no end".into()))?;
             Ok(text.to_string_lossy().into_owned())
@@ -151,7 +151,7 @@ impl RawModel {
 }
 
 /// Receives one of HiGHS's messages.
-unsafe extern "C" fn write_down(
+unsafe extern "C" fn log_callback(
     _kind: c_int,
     message: *const c_char,
     _out: *const c::HighsCallbackDataOut,

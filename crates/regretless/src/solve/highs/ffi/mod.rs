@@ -38,7 +38,7 @@ pub(super) struct HighsHandle {
 /// Rows and columns from which on the simplex and interior-point methods are asked whether to stop:
 /// HiGHS asks after every iteration, which would slow down small models that take milliseconds
 /// anyway.
-const LARGE: usize = 1000;
+const MIN_CANCEL_CALLBACK_SIZE: usize = 1000;
 
 // SAFETY: a HiGHS object has no ties to the thread that made it: its state is reached through the
 // pointer only, and the thread-local task executor is looked up anew by every run.
@@ -66,7 +66,7 @@ unsafe extern "C" fn stop_if_cancelled(
 }
 
 /// Turns HiGHS's return code into a result; warnings pass.
-fn called(what: &str, status: c::HighsInt) -> HighsResult {
+fn check_status(what: &str, status: c::HighsInt) -> HighsResult {
     if status == c::STATUS_ERROR {
         Err(SolveFailure::Engine(format!("HiGHS could not {what}")))
     } else {
@@ -74,7 +74,7 @@ fn called(what: &str, status: c::HighsInt) -> HighsResult {
     }
 }
 
-fn misfit<T>(what: &str, found: usize, expected: usize) -> HighsResult<T> {
+fn length_mismatch<T>(what: &str, found: usize, expected: usize) -> HighsResult<T> {
     Err(SolveFailure::Engine(format!(
         "{found} {what} given where the model has {expected}"
     )))
@@ -157,7 +157,7 @@ impl HighsHandle {
                 }
             }
         };
-        called(
+        check_status(
             &format!("set option {} to {value:?}", name.to_string_lossy()),
             status,
         )
@@ -182,7 +182,7 @@ impl HighsHandle {
                 entries.value.as_ptr(),
             )
         };
-        called("add columns", status)?;
+        check_status("add columns", status)?;
         self.update_size();
         if block.integer.contains(&true) {
             self.set_integer(first, &block.integer)
@@ -208,29 +208,29 @@ impl HighsHandle {
                 entries.value.as_ptr(),
             )
         };
-        called("add rows", status)?;
+        check_status("add rows", status)?;
         self.update_size();
         Ok(())
     }
 
     pub(super) fn delete_columns(&mut self, delete: &[bool]) -> HighsResult {
         if delete.len() != self.num_columns() {
-            return misfit("columns", delete.len(), self.num_columns());
+            return length_mismatch("columns", delete.len(), self.num_columns());
         }
         let mut mask: Vec<c::HighsInt> = delete.iter().map(|delete| (*delete).into()).collect();
         // SAFETY: the mask has one entry per column, as checked above; HiGHS overwrites it.
-        called("delete columns", unsafe {
+        check_status("delete columns", unsafe {
             c::Highs_deleteColsByMask(self.pointer(), mask.as_mut_ptr())
         })
     }
 
     pub(super) fn delete_rows(&mut self, delete: &[bool]) -> HighsResult {
         if delete.len() != self.num_rows() {
-            return misfit("rows", delete.len(), self.num_rows());
+            return length_mismatch("rows", delete.len(), self.num_rows());
         }
         let mut mask: Vec<c::HighsInt> = delete.iter().map(|delete| (*delete).into()).collect();
         // SAFETY: the mask has one entry per row, as checked above; HiGHS overwrites it.
-        called("delete rows", unsafe {
+        check_status("delete rows", unsafe {
             c::Highs_deleteRowsByMask(self.pointer(), mask.as_mut_ptr())
         })
     }
@@ -242,7 +242,7 @@ impl HighsHandle {
         count: usize,
     ) -> HighsResult<Option<(c::HighsInt, c::HighsInt)>> {
         if first + count > self.num_columns() {
-            return misfit("columns", first + count, self.num_columns());
+            return length_mismatch("columns", first + count, self.num_columns());
         }
         Ok((count > 0).then(|| (int(first), int(first + count - 1))))
     }
@@ -254,7 +254,7 @@ impl HighsHandle {
         self.has_integers |= integer.contains(&true);
         let kinds: Vec<c::HighsInt> = integer.iter().map(|integer| (*integer).into()).collect();
         // SAFETY: the range lies in the model and `kinds` has one entry for each column of it.
-        called("set kinds", unsafe {
+        check_status("set kinds", unsafe {
             c::Highs_changeColsIntegralityByRange(self.pointer(), from, to, kinds.as_ptr())
         })
     }
@@ -264,7 +264,7 @@ impl HighsHandle {
             return Ok(());
         };
         // SAFETY: the range lies in the model and `costs` has one entry for each column of it.
-        called("set costs", unsafe {
+        check_status("set costs", unsafe {
             c::Highs_changeColsCostByRange(self.pointer(), from, to, costs.as_ptr())
         })
     }
@@ -275,14 +275,14 @@ impl HighsHandle {
         [lower, upper]: [f64; 2],
     ) -> HighsResult {
         // SAFETY: live object; HiGHS refuses a column that does not exist.
-        called("set column bounds", unsafe {
+        check_status("set column bounds", unsafe {
             c::Highs_changeColBounds(self.pointer(), int(column), lower, upper)
         })
     }
 
     pub(super) fn set_row_bounds(&mut self, row: usize, [lower, upper]: [f64; 2]) -> HighsResult {
         // SAFETY: live object; HiGHS refuses a row that does not exist.
-        called("set row bounds", unsafe {
+        check_status("set row bounds", unsafe {
             c::Highs_changeRowBounds(self.pointer(), int(row), lower, upper)
         })
     }
@@ -294,11 +294,11 @@ impl HighsHandle {
             c::OBJECTIVE_SENSE_MINIMIZE
         };
         // SAFETY: live object and plain numbers.
-        called("set the sense", unsafe {
+        check_status("set the sense", unsafe {
             c::Highs_changeObjectiveSense(self.pointer(), sense)
         })?;
         // SAFETY: live object and plain numbers.
-        called("set the offset", unsafe {
+        check_status("set the offset", unsafe {
             c::Highs_changeObjectiveOffset(self.pointer(), offset)
         })
     }
@@ -306,7 +306,7 @@ impl HighsHandle {
     pub(super) fn set_column_name(&mut self, column: usize, name: &CStr) -> HighsResult {
         // SAFETY: live object and a string that ends in NUL; HiGHS refuses a column that does not
         // exist.
-        called("name a column", unsafe {
+        check_status("name a column", unsafe {
             c::Highs_passColName(self.pointer(), int(column), name.as_ptr())
         })
     }
@@ -314,7 +314,7 @@ impl HighsHandle {
     pub(super) fn set_row_name(&mut self, row: usize, name: &CStr) -> HighsResult {
         // SAFETY: live object and a string that ends in NUL; HiGHS refuses a row that does not
         // exist.
-        called("name a row", unsafe {
+        check_status("name a row", unsafe {
             c::Highs_passRowName(self.pointer(), int(row), name.as_ptr())
         })
     }
@@ -322,7 +322,7 @@ impl HighsHandle {
     /// Solves; returns HiGHS's model status. Where this thread's work can be cancelled, so can the
     /// solve.
     pub(super) fn run(&mut self) -> HighsResult<c::HighsInt> {
-        let is_large = self.num_columns() + self.num_rows() >= LARGE;
+        let is_large = self.num_columns() + self.num_rows() >= MIN_CANCEL_CALLBACK_SIZE;
         let asks = cancel::is_possible() && (is_large || self.has_integers);
         if asks {
             self.install_cancel_callback(is_large);
@@ -333,7 +333,7 @@ impl HighsHandle {
             // SAFETY: live object; afterwards HiGHS calls nobody.
             unsafe { c::Highs_setCallback(self.pointer(), None, ptr::null_mut()) };
         }
-        called("solve", status)?;
+        check_status("solve", status)?;
         // SAFETY: reads a number of a live object.
         Ok(unsafe { c::Highs_getModelStatus(self.pointer()) })
     }
@@ -355,7 +355,7 @@ impl HighsHandle {
     /// Forgets basis, solution and everything else a solve left behind; the model stays.
     pub(super) fn clear_solver(&mut self) -> HighsResult {
         // SAFETY: live object.
-        called("forget the last solve", unsafe {
+        check_status("forget the last solve", unsafe {
             c::Highs_clearSolver(self.pointer())
         })
     }
@@ -363,7 +363,7 @@ impl HighsHandle {
     /// Forgets the model too; options stay.
     pub(super) fn clear_model(&mut self) -> HighsResult {
         // SAFETY: live object.
-        called("forget the model", unsafe {
+        check_status("forget the model", unsafe {
             c::Highs_clearModel(self.pointer())
         })
     }
@@ -371,10 +371,10 @@ impl HighsHandle {
     /// A point to start a search over whole numbers from.
     pub(super) fn set_start(&mut self, values: &[f64]) -> HighsResult {
         if values.len() != self.num_columns() {
-            return misfit("values of columns", values.len(), self.num_columns());
+            return length_mismatch("values of columns", values.len(), self.num_columns());
         }
         // SAFETY: one value per column, as checked above; null stands for what is not given.
-        called("take a start", unsafe {
+        check_status("take a start", unsafe {
             c::Highs_setSolution(
                 self.pointer(),
                 values.as_ptr(),

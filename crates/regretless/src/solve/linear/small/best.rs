@@ -8,7 +8,7 @@ use super::{DenseModel, SearchRequest};
 /// Share of the objective below which two objectives count as equal.
 const OBJECTIVE_TOLERANCE: f64 = 1e-9;
 /// Share of a step that rounding errors never reach.
-const ROUNDING: f64 = 1e-3;
+const ROUNDING_FRACTION: f64 = 1e-3;
 /// How far a row may be missed, relative to the greatest number in it (at least 1).
 const FEASIBILITY_TOLERANCE: f64 = 1e-8;
 
@@ -42,7 +42,7 @@ impl DenseIncumbent {
     }
 
     /// What a complete search that left out nothing below the cutoff proves.
-    pub(super) fn proved(&self) -> f64 {
+    pub(super) fn proven_bound(&self) -> f64 {
         self.proved
     }
 
@@ -53,7 +53,7 @@ impl DenseIncumbent {
 
     /// Considers a point; false when a row does not hold.
     pub(super) fn offer(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) -> bool {
-        if !(0..data.rows).all(|row| room(data, row, point).is_some()) {
+        if !(0..data.rows).all(|row| slack(data, row, point).is_some()) {
             return false;
         }
         let objective: f64 = costs
@@ -67,7 +67,7 @@ impl DenseIncumbent {
             self.point.extend_from_slice(point);
             let size = (objective + self.offset).abs();
             let least = if self.grain > 0.0 {
-                self.grain * (1.0 - ROUNDING)
+                self.grain * (1.0 - ROUNDING_FRACTION)
             } else {
                 OBJECTIVE_TOLERANCE * size.max(objective.abs())
             };
@@ -82,7 +82,7 @@ impl DenseIncumbent {
     }
 
     /// Rounds a point of the relaxation down and up, and offers what comes of it.
-    pub(super) fn guess(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) {
+    pub(super) fn offer_rounded(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) {
         for up in [false, true] {
             let mut rounded = point.to_vec();
             for (value, _) in rounded
@@ -108,7 +108,7 @@ impl DenseIncumbent {
 }
 
 /// What is left to the bounds of a row; `None` when it does not hold.
-fn room(data: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
+fn slack(data: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
     let (mut activity, mut size) = (0.0, 1.0_f64);
     for (entry, value) in data.row(row).iter().zip(point) {
         activity += entry * value;
@@ -128,7 +128,7 @@ fn fill(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
         .collect();
     order.sort_by(|a, b| costs[*b].abs().total_cmp(&costs[*a].abs()));
     let mut rooms: Vec<[f64; 2]> = (0..data.rows)
-        .filter_map(|row| room(data, row, point))
+        .filter_map(|row| slack(data, row, point))
         .collect();
     for column in order {
         let up = costs[column] < 0.0;

@@ -22,15 +22,15 @@ mod tree;
 use self::best::DenseIncumbent;
 use self::tableau::DenseTableau;
 use self::tree::DenseSearchTree;
-use crate::solve::highs::{LinearModel, whole_bounds};
+use crate::solve::highs::{LinearModel, integer_bounds};
 use crate::solve::knapsack::step;
 
 /// Most cells of a tableau: rows times columns.
 const MAX_CELLS: usize = 4096;
 /// Most rows; a tableau is computed anew in the third power of them.
-const MOST_ROWS: usize = 64;
+const MAX_ROWS: usize = 64;
 /// Greatest ratio of the sizes of two entries in a row.
-const RATIO: f64 = 1e5;
+const MAX_COEFFICIENT_RATIO: f64 = 1e5;
 /// Most changes of cells before HiGHS takes over: some tens of milliseconds.
 const MAX_CELL_UPDATES: u64 = 30_000_000;
 
@@ -83,7 +83,7 @@ impl DenseMip {
     /// An engine, if the model is of the kind this search is made for.
     pub(super) fn of(model: &LinearModel) -> Option<Self> {
         let (columns, rows) = (model.cost.len(), model.row_bounds.len());
-        let fits = rows <= MOST_ROWS && columns * rows <= MAX_CELLS && columns <= MAX_CELLS;
+        let fits = rows <= MAX_ROWS && columns * rows <= MAX_CELLS && columns <= MAX_CELLS;
         if !fits || !model.integer.contains(&true) {
             return None;
         }
@@ -96,7 +96,7 @@ impl DenseMip {
         for column in 0..columns {
             let bounds = model.column_bounds[column];
             data.bounds.push(if model.integer[column] {
-                whole_bounds(bounds)
+                integer_bounds(bounds)
             } else {
                 bounds
             });
@@ -125,7 +125,7 @@ impl DenseMip {
         wish: &SearchRequest<'_>,
         point: &mut Vec<f64>,
     ) -> Option<BoundProof> {
-        self.best.reset(wish, self.grain(wish));
+        self.best.reset(wish, self.granularity(wish));
         let mut tree =
             DenseSearchTree::new(&self.data, wish.costs, (&mut self.levels, &mut self.best));
         let found = tree.run();
@@ -133,7 +133,11 @@ impl DenseMip {
         let (lowest, nodes) = found?;
         point.clear();
         point.extend_from_slice(self.best.point()?);
-        let bound = self.best.proved().max(lowest).min(self.best.objective());
+        let bound = self
+            .best
+            .proven_bound()
+            .max(lowest)
+            .min(self.best.objective());
         Some(BoundProof {
             bound: bound + wish.offset,
             nodes,
@@ -147,7 +151,7 @@ impl DenseMip {
 
     /// By how much two objectives differ at least, if only whole columns cost something and their
     /// costs lie on a grid; else 0.
-    fn grain(&self, wish: &SearchRequest<'_>) -> f64 {
+    fn granularity(&self, wish: &SearchRequest<'_>) -> f64 {
         let paid = wish
             .costs
             .iter()
@@ -173,7 +177,7 @@ impl DenseModel {
             sizes().fold(f64::INFINITY, f64::min),
             sizes().fold(0.0, f64::max),
         );
-        if most > RATIO * least {
+        if most > MAX_COEFFICIENT_RATIO * least {
             return None;
         }
         let scale = if most > 0.0 {

@@ -16,7 +16,7 @@ fn entry(data: &DenseModel, variable: usize, row: usize) -> f64 {
 impl DenseTableau {
     /// Computes every number anew for the basis as it is. False, and nothing is changed, when the
     /// basis is numerically singular.
-    pub(super) fn refresh(&mut self, data: &DenseModel, costs: &[f64]) -> bool {
+    pub(super) fn refactor(&mut self, data: &DenseModel, costs: &[f64]) -> bool {
         let row = |row: usize| {
             self.basic
                 .iter()
@@ -47,7 +47,7 @@ impl DenseTableau {
     }
 
     fn refresh_values(&mut self, inverse: &[Vec<f64>], data: &DenseModel, costs: &[f64]) {
-        let place = self.places(self.bounds.len());
+        let place = self.nonbasic_values(self.bounds.len());
         let right = |row: usize| {
             let columns = data
                 .row(row)
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(tableau.solve(infinite, &mut 0), TableauStatus::Solved);
         assert!(tableau.age > 0);
         let mut anew = tableau.clone();
-        assert!(anew.refresh(&data, &costs));
+        assert!(anew.refactor(&data, &costs));
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
         for row in 0..=3 {
             assert!(

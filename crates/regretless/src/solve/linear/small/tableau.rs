@@ -87,7 +87,7 @@ impl DenseTableau {
         }
         self.cells
             .extend(self.nonbasic.iter().map(|column| costs[*column as usize]));
-        let place = self.places(data.columns);
+        let place = self.nonbasic_values(data.columns);
         let total = |entries: &[f64]| {
             entries
                 .iter()
@@ -103,14 +103,14 @@ impl DenseTableau {
     }
 
     /// Where the first `count` variables stand, basic ones at 0.
-    pub(super) fn places(&self, count: usize) -> Vec<f64> {
+    pub(super) fn nonbasic_values(&self, count: usize) -> Vec<f64> {
         let mut place: Vec<f64> = self.bounds[..count]
             .iter()
             .map(|[lower, _]| *lower)
             .collect();
         for (position, variable) in self.nonbasic[..self.width].iter().enumerate() {
             if let Some(place) = place.get_mut(*variable as usize) {
-                *place = self.place(position);
+                *place = self.nonbasic_value(position);
             }
         }
         for variable in &self.basic {
@@ -123,7 +123,7 @@ impl DenseTableau {
 
     /// The values of the first `count` variables.
     pub(super) fn point(&self, count: usize) -> Vec<f64> {
-        let mut point = self.places(count);
+        let mut point = self.nonbasic_values(count);
         for (variable, value) in self.basic.iter().zip(&self.values) {
             if let Some(place) = point.get_mut(*variable as usize) {
                 *place = *value;
@@ -133,7 +133,7 @@ impl DenseTableau {
     }
 
     /// Where a nonbasic variable stands.
-    fn place(&self, position: usize) -> f64 {
+    fn nonbasic_value(&self, position: usize) -> f64 {
         self.bounds[self.nonbasic[position] as usize][usize::from(self.up[position])]
     }
 
@@ -142,13 +142,13 @@ impl DenseTableau {
     }
 
     /// What moving a nonbasic variable off its bound costs per unit.
-    pub(super) fn price(&self, position: usize) -> f64 {
+    pub(super) fn reduced_cost_toward(&self, position: usize) -> f64 {
         let reduced = self.cells[self.rows * self.stride + position];
         (if self.up[position] { -reduced } else { reduced }).max(0.0)
     }
 
     /// How much a basic variable rises per unit that a nonbasic one moves off its bound.
-    pub(super) fn rise(&self, row: usize, position: usize) -> f64 {
+    pub(super) fn entry_toward(&self, row: usize, position: usize) -> f64 {
         let cell = self.cells[row * self.stride + position];
         if self.up[position] { cell } else { -cell }
     }
@@ -240,9 +240,9 @@ impl DenseTableau {
         let mut chosen = None;
         let (mut least, mut largest) = (f64::INFINITY, 0.0);
         for position in (0..self.width).filter(|position| !passed[*position]) {
-            let gain = side * self.rise(row, position);
+            let gain = side * self.entry_toward(row, position);
             if gain > ZERO_TOLERANCE {
-                let ratio = self.price(position) / gain;
+                let ratio = self.reduced_cost_toward(position) / gain;
                 if ratio < least || (ratio == least && gain > largest) {
                     (chosen, least, largest) = (Some((position, gain)), ratio, gain);
                 }
@@ -278,7 +278,7 @@ impl DenseTableau {
         let (stride, width) = (self.stride, self.width);
         let inverse = 1.0 / self.cells[row * stride + position];
         let by = (self.values[row] - target) * inverse;
-        let entered = self.place(position) + by;
+        let entered = self.nonbasic_value(position) + by;
         self.shift(position, by);
         self.values[row] = entered;
         let (before, rest) = self.cells.split_at_mut(row * stride);
@@ -330,7 +330,7 @@ impl DenseTableau {
 
     /// Keeps a nonbasic variable within so many units of where it stands.
     pub(super) fn tighten_bounds(&mut self, position: usize, reach: f64) {
-        let place = self.place(position);
+        let place = self.nonbasic_value(position);
         let bounds = &mut self.bounds[self.nonbasic[position] as usize];
         if self.up[position] {
             bounds[0] = bounds[0].max(place - reach);

@@ -93,7 +93,7 @@ impl<'a> DenseSearchTree<'a> {
     /// Solves the linear programme of a level; false when that closes it, or the search is lost.
     fn reoptimize(&mut self, level: usize) -> bool {
         let tableau = &mut self.levels[level];
-        let fresh = tableau.age <= REFACTOR_INTERVAL || tableau.refresh(self.data, self.costs);
+        let fresh = tableau.age <= REFACTOR_INTERVAL || tableau.refactor(self.data, self.costs);
         let end = if fresh {
             tableau.solve(self.best.cutoff(), &mut self.work)
         } else {
@@ -179,7 +179,7 @@ impl<'a> DenseSearchTree<'a> {
         let tableau = &mut self.levels[level];
         let gap = self.best.cutoff() - tableau.objective;
         for position in (0..tableau.width).rev() {
-            let price = tableau.price(position);
+            let price = tableau.reduced_cost_toward(position);
             if price > 0.0
                 && self.data.integer[tableau.nonbasic[position] as usize]
                 && gap.is_finite()
@@ -204,7 +204,7 @@ impl<'a> DenseSearchTree<'a> {
                 self.lost |= !self.best.offer(self.data, self.costs, &point);
                 return DenseNodeAction::Close;
             }
-            self.best.guess(self.data, self.costs, &point);
+            self.best.offer_rounded(self.data, self.costs, &point);
         }
         self.tighten_bounds(depth);
         self.choose(depth)
@@ -250,13 +250,14 @@ impl<'a> DenseSearchTree<'a> {
         let needed = [value - value.floor(), value.ceil() - value];
         let mut least = [f64::INFINITY; 2];
         for position in 0..tableau.width {
-            let rise = tableau.rise(row, position);
+            let rise = tableau.entry_toward(row, position);
             if rise != 0.0 {
                 let side = usize::from(rise > 0.0);
                 let step = f64::from(u8::from(
                     self.data.integer[tableau.nonbasic[position] as usize],
                 ));
-                let cost = tableau.price(position) * (needed[side] / rise.abs()).max(step);
+                let cost =
+                    tableau.reduced_cost_toward(position) * (needed[side] / rise.abs()).max(step);
                 least[side] = least[side].min(cost);
             }
         }

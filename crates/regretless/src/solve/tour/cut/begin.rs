@@ -3,7 +3,7 @@
 
 use super::master::EdgeEnds;
 use super::round::tour_of;
-use super::support::TINY;
+use super::support::INTEGRALITY_TOLERANCE;
 use crate::solve::Solution;
 use crate::solve::tour::ascent::AscentTarget;
 use crate::solve::tour::candidates::CandidateEdges;
@@ -16,9 +16,9 @@ use crate::solve::tour::sparse_ascent::SparseAscent;
 use crate::solve::tour::start::GreedyTour;
 
 /// Neighbours per node that the local search looks at.
-const NEIGHBOURS: usize = 5;
+const CANDIDATES_PER_NODE: usize = 5;
 /// Edges per node that the linear relaxation starts with.
-const COLUMNS: usize = 5;
+const COLUMNS_PER_NODE: usize = 5;
 
 /// Beyond this many nodes the ascent looks at candidate edges only, in more steps.
 const MAX_DENSE_ASCENT_NODES: usize = 150;
@@ -44,7 +44,7 @@ impl InitialTour {
         self.first_multipliers();
         self.find_cheap_tour();
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.raise(AscentTarget {
+        self.run_ascent(AscentTarget {
             target: 0.0,
             enough: f64::INFINITY,
             steps,
@@ -58,7 +58,7 @@ impl InitialTour {
 
     /// Takes over costs, and tour and multipliers of earlier costs of the same instance; improves
     /// the tour.
-    pub(super) fn resume(&mut self, costs: &[f64], known: &TspWarmStart) {
+    pub(super) fn load_warm_start(&mut self, costs: &[f64], known: &TspWarmStart) {
         self.order = known.order();
         self.distances.fill(self.order.len(), costs);
         self.multipliers.clear();
@@ -68,27 +68,27 @@ impl InitialTour {
     }
 
     /// The tour in memory, if its multipliers prove it the cheapest under these costs as well.
-    pub(super) fn prove(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
+    pub(super) fn certify(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
         self.distances.fill(known.tour.len(), costs);
-        known.prove((costs, &self.distances), &mut self.tree)
+        known.certify((costs, &self.distances), &mut self.tree)
     }
 
     /// The common part of the costs or nothing, whichever gives the higher bound.
     fn first_multipliers(&mut self) {
         self.multipliers.clear();
         self.multipliers.resize(self.distances.nodes(), 0.0);
-        let plain = self.tree.grow(&self.distances, &self.multipliers);
+        let plain = self.tree.build(&self.distances, &self.multipliers);
         self.distances.node_potentials(&mut self.multipliers);
-        if self.tree.grow(&self.distances, &self.multipliers) < plain {
+        if self.tree.build(&self.distances, &self.multipliers) < plain {
             self.multipliers.fill(0.0);
-            self.tree.grow(&self.distances, &self.multipliers);
+            self.tree.build(&self.distances, &self.multipliers);
         }
     }
 
     /// Candidates by reduced cost, and a greedy tour of them.
     fn find_cheap_tour(&mut self) {
         self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, NEIGHBOURS);
+        self.candidates.by_cost(&self.reduced, CANDIDATES_PER_NODE);
         self.order.clear();
         self.order
             .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
@@ -96,7 +96,7 @@ impl InitialTour {
 
     /// Raises the 1-tree bound towards the present tour; returns it.
     pub(super) fn ascend(&mut self, steps: usize, enough: f64) -> f64 {
-        self.raise(AscentTarget {
+        self.run_ascent(AscentTarget {
             target: 0.0,
             enough,
             steps,
@@ -105,9 +105,9 @@ impl InitialTour {
         })
     }
 
-    fn raise(&mut self, goal: AscentTarget) -> f64 {
+    fn run_ascent(&mut self, goal: AscentTarget) -> f64 {
         let goal = AscentTarget {
-            target: self.distances.length(&self.order),
+            target: self.distances.tour_cost(&self.order),
             ..goal
         };
         if self.distances.nodes() <= MAX_DENSE_ASCENT_NODES {
@@ -131,17 +131,17 @@ impl InitialTour {
     pub(super) fn improve(&mut self, kicks: usize) {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates
-            .by_alpha_value(&self.reduced, &self.tree, NEIGHBOURS);
+            .by_alpha_value(&self.reduced, &self.tree, CANDIDATES_PER_NODE);
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
     /// Looks from now on at the edges near to the 1-tree under these potentials.
     pub(super) fn set_candidate_potentials(&mut self, potentials: &[f64]) {
-        self.tree.grow(&self.distances, potentials);
+        self.tree.build(&self.distances, potentials);
         self.reduced.reduce(&self.distances, potentials);
         self.candidates
-            .by_alpha_value(&self.reduced, &self.tree, NEIGHBOURS);
+            .by_alpha_value(&self.reduced, &self.tree, CANDIDATES_PER_NODE);
     }
 
     /// Kicks the present tour.
@@ -156,7 +156,7 @@ impl InitialTour {
         let mut used: Vec<(f64, EdgeEnds)> = edges
             .iter()
             .zip(values)
-            .filter(|(_, value)| **value > TINY)
+            .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE)
             .map(|(ends, value)| (*value, *ends))
             .collect();
         used.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -168,7 +168,7 @@ impl InitialTour {
         );
         self.local
             .improve(reduced, &self.candidates, &mut order, kicks);
-        if self.distances.length(&order) < self.distances.length(&self.order) {
+        if self.distances.tour_cost(&order) < self.distances.tour_cost(&self.order) {
             self.order = order;
         }
     }
@@ -184,7 +184,7 @@ impl InitialTour {
     /// The edges of the tour and the cheapest few at every node by reduced cost, sorted.
     pub(super) fn promising_edges(&mut self) -> Vec<EdgeEnds> {
         self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, COLUMNS);
+        self.candidates.by_cost(&self.reduced, COLUMNS_PER_NODE);
         self.candidate_edges()
     }
 

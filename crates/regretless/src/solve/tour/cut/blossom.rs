@@ -6,17 +6,17 @@
 //! Holland 1987). An even number of teeth is made odd by the edge whose change of side costs least.
 
 use super::cuts::TspCut;
-use super::support::{TINY, TspSupportGraph};
+use super::support::{INTEGRALITY_TOLERANCE, TspSupportGraph};
 
 /// Values this far from 0 and 1 connect a handle, one try after the other.
-const MARGINS: [f64; 3] = [TINY, 0.15, 0.3];
+const HANDLE_MARGINS: [f64; 3] = [INTEGRALITY_TOLERANCE, 0.15, 0.3];
 /// Least violation of a cut that is reported.
 const MIN_VIOLATION: f64 = 0.02;
 
 /// Finds violated blossoms.
 pub(super) fn blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
     let mut cuts: Vec<TspCut> = Vec::new();
-    for margin in MARGINS {
+    for margin in HANDLE_MARGINS {
         let parts = support.parts(|value| value > margin && value < 1.0 - margin);
         let mut part_of = vec![0_u32; support.nodes];
         for (number, part) in parts.iter().enumerate() {
@@ -71,7 +71,7 @@ fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<
     if teeth.len() >= 3 {
         Some(TspCut::comb(nodes, handle, &teeth))
     } else {
-        TspCut::ring(nodes, handle)
+        TspCut::subtour(nodes, handle)
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct TspCut {
 
 impl TspCut {
     /// No ring on these nodes; `None` when there are too few or too many of them to forbid one.
-    pub(super) fn ring(nodes: usize, set: &[u32]) -> Option<Self> {
+    pub(super) fn subtour(nodes: usize, set: &[u32]) -> Option<Self> {
         let set = smaller_side(nodes, set);
         let most = (set.len() as u32).checked_sub(1).filter(|most| *most > 0)?;
         Some(Self {
@@ -105,7 +105,7 @@ impl NodeSetIndex {
 
     /// Visits the owner and the later members of every set that contains a node, in the order of
     /// the cuts.
-    pub(super) fn behind(&self, node: u32, mut visit: impl FnMut(u32, &[u32])) {
+    pub(super) fn later_members(&self, node: u32, mut visit: impl FnMut(u32, &[u32])) {
         for set in self.of(node) {
             let start = set
                 .checked_sub(1)
@@ -139,16 +139,22 @@ mod tests {
     #[test]
     fn the_smaller_side_of_a_set_is_kept() {
         assert_eq!(
-            TspCut::ring(6, &[3, 1]),
+            TspCut::subtour(6, &[3, 1]),
             Some(TspCut {
                 sets: vec![[1, 3].into()],
                 most: 1
             })
         );
-        assert_eq!(TspCut::ring(6, &[5, 0, 2, 4]), TspCut::ring(6, &[1, 3]));
-        assert_eq!(TspCut::ring(6, &[0, 1, 2]), TspCut::ring(6, &[3, 4, 5]));
         assert_eq!(
-            (TspCut::ring(6, &[2]), TspCut::ring(3, &[0, 1, 2])),
+            TspCut::subtour(6, &[5, 0, 2, 4]),
+            TspCut::subtour(6, &[1, 3])
+        );
+        assert_eq!(
+            TspCut::subtour(6, &[0, 1, 2]),
+            TspCut::subtour(6, &[3, 4, 5])
+        );
+        assert_eq!(
+            (TspCut::subtour(6, &[2]), TspCut::subtour(3, &[0, 1, 2])),
             (None, None)
         );
     }
@@ -157,7 +163,7 @@ mod tests {
     fn sets_around_an_edge_are_found() {
         let cuts = [
             TspCut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]),
-            TspCut::ring(12, &[0, 1, 4]).unwrap(),
+            TspCut::subtour(12, &[0, 1, 4]).unwrap(),
         ];
         assert_eq!(cuts[0].most, 3 + 6 - 5);
         let mut nesting = NodeSetIndex::default();
@@ -177,7 +183,7 @@ mod tests {
             (vec![0, 1], vec![0, 1], vec![0], vec![])
         );
         let mut behind = Vec::new();
-        nesting.behind(1, |owner, later| behind.push((owner, later.to_vec())));
+        nesting.later_members(1, |owner, later| behind.push((owner, later.to_vec())));
         assert_eq!(behind, [(0, vec![2]), (0, vec![5]), (1, vec![4])]);
     }
 }

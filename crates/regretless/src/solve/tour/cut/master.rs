@@ -10,14 +10,14 @@ use super::cuts::{NodeSetIndex, TspCut};
 use super::price::DualPrices;
 use crate::solve::SolveFailure;
 pub(super) use crate::solve::cutting::{BasisSnapshot, EdgeEnds};
-use crate::solve::cutting::{LpRelaxation, fitting_factor, retain_unmarked};
+use crate::solve::cutting::{LpRelaxation, retain_unmarked, scaling_factor};
 use crate::solve::highs::{
     BasicVariable, Basis, BasisStatus, Lp, LpColumns, LpRows, LpStatus, SimplexMethod,
 };
 use crate::solve::tour::edges::DistanceMatrix;
 
 /// Solves that a row may be slack before it is dropped.
-const PATIENCE: u32 = 6;
+const MAX_SLACK_SOLVES: u32 = 6;
 
 /// Shift and scale of costs.
 #[derive(Debug, Clone, Default)]
@@ -38,11 +38,14 @@ impl CostScaling {
             multipliers: multipliers.to_vec(),
             factor: 1.0,
         };
-        units.factor = fitting_factor(edges.iter().map(|ends| units.inner(distances, *ends)), 2.0);
+        units.factor = scaling_factor(
+            edges.iter().map(|ends| units.scale_cost(distances, *ends)),
+            2.0,
+        );
         units
     }
 
-    fn inner(&self, distances: &DistanceMatrix, [i, j]: EdgeEnds) -> f64 {
+    fn scale_cost(&self, distances: &DistanceMatrix, [i, j]: EdgeEnds) -> f64 {
         self.factor
             * (distances.between(i, j)
                 - self.multipliers[i as usize]
@@ -50,7 +53,7 @@ impl CostScaling {
     }
 
     /// What a total inside is in the costs' own units.
-    fn outer(&self, total: f64) -> f64 {
+    fn unscale_total(&self, total: f64) -> f64 {
         total / self.factor + 2.0 * self.multipliers.iter().sum::<f64>()
     }
 
@@ -85,7 +88,7 @@ impl TspMasterLp {
         (0..nodes).for_each(|_| rows.push([2.0, 2.0], []));
         Ok(Self {
             nodes,
-            sheet: LpRelaxation::within(lp, &rows, PATIENCE)?,
+            sheet: LpRelaxation::within(lp, &rows, MAX_SLACK_SOLVES)?,
             units,
             edges: Vec::new(),
             at: vec![Vec::new(); nodes],
@@ -116,7 +119,7 @@ impl TspMasterLp {
         distances: &DistanceMatrix,
         edges: &[EdgeEnds],
     ) -> Result<(), SolveFailure> {
-        let places = self.sheet.places().iter().enumerate();
+        let places = self.sheet.cut_indices().iter().enumerate();
         let rows = places.map(|(row, place)| (row as u32, &self.pool[*place as usize]));
         self.nesting.fill(self.nodes, rows);
         let mut columns = LpColumns::default();
@@ -132,7 +135,7 @@ impl TspMasterLp {
                 }
             });
             columns.push(
-                self.units.inner(distances, *ends),
+                self.units.scale_cost(distances, *ends),
                 [0.0, 1.0],
                 inside.iter().copied(),
             );
@@ -234,7 +237,7 @@ impl TspMasterLp {
 
     /// Objective of the last solve.
     pub(super) fn objective(&self) -> f64 {
-        self.units.outer(self.sheet.lp.objective())
+        self.units.unscale_total(self.sheet.lp.objective())
     }
 
     /// Dual values of the last solve as prices.
@@ -283,7 +286,7 @@ impl TspMasterLp {
     }
 
     /// Starts from a basis of these very columns and rows.
-    pub(super) fn take_up(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
+    pub(super) fn set_basis(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
         self.sheet.lp.set_basis(basis)
     }
 
@@ -332,12 +335,12 @@ impl TspMasterLp {
     }
 
     /// Where columns and rows stand.
-    pub(super) fn stands(&self) -> Option<Basis> {
+    pub(super) fn basis(&self) -> Option<Basis> {
         self.sheet.lp.basis()
     }
 
     /// Members of the basis.
-    pub(super) fn members(&mut self) -> Result<Vec<BasicVariable>, SolveFailure> {
+    pub(super) fn basic_variables(&mut self) -> Result<Vec<BasicVariable>, SolveFailure> {
         self.sheet.lp.basic_variables()
     }
 
@@ -353,7 +356,7 @@ impl TspMasterLp {
     /// The cuts that are rows, in their order.
     pub(super) fn cuts(&self) -> impl Iterator<Item = &TspCut> + Clone {
         self.sheet
-            .places()
+            .cut_indices()
             .iter()
             .map(|place| &self.pool[*place as usize])
     }

@@ -16,7 +16,7 @@ use crate::solve::tour::edges::DistanceMatrix;
 use crate::solve::tour::memory::TspWarmStart;
 
 /// Columns per node that are kept beside those in the basis.
-const COLUMNS: usize = 6;
+const KEPT_COLUMNS_PER_NODE: usize = 6;
 
 /// A relaxation at its optimum.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct RootWarmStart {
 impl RootWarmStart {
     /// What is worth keeping of a relaxation that was just solved; nothing when it has no basis.
     pub(super) fn of(root: &RootRelaxation, distances: &DistanceMatrix) -> Option<Self> {
-        let basis = root.master.stands()?;
+        let basis = root.master.basis()?;
         let nodes = root.master.nodes();
         let keep = columns_to_keep(root, distances, &basis.columns);
         let edges = root
@@ -99,7 +99,7 @@ impl RootWarmStart {
         if !self.cuts.is_empty() {
             master.add_cuts(self.cuts.to_vec())?;
         }
-        master.take_up(&self.basis)
+        master.set_basis(&self.basis)
     }
 }
 
@@ -122,7 +122,7 @@ fn columns_to_keep(
             }
         }
     }
-    let most = COLUMNS * distances.nodes();
+    let most = KEPT_COLUMNS_PER_NODE * distances.nodes();
     if idle.len() > most {
         idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         idle[most..]
@@ -158,7 +158,7 @@ impl WarmStartState for TspCutWarmStart {
         self.tour.bytes() + self.root.as_ref().map_or(0, RootWarmStart::bytes)
     }
 
-    fn lighten(&mut self) {
+    fn shrink(&mut self) {
         self.root = None;
     }
 }

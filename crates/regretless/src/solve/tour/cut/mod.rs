@@ -42,9 +42,9 @@ use root::{CutFamily, RootRelaxation};
 use tree::{TspCutSearchInput, TspCutTree};
 
 /// Trees grown before and after the first tour.
-const STEPS: [usize; 2] = [15, 20];
+const ASCENT_STEPS: [usize; 2] = [15, 20];
 /// After so many nodes of the search the point of one is rounded to a tour.
-const EVERY: u64 = 5;
+const ROUNDING_INTERVAL_NODES: u64 = 5;
 
 /// The exact solver for larger tours.
 #[derive(Debug, Default)]
@@ -69,24 +69,24 @@ impl TspBranchAndCut {
     }
 
     /// Nodes of the search tree behind the last answer; 0 when the root was enough.
-    pub fn searched(&self) -> u64 {
+    pub fn tree_nodes(&self) -> u64 {
         self.searched
     }
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         (self.root, self.searched) = (None, 0);
-        self.begin.start(self.nodes, costs, STEPS[0]);
+        self.begin.start(self.nodes, costs, ASCENT_STEPS[0]);
         let mut best = TspIncumbent::default();
         let rules = PruningRule::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
-        let bound = self.begin.ascend(STEPS[1], best.level);
+        let bound = self.begin.ascend(ASCENT_STEPS[1], best.level);
         if bound > best.level {
-            return Ok(self.answer(&mut best, bound, true));
+            return Ok(self.to_solution(&mut best, bound, true));
         }
         self.begin.improve(self.nodes / 10);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
-            return Ok(self.answer(&mut best, bound, true));
+            return Ok(self.to_solution(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
         let root = RootRelaxation::new(
@@ -95,7 +95,7 @@ impl TspBranchAndCut {
             &edges,
             &self.begin.order,
         )?;
-        self.close((costs, rules), best, root)
+        self.close_gap((costs, rules), best, root)
     }
 
     /// The same from tour, multipliers and root of earlier costs of the instance.
@@ -105,17 +105,19 @@ impl TspBranchAndCut {
         known: &TspCutWarmStart,
     ) -> Result<Solution, SolveFailure> {
         (self.root, self.searched) = (None, 0);
-        self.begin.resume(costs, &known.tour);
+        self.begin.load_warm_start(costs, &known.tour);
         let mut best = TspIncumbent::default();
         let rules = PruningRule::new(&self.begin.distances, self.limits);
         self.begin.offer(&mut best, costs, &rules);
         if let Some(root) = &known.root {
             let root = RootRelaxation::resume(&self.begin.distances, root, None)?;
-            return self.close((costs, rules), best, root);
+            return self.close_gap((costs, rules), best, root);
         }
-        let bound = self.begin.ascend(STEPS[0] + STEPS[1], best.level);
+        let bound = self
+            .begin
+            .ascend(ASCENT_STEPS[0] + ASCENT_STEPS[1], best.level);
         if bound > best.level {
-            return Ok(self.answer(&mut best, bound, true));
+            return Ok(self.to_solution(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
         let root = RootRelaxation::new(
@@ -124,23 +126,23 @@ impl TspBranchAndCut {
             &edges,
             &self.begin.order,
         )?;
-        self.close((costs, rules), best, root)
+        self.close_gap((costs, rules), best, root)
     }
 
     /// Closes the gap between a tour and a root.
-    fn close(
+    fn close_gap(
         &mut self,
         (costs, rules): (&[f64], PruningRule),
         mut best: TspIncumbent,
         mut root: RootRelaxation,
     ) -> Result<Solution, SolveFailure> {
-        let bound = root.tighten(&self.begin.distances, CutFamily::All, best.level)?;
+        let bound = root.add_cuts_and_columns(&self.begin.distances, CutFamily::All, best.level)?;
         if self.remember {
             self.root = RootWarmStart::of(&root, &self.begin.distances);
             self.begin.multipliers = root.prices.symmetric_potentials();
         }
         if bound > best.level {
-            return Ok(self.answer(&mut best, bound, true));
+            return Ok(self.to_solution(&mut best, bound, true));
         }
         self.begin
             .set_candidate_potentials(&root.prices.symmetric_potentials());
@@ -149,7 +151,7 @@ impl TspBranchAndCut {
         self.begin.kick(self.nodes / 4);
         self.begin.offer(&mut best, costs, &rules);
         if bound > best.level {
-            return Ok(self.answer(&mut best, bound, true));
+            return Ok(self.to_solution(&mut best, bound, true));
         }
         let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
         let distances = self.begin.distances.clone();
@@ -160,7 +162,7 @@ impl TspBranchAndCut {
             most_nodes: self.limits.nodes,
         };
         let mut late = |solved: u64, master: &TspMasterLp, best: &mut TspIncumbent| {
-            if solved.is_multiple_of(EVERY) {
+            if solved.is_multiple_of(ROUNDING_INTERVAL_NODES) {
                 self.begin
                     .round(&master.edges, master.values(), self.nodes / 10);
                 self.begin.offer(best, costs, &rules);
@@ -168,7 +170,7 @@ impl TspBranchAndCut {
         };
         let verdict = TspCutTree::new(task, root.master, spare, bound).run(&mut best, &mut late)?;
         self.searched = verdict.solved;
-        Ok(self.answer(&mut best, verdict.floor.min(dropped), verdict.complete))
+        Ok(self.to_solution(&mut best, verdict.floor.min(dropped), verdict.complete))
     }
 
     /// Drops the edges that no better tour can use. Returns those that are left but no columns, and
@@ -197,10 +199,10 @@ impl TspBranchAndCut {
     }
 
     /// The best tour, and what is known given that all other tours cost at least `floor`.
-    fn answer(&self, best: &mut TspIncumbent, floor: f64, complete: bool) -> Solution {
+    fn to_solution(&self, best: &mut TspIncumbent, floor: f64, complete: bool) -> Solution {
         let objective = best.cost;
-        let decision = Decision::choosing(best.edges.drain(..));
-        PruningRule::new(&self.begin.distances, self.limits).answer(
+        let decision = Decision::from_indices(best.edges.drain(..));
+        PruningRule::new(&self.begin.distances, self.limits).to_solution(
             decision,
             objective,
             (floor, complete),
@@ -235,7 +237,7 @@ impl TspBranchAndCut {
             plan: None,
             proof,
         };
-        memory.keep(TspCutWarmStart { tour, root });
+        memory.set(TspCutWarmStart { tour, root });
         Ok(solution)
     }
 }
@@ -246,7 +248,7 @@ impl Solver for TspBranchAndCut {
         self.run(costs)
     }
 
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
         memory: &mut WarmStart,
@@ -262,10 +264,10 @@ impl Solver for TspBranchAndCut {
     }
 
     fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
-        let known = &memory.recall::<TspCutWarmStart>()?.tour;
+        let known = &memory.get::<TspCutWarmStart>()?.tour;
         known
             .has_certificate(self.nodes, costs)
-            .then(|| self.begin.prove(costs, known))
+            .then(|| self.begin.certify(costs, known))
             .flatten()
     }
 }

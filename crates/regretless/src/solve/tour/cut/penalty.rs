@@ -14,7 +14,7 @@ use crate::solve::highs::{BasicVariable, BasisStatus};
 use crate::solve::tour::edges::DistanceMatrix;
 
 /// Entries of a row that are smaller count as zero.
-const TINY: f64 = 1e-9;
+const ZERO_TOLERANCE: f64 = 1e-9;
 
 /// Estimates for one relaxation at its optimum.
 #[derive(Debug, Default)]
@@ -40,12 +40,12 @@ impl BranchPenalties {
         distances: &DistanceMatrix,
         prices: &DualPrices,
     ) -> Result<bool, SolveFailure> {
-        let Some(basis) = master.stands() else {
+        let Some(basis) = master.basis() else {
             return Ok(false);
         };
         self.member.clear();
         self.member.resize(master.edges.len(), u32::MAX);
-        for (place, member) in master.members()?.into_iter().enumerate() {
+        for (place, member) in master.basic_variables()?.into_iter().enumerate() {
             if let BasicVariable::Column(column) = member {
                 self.member[column] = place as u32;
             }
@@ -87,13 +87,13 @@ impl BranchPenalties {
         master.inverse_row(self.member[column] as usize, &mut self.row)?;
         self.turns.iter_mut().for_each(Vec::clear);
         for (row, dual) in &self.tight {
-            turn(&mut self.turns, *dual, self.row[*row], f64::INFINITY);
+            record_breakpoint(&mut self.turns, *dual, self.row[*row], f64::INFINITY);
         }
         for ([i, j], margin, upper) in &self.free {
             let mut entry = self.row[*i as usize] + self.row[*j as usize];
             self.nesting
                 .around_both(*i, *j, |row| entry += self.row[row as usize]);
-            turn(
+            record_breakpoint(
                 &mut self.turns,
                 *margin,
                 if *upper { -entry } else { entry },
@@ -106,10 +106,10 @@ impl BranchPenalties {
 }
 
 /// Notes where a margin that moves by −Δ·entry vanishes.
-fn turn([down, up]: &mut [Vec<(f64, f64)>; 2], margin: f64, entry: f64, slope: f64) {
-    if entry > TINY {
+fn record_breakpoint([down, up]: &mut [Vec<(f64, f64)>; 2], margin: f64, entry: f64, slope: f64) {
+    if entry > ZERO_TOLERANCE {
         down.push((margin / entry, slope));
-    } else if entry < -TINY {
+    } else if entry < -ZERO_TOLERANCE {
         up.push((margin / -entry, slope));
     }
 }

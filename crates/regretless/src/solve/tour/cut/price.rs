@@ -85,7 +85,7 @@ impl DualPrices {
                 .iter_mut()
                 .zip(costs)
                 .for_each(|(reduced, (cost, other))| *reduced = cost - own - other);
-            self.nesting.behind(i as u32, |cut, later| {
+            self.nesting.later_members(i as u32, |cut, later| {
                 let weight = self.weight[cut as usize];
                 later.iter().for_each(|j| row[*j as usize] += weight);
             });

@@ -20,7 +20,7 @@ use crate::solve::relax::CostRanges;
 use crate::solve::tour::edges::DistanceMatrix;
 
 /// Entries of a row that are smaller count as zero.
-const TINY: f64 = 1e-9;
+const ZERO_TOLERANCE: f64 = 1e-9;
 /// Edges per node that are sorted by their reduced costs.
 const SORTED_EDGES_PER_NODE: usize = 8;
 /// Edges that are tried wherever they are.
@@ -32,7 +32,7 @@ pub(super) fn ranges(
     distances: &DistanceMatrix,
 ) -> Result<CostRanges, SolveFailure> {
     let nodes = distances.nodes();
-    let Some(basis) = root.master.stands() else {
+    let Some(basis) = root.master.basis() else {
         return Err(SolveFailure::Engine("the relaxation has no basis".into()));
     };
     let mut stand = vec![BasisStatus::Lower; nodes * (nodes - 1) / 2];
@@ -40,7 +40,7 @@ pub(super) fn ranges(
         stand[number(nodes, *ends) as usize] = *column;
     }
     let (mut found, near) = outside(&root.prices, distances, &stand);
-    let members = root.master.members()?;
+    let members = root.master.basic_variables()?;
     let mut row = Vec::new();
     let mut limits = Vec::new();
     let mut search = RatioTestInput::new(root, distances, &stand, &basis.rows, near);
@@ -67,7 +67,7 @@ fn outside(
     distances: &DistanceMatrix,
     stand: &[BasisStatus],
 ) -> (CostRanges, SmallestMargins) {
-    let mut found = CostRanges::infinite(stand.len());
+    let mut found = CostRanges::unbounded(stand.len());
     let mut near = SmallestMargins::new(SORTED_EDGES_PER_NODE * distances.nodes());
     // Edges come in the order of their numbers.
     let mut edge = 0;
@@ -131,12 +131,12 @@ impl SmallestMargins {
     fn offer(&mut self, near: NonbasicEdge) {
         self.list.push(near);
         if self.list.len() == 4 * self.count {
-            self.thin_out();
+            self.keep_smallest();
         }
     }
 
     /// Keeps as many as are wanted.
-    fn thin_out(&mut self) {
+    fn keep_smallest(&mut self) {
         if self.list.len() > self.count {
             let (_, last, _) = self
                 .list
@@ -147,7 +147,7 @@ impl SmallestMargins {
     }
 
     fn sort(&mut self, nodes: usize) {
-        self.thin_out();
+        self.keep_smallest();
         self.list.sort_unstable_by(NonbasicEdge::order);
         let mut places = vec![Vec::new(); nodes];
         for (place, near) in (0..).zip(&self.list) {
@@ -245,7 +245,7 @@ impl<'a> RatioTestInput<'a> {
         let mut limit = [f64::INFINITY; 2];
         for (cut, dual) in &self.tight {
             // The dual −|dual| must not become positive.
-            shorten(&mut limit, *dual, row[*cut]);
+            tighten_range(&mut limit, *dual, row[*cut]);
         }
         let most = self.greatest_entry(row);
         if self.settles(
@@ -256,7 +256,8 @@ impl<'a> RatioTestInput<'a> {
             return limit;
         }
         for node in 0..self.distances.nodes() as u32 {
-            let touched = row[node as usize].abs() > TINY || self.cap[node as usize] > 0.0;
+            let touched =
+                row[node as usize].abs() > ZERO_TOLERANCE || self.cap[node as usize] > 0.0;
             if touched && !self.settles(self.near.at(node), row, (most, &mut limit)) {
                 self.try_all_at(node, prices, row, (most, &mut limit));
             }
@@ -277,7 +278,7 @@ impl<'a> RatioTestInput<'a> {
                 return true;
             }
             let entry = self.entry(row, near.ends);
-            shorten(limit, near.margin, if near.upper { -entry } else { entry });
+            tighten_range(limit, near.margin, if near.upper { -entry } else { entry });
         }
         self.near.most > limit[0].max(limit[1]) * most
     }
@@ -308,9 +309,9 @@ impl<'a> RatioTestInput<'a> {
             let entry = self.entry(row, [node, other]);
             match self.stand[number(nodes, [node, other]) as usize] {
                 BasisStatus::Basic => {}
-                BasisStatus::Upper => shorten(limit, margin, -entry),
+                BasisStatus::Upper => tighten_range(limit, margin, -entry),
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
-                    shorten(limit, margin, entry)
+                    tighten_range(limit, margin, entry)
                 }
             }
         }
@@ -330,7 +331,7 @@ impl<'a> RatioTestInput<'a> {
         self.cap.resize(self.distances.nodes(), 0.0);
         for (cut, set) in &self.sets {
             let entry = row[*cut].abs();
-            if entry > TINY {
+            if entry > ZERO_TOLERANCE {
                 set.iter()
                     .for_each(|node| self.cap[*node as usize] += entry);
             }
@@ -345,10 +346,10 @@ impl<'a> RatioTestInput<'a> {
 }
 
 /// Shortens the limits so that a margin that moves by −Δ·entry stays non-negative.
-fn shorten([down, up]: &mut [f64; 2], margin: f64, entry: f64) {
-    if entry > TINY {
+fn tighten_range([down, up]: &mut [f64; 2], margin: f64, entry: f64) {
+    if entry > ZERO_TOLERANCE {
         *up = up.min(margin / entry);
-    } else if entry < -TINY {
+    } else if entry < -ZERO_TOLERANCE {
         *down = down.min(margin / -entry);
     }
 }

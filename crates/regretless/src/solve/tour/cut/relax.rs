@@ -15,11 +15,11 @@ use crate::solve::tour::edges::check;
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Trees grown before the linear relaxation.
-const STEPS: usize = 8;
+const ASCENT_STEPS: usize = 8;
 /// Values this close to 0 or 1 are taken for it.
-const ROUNDING: f64 = 1e-9;
+const INTEGRALITY_TOLERANCE: f64 = 1e-9;
 /// Values are rounded to multiples of one over this.
-const DIGITS: f64 = (1_u64 << 32) as f64;
+const ROUNDING_DENOMINATOR: f64 = (1_u64 << 32) as f64;
 /// Drift up to which a relaxation starts from the last one.
 const MAX_DRIFT: f64 = 0.12;
 
@@ -59,7 +59,7 @@ impl TspRelaxation {
     pub fn solve(&mut self, costs: &[f64]) -> Result<RelaxationResult, SolveFailure> {
         check(self.nodes, costs)?;
         self.solved = None;
-        self.begin.start(self.nodes, costs, STEPS);
+        self.begin.start(self.nodes, costs, ASCENT_STEPS);
         let begin = &self.begin;
         let edges = begin.candidate_edges();
         let root = RootRelaxation::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
@@ -87,7 +87,7 @@ impl TspRelaxation {
             Relaxation::Plain => CutFamily::None,
             Relaxation::Tight => CutFamily::Rings,
         };
-        let bound = root.tighten(&self.begin.distances, family, f64::INFINITY)?;
+        let bound = root.add_cuts_and_columns(&self.begin.distances, family, f64::INFINITY)?;
         let decision = decision(&root);
         let objective = decision.dot(costs);
         let potentials = root.prices.potential.clone();
@@ -107,7 +107,7 @@ impl TspRelaxation {
 
     /// Warm where the costs moved little. Which of several optimal points is found depends on the
     /// way: what may not be the only one is solved from nothing.
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
         memory: &mut WarmStart,
@@ -131,7 +131,7 @@ impl TspRelaxation {
             .as_ref()
             .and_then(|root| RootWarmStart::of(root, &self.begin.distances));
         if let Some(root) = solved {
-            memory.keep(RelaxationWarmStart {
+            memory.set(RelaxationWarmStart {
                 sample: CostSample::of(costs),
                 root,
             });
@@ -163,12 +163,12 @@ fn decision(root: &RootRelaxation) -> Decision {
         .edges
         .iter()
         .zip(master.values())
-        .filter(|(_, value)| **value > ROUNDING);
+        .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE);
     let round = |value: f64| {
-        if value > 1.0 - ROUNDING {
+        if value > 1.0 - INTEGRALITY_TOLERANCE {
             1.0
         } else {
-            (value * DIGITS).round() / DIGITS
+            (value * ROUNDING_DENOMINATOR).round() / ROUNDING_DENOMINATOR
         }
     };
     let mut entries: Vec<(u32, f64)> = used
@@ -188,7 +188,7 @@ impl RelaxationSolver for TspRelaxation {
         costs: &[f64],
         memory: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        Ok(self.solve_again(costs, memory)?.solution)
+        Ok(self.solve_warm(costs, memory)?.solution)
     }
 }
 

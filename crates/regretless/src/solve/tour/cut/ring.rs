@@ -30,7 +30,7 @@ pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
         };
         return all_but_one
             .iter()
-            .filter_map(|part| TspCut::ring(nodes, part))
+            .filter_map(|part| TspCut::subtour(nodes, part))
             .collect();
     }
     let mut shrunk = ShrunkGraph::new(support);
@@ -41,7 +41,7 @@ pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
     let mut cuts: Vec<TspCut> = shrunk
         .found
         .iter()
-        .filter_map(|set| TspCut::ring(nodes, set))
+        .filter_map(|set| TspCut::subtour(nodes, set))
         .collect();
     cuts.sort_unstable_by(|a, b| a.sets.cmp(&b.sets));
     cuts.dedup();

@@ -17,12 +17,12 @@ use crate::solve::tour::edges::DistanceMatrix;
 use crate::solve::{SolveFailure, check_not_cancelled};
 
 /// Share of what is left that a round of cuts should gain.
-pub(super) const LITTLE: f64 = 0.01;
+pub(super) const MIN_RELATIVE_GAIN: f64 = 0.01;
 /// Rounds in a row that may gain less.
-pub(super) const PATIENCE: u32 = 2;
+pub(super) const MAX_TAILING_ROUNDS: u32 = 2;
 
 /// How far from zero a reduced cost must be to be none, as the linear relaxation sees costs.
-const PLAIN: f64 = 1e-8;
+const REDUCED_COST_TOLERANCE: f64 = 1e-8;
 
 /// Which cuts a relaxation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl RootRelaxation {
 
     /// Adds cuts of a family and edges until none is violated, or until the bound exceeds `enough`.
     /// Returns the bound; prices are those that prove it.
-    pub(super) fn tighten(
+    pub(super) fn add_cuts_and_columns(
         &mut self,
         distances: &DistanceMatrix,
         family: CutFamily,
@@ -126,7 +126,7 @@ impl RootRelaxation {
 
     /// Adds violated cuts as long as that helps.
     fn cut(&mut self, family: CutFamily, enough: f64) -> Result<(), SolveFailure> {
-        let mut tail = TailingOff::new(self.master.objective(), PATIENCE);
+        let mut tail = TailingOff::new(self.master.objective(), MAX_TAILING_ROUNDS);
         while self.master.objective() <= enough {
             check_not_cancelled()?;
             self.support.fill(
@@ -138,7 +138,7 @@ impl RootRelaxation {
             let objective = self.master.objective();
             if cuts.is_empty()
                 || (family == CutFamily::All
-                    && tail.is_tailing_off(objective, LITTLE * (enough - objective)))
+                    && tail.is_tailing_off(objective, MIN_RELATIVE_GAIN * (enough - objective)))
             {
                 return Ok(());
             }
@@ -178,11 +178,11 @@ impl RootRelaxation {
 
     /// Whether every way out of the point costs something, so that it is the only optimum.
     pub(super) fn is_unique_optimum(&self, distances: &DistanceMatrix) -> bool {
-        let Some(basis) = self.master.stands() else {
+        let Some(basis) = self.master.basis() else {
             return false;
         };
         let nodes = distances.nodes();
-        let hair = PLAIN / self.master.factor();
+        let hair = REDUCED_COST_TOLERANCE / self.master.factor();
         let plain = |number: f64| number.abs() > hair;
         let columns = self
             .master

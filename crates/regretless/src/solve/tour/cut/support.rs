@@ -3,7 +3,7 @@
 use super::master::EdgeEnds;
 
 /// Values below this count as zero; at most this from 1 as one.
-pub(super) const TINY: f64 = 1e-6;
+pub(super) const INTEGRALITY_TOLERANCE: f64 = 1e-6;
 
 /// A weighted sparse graph: adjacency in one array.
 #[derive(Debug, Clone, Default)]
@@ -17,13 +17,18 @@ impl TspSupportGraph {
     pub(super) fn fill(&mut self, nodes: usize, edges: &[EdgeEnds], values: &[f64]) {
         self.nodes = nodes;
         self.edges.clear();
-        let used = edges.iter().zip(values).filter(|(_, value)| **value > TINY);
+        let used = edges
+            .iter()
+            .zip(values)
+            .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE);
         self.edges.extend(used.map(|(ends, value)| (*ends, *value)));
     }
 
     /// Whether all values are whole.
     pub(super) fn is_integral(&self) -> bool {
-        self.edges.iter().all(|(_, value)| *value > 1.0 - TINY)
+        self.edges
+            .iter()
+            .all(|(_, value)| *value > 1.0 - INTEGRALITY_TOLERANCE)
     }
 
     /// Whether the edges connect all nodes.

@@ -13,7 +13,7 @@ use super::begin::number;
 use super::master::{EdgeEnds, TspMasterLp};
 use super::penalty::BranchPenalties;
 use super::price::DualPrices;
-use super::root::{CutFamily, LITTLE, PATIENCE, violated};
+use super::root::{CutFamily, MAX_TAILING_ROUNDS, MIN_RELATIVE_GAIN, violated};
 use super::support::TspSupportGraph;
 use crate::solve::cutting::{NodeQueue, SearchResult, TailingOff};
 use crate::solve::highs::{LpStatus, SimplexMethod};
@@ -50,7 +50,7 @@ struct BranchEstimate {
 }
 
 impl BranchEstimate {
-    fn room(&self) -> f64 {
+    fn fractionality(&self) -> f64 {
         self.value.min(1.0 - self.value)
     }
 
@@ -114,9 +114,9 @@ impl<'a> TspCutTree<'a> {
         loop {
             check_not_cancelled()?;
             if solved >= self.task.most_nodes {
-                return Ok(self.waiting.stopped(bound));
+                return Ok(self.waiting.result_at_limit(bound));
             }
-            solved = self.waiting.count();
+            solved = self.waiting.count_node();
             if let TspCutNodeOutcome::Split { bound: raised } = self.explore(bound, best)? {
                 late(solved, &self.master, best);
                 bound = raised.max(bound);
@@ -127,7 +127,7 @@ impl<'a> TspCutTree<'a> {
             }
             match self.next(best)? {
                 Some((decided, raised)) => (present, bound) = (Some(decided), raised),
-                None => return Ok(self.waiting.finished()),
+                None => return Ok(self.waiting.final_result()),
             }
         }
     }
@@ -169,7 +169,7 @@ impl<'a> TspCutTree<'a> {
     ) -> Result<TspCutNodeOutcome, SolveFailure> {
         self.master.set_objective_bound(best.level)?;
         let mut outcome = self.master.solve(SimplexMethod::Dual)?;
-        let mut tail = TailingOff::new(inherited, PATIENCE);
+        let mut tail = TailingOff::new(inherited, MAX_TAILING_ROUNDS);
         loop {
             check_not_cancelled()?;
             match outcome {
@@ -178,7 +178,7 @@ impl<'a> TspCutTree<'a> {
                     if self.is_pruned(best) {
                         return Ok(TspCutNodeOutcome::Closed);
                     }
-                    outcome = self.go_on()?;
+                    outcome = self.continue_solve()?;
                     continue;
                 }
                 LpStatus::Infeasible if self.spare.is_empty() => {
@@ -211,7 +211,9 @@ impl<'a> TspCutTree<'a> {
             let needed = self.support.is_integral();
             let objective = self.master.objective();
             if !cuts.is_empty()
-                && (needed || !tail.is_tailing_off(objective, LITTLE * (best.level - objective)))
+                && (needed
+                    || !tail
+                        .is_tailing_off(objective, MIN_RELATIVE_GAIN * (best.level - objective)))
             {
                 self.master.add_cuts(cuts)?;
                 outcome = self.master.solve(SimplexMethod::Dual)?;
@@ -226,7 +228,7 @@ impl<'a> TspCutTree<'a> {
     }
 
     /// After a solve that stopped above the level without proof: more columns, or on to the end.
-    fn go_on(&mut self) -> Result<LpStatus, SolveFailure> {
+    fn continue_solve(&mut self) -> Result<LpStatus, SolveFailure> {
         self.master.set_objective_bound(f64::INFINITY)?;
         let method = if self.add_negative_columns()? {
             SimplexMethod::Primal
@@ -238,16 +240,16 @@ impl<'a> TspCutTree<'a> {
 
     /// Whether prices prove that the node holds nothing better.
     fn is_pruned(&mut self, best: &TspIncumbent) -> bool {
-        let bound = self.proven();
+        let bound = self.dual_bound();
         let hopeless = bound > best.level;
         if hopeless {
-            self.waiting.dropped(bound);
+            self.waiting.record_pruned(bound);
         }
         hopeless
     }
 
     /// The bound that the present duals prove, spare edges included.
-    fn proven(&mut self) -> f64 {
+    fn dual_bound(&mut self) -> f64 {
         self.master.read_prices(&mut self.prices);
         let distances = self.task.distances;
         let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
@@ -285,9 +287,9 @@ impl<'a> TspCutTree<'a> {
 
     /// A point that no cut or edge improves: a tour, or a reason to branch.
     fn finish(&mut self, best: &mut TspIncumbent) -> Result<TspCutNodeOutcome, SolveFailure> {
-        let bound = self.proven();
+        let bound = self.dual_bound();
         if bound > best.level {
-            self.waiting.dropped(bound);
+            self.waiting.record_pruned(bound);
             return Ok(TspCutNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
@@ -309,21 +311,21 @@ impl<'a> TspCutTree<'a> {
                 "a whole point without violated cuts is no tour".into(),
             ));
         }
-        if bound < cost - 10.0 * self.task.distances.noise() {
-            self.waiting.dropped(bound);
+        if bound < cost - 10.0 * self.task.distances.tolerance() {
+            self.waiting.record_pruned(bound);
         }
         best.offer(&mut tour, self.task.costs, &self.task.rules);
-        self.thin_out(best);
+        self.prune_spare_edges(best);
         Ok(TspCutNodeOutcome::Closed)
     }
 
     /// Forgets spare edges that a better tour cannot use any more.
-    fn thin_out(&mut self, best: &TspIncumbent) {
+    fn prune_spare_edges(&mut self, best: &TspIncumbent) {
         let (bound, waiting) = (self.root_bound, &mut self.waiting);
         self.spare.retain(|(_, reduced)| {
             let useful = bound + reduced <= best.level;
             if !useful {
-                waiting.dropped(bound + reduced);
+                waiting.record_pruned(bound + reduced);
             }
             useful
         });
@@ -374,10 +376,13 @@ impl<'a> TspCutTree<'a> {
                 value: *value,
                 gain: [0.0; 2],
             })
-            .filter(|estimate| estimate.room() > super::support::TINY)
+            .filter(|estimate| estimate.fractionality() > super::support::INTEGRALITY_TOLERANCE)
             .collect();
-        estimates
-            .sort_unstable_by(|a, b| b.room().total_cmp(&a.room()).then(a.column.cmp(&b.column)));
+        estimates.sort_unstable_by(|a, b| {
+            b.fractionality()
+                .total_cmp(&a.fractionality())
+                .then(a.column.cmp(&b.column))
+        });
         estimates.truncate(MAX_ESTIMATED_EDGES);
         // The bound of this node was just proven: its prices are loaded.
         if self

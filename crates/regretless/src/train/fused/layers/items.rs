@@ -17,9 +17,9 @@
 
 use super::super::FusedContext;
 use super::super::rows::PredictionNorm;
-use super::super::slope::{ErrorMask, RowTargets, slopes, with_kind};
-use super::sheet::{TILES, total};
-use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, LANES, compiled};
+use super::super::slope::{ErrorMask, RowTargets, dispatch_loss_kind, slopes};
+use super::sheet::{TILES_PER_STRIP, total};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, dispatch_avx2};
 
 /// Features of all instances as the pass reads them.
 pub(super) struct ItemFeatures {
@@ -61,7 +61,7 @@ impl ItemScratch {
     }
 
     /// Takes parameters over as they act on features; call it after every step.
-    pub(super) fn learn(&mut self, setup: &FusedContext<'_>, parameters: &[f32]) {
+    pub(super) fn load_parameters(&mut self, setup: &FusedContext<'_>, parameters: &[f32]) {
         let [scale, offset] = map(setup);
         self.parameters.clear();
         self.parameters
@@ -94,12 +94,12 @@ impl ItemFeatures {
             }
         ];
         for row in 0..instances {
-            let values = setup.ready.features.of(row);
+            let values = setup.ready.features.instance(row);
             let tiles = tiles[row * lanes..][..lanes].chunks_exact_mut(features.max(1));
-            for (items, tile) in values.chunks(LANES * features.max(1)).zip(tiles) {
+            for (items, tile) in values.chunks(F32_LANES * features.max(1)).zip(tiles) {
                 setup
                     .here
-                    .columns(items, (items.len() / features.max(1), features), tile);
+                    .load_transposed(items, (items.len() / features.max(1), features), tile);
             }
             if setup.scale_invariant {
                 let size = (features + 1) * (features + 1);
@@ -114,7 +114,7 @@ impl ItemFeatures {
     }
 
     /// The length of the prediction of a row; leaves ZᵀZ times the parameters.
-    fn length(
+    fn prediction_norm(
         &self,
         setup: &FusedContext<'_>,
         row: usize,
@@ -131,7 +131,7 @@ impl ItemFeatures {
             |line: &[f64]| -> f64 { line.iter().zip(&room.parameters).map(|(a, b)| a * b).sum() };
         room.moved.clear();
         room.moved.extend(gram.chunks_exact(width).map(dot));
-        setup.facts.length(
+        setup.facts.norm_from_square(
             row,
             room.moved
                 .iter()
@@ -143,23 +143,26 @@ impl ItemFeatures {
 
     /// Predicts and judges a row: its slopes times errors, and times costs; with `BACK` also times
     /// features.
-    fn judge<const BACK: bool>(
+    fn evaluate<const BACK: bool>(
         &self,
         setup: &FusedContext<'_>,
         row: usize,
         room: &mut ItemScratch,
     ) -> (PredictionNorm, [f64; 2]) {
-        let length = self.length(setup, row, room);
+        let length = self.prediction_norm(setup, row, room);
         room.ahead.clear();
         room.ahead
             .extend(room.parameters.iter().map(|p| (-length.stretch * p) as f32));
         room.blame.fill(0.0);
         let (lanes, mut sums) = (setup.maps.len() * self.features, [0.0; 2]);
-        let (tiles, whole) = (&self.tiles[row * lanes..][..lanes], setup.table.whole());
+        let (tiles, whole) = (
+            &self.tiles[row * lanes..][..lanes],
+            setup.table.full_tiles(),
+        );
         let mut strip = |first: usize, end: usize, truth: RowTargets<'_>, place: usize| {
             let taus = setup.taus.get(first..end).unwrap_or_default();
             let tiles = &tiles[first * self.features..end * self.features];
-            let there = (setup.num_costs() - first * LANES).min(LANES);
+            let there = (setup.num_costs() - first * F32_LANES).min(F32_LANES);
             let strip = ItemStrip {
                 tiles,
                 count: end - first,
@@ -169,7 +172,7 @@ impl ItemFeatures {
                 there,
             };
             if BACK {
-                with_kind!(
+                dispatch_loss_kind!(
                     setup.kind,
                     self::send_strip,
                     setup.here,
@@ -178,7 +181,7 @@ impl ItemFeatures {
                     &mut sums
                 );
             } else {
-                with_kind!(
+                dispatch_loss_kind!(
                     setup.kind,
                     self::judge_strip,
                     setup.here,
@@ -188,16 +191,16 @@ impl ItemFeatures {
                 );
             }
         };
-        for first in (0..whole).step_by(TILES) {
+        for first in (0..whole).step_by(TILES_PER_STRIP) {
             strip(
                 first,
-                (first + TILES).min(whole),
-                setup.table.truth(row),
+                (first + TILES_PER_STRIP).min(whole),
+                setup.table.targets(row),
                 first,
             );
         }
         if whole < setup.maps.len() {
-            strip(whole, whole + 1, setup.table.tail(row), 0);
+            strip(whole, whole + 1, setup.table.partial_tile(row), 0);
         }
         (length, sums)
     }
@@ -209,21 +212,24 @@ impl ItemFeatures {
         row: usize,
         room: &mut ItemScratch,
     ) -> f64 {
-        self.judge::<false>(setup, row, room).1[0]
+        self.evaluate::<false>(setup, row, room).1[0]
     }
 
     /// Adds the gradient of a row in a batch of so many to the sums; returns the sum of its errors.
-    pub(super) fn blame(
+    pub(super) fn backward(
         &self,
         setup: &FusedContext<'_>,
         (row, batch): (usize, usize),
         room: &mut ItemScratch,
         sums: &mut [f64],
     ) -> f64 {
-        let (length, found) = self.judge::<true>(setup, row, room);
+        let (length, found) = self.evaluate::<true>(setup, row, room);
         let [scale, _] = map(setup);
-        let back = scale * setup.facts.back(row, batch, length);
-        let share = scale * setup.facts.share(row, batch, length, found);
+        let back = scale * setup.facts.backward_coefficient(row, batch, length);
+        let share = scale
+            * setup
+                .facts
+                .projection_coefficient(row, batch, length, found);
         for ((sum, blame), moved) in sums.iter_mut().zip(&room.blame).zip(&room.moved) {
             *sum += share * moved - back * blame;
         }
@@ -256,16 +262,16 @@ struct ItemStrip<'a> {
     there: usize,
 }
 
-compiled! {
-    send_strip = send_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
+dispatch_avx2! {
+    send_strip = backward_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
 }
 
-compiled! {
-    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
+dispatch_avx2! {
+    judge_strip = evaluate_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
 }
 
 #[inline(always)]
-fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
+fn evaluate_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
     strip: &ItemStrip<'_>,
     room: &mut ItemScratch,
@@ -275,7 +281,7 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
 }
 
 #[inline(always)]
-fn send_body<const ABSOLUTE: bool, const AIM: u8>(
+fn backward_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
     strip: &ItemStrip<'_>,
     room: &mut ItemScratch,
@@ -304,18 +310,18 @@ fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
         there,
     } = strip;
     assert!(
-        truth.covers::<AIM>(first + count),
+        truth.has_tiles::<AIM>(first + count),
         "the row must cover the strip"
     );
     let features = ahead.len() - 1;
     let (one, mut errors, mut along) = (here.splat(1.0), AlignedF32x8::ZERO, AlignedF32x8::ZERO);
-    let bias = here.load_partial(&[ahead[features]; LANES][..*there]);
+    let bias = here.load_partial(&[ahead[features]; F32_LANES][..*there]);
     for t in 0..*count {
         let tile = &tiles[t * features..(t + 1) * features];
-        let costs = here.read(&truth.costs[first + t]);
-        let mut under = costs.plus(bias);
+        let costs = here.load(&truth.costs[first + t]);
+        let mut under = costs.add(bias);
         for q in 0..features {
-            under = here.read(&tile[q].0).fused(here.splat(ahead[q]), under);
+            under = here.load(&tile[q].0).mul_add(here.splat(ahead[q]), under);
         }
         // SAFETY: the row covers the strip.
         let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, first + t, taus.get(t)) };
@@ -323,7 +329,7 @@ fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
         slope.add_product_to(costs, &mut along);
         if BACK {
             for q in 0..features {
-                slope.add_product_to(here.read(&tile[q].0), &mut lines[q]);
+                slope.add_product_to(here.load(&tile[q].0), &mut lines[q]);
             }
             slope.add_product_to(one, &mut lines[features]);
         }

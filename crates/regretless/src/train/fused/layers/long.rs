@@ -14,11 +14,11 @@ use super::body::HiddenLayers;
 use super::items::{self, ItemFeatures};
 use super::sheet::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
-use crate::lanes::LANES;
+use crate::lanes::F32_LANES;
 use crate::predict::Predictor;
 
 /// Groups of the instances of a batch.
-const GROUPS: usize = 16;
+const INSTANCE_GROUPS: usize = 16;
 
 /// What all workers of an epoch know.
 struct LongParallelEpoch<'a> {
@@ -49,7 +49,9 @@ impl FusedNetwork<'_> {
     pub(super) fn long_epoch(&mut self, order: &[usize], judged: &[usize]) -> EpochSums {
         let setup = &self.setup;
         let batch = setup.ready.settings().batch;
-        let workers = setup.worth(batch * setup.num_costs()).min(GROUPS);
+        let workers = setup
+            .workers_for(batch * setup.num_costs())
+            .min(INSTANCE_GROUPS);
         let body = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
         let desk = LongWorkerScratch::new(setup, body);
         let meeting = LongParallelEpoch {
@@ -61,7 +63,7 @@ impl FusedNetwork<'_> {
             steps: self.steps,
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
-            gradients: PartialSums::new(GROUPS, desk.sums.len()),
+            gradients: PartialSums::new(INSTANCE_GROUPS, desk.sums.len()),
             losses: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, judged.len()),
         };
@@ -78,8 +80,8 @@ impl FusedNetwork<'_> {
         (self.network, self.moments) = (body.network, body.moments);
         self.steps += order.len().div_ceil(batch) as i32;
         let mut sums = [vec![0.0; order.len()], vec![0.0; judged.len()]];
-        meeting.losses.total(&mut sums[0]);
-        meeting.evaluation_sums.total(&mut sums[1]);
+        meeting.losses.sum_groups(&mut sums[0]);
+        meeting.evaluation_sums.sum_groups(&mut sums[1]);
         let interrupted =
             meeting.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
         (!interrupted).then_some(sums)
@@ -91,8 +93,8 @@ impl LongParallelEpoch<'_> {
     fn run_worker(&self, worker: usize, desk: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();
         let batch = self.setup.ready.settings().batch;
-        let groups = share(worker, self.workers, GROUPS);
-        desk.learn(self.setup);
+        let groups = even_part(worker, self.workers, INSTANCE_GROUPS);
+        desk.load_parameters(self.setup);
         for (step, rows) in self.order.chunks(batch).enumerate() {
             for group in groups.clone() {
                 self.group(desk, (step * batch, rows), group);
@@ -104,7 +106,7 @@ impl LongParallelEpoch<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            self.gradients.total(&mut desk.sums);
+            self.gradients.sum_groups(&mut desk.sums);
             desk.body
                 .gradient
                 .iter_mut()
@@ -114,38 +116,38 @@ impl LongParallelEpoch<'_> {
                 self.setup.here,
                 &self.setup.adam(self.steps + 1 + step as i32),
             );
-            desk.learn(self.setup);
+            desk.load_parameters(self.setup);
             self.barrier.wait();
         }
-        for place in share(worker, self.workers, self.judged.len()) {
+        for place in even_part(worker, self.workers, self.judged.len()) {
             let errors = match self.items {
                 Some(items) => items.errors(self.setup, self.judged[place], &mut desk.room),
                 None => desk.predict(self.setup, self.judged[place]).1[0],
             };
-            self.evaluation_sums.put(0, place, [errors].into_iter());
+            self.evaluation_sums.store(0, place, [errors].into_iter());
         }
     }
 
     /// The gradient of the rows of a group; the losses of a batch begin at a place.
     fn group(&self, desk: &mut LongWorkerScratch, (place, rows): (usize, &[usize]), group: usize) {
         desk.sums.fill(0.0);
-        for i in share(group, GROUPS, rows.len()) {
+        for i in even_part(group, INSTANCE_GROUPS, rows.len()) {
             let row = (rows[i], rows.len());
             let errors = match self.items {
-                Some(items) => items.blame(self.setup, row, &mut desk.room, &mut desk.sums),
-                None => desk.blame(self.setup, row),
+                Some(items) => items.backward(self.setup, row, &mut desk.room, &mut desk.sums),
+                None => desk.backward(self.setup, row),
             };
-            self.losses.put(0, place + i, [errors].into_iter());
+            self.losses.store(0, place + i, [errors].into_iter());
             if !errors.is_finite() {
                 self.stop.store(true, Ordering::Relaxed);
             }
         }
-        self.gradients.put(group, 0, desk.sums.iter().copied());
+        self.gradients.store(group, 0, desk.sums.iter().copied());
     }
 }
 
 /// One of so many even parts of a range.
-fn share(part: usize, parts: usize, len: usize) -> Range<usize> {
+fn even_part(part: usize, parts: usize, len: usize) -> Range<usize> {
     part * len / parts..(part + 1) * len / parts
 }
 
@@ -155,16 +157,17 @@ impl LongWorkerScratch {
         let room = items::ItemScratch::new(setup.ready.features.names().len());
         Self {
             body,
-            values: vec![0.0; setup.maps.len() * LANES],
+            values: vec![0.0; setup.maps.len() * F32_LANES],
             sums,
             room,
         }
     }
 
     /// Takes the parameters over into the room of a linear predictor.
-    fn learn(&mut self, setup: &FusedContext<'_>) {
+    fn load_parameters(&mut self, setup: &FusedContext<'_>) {
         if self.body.network.is_linear() {
-            self.room.learn(setup, self.body.network.parameters());
+            self.room
+                .load_parameters(setup, self.body.network.parameters());
         }
     }
 
@@ -175,21 +178,21 @@ impl LongWorkerScratch {
         row: usize,
     ) -> (super::super::rows::PredictionNorm, [f64; 2]) {
         let HiddenLayers { network, tape, .. } = &mut self.body;
-        network.predict(setup.ready.features.of(row), tape);
+        network.predict(setup.ready.features.instance(row), tape);
         self.values[..setup.num_costs()].copy_from_slice(tape.outputs());
         self.values[setup.num_costs()..].fill(0.0);
-        let square = sheet::measure(setup, (row, 0), &mut self.values);
-        let length = setup.facts.length(row, square);
+        let square = sheet::scale_and_norm(setup, (row, 0), &mut self.values);
+        let length = setup.facts.norm_from_square(row, square);
         (
             length,
-            sheet::judge(setup, (row, 0), &mut self.values, length),
+            sheet::evaluate(setup, (row, 0), &mut self.values, length),
         )
     }
 
     /// Adds the gradient of an instance to the sums; returns the sum of its errors.
-    fn blame(&mut self, setup: &FusedContext<'_>, (row, batch): (usize, usize)) -> f64 {
+    fn backward(&mut self, setup: &FusedContext<'_>, (row, batch): (usize, usize)) -> f64 {
         let (length, found) = self.predict(setup, row);
-        sheet::blame(
+        sheet::backward(
             setup,
             (row, 0),
             &mut self.values,
@@ -202,7 +205,7 @@ impl LongWorkerScratch {
             ..
         } = &mut self.body;
         let blame = &self.values[..setup.num_costs()];
-        network.backpropagate(setup.ready.features.of(row), tape, blame, gradient);
+        network.backpropagate(setup.ready.features.instance(row), tape, blame, gradient);
         self.sums
             .iter_mut()
             .zip(gradient)

@@ -63,7 +63,7 @@ impl<'a> FusedNetwork<'a> {
             if !loss.is_finite() {
                 let mut body = HiddenLayers::new(self.network.clone(), Default::default());
                 body.network
-                    .predict(self.setup.ready.features.of(*row), &mut body.tape);
+                    .predict(self.setup.ready.features.instance(*row), &mut body.tape);
                 return Err(not_finite(
                     (epoch, *row),
                     body.tape.outputs().iter().position(|o| !o.is_finite()),
@@ -94,7 +94,7 @@ impl EpochRunner for FusedNetwork<'_> {
         &self.network
     }
 
-    fn keep(&mut self) {
+    fn save_best(&mut self) {
         self.kept.get_or_insert_default().clear();
         self.kept
             .get_or_insert_default()
@@ -108,7 +108,7 @@ impl EpochRunner for FusedNetwork<'_> {
         self.network
     }
 
-    fn standing(&mut self) -> TrainerState {
+    fn state(&mut self) -> TrainerState {
         let [mean, square] = self.moments.clone();
         TrainerState {
             parameters: self.network.parameters().to_vec(),

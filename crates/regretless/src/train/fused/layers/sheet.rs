@@ -8,16 +8,16 @@
 use super::super::FusedContext;
 use super::super::kernel::TileAffine;
 use super::super::rows::PredictionNorm;
-use super::super::slope::{ErrorMask, RowTargets, slopes, with_kind};
-use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F64_LANES, LANES, compiled};
+use super::super::slope::{ErrorMask, RowTargets, dispatch_loss_kind, slopes};
+use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, F64_LANES, dispatch_avx2};
 
 /// Most tiles whose lanes are summed in single precision.
-pub(super) const TILES: usize = 16;
+pub(super) const TILES_PER_STRIP: usize = 16;
 
 /// A few tiles of one row.
 pub(super) struct TileStrip<'a> {
     /// Outputs, then predictions, at last the gradient of outputs.
-    tiles: &'a mut [[f32; LANES]],
+    tiles: &'a mut [[f32; F32_LANES]],
     maps: &'a [TileAffine],
     taus: &'a [AlignedF32x16],
     truth: RowTargets<'a>,
@@ -42,8 +42,8 @@ fn for_each_strip(
     values: &mut [f32],
     mut work: impl FnMut(&mut TileStrip<'_>),
 ) {
-    let whole = setup.table.whole();
-    let tiles = values.as_chunks_mut::<LANES>().0;
+    let whole = setup.table.full_tiles();
+    let tiles = values.as_chunks_mut::<F32_LANES>().0;
     let (body, tail) = tiles.split_at_mut(tiles.len().min(whole.saturating_sub(first)));
     let about = |start: usize, end: usize| {
         (
@@ -51,14 +51,14 @@ fn for_each_strip(
             setup.taus.get(start..end).unwrap_or_default(),
         )
     };
-    for (part, tiles) in body.chunks_mut(TILES).enumerate() {
-        let first = first + part * TILES;
+    for (part, tiles) in body.chunks_mut(TILES_PER_STRIP).enumerate() {
+        let first = first + part * TILES_PER_STRIP;
         let (maps, taus) = about(first, first + tiles.len());
         work(&mut TileStrip {
             tiles,
             maps,
             taus,
-            truth: setup.table.truth(row),
+            truth: setup.table.targets(row),
             first,
         });
     }
@@ -68,14 +68,14 @@ fn for_each_strip(
             tiles: tail,
             maps,
             taus,
-            truth: setup.table.tail(row),
+            truth: setup.table.partial_tile(row),
             first: 0,
         });
     }
 }
 
 /// Turns outputs into predictions; returns the square of their length.
-pub(super) fn measure(
+pub(super) fn scale_and_norm(
     setup: &FusedContext<'_>,
     (row, first): (usize, usize),
     values: &mut [f32],
@@ -88,7 +88,7 @@ pub(super) fn measure(
 }
 
 /// Slopes of predictions times errors, and times costs.
-pub(super) fn judge(
+pub(super) fn evaluate(
     setup: &FusedContext<'_>,
     (row, first): (usize, usize),
     values: &mut [f32],
@@ -96,7 +96,7 @@ pub(super) fn judge(
 ) -> [f64; 2] {
     let mut sums = [0.0; 2];
     for_each_strip(setup, row, first, values, |strip| {
-        with_kind!(
+        dispatch_loss_kind!(
             setup.kind,
             self::judge_strip,
             setup.here,
@@ -109,14 +109,14 @@ pub(super) fn judge(
 }
 
 /// Turns predictions into the gradient of outputs.
-pub(super) fn blame(
+pub(super) fn backward(
     setup: &FusedContext<'_>,
     (row, first): (usize, usize),
     values: &mut [f32],
     ways: BackwardCoefficients,
 ) {
     for_each_strip(setup, row, first, values, |strip| {
-        with_kind!(setup.kind, self::blame_strip, setup.here, strip, ways);
+        dispatch_loss_kind!(setup.kind, self::blame_strip, setup.here, strip, ways);
     });
 }
 
@@ -131,8 +131,8 @@ impl BackwardCoefficients {
         let facts = &setup.facts;
         Self {
             stretch: length.stretch as f32,
-            back: facts.back(row, batch, length) as f32,
-            share: facts.share(row, batch, length, sums) as f32,
+            back: facts.backward_coefficient(row, batch, length) as f32,
+            share: facts.projection_coefficient(row, batch, length, sums) as f32,
         }
     }
 }
@@ -143,33 +143,33 @@ pub(super) fn total(half: &AlignedF32x8) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-compiled! {
-    measure_strip = measure_body [] (strip: &mut TileStrip<'_>, square: &mut f64)
+dispatch_avx2! {
+    measure_strip = scale_and_norm_body [] (strip: &mut TileStrip<'_>, square: &mut f64)
 }
 
-compiled! {
-    judge_strip = judge_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, stretch: f32, sums: &mut [f64; 2])
+dispatch_avx2! {
+    judge_strip = evaluate_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, stretch: f32, sums: &mut [f64; 2])
 }
 
-compiled! {
-    blame_strip = blame_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, ways: BackwardCoefficients)
+dispatch_avx2! {
+    blame_strip = backward_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, ways: BackwardCoefficients)
 }
 
 #[inline(always)]
-fn measure_body(here: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f64) {
+fn scale_and_norm_body(here: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f64) {
     let mut squares = AlignedF32x8::ZERO;
     for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
         let predicted = here
-            .read(tile)
-            .fused(here.read(&map.scale.0), here.read(&map.offset.0));
+            .load(tile)
+            .mul_add(here.load(&map.scale.0), here.load(&map.offset.0));
         predicted.add_product_to(predicted, &mut squares);
-        predicted.write(tile);
+        predicted.store_slice(tile);
     }
     *square += total(&squares);
 }
 
 #[inline(always)]
-fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
+fn evaluate_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
     strip: &mut TileStrip<'_>,
     stretch: f32,
@@ -183,14 +183,14 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
         ..
     } = strip;
     assert!(
-        truth.covers::<AIM>(*first + tiles.len()),
+        truth.has_tiles::<AIM>(*first + tiles.len()),
         "the row must cover the strip"
     );
     let (mut errors, mut along) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
     let stretch = here.splat(-stretch);
     for (t, tile) in tiles.iter().enumerate() {
-        let costs = here.read(&truth.costs[*first + t]);
-        let under = here.read(tile).fused(stretch, costs);
+        let costs = here.load(&truth.costs[*first + t]);
+        let under = here.load(tile).mul_add(stretch, costs);
         // SAFETY: the row covers the strip.
         let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, *first + t, taus.get(t)) };
         slope.add_product_to(under, &mut errors);
@@ -201,7 +201,7 @@ fn judge_body<const ABSOLUTE: bool, const AIM: u8>(
 }
 
 #[inline(always)]
-fn blame_body<const ABSOLUTE: bool, const AIM: u8>(
+fn backward_body<const ABSOLUTE: bool, const AIM: u8>(
     here: Avx2Fma,
     strip: &mut TileStrip<'_>,
     ways: BackwardCoefficients,
@@ -214,7 +214,7 @@ fn blame_body<const ABSOLUTE: bool, const AIM: u8>(
         first,
     } = strip;
     assert!(
-        truth.covers::<AIM>(*first + tiles.len()),
+        truth.has_tiles::<AIM>(*first + tiles.len()),
         "the row must cover the strip"
     );
     let (stretch, back, share) = (
@@ -223,11 +223,11 @@ fn blame_body<const ABSOLUTE: bool, const AIM: u8>(
         here.splat(ways.share),
     );
     for (t, (tile, map)) in tiles.iter_mut().zip(*maps).enumerate() {
-        let predicted = here.read(tile);
-        let under = predicted.fused(stretch, here.read(&truth.costs[*first + t]));
+        let predicted = here.load(tile);
+        let under = predicted.mul_add(stretch, here.load(&truth.costs[*first + t]));
         // SAFETY: the row covers the strip.
         let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, *first + t, taus.get(t)) };
-        let gradient = slope.fused(back, predicted.times(share));
-        gradient.times(here.read(&map.scale.0)).write(tile);
+        let gradient = slope.mul_add(back, predicted.mul(share));
+        gradient.mul(here.load(&map.scale.0)).store_slice(tile);
     }
 }

@@ -17,16 +17,16 @@ use super::super::share::PartialSums;
 use super::body::HiddenLayers;
 use super::sheet::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
-use crate::lanes::LANES;
+use crate::lanes::F32_LANES;
 use crate::predict::product::{MatrixView, MatrixViewMut, multiply};
 use crate::predict::{Network, Predictor};
 
 /// Tiles of outputs whose weights and their gradient stay in cache.
-const TILES: usize = 8;
+const TILES_PER_BLOCK: usize = 8;
 /// Most groups of blocks.
-const GROUPS: usize = 16;
+const MAX_BLOCK_GROUPS: usize = 16;
 /// Rows judged at a time outside training.
-const ROWS_AT_A_TIME: usize = 32;
+const EVALUATION_ROWS_PER_CHUNK: usize = 32;
 
 /// What one worker owns: blocks of the last layer, one after the other, and hidden layers for
 /// itself.
@@ -89,9 +89,9 @@ struct WideParallelEpoch<'a> {
 
 /// Ranges of tiles, whole blocks each, that are summed by themselves.
 fn groups(tiles: usize) -> Vec<Range<usize>> {
-    let blocks = tiles.div_ceil(TILES);
-    let count = blocks.min(GROUPS);
-    let start = |g: usize| (g * blocks / count * TILES).min(tiles);
+    let blocks = tiles.div_ceil(TILES_PER_BLOCK);
+    let count = blocks.min(MAX_BLOCK_GROUPS);
+    let start = |g: usize| (g * blocks / count * TILES_PER_BLOCK).min(tiles);
     (0..count).map(|g| start(g)..start(g + 1)).collect()
 }
 
@@ -126,9 +126,9 @@ impl FusedNetwork<'_> {
         );
         let (groups, rows) = (
             groups(setup.maps.len()),
-            batch.min(order.len()).max(ROWS_AT_A_TIME),
+            batch.min(order.len()).max(EVALUATION_ROWS_PER_CHUNK),
         );
-        let workers = setup.worth(rows * inputs * costs).min(groups.len());
+        let workers = setup.workers_for(rows * inputs * costs).min(groups.len());
         let meeting = WideParallelEpoch::new(
             setup,
             (order, judged),
@@ -147,7 +147,7 @@ impl FusedNetwork<'_> {
                 [means[..before].to_vec(), squares[..before].to_vec()],
             )
         });
-        sheet.resize(setup.maps.len() * LANES * rows, 0.0);
+        sheet.resize(setup.maps.len() * F32_LANES * rows, 0.0);
         let mut weights = [network.parameters_mut(), means, squares].map(|all| &mut all[before..]);
         let mut biases = take(&mut weights, costs * inputs);
         std::mem::swap(&mut weights, &mut biases);
@@ -155,10 +155,10 @@ impl FusedNetwork<'_> {
         let shares = (0..workers).map(|worker| {
             let own = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
             let tiles = groups[own.end - 1].end - groups[own.start].start;
-            let [sheet] = take(&mut rest, tiles * LANES * rows);
+            let [sheet] = take(&mut rest, tiles * F32_LANES * rows);
             let (weights, biases) = (
-                take(&mut weights, tiles * LANES * inputs),
-                take(&mut biases, tiles * LANES),
+                take(&mut weights, tiles * F32_LANES * inputs),
+                take(&mut biases, tiles * F32_LANES),
             );
             WideColumnBlock {
                 hidden: hidden.clone(),
@@ -203,10 +203,10 @@ impl WideColumnBlock<'_> {
         let rows = self.sheet.len() / (meeting.groups[self.groups.end - 1].end - begin);
         for group in self.groups.clone() {
             let range = meeting.groups[group].clone();
-            for first in range.clone().step_by(TILES) {
-                let tiles = (range.end - first).min(TILES);
-                let outputs = (first - begin) * LANES
-                    ..((first + tiles - begin) * LANES).min(self.biases[0].len());
+            for first in range.clone().step_by(TILES_PER_BLOCK) {
+                let tiles = (range.end - first).min(TILES_PER_BLOCK);
+                let outputs = (first - begin) * F32_LANES
+                    ..((first + tiles - begin) * F32_LANES).min(self.biases[0].len());
                 let inputs = outputs.start * meeting.inputs..outputs.end * meeting.inputs;
                 work(&mut OutputBlock {
                     group,
@@ -223,8 +223,8 @@ impl WideColumnBlock<'_> {
 
 impl OutputBlock<'_> {
     /// Numbers from one row of the sheet to the next.
-    fn distance(&self) -> usize {
-        self.tiles * LANES
+    fn row_stride(&self) -> usize {
+        self.tiles * F32_LANES
     }
 
     /// Predicts rows; adds the squares of their lengths.
@@ -235,7 +235,7 @@ impl OutputBlock<'_> {
         activated: &[f32],
         squares: &mut [f64],
     ) {
-        let (distance, outputs) = (self.distance(), self.biases[0].len());
+        let (distance, outputs) = (self.row_stride(), self.biases[0].len());
         for row in self.sheet.chunks_exact_mut(distance).take(rows.len()) {
             row[..outputs].copy_from_slice(self.biases[0]);
             row[outputs..].fill(0.0);
@@ -250,12 +250,12 @@ impl OutputBlock<'_> {
         multiply(MatrixView::new(activated, rows.len(), inputs), weights, out);
         for ((values, row), square) in self.sheet.chunks_exact_mut(distance).zip(rows).zip(squares)
         {
-            *square += sheet::measure(setup, (*row, self.first), values);
+            *square += sheet::scale_and_norm(setup, (*row, self.first), values);
         }
     }
 
     /// Adds the sums of rows: errors first, then what the way back needs.
-    fn judge(
+    fn evaluate(
         &mut self,
         setup: &FusedContext<'_>,
         rows: &[usize],
@@ -263,24 +263,24 @@ impl OutputBlock<'_> {
         sums: &mut [f64],
     ) {
         let (errors, along) = sums.split_at_mut(rows.len());
-        let (distance, first) = (self.distance(), self.first);
+        let (distance, first) = (self.row_stride(), self.first);
         let values = self.sheet.chunks_exact_mut(distance);
         for (i, ((values, row), length)) in values.zip(rows).zip(lengths).enumerate() {
-            let found = sheet::judge(setup, (*row, first), values, *length);
+            let found = sheet::evaluate(setup, (*row, first), values, *length);
             errors[i] += found[0];
             along[i] += found[1];
         }
     }
 
     /// Turns predictions into their gradient, blames the activated rows, and takes a step.
-    fn learn(
+    fn backward_and_step(
         &mut self,
         setup: &FusedContext<'_>,
         rows: &[usize],
         desk: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
-        let (distance, outputs, first) = (self.distance(), self.biases[0].len(), self.first);
+        let (distance, outputs, first) = (self.row_stride(), self.biases[0].len(), self.first);
         let (errors, along) = desk.totals.split_at(rows.len());
         for (i, (values, row)) in self.sheet.chunks_exact_mut(distance).zip(rows).enumerate() {
             let ways = BackwardCoefficients::new(
@@ -289,7 +289,7 @@ impl OutputBlock<'_> {
                 desk.lengths[i],
                 [errors[i], along[i]],
             );
-            sheet::blame(setup, (*row, first), values, ways);
+            sheet::backward(setup, (*row, first), values, ways);
         }
         let inputs = desk.activated.len() / rows.len();
         let gradient = MatrixView::part(self.sheet, [rows.len(), outputs], distance);
@@ -341,7 +341,7 @@ impl<'a> WideParallelEpoch<'a> {
         (groups, inputs): (&'a [Range<usize>], usize),
         (workers, steps): (usize, i32),
     ) -> Self {
-        let batch = setup.ready.settings().batch.max(ROWS_AT_A_TIME);
+        let batch = setup.ready.settings().batch.max(EVALUATION_ROWS_PER_CHUNK);
         let slots = |width| PartialSums::new(groups.len(), width);
         let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
         let (squares, rows, blames) = (slots(batch), slots(2 * batch), slots(batch * inputs));
@@ -369,8 +369,8 @@ impl<'a> WideParallelEpoch<'a> {
     /// Sums of errors; none when the epoch was interrupted.
     fn sums(&self) -> EpochSums {
         let mut sums = [vec![0.0; self.order.len()], vec![0.0; self.judged.len()]];
-        self.losses.total(&mut sums[0]);
-        self.evaluation_sums.total(&mut sums[1]);
+        self.losses.sum_groups(&mut sums[0]);
+        self.evaluation_sums.sum_groups(&mut sums[1]);
         let interrupted =
             self.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
         (!interrupted).then_some(sums)
@@ -385,27 +385,27 @@ impl<'a> WideParallelEpoch<'a> {
             if worker == 0 && self.setup.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
-            self.look(share, rows, &mut desk);
+            self.predict_and_evaluate(share, rows, &mut desk);
             let errors = &desk.totals[..rows.len()];
             if worker == 0 {
-                self.losses.put(0, step * batch, errors.iter().copied());
+                self.losses.store(0, step * batch, errors.iter().copied());
             }
             if self.stop.load(Ordering::Relaxed) || errors.iter().any(|sum| !sum.is_finite()) {
                 return;
             }
-            self.learn(
+            self.backward_and_step(
                 share,
                 rows,
                 &mut desk,
                 &self.setup.adam(self.steps + 1 + step as i32),
             );
         }
-        for (part, rows) in self.judged.chunks(ROWS_AT_A_TIME).enumerate() {
-            self.look(share, rows, &mut desk);
+        for (part, rows) in self.judged.chunks(EVALUATION_ROWS_PER_CHUNK).enumerate() {
+            self.predict_and_evaluate(share, rows, &mut desk);
             if worker == 0 {
-                self.evaluation_sums.put(
+                self.evaluation_sums.store(
                     0,
-                    part * ROWS_AT_A_TIME,
+                    part * EVALUATION_ROWS_PER_CHUNK,
                     desk.totals[..rows.len()].iter().copied(),
                 );
             }
@@ -413,12 +413,17 @@ impl<'a> WideParallelEpoch<'a> {
     }
 
     /// Predicts and judges rows; leaves lengths and sums on the desk.
-    fn look(&self, share: &mut WideColumnBlock<'_>, rows: &[usize], desk: &mut WideWorkerScratch) {
+    fn predict_and_evaluate(
+        &self,
+        share: &mut WideColumnBlock<'_>,
+        rows: &[usize],
+        desk: &mut WideWorkerScratch,
+    ) {
         let setup = self.setup;
         desk.features.clear();
         rows.iter().for_each(|row| {
             desk.features
-                .extend_from_slice(setup.ready.features.of(*row))
+                .extend_from_slice(setup.ready.features.instance(*row))
         });
         match &mut share.hidden {
             Some(hidden) => hidden.activate(&desk.features, &mut desk.activated),
@@ -441,24 +446,24 @@ impl<'a> WideParallelEpoch<'a> {
         );
         totals.clear();
         totals.resize(rows.len(), 0.0);
-        self.squares.total(totals);
+        self.squares.sum_groups(totals);
         lengths.clear();
         lengths.extend(
             rows.iter()
                 .zip(&*totals)
-                .map(|(row, square)| setup.facts.length(*row, *square)),
+                .map(|(row, square)| setup.facts.norm_from_square(*row, *square)),
         );
         self.group_sums(
             share,
             (2 * rows.len(), partial),
             &self.rows,
             |block, sums| {
-                block.judge(setup, rows, lengths, sums);
+                block.evaluate(setup, rows, lengths, sums);
             },
         );
         totals.clear();
         totals.resize(2 * rows.len(), 0.0);
-        self.rows.total(totals);
+        self.rows.sum_groups(totals);
     }
 
     /// Sums over the blocks of each group, left for all workers, who meet afterwards.
@@ -474,7 +479,7 @@ impl<'a> WideParallelEpoch<'a> {
         share.blocks(self, |block| {
             work(block, partial);
             if block.first + block.tiles == self.groups[block.group].end {
-                slots.put(block.group, 0, partial.iter().copied());
+                slots.store(block.group, 0, partial.iter().copied());
                 partial.fill(0.0);
             }
         });
@@ -482,7 +487,7 @@ impl<'a> WideParallelEpoch<'a> {
     }
 
     /// A step of all layers, the last one first.
-    fn learn(
+    fn backward_and_step(
         &self,
         share: &mut WideColumnBlock<'_>,
         rows: &[usize],
@@ -494,9 +499,9 @@ impl<'a> WideParallelEpoch<'a> {
         desk.blame
             .resize(if deep { desk.activated.len() } else { 0 }, 0.0);
         share.blocks(self, |block| {
-            block.learn(self.setup, rows, desk, adam);
+            block.backward_and_step(self.setup, rows, desk, adam);
             if deep && block.first + block.tiles == self.groups[block.group].end {
-                self.blames.put(
+                self.blames.store(
                     block.group,
                     0,
                     desk.blame.iter().map(|blame| f64::from(*blame)),
@@ -507,7 +512,7 @@ impl<'a> WideParallelEpoch<'a> {
         self.barrier.wait();
         if let Some(hidden) = &mut share.hidden {
             desk.blames.resize(desk.blame.len(), 0.0);
-            self.blames.total(&mut desk.blames);
+            self.blames.sum_groups(&mut desk.blames);
             desk.blame
                 .iter_mut()
                 .zip(&desk.blames)
